@@ -1,9 +1,10 @@
 """Traces of many machines: figures, a table, and queries of it over a million decisions."""
-import csv, io, json, os, re, subprocess
+import csv, io, json, os, re, shutil, subprocess
 
 from camclient import camclient
-from harness import COMPUTING_PATIENCE, PROGRAMS, ROOT, Daemon, claim
+from harness import COMPUTING_PATIENCE, PATIENCE, PROGRAMS, ROOT, Daemon, claim, wait_until
 from libraries import PYTHON, fetched
+from page import Shell, tried
 from traces import Folder, place, walk
 
 # So many machines with one trace each of some hundred steps come to a million.
@@ -84,3 +85,83 @@ def journal_fields():
     fields = {name for pair in fields for name in pair if name}
     page = (ROOT / "docs" / "man" / "camarbd.8").read_text().split("JOURNAL_STREAM")[1].split(".SH FILES")[0]
     assert set(re.findall(r"CAMARB_[A-Z]+", page)) == fields, fields
+
+
+# The machine kiosk-17 is a folder here, and its camarbd the only one: what ssh and systemctl would do there.
+TOOLS = {
+    "ssh": '[ "$1" != -l ] || set -- "$2@$3" "${@:4}"\n[ "$1" = root@kiosk-17 ] || exit 255\nshift\nexec sh -c "$*"',
+    "systemctl": '[ "$*" = "reload camarbd" ] && kill -HUP "$(cat "$KIOSK/pid")"',
+}
+
+
+class Reader(Shell):
+    """Whoever tries the page: `…` would hide a command that makes no sense."""
+
+    def run(self, command):
+        printed, status = super().run(command)
+        # 1 is an answer, too: scenarios fail, policies differ, decisions change. And 6: a walk was cut off by its bound on time.
+        allowed = {"camclient policy test": (0, 1), "camclient policy diff": (0, 1), "camclient trace replay": (0, 1),
+                   "camclient policy verify": (0, 6)}
+        assert status in next((found for name, found in allowed.items() if name in command), (0,)), f"{command}: {status}\n{printed}"
+        return printed, status
+
+
+@claim("every command of the page about fleets runs as it stands: traces are shipped and counted, a drop-in goes out and comes back, and a policy is pinned")
+def page_of_fleets():
+    with Folder() as folder:
+        kiosk, desk, tools = (folder / name for name in ("kiosk-17", "desk", "tools"))
+        for path in (kiosk / "lib", kiosk / "etc" / "policy.d", desk, tools):
+            path.mkdir(parents=True)
+        for name, script in TOOLS.items():
+            (tools / name).write_text(f"#!/bin/bash\n{script}\n")
+            (tools / name).chmod(0o755)
+        text = PAGE.read_text()
+        for there, here in (("/usr/share/camarb/scenarios", ROOT / "Tests/scenarios/policies"), ("/usr/share/camarb", ROOT),
+                            ("/var/lib/camarb", kiosk / "lib"), ("/etc/camarb", kiosk / "etc")):
+            text = text.replace(there, str(here))
+        # Steps of a list are indented.
+        (folder / "fleet.md").write_text(re.sub(r"^   (?=\S)", "", text, flags=re.M))
+        for policy in (kiosk / "etc" / "policy.toml", desk / "policy.toml"):
+            policy.write_text(f'name = "our-kiosk"\ninclude = ["{ROOT}/policies/kiosk.toml"]\n')
+        traced, pinned = (line.split() for line in re.findall(r'^CAMARB_FLAGS="(.*)"$', text, re.M))
+        here = ("--policy-dir", kiosk / "etc" / "policy.d")
+        with Daemon(kiosk / "etc" / "policy.toml", extra=(*here, *traced, "--trace-size", "64K")) as daemon:
+            (kiosk / "pid").write_text(str(daemon.process.pid))
+            walks, loop, booth = daemon.shell(), daemon.app("attract.service"), daemon.app("photobooth.service")
+            loop.session().start()
+            loop.wait("DidStartRunning")
+            booth.session().start()
+            booth.wait("DidStartRunning")
+            wait_until("a finished trace", lambda: (walk(walks, 50), (kiosk / "lib" / "decisions.trace.1").exists())[1])
+            shell = Reader(desk, f"{tools}:{PROGRAMS}:/usr/bin:/bin", COMPUTING_PATIENCE, CAMARB_SOCKET=str(daemon.path), KIOSK=str(kiosk))
+            try:
+                count = tried(folder / "fleet.md", {"$": shell}, looks=("ssh root@kiosk-17 camclient status",), look_patience=PATIENCE)
+            finally:
+                shell.end()
+            table = list(csv.DictReader(io.StringIO((desk / "decisions.csv").read_text())))
+            assert table and {row["machine"] for row in table} == {"kiosk-17"}, table[:1]
+            assert [row["app"] for row in table if row["outcome"] == "wasInterrupted"] == ["attract.service"], table
+            assert not list((kiosk / "lib").glob("*.[1-4]")), os.listdir(kiosk / "lib")
+            before = json.loads(camclient(daemon, "status", "--json").stdout)
+        assert count >= 15, count
+        # What is pinned decides the same, whatever becomes of the files of the package; and a drop-in still counts.
+        (kiosk / "etc" / "policy.toml").write_text('name = "another"\n')
+        with Daemon(kiosk / "etc" / "policy.toml", extra=(*here, *pinned)) as daemon:
+            after = json.loads(camclient(daemon, "status", "--json").stdout)
+            assert (after["policy"], after["policyHash"]) == ("our-kiosk", before["policyHash"]), (before, after)
+        shutil.copy(desk / "new.d" / "50-booth.toml", kiosk / "etc" / "policy.d")
+        with Daemon(kiosk / "etc" / "policy.toml", extra=(*here, *pinned)) as daemon:
+            assert json.loads(camclient(daemon, "status", "--json").stdout)["policyHash"] != before["policyHash"]
+        return f"{count} commands"
+
+
+@claim("a service to which a flag is added, as the page about fleets does it, has the machine's cameras and no simulated one")
+def service_flags():
+    flags = re.search(r'^CAMARB_FLAGS="(.*)"$', PAGE.read_text(), re.M)[1]
+    (unit,) = re.findall(r"^ExecStart=\S+ (.*)$", (ROOT / "packaging/systemd/camarbd.service").read_text(), re.M)
+    assert "--service" in unit.split() and unit.split()[-1] == "$CAMARB_FLAGS" and "--camera" not in unit, unit
+    for extra, simulated in (((), True), (("--service",), False)):
+        with Folder() as folder, Daemon(cameras=(), extra=(*extra, *flags.replace("/var/lib/camarb", str(folder)).split())) as daemon:
+            cameras = [camera["camera"] for camera in json.loads(camclient(daemon, "status", "--json").stdout)["cameras"]]
+            assert ("simulated" in cameras) == simulated, (extra, cameras)
+            assert (folder / "decisions.trace").exists()

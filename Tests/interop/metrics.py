@@ -105,6 +105,24 @@ def textfile():
         assert not [name for name in os.listdir(daemon.directory) if name.startswith("camarb.prom.")]
 
 
+@claim("the units of docs/fleet.md write that file each minute, by systemd's word")
+def units():
+    page = (ROOT / "docs" / "fleet.md").read_text()
+    with Daemon() as daemon:
+        written = daemon.directory / "camarb.prom"
+        names = []
+        for name, unit in re.findall(r"^```ini\n# /etc/systemd/system/(\S+)\n(.*?)```", page, re.M | re.S):
+            unit = re.sub(r"/var/lib\S*/camarb.prom", str(written), unit.replace("/usr/bin/camclient", str(PROGRAMS / "camclient")))
+            (daemon.directory / name).write_text(unit)
+            names.append(daemon.directory / name)
+        assert [name.name for name in names] == ["camarb-metrics.service", "camarb-metrics.timer"], names
+        done = subprocess.run(["systemd-analyze", "verify", "--man=no", *names], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and "camarb-metrics" not in done.stderr, done.stderr
+        (command,) = re.findall(r"^ExecStart=(.*)$", names[0].read_text(), re.M)
+        subprocess.run(command.split(), env={**os.environ, "CAMARB_SOCKET": str(daemon.path)}, check=True, timeout=60)
+        assert ("camarb_clients", "") in samples(written.read_text()), written.read_text()
+
+
 # Minutes: something happens at the first, and what fires is read at the second.
 HAPPENS, READ = 120, 300
 ALERTS = ROOT / "docs" / "fleet" / "alerts.yaml"
