@@ -3,6 +3,8 @@
 # One build serves all jobs: release, with the tests. What differed in flags would be built twice, so tests reach inside
 # through `package` access and not through @testable, which wants flags of its own.
 SWIFT_BUILD = swift build -c release
+# Swift says how far it is, and make/packages before it what it installs: neither says how long all of it takes.
+SAY_HOW_LONG = @[ -e .build/release/camclient ] || echo "The first build takes about ten minutes on two cores; later ones build what changed."
 # libcamarb, the V4L2 door, and the modules for Python and GStreamer: in C, and no part of the Swift package.
 CLIENTS = $(MAKE) --silent -C clients
 
@@ -41,11 +43,13 @@ install-packages:
 
 build:
 	@make/packages build
+	$(SAY_HOW_LONG)
 	$(SWIFT_BUILD)
 	$(CLIENTS)
 
 test:
 	@make/packages build test
+	$(SAY_HOW_LONG)
 	@make/test
 
 # Every sixth of those in the core is part of `make test`.
@@ -128,6 +132,7 @@ test-vm:
 
 demo:
 	@make/packages build demo
+	$(SAY_HOW_LONG)
 	$(SWIFT_BUILD)
 	@demo/run $(if $(CAMERA),--camera "$(CAMERA)")
 

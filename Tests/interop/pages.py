@@ -1,5 +1,5 @@
 """The pages say what is so: the list of targets, and where things are."""
-import difflib, itertools, re
+import difflib, itertools, re, subprocess
 
 from harness import ROOT, claim
 
@@ -186,3 +186,20 @@ def changelog():
         else:
             raise AssertionError(f"a list of changes is taken that is wrong: {sentence}")
     return f"{count} changes"
+
+
+@claim("the reason for each Debian package can be read without those of the others, and the first build says how long it takes before it begins")
+def reasons():
+    packages = (ROOT / "make" / "packages").read_text()
+    listed = re.findall(r"^([a-z][\w.+-]+)\t(.+)$", packages, re.M)
+    refers = re.compile(r"^(the same|another|such|shared)\b|\b(above|below|there|they|them|their|its|those|these)\b")
+    assert len(listed) > 80, listed
+    assert not (found := [f"{name}: {why}" for name, why in listed if refers.search(why)]), found
+    groups = re.findall(r"^    ([a-z-]+)\) cat <<LIST\n(.*?)^LIST", packages, re.M | re.S)
+    for group, lines in groups:
+        names = [line.split("\t")[0] for line in lines.splitlines()]
+        assert sorted(set(names)) == sorted(names), f"{group} lists a package twice"
+    for target in ("demo", "build"):
+        told = subprocess.run(["make", "--dry-run", "--no-print-directory", "-C", ROOT, target], capture_output=True, text=True, check=True).stdout
+        assert 0 < told.find("about ten minutes") < told.find("swift build"), told
+    return f"{len(listed)} reasons"
