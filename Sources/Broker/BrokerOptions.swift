@@ -184,7 +184,7 @@ public struct BrokerOptions: Sendable {
 
           --socket PATH     listen here; without it, on the sockets the service manager passes, else on
                             $CAMARB_SOCKET, /run/camarb/socket (root) or $XDG_RUNTIME_DIR/camarb/socket
-          --policy FILE     who may have a camera; without it first come, first served. SIGHUP reads it anew,
+          --policy FILE     who may have a camera; without it first come, first served. SIGHUP reads it again,
                             and a bad one never replaces a good one
           --policy-dir DIR  drop-ins: every *.toml in it is read over the policy, in the order of the names;
                             without it \(usualPolicyFolder), where that is there; "" reads none

@@ -1,7 +1,7 @@
 """The pages say what is so: the list of targets, and where things are."""
-import difflib, itertools, re, subprocess
+import difflib, itertools, os, re, shutil, subprocess
 
-from harness import ROOT, claim
+from harness import ROOT, Skipped, claim
 
 PAGE = ROOT / "docs" / "architecture.md"
 
@@ -203,3 +203,64 @@ def reasons():
         told = subprocess.run(["make", "--dry-run", "--no-print-directory", "-C", ROOT, target], capture_output=True, text=True, check=True).stdout
         assert 0 < told.find("about ten minutes") < told.find("swift build"), told
     return f"{len(listed)} reasons"
+
+
+def plain_lines(text):
+    """The lines of a page with their numbers, and without those of code."""
+    inside = False
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.lstrip().startswith("```"):
+            inside = not inside
+        elif not inside:
+            yield number, line
+
+
+def anchors(text):
+    """What a link within a page may name: its headings, in lower case, without punctuation."""
+    headings = [re.sub(r"^#+ ", "", line) for _, line in plain_lines(text) if re.match(r"#+ ", line)]
+    return [re.sub(r"[^\w\- ]", "", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", heading).lower()).replace(" ", "-") for heading in headings]
+
+
+@claim("every heading of a page stands by itself, every link to a file or a heading leads there, and the long page about policies lists its sections")
+def headings():
+    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")] + sorted((ROOT / "docs").rglob("*.md"))
+    wrong, count = [], 0
+    for page in pages:
+        before = ""
+        for number, line in plain_lines(page.read_text()):
+            if re.match(r"#+ ", line) and before.strip():
+                wrong.append(f"{page.name}:{number}: nothing parts this heading from what is before it: {line}")
+            before = line
+            for target in re.findall(r"(?<!`)\]\(([^)\s]+)\)", line):
+                if re.match(r"[a-z]+:", target):
+                    continue
+                count += 1
+                name, _, anchor = target.partition("#")
+                file = (page.parent / name).resolve() if name else page
+                if not file.exists() or anchor and anchor not in anchors(file.read_text()):
+                    wrong.append(f"{page.name}:{number}: {target} leads nowhere")
+    assert not wrong, "\n".join(wrong)
+    text = (ROOT / "docs" / "policy.md").read_text()
+    sections = anchors("\n".join(line for _, line in plain_lines(text) if line.startswith("## ")))
+    listed = re.findall(r"^\* \[.*\]\(#(\S+)\)$", text, re.M)
+    assert listed == sections, f"listed and no section, or the other way round: {set(listed) ^ set(sections)}"
+    return f"{len(pages)} pages, {count} links"
+
+
+@claim("every manual page fits a terminal of 80 columns, and groff has nothing to say about it")
+def manuals():
+    if not shutil.which("man"):
+        raise Skipped("man is not here (make/packages test installs man-db)")
+    pages = sorted((ROOT / "docs" / "man").iterdir())
+    for page in pages:
+        # Without a terminal's bold and underlined letters, which it makes of several each.
+        done = subprocess.run(["man", "--warnings", "--local-file", page], capture_output=True, text=True, check=True, timeout=60, env={
+            **os.environ, "LANG": "C.UTF-8", "MANWIDTH": "80", "MANPAGER": "cat", "MAN_KEEP_FORMATTING": "", "GROFF_NO_SGR": "1"})
+        assert not done.stderr, f"{page.name}: {done.stderr}"
+        lines = re.sub(".\x08", "", done.stdout).splitlines()
+        assert len(lines) > 20, page
+        long = [line for line in lines if len(line) > 80]
+        assert not long, f"{page.name}:\n" + "\n".join(long)
+        quotes = [line for line in page.read_text().splitlines() if re.match(r"\.[A-Z]{1,2} ", line) and line.count('"') % 2 and '\\"' not in line]
+        assert not quotes, f"{page.name} has a quotation mark too many: {quotes}"
+    return f"{len(pages)} pages"
