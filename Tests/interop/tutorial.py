@@ -1,7 +1,7 @@
 """The policy tutorial, tried: each command is run in order, and prints what the page says it prints."""
-import os, pathlib, shutil, tempfile
+import os, pathlib, re, shutil, signal, subprocess, tempfile
 
-from harness import PROGRAMS, ROOT, claim
+from harness import PROGRAMS, ROOT, claim, die_with_parent, wait_until
 from page import Shell, tried
 
 # verify and diff walk small worlds; ten times what they take on a quiet machine.
@@ -22,3 +22,40 @@ def tutorial():
         shutil.rmtree(directory, ignore_errors=True)
     assert count >= 10, f"the tutorial has {count} commands"
     return f"{count} commands"
+
+
+# What goes on until somebody ends it, and how long that is here, in seconds.
+ENDLESS, LONG_ENOUGH = ("--again", "--timeline"), 4
+
+
+@claim("each line of README's “Trying it” does what it says, in a home without folders")
+def trying():
+    with tempfile.TemporaryDirectory() as folder:
+        home = pathlib.Path(folder)
+        (home / "run").mkdir(mode=0o700)
+        (home / "policies").symlink_to(ROOT / "policies")
+        environment = {"PATH": f"{PROGRAMS}:{os.environ['PATH']}", "HOME": folder, "LANG": "C.UTF-8", "XDG_RUNTIME_DIR": str(home / "run"),
+                       "CAMARB_SOCKET": str(home / "run" / "my-camarb"), "TMPDIR": folder}
+        text = (ROOT / "README.md").read_text().split("## Trying it")[1].split("```sh\n")[1].split("```")[0]
+        first, *lines = [re.sub(r" +#.*", "", line) for line in text.splitlines()]
+        assert first.startswith("make build && export ") and "my-camarb" in first, first
+        assert lines[0].endswith(" &"), lines[0]
+        broker = subprocess.Popen(["bash", "-c", re.sub(r"camarbd (.*) &$", r"exec camarbd \1", lines[0])], cwd=home, env=environment,
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=die_with_parent)
+        try:
+            wait_until("the broker's socket", lambda: (home / "run" / "my-camarb").exists())
+            for line in lines[1:]:
+                line = line.replace("ffplay -", "head --bytes 100000 >picture")
+                ends = (0,)
+                if any(word in line for word in ENDLESS):
+                    ends = (0, 128 + signal.SIGINT)
+                    line = line.replace("camclient", f"timeout --signal INT --preserve-status {LONG_ENOUGH} camclient")
+                done = subprocess.run(["bash", "-c", line], cwd=home, env=environment, capture_output=True, text=True, timeout=COMMAND_PATIENCE)
+                assert done.returncode in ends, f"{line}: {done.returncode}\n{done.stdout}{done.stderr}"
+            assert "org.camarb.Broker1" in done.stdout, done.stdout
+            assert (home / "picture").stat().st_size == 100000
+            assert (home / "visit.mkv").stat().st_size > 0 and list((home / "Videos").glob("*.mkv")), os.listdir(home)
+        finally:
+            broker.terminate()
+            broker.wait()
+        return f"{len(lines)} lines"
