@@ -58,7 +58,10 @@ public final class Agent {
                 onClients: { [unowned self] in look() },
                 onFace: { [unowned self] in face?.took($0) })
             if options.pipeWireDoor == .automatic {
-                door = try PipeWireDoor(on: loop, address: options.socket, journal: journal)
+                door = try PipeWireDoor(on: loop, address: options.socket, journal: journal) { [unowned self] in
+                    ServiceManager.status(status)
+                    look()
+                }
             }
         }
         // First of all, while no other thread reads the environment: libpipewire sets a variable.
@@ -68,8 +71,13 @@ public final class Agent {
         link?.connect()
         door?.connect()
         look()
-        ServiceManager.ready(status: "telling the broker what is seen")
+        ServiceManager.ready(status: status)
         loop.startWatchdog()
+    }
+
+    /// A line for `systemctl status`.
+    private var status: String {
+        "telling the broker what is seen" + (door?.linkTrouble.map { "; \($0)" } ?? "")
     }
 
     public func stop() {
@@ -83,7 +91,7 @@ public final class Agent {
         let names = AppNames(link?.clients ?? [], SystemProcesses(user: user))
         let facts = UserFacts(
             desktop: windows?.desktop, captures: microphones?.captures, user: user, names: names,
-            source: windows?.name ?? "")
+            source: (windows?.name ?? "") + (door?.linkTrouble.map { " (\($0))" } ?? ""))
         noteTroubles()
         link?.tell(facts)
         if options.printing != nil { show(facts) }

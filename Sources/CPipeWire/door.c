@@ -12,6 +12,8 @@
 /* What is written down at a consumer, for an agent that comes after this one: the doorway's name, and the consumer's serial
  * number, since its other number is given to others later. */
 #define ADOPTION_KEY "camarb.camera"
+/* What the script writes down once it runs (desktop/wireplumber); it goes with the session manager that keeps it. */
+#define SCRIPT_KEY "camarb.linking"
 /* From a place that becomes free to the look at programs that had none, in nanoseconds: one that comes and goes all the time
  * costs a list of all there is each. */
 #define LIST_PAUSE 100000000
@@ -76,6 +78,8 @@ void camarb_door_tell(struct camarb_door *door, struct camarb_door_event event) 
 }
 
 bool camarb_door_has_news(const struct camarb_door *door) { return door->event_count > 0 || door->lost; }
+
+bool camarb_door_has_script(const struct camarb_door *door) { return door->has_script; }
 
 bool camarb_door_next(struct camarb_door *door, struct camarb_door_event *event) {
     if (door->event_count == 0) return false;
@@ -197,6 +201,7 @@ static int metadata_told(void *data, uint32_t subject, const char *key, const ch
     struct camarb_door *door = data;
     if (!key) return 0;
     if (subject == PW_ID_CORE && strcmp(key, "default.video.source") == 0) read_default(door, value);
+    if (subject == PW_ID_CORE && strcmp(key, SCRIPT_KEY) == 0) door->has_script = value != NULL;
     struct consumer *consumer = strcmp(key, ADOPTION_KEY) == 0 ? consumer_of(door, subject) : NULL;
     if (consumer && value) {
         size_t length = strlen(consumer->serial);
@@ -215,6 +220,7 @@ static void forget_metadata(struct camarb_door *door) {
     camarb_library.proxy_destroy((struct pw_proxy *)door->metadata);
     door->metadata = NULL;
     door->default_source[0] = 0;
+    door->has_script = false;
 }
 
 /* All that it says is told anew. */

@@ -16,13 +16,13 @@ class Sound:
     """A bus, PipeWire, its session manager and a microphone, in a directory of their own, as `user` if one is given; each
     ended by its own id."""
 
-    def __init__(self, user=None):
+    def __init__(self, user=None, **variables):
         self.user = user
         needs("dbus-daemon", "pipewire", "wireplumber", "pw-cli", "pw-dump", "pw-record", "pw-link")
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-sound."))
         if user is not None:
             os.chown(self.directory, user, user)
-        self.variables = {"XDG_RUNTIME_DIR": str(self.directory), "HOME": str(self.directory)}
+        self.variables = {"XDG_RUNTIME_DIR": str(self.directory), "HOME": str(self.directory), **variables}
         self.log = self.directory / "log"
         self.running = []
         reading, writing = os.pipe()

@@ -74,7 +74,8 @@ def understood():
                      "usr/libexec/camarb/camkeeper", "usr/share/man/man8/camarbd.8", "usr/share/bash-completion/completions/camclient",
                      "usr/share/man/man1/camarb-v4l2.1", "usr/share/man/man3/libcamarb.3", "usr/share/man/man7/camarbsrc.7",
                      "usr/share/gnome-shell/extensions/camarb@camarb.org/metadata.json", "usr/share/wireplumber/main.lua.d/90-camarb.lua",
-                     "usr/share/wireplumber/scripts/camarb.lua"):
+                     "usr/share/wireplumber/scripts/camarb.lua", "usr/share/wireplumber/wireplumber.conf.d/90-camarb.conf",
+                     "usr/share/wireplumber/scripts/linking/camarb.lua"):
             assert pathlib.Path(folder, file).stat().st_size > 0, file
 
 

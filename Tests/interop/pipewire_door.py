@@ -1,12 +1,14 @@
 """The door in PipeWire: programs that know no broker are clients of it, each by itself, through a doorway that camagent keeps.
 PipeWire, its session manager and the script that links are the test's own; the programs are GStreamer's, as they are."""
-import collections, contextlib, json, os, pathlib, shutil, signal, socket, struct, subprocess, tempfile, time
+import collections, contextlib, json, os, pathlib, re, shutil, signal, socket, struct, subprocess, tempfile, time
 
+from camclient import camclient
 from desktop import Agent, tells_apart
 from footage import filmed
 from harness import BROKER, PATIENCE, ROOT, SHELL, Daemon, Skipped, claim, die_with_parent, wait_until
 from microphone import Sound
-from screen import needs
+from screen import Screen, needs
+from shells import installed
 
 SCRIPTS = ROOT / "desktop" / "wireplumber" / "0.4"
 SWAPS = 20
@@ -25,22 +27,25 @@ GROUNDS = {"waiting": (28, 28, 28), "interrupted": (31, 47, 87), "switched off":
 class Video(Sound):
     """A bus, PipeWire and its session manager, with our script unless a test wants to see what is without it."""
 
-    def __init__(self, script=True, user=None):
+    def __init__(self, script=True, user=None, **variables):
         needs("gst-launch-1.0", "gst-inspect-1.0")
         if subprocess.run(["gst-inspect-1.0", "pipewiresrc"], stdout=subprocess.DEVNULL).returncode:
             raise Skipped("GStreamer has no pipewiresrc here (make/packages test installs it)")
         self.script = script
-        super().__init__(user)
+        super().__init__(user, **variables)
 
     def begin(self):
         if self.script:
-            own = self.directory / ".config" / "wireplumber"
-            for folder, name in (("scripts", "camarb.lua"), ("main.lua.d", "90-camarb.lua")):
-                (own / folder).mkdir(parents=True, exist_ok=True)
-                shutil.copy(SCRIPTS / name, own / folder)
+            self.give_script()
         self.server = self.start("pipewire")
         wait_until("PipeWire's socket", (self.directory / "pipewire-0").exists)
         self.manage()
+
+    def give_script(self):
+        own = self.directory / ".config" / "wireplumber"
+        for folder, name in (("scripts", "camarb.lua"), ("main.lua.d", "90-camarb.lua")):
+            (own / folder).mkdir(parents=True, exist_ok=True)
+            shutil.copy(SCRIPTS / name, own / folder)
 
     def manage(self):
         self.manager = self.start("wireplumber")
@@ -368,6 +373,61 @@ def no_script():
             for _ in range(30):
                 mirror.sees("waiting")
             assert set(mirror.counts) == {"waiting"} and " start mirror" not in daemon.said(), mirror.counts
+
+
+class Notified:
+    """What a service manager is told, by the last line of each kind."""
+
+    def __init__(self, folder):
+        self.path = folder / "notify"
+        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self.socket.bind(str(self.path))
+        self.socket.setblocking(False)
+        self.last = {}
+
+    def status(self):
+        with contextlib.suppress(BlockingIOError):
+            while said := self.socket.recv(1 << 12).decode():
+                self.last.update(line.split("=", 1) for line in said.splitlines() if "=" in line)
+        return self.last.get("STATUS", "")
+
+
+@claim("where WirePlumber has not read the script, camagent's status and camclient status say so and what to do, and no more once it has")
+def says_that_the_script_is_missing():
+    wanted = "programs in PipeWire see slates only: WirePlumber has not read camarb's script; run systemctl --user restart wireplumber"
+    with Video(script=False) as video, Screen() as screen, Daemon() as daemon:
+        notified = Notified(video.directory)
+        with agent(daemon, video, "--windows", "x11", DISPLAY=screen.name, NOTIFY_SOCKET=str(notified.path)):
+            wait_until("camagent's status to say so", lambda: wanted in notified.status())
+            wait_until("camclient status to say so", lambda: wanted in camclient(daemon, "status").stdout)
+            video.give_script()
+            video.kill(video.manager)
+            video.manage()
+            wait_until("camagent's status to say it no more", lambda: "slates" not in notified.status())
+            wait_until("camclient status to say it no more", lambda: "slates" not in camclient(daemon, "status").stdout)
+            assert "known from X11" in camclient(daemon, "status").stdout
+
+
+@claim("what is installed is where WirePlumber looks: 0.4 links a program by it, and 0.5's part is loaded by a name that is there")
+def as_installed():
+    with tempfile.TemporaryDirectory() as folder:
+        installed(folder)
+        ours = pathlib.Path(folder, "usr/share/wireplumber")
+        conf = (ours / "wireplumber.conf.d" / "90-camarb.conf").read_text()
+        (script,) = re.findall(r"name = (\S+), type = script/lua", conf)
+        (feature,) = re.findall(r"provides = (\S+)", conf)
+        assert (ours / "scripts" / script).read_text() == (ROOT / "desktop/wireplumber/0.5/camarb.lua").read_text()
+        # One that is "optional" is never loaded, since nothing asks for it.
+        assert re.search(rf"^\s*{re.escape(feature)} = required$", conf, re.MULTILINE), conf
+        # What is installed, beside what WirePlumber itself has there.
+        merged = pathlib.Path(folder, "wireplumber")
+        shutil.copytree("/usr/share/wireplumber", merged)
+        shutil.copytree(ours, merged, dirs_exist_ok=True)
+        with Video(script=False, WIREPLUMBER_CONFIG_DIR=str(merged), WIREPLUMBER_DATA_DIR=str(merged)) as video, Daemon() as daemon, \
+                agent(daemon, video):
+            wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+            with Viewer(video, "mirror") as mirror:
+                mirror.sees("picture")
 
 
 @claim("the broker is restarted, and a program in PipeWire sees the camera again in the same stream")

@@ -32,6 +32,13 @@ final class PipeWireDoor {
     private var lastSession: UInt64 = 0
     private var trouble: String?
     private var hasTurnToTake = false
+    /// Why programs that mean a camera see slates only, and what to do about it; nil: they are linked.
+    private(set) var linkTrouble: String?
+    private let onLinkTrouble: () -> Void
+    private var linkTimer: Timer?
+    /// From the beginning to the complaint, in nanoseconds: a session manager starts beside camagent, or anew, and reads its scripts
+    /// last.
+    private static let linkPatience: Int64 = 5_000_000_000
 
     /// Consumers with a session: each has a connection to the broker, which serves a user 256.
     static let sessionsMax = 64
@@ -39,13 +46,17 @@ final class PipeWireDoor {
     /// theirs.
     static let sessionsOfProcessMax = 8
 
-    init(on loop: EventLoop, address: String?, journal: Journal) throws(SystemFault) {
+    init(
+        on loop: EventLoop, address: String?, journal: Journal, onLinkTrouble: @escaping () -> Void
+    ) throws(SystemFault) {
         self.loop = loop
         self.address = address
         self.journal = journal
+        self.onLinkTrouble = onLinkTrouble
         identities = DoorIdentities(user: user)
         mailbox.setWakeup(try loop.addWakeup { [unowned self] in takeNews() })
         retry = try loop.addTimer { [unowned self] in open() }
+        linkTimer = try loop.addTimer { [unowned self] in complain() }
         known = try DoorCameras(on: loop, address: address) { [unowned self] in showCameras() }
     }
 
@@ -68,6 +79,7 @@ final class PipeWireDoor {
         }
         if trouble != nil { journal.send(.notice, "the door in PipeWire is open again") }
         trouble = nil
+        lookAtLinking()
         showCameras()
     }
 
@@ -79,6 +91,7 @@ final class PipeWireDoor {
         consumers = [:]
         shown = []
         identities.forgetAll()
+        linkTimer?.arm(at: nil)
         source?.cancel()
         source = nil
         if let door { camarb_door_close(door) }
@@ -137,6 +150,29 @@ final class PipeWireDoor {
             identities.came(connections.map { SocketOwners.Connection(client: $0.client, process: $0.process) })
         }
         for event in events { take(event) }
+        lookAtLinking()
+    }
+
+    private func lookAtLinking() {
+        guard let door else { return }
+        if !camarb_door_has_script(door) {
+            if linkTrouble == nil, linkTimer?.deadline == nil {
+                linkTimer?.arm(at: EventLoop.now + Self.linkPatience)
+            }
+            return
+        }
+        linkTimer?.arm(at: nil)
+        guard linkTrouble != nil else { return }
+        linkTrouble = nil
+        journal.send(.notice, "WirePlumber has read camarb's script: programs in PipeWire see cameras")
+        onLinkTrouble()
+    }
+
+    private func complain() {
+        linkTrouble =
+            "programs in PipeWire see slates only: WirePlumber has not read camarb's script; run systemctl --user restart wireplumber"
+        journal.send(.warning, "\(linkTrouble ?? ""); docs/desktop.md says where its files are")
+        onLinkTrouble()
     }
 
     /// A frame is shown after a look at all that PipeWire has said; what follows from that is done after the frame's

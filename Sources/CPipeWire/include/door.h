@@ -71,6 +71,8 @@ bool camarb_door_turn(struct camarb_door *door);
 bool camarb_door_next(struct camarb_door *door, struct camarb_door_event *event);
 /* Something has happened that nobody took yet, or the server is gone: the next turn says which. */
 bool camarb_door_has_news(const struct camarb_door *door);
+/* The session manager has read camarb's script, by its own word. Without it nobody links programs to their nodes. */
+bool camarb_door_has_script(const struct camarb_door *door);
 
 /* Shows a camera, with the first size as the usual one. `id` becomes part of a node's name. 0, or -errno. */
 int camarb_door_add_camera(

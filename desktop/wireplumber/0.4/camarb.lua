@@ -224,6 +224,11 @@ camarb.items:connect("object-removed", function(_, item)
   end)
 end)
 
+-- By this camagent knows that somebody links programs to their nodes, and tells its user where nobody does.
+camarb.metadata:connect("object-added", function(_, metadata)
+  metadata:set(0, "camarb.linking", "", "camarb.lua")
+end)
+
 camarb.metadata:activate()
 camarb.links:activate()
 camarb.items:activate()

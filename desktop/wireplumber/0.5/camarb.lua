@@ -1,11 +1,11 @@
 -- camarb's part of WirePlumber 0.5: chooses, for each program that wants one of camarb's cameras, the node that camagent keeps
 -- for that program alone. What a doorway and a private node are, ../0.4/camarb.lua says, which does the same for 0.4.
 --
--- NOT TRIED: Debian 12 has WirePlumber 0.4, and this was written after the documentation of 0.5. Where it does not work,
--- programs are linked to the doorway, and see slates.
---
 -- 0.5 asks its hooks for a target whenever something changes, so that nothing has to be held here: while a program's private
 -- node is not there the event ends without a target, and when it appears WirePlumber asks again.
+
+-- 0.4 reads wireplumber.conf.d as well, and ends where a script fails that stands there.
+if not SimpleEventHook then return end
 
 local lutils = require("linking-utils")
 local log = Log.open_topic("s-camarb")
@@ -16,6 +16,9 @@ local PRIVATE_NODE_TIME = 5000
 -- Not local, so that it lives as long as WirePlumber: by the item's id, when it was seen first, and whether that is too long ago.
 camarb = {
   default_nodes = Plugin.find("default-nodes-api"),
+  metadata = ObjectManager {
+    Interest { type = "metadata", Constraint { "metadata.name", "=", "default" } },
+  },
   waiting = {},
 }
 
@@ -88,3 +91,9 @@ SimpleEventHook {
     end
   end,
 }:register()
+
+-- By this camagent knows that somebody links programs to their nodes, and tells its user where nobody does.
+camarb.metadata:connect("object-added", function(_, metadata)
+  metadata:set(0, "camarb.linking", "", "camarb.lua")
+end)
+camarb.metadata:activate()
