@@ -483,6 +483,8 @@ int camarb_door_open(struct camarb_door **opened) {
     if (!camarb_library_load()) return camarb_pipewire_no_library;
     struct camarb_door *door = calloc(1, sizeof *door);
     if (!door) return camarb_pipewire_no_server;
+    const char *names = getenv("CAMARB_SLATE_NAMES");
+    door->slates_show_names = names && strcmp(names, "1") == 0;
     door->loop = camarb_library.loop_new(NULL);
     if (door->loop) {
         pw_loop_enter(door->loop);

@@ -121,7 +121,7 @@ struct camarb_door {
     uint32_t metadata_id;
     struct spa_hook metadata_listener;
     char default_source[NAME_ROOM];
-    bool has_script;
+    bool has_script, slates_show_names;
     struct camera *cameras[CAMARB_DOOR_CAMERAS_MAX];
     struct consumer *consumers[CAMARB_DOOR_CONSUMERS_MAX];
     struct connection *connections[CONNECTIONS_MAX];

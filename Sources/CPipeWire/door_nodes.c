@@ -78,6 +78,7 @@ static void draw_slate(struct node *node) {
         .camera = node->camera->name,
         .reason = node->slate_reason,
         .interrupter = node->slate_interrupter,
+        .shows_interrupter = node->door->slates_show_names,
     };
     const camarb_slate overheard = {
         .kind = CAMARB_SLATE_NO_ACCESS,

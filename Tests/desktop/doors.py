@@ -14,7 +14,7 @@ import slates
 HANDOVERS = 50
 WIDTH, HEIGHT = 640, 480
 SHIM = ROOT / "clients" / "v4l2" / ".build" / "libcamarb-v4l2.so"
-# What the loser is shown names the app that has the camera.
+# What the loser is shown; it names no app.
 USED = "Another app has the camera."
 # What is not looked at here.
 QUIET = ("--microphones", "none", "--indicator", "none", "--notifications", "none", "--questions", "none", "--permission-store", "none")
@@ -207,7 +207,7 @@ def contend(desk):
                 last = shown.mark
             for shown in loser.waiting():
                 assert not shown.mark, f"{loser.name} shows frame {shown.mark} behind its slate; {winner.name} has the camera since {first}"
-                assert USED in shown.text and "By: " in shown.text, shown.text
+                assert USED in shown.text and "By: " not in shown.text, shown.text
         assert all(program.process.poll() is None for program in (mirror, booth))
         for program in (mirror, booth):
             said = program.log.read_text(errors="replace")

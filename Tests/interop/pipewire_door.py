@@ -1,6 +1,6 @@
 """The door in PipeWire: programs that know no broker are clients of it, each by itself, through a doorway that camagent keeps.
 PipeWire, its session manager and the script that links are the test's own; the programs are GStreamer's, as they are."""
-import collections, contextlib, json, os, pathlib, re, shutil, signal, socket, struct, subprocess, tempfile, time
+import collections, contextlib, json, os, pathlib, re, shutil, signal, socket, struct, subprocess, sys, tempfile, time
 
 from camclient import camclient
 from desktop import Agent, tells_apart
@@ -9,6 +9,9 @@ from harness import BROKER, PATIENCE, ROOT, SHELL, Daemon, Skipped, claim, die_w
 from microphone import Sound
 from screen import Screen, needs
 from shells import installed
+
+sys.path.append(str(ROOT / "clients" / "v4l2" / "tests"))
+import slates
 
 SCRIPTS = ROOT / "desktop" / "wireplumber" / "0.4"
 SWAPS = 20
@@ -242,6 +245,42 @@ def liars():
             known = {one["process"][1]: one["app"][1] for one in clients}
             assert known[liar.process.pid] != "operator" and os.getpid() not in known, known
             assert not tells_apart() or known[liar.process.pid] == "liar", known
+
+
+def reads(video, name, wanted):
+    """Runs a program until it can be read in its picture."""
+    width, height = 640, 480
+    with open(video.log, "a") as log, subprocess.Popen(
+            ["gst-launch-1.0", "-q", "pipewiresrc", "target-object=camarb.front", "!", f"video/x-raw,width={width},height={height}", "!",
+             "videoconvert", "!", "video/x-raw,format=GRAY8", "!", "fdsink"],
+            env=video.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, preexec_fn=die_with_parent) as program:
+        try:
+            until, text = time.monotonic() + PATIENCE, None
+            while time.monotonic() < until:
+                luma = program.stdout.read(width * height)
+                assert len(luma) == width * height, f"{name} ended:\n{video.log.read_text()}"
+                text = slates.read(luma, width, height)
+                if wanted in text:
+                    return text
+            raise AssertionError(f"waited {PATIENCE:.0f} s for {wanted!r}; the last slate says {text!r}")
+        finally:
+            program.kill()
+
+
+@claim("a slate in PipeWire does not name the app that has the camera, whom the far side of a call would read, unless CAMARB_SLATE_NAMES is 1")
+def names():
+    with Video() as video, Daemon() as daemon:
+        daemon.shell().call(SHELL, "PlaceApp", "ssb", "booth", "fullscreen", True)
+        booth = daemon.app("booth")
+        session = booth.session()
+        session.start()
+        booth.wait("DidStartRunning")
+        for options, named in (({}, False), ({"CAMARB_SLATE_NAMES": "1"}, True)):
+            with agent(daemon, video, **options):
+                wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+                said = reads(video, "mirror", "Another app has the camera.")
+                assert ("By: booth" in said, "booth" in said) == (named, named), said
+            wait_until("the doorway to go", lambda: "camarb.front" not in video.nodes())
 
 
 @claim("a camera that is switched off for privacy is a slate of its own kind to a program in PipeWire, and back when it is switched on")

@@ -28,10 +28,13 @@ typedef struct camarb_slate {
     const char *camera; /* what a person calls it */
     const char *reason; /* a cause, or what a session was stopped for, as in docs/semantics.md; or an error's sentence where there is none */
     const char *interrupter; /* "" where nobody, or nobody that this client may know */
-    uint64_t reserved[4];
+    /* Not 0: the picture names the interrupter. In a call the far side reads it as well, so a session's slate has 0 here unless the
+     * environment has CAMARB_SLATE_NAMES=1. */
+    uint32_t shows_interrupter, reserved_word;
+    uint64_t reserved[3];
 } camarb_slate;
 
-/* Draws it over the whole of a picture: NV12, YU12, YUYV, BGRx or RGB3 by V4L2's four characters. From 64x48 on; legible from 320x180 on. Nothing
+/* Draws it over the whole of a picture, a sign of its kind behind its words, which a mirror leaves as it is: NV12, YU12, YUYV, BGRx or RGB3 by V4L2's four characters. From 64x48 on; legible from 320x180 on. Nothing
  * of what was in the memory is kept, padding between rows included, also that
  * of the last row: a plane is as long as its stride times its rows.
  * strides: bytes from one row to the next, one a plane. Errors: -EINVAL, for a format or size that it cannot draw. */

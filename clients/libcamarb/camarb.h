@@ -344,7 +344,8 @@ CAMARB_API const camarb_event *camarb_client_next_event(camarb_client *client);
 
 /* ── Slates: camarb-slate.h ─────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* Which slate a session calls for now. false: it runs, and there is none. Texts as with configurations. */
+/* Which slate a session calls for now. false: it runs, and there is none. Texts as with configurations. `shows_interrupter` is as
+ * CAMARB_SLATE_NAMES said when the client was made. */
 CAMARB_API bool camarb_session_slate(const camarb_session *session, camarb_slate *slate);
 
 #ifdef __cplusplus

@@ -83,6 +83,8 @@ int camarb_client_new_explained(camarb_client **made, const char *address, char 
     camarb_client *client = calloc(1, sizeof *client);
     if (!client) return explained(sentence, bytes, -ENOMEM, "");
     *client = (camarb_client){.owner = getpid(), .epoll = -1, .timer = -1, .waited_on = -1, .armed = NEVER};
+    const char *names = secure_getenv("CAMARB_SLATE_NAMES");
+    client->slates_show_names = names && strcmp(names, "1") == 0;
     int result = begin(client, address);
     if (result < 0) {
         explained(sentence, bytes, result, client->fault);

@@ -476,6 +476,7 @@ struct camarb_client {
     size_t declared_count;
     char *app, *presence;
     bool is_focused;
+    bool slates_show_names;
 
     struct call *calls;
     size_t call_count;

@@ -422,7 +422,7 @@ bool camarb_session_slate(const camarb_session *session, camarb_slate *slate) {
     if (!session || !slate) return false;
     const camarb_client *client = session->client;
     const struct memory *memory = &session->memory;
-    *slate = (camarb_slate){.camera = shown_name(session)};
+    *slate = (camarb_slate){.camera = shown_name(session), .shows_interrupter = client->slates_show_names};
     if (client->end_number) return slate_is(slate, CAMARB_SLATE_NO_BROKER, client->end_sentence, NULL);
     if (session->has_ended) return slate_is(slate, CAMARB_SLATE_NO_ACCESS, session->end_sentence, NULL);
     bool has_broker = client->phase == PHASE_CONNECTED || !client->was_connected;

@@ -1,8 +1,9 @@
 /* Slates: pictures in a camera's place that say why it is not there, for programs that cannot be told otherwise.
  *
- * A slate is text on one colour: the camera's name, why it is away, which app has it, and what happens next. The colour
+ * A slate is text on one colour: the camera's name, why it is away, which app has it if that is wanted, and what happens next. The colour
  * is its kind's: what the
- * user has switched off must not look like what comes back by itself. White dots are set in the luma alone, so that all formats show the
+ * user has switched off must not look like what comes back by itself. So is the sign behind the text, for those who see the picture small,
+ * or mirrored, as many programs show their user. White dots are set in the luma alone, so that all formats show the
  * same picture; colour has half its resolution anyway. */
 #include "camarb-slate.h"
 
@@ -292,6 +293,59 @@ static void draw_line(const struct canvas *canvas, const struct line *line, uint
     }
 }
 
+/* ── The sign ───────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Of the picture's shorter side, and what the ground is lighter by there: letters on it stay legible. */
+enum { SIGN_QUARTERS = 3, SIGN_LUMA = 44, SIGN_COLOUR = 51 };
+
+/* Whether a point belongs to a kind's sign: x to either side of its middle, y down from it, each up to 64. */
+static int is_in_sign(enum camarb_slate_kind kind, int32_t x, int32_t y) {
+    int32_t square = x * x + y * y, height = y < 0 ? -y : y, off_cross = height < x ? x - height : height - x;
+    switch (kind) {
+    case CAMARB_SLATE_WAITING: /* three dots */ return square <= 12 * 12 || (x - 44) * (x - 44) + y * y <= 12 * 12;
+    case CAMARB_SLATE_INTERRUPTED: /* the two bars of a pause */ return x >= 14 && x <= 40 && height <= 60;
+    case CAMARB_SLATE_SWITCHED_OFF: /* a camera from the front, crossed out */
+        if (off_cross <= 13) return off_cross <= 6 && x <= 56;
+        if (square >= 16 * 16 && square <= 26 * 26) return 0;
+        return (x <= 60 && height <= 40) || (x <= 22 && y <= 0 && y >= -52);
+    case CAMARB_SLATE_NO_ACCESS: /* no entry */ return square <= 60 * 60 && (height > 11 || x > 40);
+    case CAMARB_SLATE_NO_BROKER: /* an exclamation mark */ return (x <= 11 && y >= -60 && y <= 22) || x * x + (y - 47) * (y - 47) <= 13 * 13;
+    }
+    return 0;
+}
+
+static void lighten(const struct canvas *canvas, uint32_t x, uint32_t y, struct paint ground) {
+    uint8_t *pixel = canvas->planes[0] + (size_t)y * canvas->strides[0] + (size_t)x * step_of(canvas->layout);
+    switch (canvas->layout) {
+    case NV12:
+    case YU12:
+    case YUYV: *pixel = ground.y + SIGN_LUMA; break;
+    case BGRX:
+    case RGB3: {
+        const uint8_t colours[] = {ground.blue, ground.green, ground.red};
+        for (int at = 0; at < 3; at++) pixel[canvas->layout == BGRX ? at : 2 - at] = colours[at] + SIGN_COLOUR;
+        break;
+    }
+    case NONE: break;
+    }
+}
+
+/* In the picture's middle, the right half as the left one. */
+static void draw_sign(const struct canvas *canvas, enum camarb_slate_kind kind) {
+    struct paint ground = ground_of(kind);
+    uint32_t width = canvas->width, height = canvas->height, side = (width < height ? width : height) / 4 * SIGN_QUARTERS;
+    for (uint32_t y = (height - side) / 2; y < (height + side) / 2; y++)
+        for (uint32_t x = (width - side) / 2; x < (width + 1) / 2; x++) {
+            /* From the middle to the middle of a pixel, both doubled, since either may be half a pixel. */
+            int32_t aside = (int32_t)(width - 1 - 2 * x) * 64 / (int32_t)side, down = ((int32_t)(2 * y + 1) - (int32_t)height) * 64 / (int32_t)side;
+            if (!is_in_sign(kind, aside, down)) continue;
+            lighten(canvas, x, y, ground);
+            lighten(canvas, width - 1 - x, y, ground);
+        }
+}
+
+/* ── The whole ──────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
 /* The page of a slate for a picture of that size; a dot's side and the margin, in pixels. */
 static void lay_out(struct page *page, const camarb_slate *slate, uint32_t width, uint32_t height, uint32_t *side, uint32_t *margin) {
     uint32_t across = width / LEGIBLE_WIDTH, down = height / LEGIBLE_HEIGHT;
@@ -307,7 +361,7 @@ static void lay_out(struct page *page, const camarb_slate *slate, uint32_t width
     struct sentence said = says(slate);
     /* Room for the letters that are shown, of four bytes at most, and one more, by which they are seen to go on. */
     char by[(NAME_LETTERS_MAX + 1) * 4 + sizeof "By: "] = "";
-    if (slate->interrupter && *slate->interrupter) {
+    if (slate->shows_interrupter && slate->interrupter && *slate->interrupter) {
         strcpy(by, "By: ");
         strncat(by, slate->interrupter, sizeof by - sizeof "By: ");
     }
@@ -333,6 +387,7 @@ int camarb_slate_draw(
     lay_out(&page, slate, width, height, &side, &margin);
 
     fill_all(&canvas, ground_of(slate->kind));
+    draw_sign(&canvas, slate->kind);
     uint32_t y = (height - (uint32_t)page.count * SLATE_GLYPH_HEIGHT * side) / 2;
     for (size_t at = 0; at < page.count; at++, y += SLATE_GLYPH_HEIGHT * side)
         draw_line(&canvas, &page.lines[at], margin, y, side);

@@ -138,15 +138,60 @@ static void reads(const camarb_slate *slate, const char *fourcc, uint32_t width,
     drop(&second);
 }
 
+/* A pixel of the first plane as it is in a slate: the ground, the sign, or a letter. */
+enum { GROUND, SIGN, LETTER };
+
+static int part_of(const struct picture *picture, uint32_t x, uint32_t y) {
+    if (is_lit(picture, x, y)) return LETTER;
+    return picture->planes[0][(size_t)y * picture->strides[0] + (size_t)x * picture->step] == picture->planes[0][0] ? GROUND : SIGN;
+}
+
+/* Each kind's sign, and that it is no other kind's. */
+static void mirrors(const char *fourcc, const uint32_t size[3]) {
+    char name[128];
+    snprintf(name, sizeof name, "the sign in %s %ux%u", fourcc, size[0], size[1]);
+    test = name;
+    struct picture drawn[CAMARB_SLATE_NO_BROKER + 1];
+    for (int kind = CAMARB_SLATE_WAITING; kind <= CAMARB_SLATE_NO_BROKER; kind++) {
+        camarb_slate slate = {.kind = (enum camarb_slate_kind)kind, .camera = "front", .reason = "", .interrupter = ""};
+        struct picture picture = drawn[kind] = make(fourcc, size[0], size[1], size[2], 0);
+        REQUIRE(camarb_slate_draw(&slate, fourcc, size[0], size[1], picture.planes, picture.strides) == 0, "it was not drawn");
+        uint64_t signs = 0;
+        for (uint32_t y = 0; y < size[1]; y++)
+            for (uint32_t x = 0; x < size[0]; x++) {
+                int part = part_of(&picture, x, y), other = part_of(&picture, size[0] - 1 - x, y);
+                REQUIRE(part == other || part == LETTER || other == LETTER, "kind %d is another in a mirror at %u,%u", kind, x, y);
+                signs += part == SIGN;
+            }
+        REQUIRE(signs * 100 > (uint64_t)size[0] * size[1] * 2, "kind %d has a sign of %lu pixels", kind, (unsigned long)signs);
+        for (int before = CAMARB_SLATE_WAITING; before < kind; before++) {
+            uint64_t differing = 0;
+            for (uint32_t y = 0; y < size[1]; y++)
+                for (uint32_t x = 0; x < size[0]; x++) {
+                    int one = part_of(&picture, x, y), other = part_of(&drawn[before], x, y);
+                    differing += one != other && one != LETTER && other != LETTER;
+                }
+            REQUIRE(differing * 100 > (uint64_t)size[0] * size[1] * 2, "kind %d has the sign of %d", kind, before);
+        }
+        pictures++;
+    }
+    for (int kind = CAMARB_SLATE_WAITING; kind <= CAMARB_SLATE_NO_BROKER; kind++) drop(&drawn[kind]);
+}
+
 int main(void) {
     static const char *const formats[] = {"NV12", "YU12", "YUYV", "BGRx", "XR24", "RGB3"};
     static const uint32_t sizes[][3] = {{320, 180, 0}, {320, 180, 13}, {321, 181, 1}, {640, 480, 64}, {1280, 720, 0}, {1919, 1079, 7}};
     const camarb_slate used = {
-        .kind = CAMARB_SLATE_INTERRUPTED, .camera = "Caf\xc3\xa9 camera", .reason = "video-device-in-use-by-another-client", .interrupter = "booth"};
+        .kind = CAMARB_SLATE_INTERRUPTED, .camera = "Caf\xc3\xa9 camera", .reason = "video-device-in-use-by-another-client", .interrupter = "booth",
+        .shows_interrupter = 1};
     const char *said = "Cafe camera Another app has the camera. By: booth It comes back by itself.";
     for (size_t format = 0; format < sizeof formats / sizeof *formats; format++)
         for (size_t size = 0; size < sizeof sizes / sizeof *sizes; size++)
             reads(&used, formats[format], sizes[size][0], sizes[size][1], sizes[size][2], said);
+    /* Who has it is shown to those alone who want that, since others may look on. */
+    camarb_slate nameless = used;
+    nameless.shows_interrupter = 0;
+    reads(&nameless, "NV12", 640, 480, 0, "Cafe camera Another app has the camera. It comes back by itself.");
     /* Where there is little room, the beginning. */
     reads(&used, "YUYV", 64, 48, 0, "Cafe");
     reads(&used, "NV12", 65, 49, 3, "Cafe");
@@ -187,6 +232,11 @@ int main(void) {
         pictures++;
     }
 
+    /* Behind its words each has a sign of its own, which is the same in a mirror. */
+    for (size_t format = 0; format < sizeof formats / sizeof *formats; format++)
+        for (size_t size = 0; size < sizeof sizes / sizeof *sizes; size++)
+            if (format == 0 || sizes[size][0] == 321) mirrors(formats[format], sizes[size]);
+
     /* Names come from others: any bytes, any length. */
     char name[2001];
     unsigned chance = 1;
@@ -219,6 +269,7 @@ int main(void) {
         REQUIRE(camarb_slate_draw(&slate, "NV12", 320, 180, picture.planes, picture.strides) == 0, "it was not drawn");
         snprintf(before, sizeof before, "%s", text_of(&picture) + sizeof "front");
         slate.camera = slate.interrupter = name;
+        slate.shows_interrupter = 1;
         REQUIRE(camarb_slate_draw(&slate, "NV12", 320, 180, picture.planes, picture.strides) == 0, "it was not drawn");
         const char *text = text_of(&picture), *stop = strchr(before, '.') + 1;
         REQUIRE(strlen(text) > strlen(stop) && strcmp(text + strlen(text) - strlen(stop), stop) == 0, "it says “%s”", text);

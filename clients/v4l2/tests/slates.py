@@ -19,6 +19,13 @@ def glyphs():
     return letters, numpy.unpackbits(rows, axis=1).astype(numpy.int16)
 
 
+def sign(luma, width, height):
+    """Where a slate has letters, and where its sign is, which is neither they nor the ground."""
+    picture = numpy.frombuffer(luma, numpy.uint8, width * height).reshape(height, width)
+    letters = picture > 150
+    return letters, ~letters & (picture != picture[0, 0])
+
+
 # The same slate comes again and again, and is to be read as fast as it comes.
 @functools.lru_cache(maxsize=8)
 def read(luma, width, height):

@@ -90,7 +90,7 @@ def interrupted(program, environment, letters=False, settings={}):
         shown = until("the slate", lambda before, now: shows_slate(before) and shows_slate(now))
         if letters:
             said = text(shown)
-            assert USED in said and "By: booth" in said, said
+            assert USED in said and "booth" not in said, said
         session.call("StopRunning")
         shell.call(SHELL, "PlaceApp", "ssb", "booth", "background", False)
         until("the camera again", camera)
