@@ -549,8 +549,8 @@ bool camarb_door_turn(struct camarb_door *door) {
 /* --- Cameras and nodes --- */
 
 int camarb_door_add_camera(
-    struct camarb_door *door, uint32_t number, const char *id, const char *name, const struct camarb_door_size *sizes,
-    uint32_t size_count) {
+    struct camarb_door *door, uint32_t number, const char *id, const char *name, const char *location,
+    const struct camarb_door_size *sizes, uint32_t size_count) {
     if (size_count == 0) return -EINVAL;
     for (int at = 0; at < CAMARB_DOOR_CAMERAS_MAX; at++) {
         if (door->cameras[at]) continue;
@@ -559,6 +559,7 @@ int camarb_door_add_camera(
         camera->number = number;
         snprintf(camera->node_name, sizeof camera->node_name, "camarb.%s", id);
         snprintf(camera->name, sizeof camera->name, "%s", name);
+        snprintf(camera->location, sizeof camera->location, "%s", location);
         camera->size_count = size_count < CAMARB_DOOR_SIZES_MAX ? size_count : CAMARB_DOOR_SIZES_MAX;
         memcpy(camera->sizes, sizes, camera->size_count * sizeof *sizes);
         camera->doorway = camarb_node_new(door, camera, PW_ID_ANY);

@@ -57,7 +57,7 @@ struct node {
 
 struct camera {
     uint32_t number;
-    char node_name[NAME_ROOM], name[NAME_ROOM];
+    char node_name[NAME_ROOM], name[NAME_ROOM], location[16];
     struct camarb_door_size sizes[CAMARB_DOOR_SIZES_MAX];
     uint32_t size_count;
     struct node *doorway;

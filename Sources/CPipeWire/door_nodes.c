@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <math.h>
 #include <spa/param/video/format-utils.h>
+#include <spa/utils/keys.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -394,6 +395,8 @@ static struct pw_properties *properties_of(const struct node *node) {
         camarb_library.properties_set(properties, PW_KEY_MEDIA_CLASS, "Video/Source");
         camarb_library.properties_set(properties, PW_KEY_MEDIA_ROLE, "Camera");
         camarb_library.properties_set(properties, "node.camarb.doorway", "true");
+        /* The one word for it that programs know (GNOME's Snapshot, GStreamer's device monitor); it does not make a camera libcamera's. */
+        camarb_library.properties_set(properties, SPA_KEY_API_LIBCAMERA_LOCATION, node->camera->location);
         snprintf(text, sizeof text, "%u", node->camera->number < PRIORITY ? PRIORITY - node->camera->number : 1);
         camarb_library.properties_set(properties, PW_KEY_PRIORITY_SESSION, text);
         return properties;

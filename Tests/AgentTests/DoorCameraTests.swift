@@ -15,7 +15,7 @@ struct DoorCameraTests {
     }
 
     private func camera(_ formats: [CameraFormat]) -> DoorCamera {
-        DoorCamera(id: CameraID("front"), name: "Front", formats: formats, isPresent: true)
+        DoorCamera(id: CameraID("front"), name: "Front", position: .front, formats: formats, isPresent: true)
     }
 
     private struct Size: Hashable {

@@ -224,6 +224,15 @@ def formats():
             assert not odd.counts, odd.counts
 
 
+@claim("a camera in PipeWire says where it sits, front or back, in the words that libcamera's cameras have for it there")
+def location():
+    with Video() as video, Daemon(cameras=("front=simulated:iphone6s-front", "back=simulated:iphone6s-back")) as daemon, \
+            agent(daemon, video):
+        for name in ("front", "back"):
+            node = wait_until("the doorway", lambda: video.nodes().get(f"camarb.{name}"))
+            assert node["info"]["props"].get("api.libcamera.location") == name, node["info"]["props"]
+
+
 @claim("a camera in PipeWire has its rate as the fraction that it is, 25/2 or 30000/1001, and the next whole one for programs that know no others")
 def rates():
     for rate, whole in (("25/2", 13), ("30000/1001", 30)):

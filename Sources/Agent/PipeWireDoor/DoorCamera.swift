@@ -7,10 +7,12 @@ package struct DoorCamera: Equatable, Sendable {
     var name: String
     var formats: [CameraFormat]
     var isPresent: Bool
+    var position: CameraPosition
 
-    package init(id: CameraID, name: String, formats: [CameraFormat], isPresent: Bool) {
+    package init(id: CameraID, name: String, position: CameraPosition, formats: [CameraFormat], isPresent: Bool) {
         self.id = id
         self.name = name
+        self.position = position
         self.formats = formats
         self.isPresent = isPresent
     }

@@ -49,7 +49,8 @@ final class DoorCameras {
                     let described = try await client.camera(status.camera)
                     cameras.append(
                         DoorCamera(
-                            id: described.camera, name: described.name, formats: described.formats,
+                            id: described.camera, name: described.name, position: described.position,
+                            formats: described.formats,
                             isPresent: described.isPresent))
                 } catch {
                     // One that has gone meanwhile; the next notice says so.

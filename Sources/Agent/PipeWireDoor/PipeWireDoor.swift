@@ -125,9 +125,10 @@ final class PipeWireDoor {
             lastCamera += 1
             let sizes = camera.sizes
             let result = camarb_door_add_camera(
-                door, lastCamera, camera.id.name, camera.name, sizes, UInt32(sizes.count))
+                door, lastCamera, camera.id.name, camera.name, camera.position.rawValue, sizes,
+                UInt32(sizes.count))
             if result < 0 {
-                journal.send(.warning, "camera \(camera.id) has no doorway: \(String(cString: strerror(-result)))")
+                journal.send(.warning, "camera \(camera.id.name) has no doorway: \(String(cString: strerror(-result)))")
             } else {
                 shown.append((lastCamera, camera))
             }
@@ -228,7 +229,7 @@ final class PipeWireDoor {
             camera: event.camera, owner: owner, on: DoorNode(door: door, consumer: event.consumer), loop, session
         ) { [unowned self] in turnIfNeeded() }
         consumers[event.consumer] = (number, consumer)
-        journal.send(.info, "stream \(event.consumer) wants camera \(camera.id): \(identity.words)")
+        journal.send(.info, "stream \(event.consumer) wants camera \(camera.id.name): \(identity.words)")
     }
 
     private func end(_ consumer: UInt32) { consumers.removeValue(forKey: consumer)?.consumer.close() }

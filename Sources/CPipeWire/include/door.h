@@ -74,10 +74,11 @@ bool camarb_door_has_news(const struct camarb_door *door);
 /* The session manager has read camarb's script, by its own word. Without it nobody links programs to their nodes. */
 bool camarb_door_has_script(const struct camarb_door *door);
 
-/* Shows a camera, with the first size as the usual one. `id` becomes part of a node's name. 0, or -errno. */
+/* Shows a camera, with the first size as the usual one. `id` becomes part of a node's name. `location` is where it sits, as PipeWire's
+ * programs know it from libcamera's cameras: front, back or external. 0, or -errno. */
 int camarb_door_add_camera(
-    struct camarb_door *door, uint32_t number, const char *id, const char *name, const struct camarb_door_size *sizes,
-    uint32_t size_count);
+    struct camarb_door *door, uint32_t number, const char *id, const char *name, const char *location,
+    const struct camarb_door_size *sizes, uint32_t size_count);
 /* And no more; its consumers' nodes end, without events. */
 void camarb_door_remove_camera(struct camarb_door *door, uint32_t number);
 
