@@ -62,6 +62,7 @@ public final class Agent {
                     ServiceManager.status(status)
                     look()
                 }
+                if options.isKept { door?.onShown = { DoorKeeper.tellShown() } }
             }
         }
         // First of all, while no other thread reads the environment: libpipewire sets a variable.

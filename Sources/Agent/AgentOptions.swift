@@ -40,6 +40,11 @@ public struct AgentOptions: Sendable {
     /// Nil: nothing is printed, and a broker is told.
     public var printing: Printing?
     public var isJSON = false
+    /// A keeper started it, and is told at descriptor 3 when the doorways are there.
+    public var isKept = false
+
+    /// Whether something is to stay in PipeWire where it crashes.
+    public var wantsKeeper: Bool { !isKept && printing == nil && pipeWireDoor == .automatic }
 
     public init() {}
 
@@ -73,6 +78,7 @@ public struct AgentOptions: Sendable {
                 case "--version": if try flags.isThere() { return .show("camagent \(Release.version)\n") }
                 case "--print": if try flags.isThere() { options.printing = .always }
                 case "--once": if try flags.isThere() { options.printing = .once }
+                case "--kept": options.isKept = try flags.isThere()
                 case "--json": options.isJSON = try flags.isThere()
                 default: throw flags.unknown(to: "camagent")
                 }

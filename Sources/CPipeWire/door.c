@@ -576,6 +576,12 @@ int camarb_door_add_camera(
     return -ENOSPC;
 }
 
+bool camarb_door_is_shown(const struct camarb_door *door) {
+    for (int at = 0; at < CAMARB_DOOR_CAMERAS_MAX; at++)
+        if (door->cameras[at] && camarb_node_number(door->cameras[at]->doorway) == PW_ID_ANY) return false;
+    return true;
+}
+
 void camarb_door_remove_camera(struct camarb_door *door, uint32_t number) {
     for (int at = 0; at < CAMARB_DOOR_CAMERAS_MAX; at++) {
         struct camera *camera = door->cameras[at];

@@ -16,13 +16,19 @@ private func run(_ options: AgentOptions) -> Int32 {
         let loop = try EventLoop()
         // Before anything starts a thread: the signals are this one's.
         var agent: Agent?
+        var keeper: DoorKeeper?
         for number in [SIGTERM, SIGINT] {
             try loop.addSignal(number) {
+                if let keeper { return keeper.stop() }
                 agent?.stop()
                 loop.exit()
             }
         }
-        agent = try Agent(options, on: loop)
+        if options.wantsKeeper {
+            keeper = try DoorKeeper(options, arguments: Array(CommandLine.arguments.dropFirst()), on: loop)
+        } else {
+            agent = try Agent(options, on: loop)
+        }
         return try loop.run()
     } catch {
         write("camagent: \(error)\n", to: 2)

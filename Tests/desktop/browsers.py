@@ -2,7 +2,7 @@
 import collections, contextlib, http.server, os, pathlib, signal, subprocess, tempfile, threading, urllib.parse
 
 from harness import Daemon, Skipped, claim, die_with_parent, wait_until
-from pipewire_door import SWAPS, Focus, Video, Viewer, agent, kind, sessions
+from pipewire_door import SWAPS, Focus, Video, Viewer, agent, crash, kind, sessions
 from screen import Screen, needs
 
 PAGE = pathlib.Path(__file__).with_name("page.html")
@@ -284,7 +284,27 @@ def survivors(browser, what, rounds=3):
     return f"the page's own stream went on in {went_on} of {rounds}"
 
 
+CRASHES = 3
+
+
+def crashes(browser):
+    """What has the doorways ends again and again below a page, whose track knows nothing of it."""
+    with desk() as (portal, daemon, page), agent(daemon, portal) as door:
+        doorway(portal)
+        with Browser(portal, page, browser) as watching:
+            watching.opens()
+            for _ in range(CRASHES):
+                watching.sees("picture")
+                crash(door)
+                # More than may still have been on their way.
+                watching.sees("picture", count=20)
+            events = watching.is_live_throughout()
+            return f"{CRASHES} crashes, the track is live before and after each, events {events}, {watching.note()}"
+
+
 for browser in ("chromium", "firefox-esr"):
+    claim(f"camagent crashes {CRASHES} times below a page in {browser}: its track stays live, and shows the camera again")(
+        lambda browser=browser: crashes(browser))
     for what in ("camagent", "the session manager", "the broker", "PipeWire"):
         claim(f"{what} is restarted, and {browser} has the camera at the latest when a page asks anew")(
             lambda browser=browser, what=what: survivors(browser, what))

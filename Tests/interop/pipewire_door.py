@@ -511,6 +511,38 @@ def agent_restarts():
             mirror.end(signal.SIGKILL)
 
 
+def crash(door, how=signal.SIGKILL):
+    """Kills what camagent has started and starts again. Its number."""
+    def child():
+        return [int(one) for one in pathlib.Path(f"/proc/{door.process.pid}/task/{door.process.pid}/children").read_text().split()]
+
+    (process,) = wait_until("camagent to have its agent", child)
+    os.kill(process, how)
+    wait_until("the agent to end", lambda: process not in child())
+    return process
+
+
+@claim("camagent crashes and its cameras stay in PipeWire's list: in its own name at once, and then as the next one's, which lets programs in")
+def agent_crashes():
+    def cameras():
+        """The processes that have a doorway."""
+        objects = video.objects()
+        owners = {one["id"]: one["info"]["props"].get("pipewire.sec.pid") for one in objects if one["type"].endswith(":Client")}
+        return [owners[client] for one in objects if one["type"].endswith(":Node")
+                and one["info"]["props"].get("node.name") == "camarb.front" and (client := one["info"]["props"].get("client.id")) in owners]
+
+    with Video() as video, Daemon() as daemon, agent(daemon, video) as door:
+        for _ in range(2):
+            (owner,) = wait_until("the doorway of an agent", lambda: [one for one in cameras() if one != door.process.pid])
+            assert owner == crash(door), owner
+            # The next one is started a while later, since this one did not live long.
+            wait_until("the doorway of what stays", lambda: cameras() == [door.process.pid])
+        wait_until("the doorway of the next agent, alone", lambda: len(cameras()) == 1 and cameras() != [door.process.pid])
+        with Viewer(video, "mirror") as mirror:
+            mirror.sees("picture")
+        assert door.said().count("is started again") == 2, door.said()
+
+
 @claim("the session manager and PipeWire itself are restarted, and a program in PipeWire that comes then sees the camera")
 def servers_restart():
     with Video() as video, Daemon() as daemon, agent(daemon, video) as door:

@@ -40,6 +40,12 @@ final class PipeWireDoor {
     /// last.
     private static let linkPatience: Int64 = 5_000_000_000
 
+    /// It shows doorways and no more, and only when told to: in place of those of an agent that is lost.
+    private let isStandIn: Bool
+    private var isShowing: Bool
+    /// Called once: PipeWire has the doorways.
+    var onShown: (() -> Void)?
+
     /// Consumers with a session: each has a connection to the broker, which serves a user 256.
     static let sessionsMax = 64
     /// Of one program: more than windows in which somebody sees himself. One that opens streams without end leaves the others'
@@ -47,8 +53,11 @@ final class PipeWireDoor {
     static let sessionsOfProcessMax = 8
 
     init(
-        on loop: EventLoop, address: String?, journal: Journal, onLinkTrouble: @escaping () -> Void
+        on loop: EventLoop, address: String?, journal: Journal, isStandIn: Bool = false,
+        onLinkTrouble: @escaping () -> Void
     ) throws(SystemFault) {
+        self.isStandIn = isStandIn
+        isShowing = !isStandIn
         self.loop = loop
         self.address = address
         self.journal = journal
@@ -77,7 +86,7 @@ final class PipeWireDoor {
         } catch {
             return lost("\(error)")
         }
-        if trouble != nil { journal.send(.notice, "the door in PipeWire is open again") }
+        if trouble != nil, !isStandIn { journal.send(.notice, "the door in PipeWire is open again") }
         trouble = nil
         lookAtLinking()
         showCameras()
@@ -100,15 +109,24 @@ final class PipeWireDoor {
 
     private func lost(_ why: String) {
         close()
-        if trouble != why { journal.send(.notice, "the door in PipeWire is shut: \(why). Trying again.") }
+        // The agent says the same.
+        if trouble != why, !isStandIn { journal.send(.notice, "the door in PipeWire is shut: \(why). Trying again.") }
         trouble = why
         retry?.arm(at: EventLoop.now + backOff.wait().nanoseconds)
     }
 
     // MARK: Cameras
 
+    /// Of a stand-in.
+    func show(_ isShowing: Bool) {
+        self.isShowing = isShowing
+        if isShowing { return showCameras() }
+        if let door { for (number, _) in shown { camarb_door_remove_camera(door, number) } }
+        shown = []
+    }
+
     private func showCameras() {
-        guard let door, let known else { return }
+        guard isShowing, let door, let known else { return }
         for (number, camera) in shown {
             let now = known.cameras.first { $0.id == camera.id }
             let isUsed = consumers.values.contains { $0.consumer.camera == number }
@@ -144,6 +162,11 @@ final class PipeWireDoor {
         var events: [camarb_door_event] = []
         var event = camarb_door_event()
         while camarb_door_next(door, &event) { events.append(event) }
+        if isStandIn { return }
+        if let told = onShown, !shown.isEmpty, camarb_door_is_shown(door) {
+            onShown = nil
+            told()
+        }
         // Those that went first: another connection may have got its number since, and none that came is gone already.
         for event in events where event.kind == camarb_door_client_went { identities.went(event.client) }
         let connections = events.filter { $0.kind == camarb_door_client_came }
@@ -155,7 +178,7 @@ final class PipeWireDoor {
     }
 
     private func lookAtLinking() {
-        guard let door else { return }
+        guard let door, !isStandIn else { return }
         if !camarb_door_has_script(door) {
             if linkTrouble == nil, linkTimer?.deadline == nil {
                 linkTimer?.arm(at: EventLoop.now + Self.linkPatience)

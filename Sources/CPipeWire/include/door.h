@@ -79,6 +79,8 @@ bool camarb_door_has_script(const struct camarb_door *door);
 int camarb_door_add_camera(
     struct camarb_door *door, uint32_t number, const char *id, const char *name, const char *location,
     const struct camarb_door_size *sizes, uint32_t size_count);
+/* PipeWire has all cameras that are shown: programs see them. */
+bool camarb_door_is_shown(const struct camarb_door *door);
 /* And no more; its consumers' nodes end, without events. */
 void camarb_door_remove_camera(struct camarb_door *door, uint32_t number);
 
