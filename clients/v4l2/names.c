@@ -92,6 +92,33 @@ bool names_is_on(void) {
     return known > 0;
 }
 
+/* What Python runs, a file or a module, as the command line of this process has it; false: this is not Python, or it runs neither. */
+static bool script_of(const char *exe, char *name, size_t bytes) {
+    if (strncmp(exe, "python", 6) != 0 || exe[6 + strspn(exe + 6, "0123456789.")]) return false;
+    /* What does not fit is behind what is looked for, or is no name. */
+    char line[2 * PATH_MAX];
+    int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
+    ssize_t count = file >= 0 ? read(file, line, sizeof line - 1) : -1;
+    if (file >= 0) close(file);
+    const char *end = line + (count > 0 ? count : 0);
+    line[end - line] = 0;
+    for (const char *word = line; (word += strlen(word) + 1) < end;) {
+        const char *value = *word == '-' ? NULL : word;
+        if (!value && word[1] != '-') {
+            /* Options of one letter may stand together; these take a value, behind them or as the next word. Behind -c is the program itself,
+             * and a single - is standard input. */
+            char option = word[strcspn(word, "cmWX")];
+            if (!word[1] || option == 'c') return false;
+            if (!option) continue;
+            const char *rest = strchr(word, option) + 1;
+            if (!*rest && (rest = word += strlen(word) + 1) >= end) return false;
+            if (option == 'm') value = rest;
+        }
+        if (value) return snprintf(name, bytes, "%s", base(value)) > 0;
+    }
+    return false;
+}
+
 void names_app(char *name, size_t bytes) {
     /* As the desktop that started it has it, where it says so of this process. */
     const char *file = getenv("GIO_LAUNCHED_DESKTOP_FILE"), *process = getenv("GIO_LAUNCHED_DESKTOP_FILE_PID");
@@ -101,7 +128,7 @@ void names_app(char *name, size_t bytes) {
         snprintf(name, bytes, "%s", base(file));
         char *end = strstr(name, ".desktop");
         if (end) *end = 0;
-    } else if (program(exe)) {
+    } else if (program(exe) && !script_of(base(exe), name, bytes)) {
         snprintf(name, bytes, "%s", base(exe));
     }
 }
