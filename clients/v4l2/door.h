@@ -1,7 +1,7 @@
 /* door.h: what the files of libcamarb-v4l2 share: the V4L2 door of the broker, for programs that know /dev/video* and nothing else.
  *
  * hooks.c      the libc functions that such programs call; each looks whether it is about one of our nodes, and passes on otherwise; looks.c
- *              has those that only look, and libv4l2.c that library's
+ *              has those that only look
  * names.c      whether this program is to be served at all, and which names mean a video node or a file of one in sysfs
  * folders.c    listings of /dev and of sysfs with our nodes in them; udev.c, those of libudev
  * library.c    libcamarb and libturbojpeg, loaded when the first node is touched

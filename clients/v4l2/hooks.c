@@ -17,6 +17,7 @@
 #include <sys/select.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/timerfd.h>
 #include <sys/uio.h>
@@ -169,15 +170,18 @@ HOOK int socket(int domain, int type, int protocol) { return owned(REAL(socket)(
 HOOK int epoll_create1(int flags) { return owned(REAL(epoll_create1)(flags)); }
 HOOK int timerfd_create(clockid_t clock, int flags) { return owned(REAL(timerfd_create)(clock, flags)); }
 
-HOOK int close(int descriptor) {
+/* True: a program that closes all that it has; what it does not know it has it keeps. */
+static bool keeps(int descriptor) {
     if (door_inside)
         door_own(descriptor, false);
     else if (door_is_own(descriptor))
-        return 0; /* A program that closes all that it has; what it does not know it has it keeps. */
+        return true;
     else
         door_close(descriptor);
-    return REAL(close)(descriptor);
+    return false;
 }
+
+HOOK int close(int descriptor) { return keeps(descriptor) ? 0 : REAL(close)(descriptor); }
 
 HOOK int close_range(unsigned first, unsigned last, int flags) {
     if (door_inside || flags) return REAL(close_range)(first, last, flags);
@@ -231,16 +235,21 @@ HOOK int dup3(int from, int to, int flags) {
 FCNTL(fcntl)
 FCNTL(fcntl64)
 
+static bool answers_ours(int descriptor, unsigned long request, void *argument, int *result) {
+    if (door_inside || !door_has(descriptor) || _IOC_TYPE(request) != 'V') return false;
+    *result = door_ioctl(descriptor, request, argument);
+    if (*result == -ENOSYS) return false;
+    *result = told(*result);
+    return true;
+}
+
 HOOK int ioctl(int descriptor, unsigned long request, ...) {
+    int result;
     va_list more;
     va_start(more, request);
     void *argument = va_arg(more, void *);
     va_end(more);
-    if (!door_inside && door_has(descriptor) && _IOC_TYPE(request) == 'V') {
-        int result = door_ioctl(descriptor, request, argument);
-        if (result != -ENOSYS) return told(result);
-    }
-    return REAL(ioctl)(descriptor, request, argument);
+    return answers_ours(descriptor, request, argument, &result) ? result : REAL(ioctl)(descriptor, request, argument);
 }
 
 /* ── read, mmap ─────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
@@ -302,6 +311,45 @@ HOOK void *mmap64(void *at, size_t length, int protection, int flags, int descri
     void *mapped;
     if (maps_ours(at, length, protection, flags, descriptor, offset, &mapped)) return mapped;
     return REAL(mmap64)(at, length, protection, flags, descriptor, offset);
+}
+
+/* ── syscall ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* How libv4l2 and Rust's v4l reach a camera. What is not about a node of ours goes on as it came, and not to libc's own function, which would
+ * also be a point of cancellation. */
+HOOK long syscall(long number, ...) {
+    /* As many as there are at most, whether they were given or not: libc's own passes on as many. */
+    long a[6];
+    va_list more;
+    va_start(more, number);
+    for (size_t at = 0; at < sizeof a / sizeof *a; at++) a[at] = va_arg(more, long);
+    va_end(more);
+    int result;
+    ssize_t count;
+    void *mapped;
+    switch (number) {
+#ifdef SYS_open
+    case SYS_open:
+        if (opens_ours(AT_FDCWD, (const char *)a[0], (int)a[1], &result)) return result;
+        break;
+#endif
+    case SYS_openat:
+        if (opens_ours((int)a[0], (const char *)a[1], (int)a[2], &result)) return result;
+        break;
+    case SYS_ioctl:
+        if (answers_ours((int)a[0], (unsigned long)a[1], (void *)a[2], &result)) return result;
+        break;
+    case SYS_read:
+        if (reads_ours((int)a[0], (void *)a[1], (size_t)a[2], &count)) return count;
+        break;
+    case SYS_close:
+        if (keeps((int)a[0])) return 0;
+        break;
+    case SYS_mmap:
+        if (maps_ours((void *)a[0], (size_t)a[1], (int)a[2], (int)a[3], (int)a[4], a[5], &mapped)) return (long)mapped;
+        break;
+    }
+    return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 /* ── POLLPRI ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
