@@ -190,7 +190,6 @@ static void learn_cameras(void) {
             if (number < 0 || !(device = calloc(1, sizeof *device))) continue;
             device->number = number;
             device->queue.file = -1;
-            device->queue.reading = -1;
             device->priority = V4L2_PRIORITY_UNSET;
             strcpy(device->id, camera->id);
             devices[device_count++] = device;
@@ -451,19 +450,6 @@ int door_ioctl(int descriptor, unsigned long request, void *argument) {
     struct file *file = file_take(descriptor);
     if (file) {
         result = file->is_void ? -ENODEV : answer(file, request, argument, descriptor);
-        file_give(file);
-    }
-    door_leave(cancel);
-    return result;
-}
-
-ssize_t door_read(int descriptor, void *into, size_t most) {
-    if (!door_has(descriptor)) return -ENOSYS;
-    ssize_t result = -ENOSYS;
-    int cancel = door_enter();
-    struct file *file = file_take(descriptor);
-    if (file) {
-        result = file->is_void ? -ENODEV : queue_read(file, into, most, descriptor);
         file_give(file);
     }
     door_leave(cancel);

@@ -109,7 +109,6 @@ struct ring {
 struct queue {
     struct file *owner; /* the file that asked for buffers; NULL: none */
     enum v4l2_memory memory;
-    bool is_reading; /* the buffers are read()'s */
     bool is_streaming;
     int file; /* the memory of all buffers, or -1 */
     dev_t file_device;
@@ -120,9 +119,6 @@ struct queue {
     struct ring queued, ready;
     unsigned generation; /* grows at each end of streaming: a waiting thread wakes up by it */
     uint32_t sequence;
-    /* read(): what is being handed out, and how far. */
-    int reading;
-    uint32_t read_to;
 };
 
 /* A camera as a node. It stays for the process's life, present or not: whoever has it open never sees it go. */
@@ -213,7 +209,6 @@ bool door_has(int descriptor);
 bool door_has_event(int descriptor); /* what POLLPRI says */
 int door_number(int descriptor); /* -1: none of ours */
 int door_ioctl(int descriptor, unsigned long request, void *argument); /* -ENOSYS: none of ours */
-ssize_t door_read(int descriptor, void *into, size_t most);
 void *door_map(int descriptor, void *at, size_t length, int protection, int flags, off_t offset, int *error);
 
 /* Whether a number of a descriptor is the door's own: the program must not close it. Without the lock. */
@@ -277,7 +272,6 @@ int queue_query(struct device *device, struct v4l2_buffer *buffer);
 int queue_put(struct file *file, struct v4l2_buffer *buffer);
 int queue_take(struct file *file, struct v4l2_buffer *buffer, int descriptor);
 int queue_stream(struct file *file, int type, bool on);
-ssize_t queue_read(struct file *file, void *into, size_t most, int descriptor);
 int queue_map(struct device *device, uint64_t offset, size_t length, struct buffer **found);
 unsigned queue_count(const struct device *device); /* buffers that are ready */
 void ring_put(struct ring *ring, unsigned index);

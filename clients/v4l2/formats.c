@@ -218,8 +218,7 @@ int formats_set(struct device *device, struct v4l2_format *format) {
 
 void formats_parameters(struct device *device, struct v4l2_streamparm *parameters) {
     memset(&parameters->parm, 0, sizeof parameters->parm);
-    parameters->parm.capture = (struct v4l2_captureparm){
-        .capability = V4L2_CAP_TIMEPERFRAME, .timeperframe = device->interval, .readbuffers = 3};
+    parameters->parm.capture = (struct v4l2_captureparm){.capability = V4L2_CAP_TIMEPERFRAME, .timeperframe = device->interval};
 }
 
 bool formats_set_parameters(struct device *device, struct v4l2_streamparm *parameters) {

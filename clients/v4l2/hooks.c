@@ -120,7 +120,7 @@ HOOK int creat(const char *path, mode_t mode) {
     return opens_ours(AT_FDCWD, path, O_WRONLY, &result) ? result : REAL(creat)(path, mode);
 }
 
-/* stdio opens by calls that no hook sees: a node is read through a cookie, a file of sysfs as the copy that it is. */
+/* stdio opens, reads and closes by calls that no hook sees: a node is a cookie, a file of sysfs the copy that it is. */
 static ssize_t cookie_read(void *cookie, char *into, size_t most) { return read((int)(intptr_t)cookie, into, most); }
 static int cookie_close(void *cookie) { return close((int)(intptr_t)cookie); }
 
@@ -254,41 +254,25 @@ HOOK int ioctl(int descriptor, unsigned long request, ...) {
 
 /* ── read, mmap ─────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-static bool reads_ours(int descriptor, void *into, size_t most, ssize_t *result) {
-    if (door_inside || !door_has(descriptor)) return false;
-    *result = door_read(descriptor, into, most);
-    if (*result == -ENOSYS) return false;
-    if (*result < 0) {
-        errno = (int)-*result;
-        *result = -1;
-    }
+/* As of a webcam, whose driver has no read; and what would be read are the pipe's bytes. */
+static bool refuses_read(int descriptor) {
+    if (door_inside || door_number(descriptor) < 0) return false;
+    errno = EINVAL;
     return true;
 }
 
 HOOK ssize_t read(int descriptor, void *into, size_t most) {
-    ssize_t result;
-    return reads_ours(descriptor, into, most, &result) ? result : REAL(read)(descriptor, into, most);
+    return refuses_read(descriptor) ? -1 : REAL(read)(descriptor, into, most);
 }
 
 ssize_t __read_chk(int descriptor, void *into, size_t most, size_t room);
 
 HOOK ssize_t __read_chk(int descriptor, void *into, size_t most, size_t room) {
-    ssize_t result;
-    if (most <= room && reads_ours(descriptor, into, most, &result)) return result;
-    return REAL(__read_chk)(descriptor, into, most, room);
+    return refuses_read(descriptor) ? -1 : REAL(__read_chk)(descriptor, into, most, room);
 }
 
 HOOK ssize_t readv(int descriptor, const struct iovec *parts, int count) {
-    ssize_t result, sum = 0;
-    if (door_inside || !door_has(descriptor)) return REAL(readv)(descriptor, parts, count);
-    for (int at = 0; at < count; at++) {
-        if (!parts[at].iov_len) continue;
-        if (!reads_ours(descriptor, parts[at].iov_base, parts[at].iov_len, &result)) return REAL(readv)(descriptor, parts, count);
-        if (result < 0) return sum ? sum : result;
-        sum += result;
-        if ((size_t)result < parts[at].iov_len) break;
-    }
-    return sum;
+    return refuses_read(descriptor) ? -1 : REAL(readv)(descriptor, parts, count);
 }
 
 static bool maps_ours(void *at, size_t length, int protection, int flags, int descriptor, off_t offset, void **mapped) {
@@ -325,7 +309,6 @@ HOOK long syscall(long number, ...) {
     for (size_t at = 0; at < sizeof a / sizeof *a; at++) a[at] = va_arg(more, long);
     va_end(more);
     int result;
-    ssize_t count;
     void *mapped;
     switch (number) {
 #ifdef SYS_open
@@ -340,7 +323,7 @@ HOOK long syscall(long number, ...) {
         if (answers_ours((int)a[0], (unsigned long)a[1], (void *)a[2], &result)) return result;
         break;
     case SYS_read:
-        if (reads_ours((int)a[0], (void *)a[1], (size_t)a[2], &count)) return count;
+        if (refuses_read((int)a[0])) return -1;
         break;
     case SYS_close:
         if (keeps((int)a[0])) return 0;

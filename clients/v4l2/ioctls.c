@@ -17,8 +17,7 @@ static int capabilities(struct device *device, struct v4l2_capability *told) {
     snprintf((char *)told->card, sizeof told->card, "%.31s", device->name);
     snprintf((char *)told->bus_info, sizeof told->bus_info, "platform:camarb-%.15s", device->id);
     told->version = KERNEL_VERSION_TOLD;
-    told->device_caps =
-        V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING | V4L2_CAP_READWRITE | V4L2_CAP_EXT_PIX_FORMAT;
+    told->device_caps = V4L2_CAP_VIDEO_CAPTURE | V4L2_CAP_STREAMING | V4L2_CAP_EXT_PIX_FORMAT;
     told->capabilities = told->device_caps | V4L2_CAP_DEVICE_CAPS;
     return 0;
 }

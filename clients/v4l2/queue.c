@@ -10,8 +10,6 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* Of read(): one that is being handed out, and some that are filled meanwhile. */
-#define READ_BUFFERS 3
 /* A queue of 32 pictures of 50 megapixels is nobody's. */
 #define MEMORY_MAX (UINT32_C(1) << 31)
 
@@ -29,8 +27,7 @@ int ring_take(struct ring *ring) {
 }
 
 unsigned queue_count(const struct device *device) {
-    const struct queue *queue = &device->queue;
-    return queue->ready.count + (queue->is_reading && queue->reading >= 0);
+    return device->queue.ready.count;
 }
 
 static uint32_t page_rounded(uint32_t bytes) {
@@ -69,8 +66,6 @@ void queue_reset(struct device *device) {
     queue->file_bytes = queue->count = 0;
     queue->owner = NULL;
     queue->memory = 0;
-    queue->is_reading = false;
-    queue->reading = -1;
 }
 
 /* More buffers, of so many bytes each. Their number, or a negative errno number where there is room for none. */
@@ -116,7 +111,7 @@ int queue_request(struct file *file, struct v4l2_requestbuffers *wanted) {
     memset(wanted->reserved, 0, sizeof wanted->reserved);
     if (wanted->type != V4L2_BUF_TYPE_VIDEO_CAPTURE || !is_known(wanted->memory)) return -EINVAL;
     if (queue->owner && queue->owner != file) return -EBUSY;
-    if (queue->is_streaming || queue->is_reading) return -EBUSY;
+    if (queue->is_streaming) return -EBUSY;
     queue_reset(file->device);
     if (wanted->count) {
         queue->memory = wanted->memory;
@@ -142,7 +137,6 @@ int queue_create(struct file *file, struct v4l2_create_buffers *wanted) {
     uint32_t bytes = wanted->format.fmt.pix.sizeimage;
     if (wanted->count == 0) return 0;
     if (queue->owner && queue->owner != file) return -EBUSY;
-    if (queue->is_reading) return -EBUSY;
     if (queue->count && queue->memory != wanted->memory) return -EINVAL;
     if (queue->count == BUFFERS_MAX) return -ENOBUFS;
     if (bytes < file->device->bytes || bytes > MEMORY_MAX / 2) return -EINVAL;
@@ -183,7 +177,7 @@ static void describe(const struct device *device, unsigned index, struct v4l2_bu
 }
 
 int queue_query(struct device *device, struct v4l2_buffer *buffer) {
-    if (buffer->type != V4L2_BUF_TYPE_VIDEO_CAPTURE || buffer->index >= device->queue.count || device->queue.is_reading) return -EINVAL;
+    if (buffer->type != V4L2_BUF_TYPE_VIDEO_CAPTURE || buffer->index >= device->queue.count) return -EINVAL;
     describe(device, buffer->index, buffer);
     return 0;
 }
@@ -192,7 +186,6 @@ int queue_put(struct file *file, struct v4l2_buffer *given) {
     struct device *device = file->device;
     struct queue *queue = &device->queue;
     if (queue->owner && queue->owner != file) return -EBUSY;
-    if (queue->is_reading) return -EBUSY;
     if (given->type != V4L2_BUF_TYPE_VIDEO_CAPTURE || given->index >= queue->count || given->memory != queue->memory) return -EINVAL;
     if (given->flags & V4L2_BUF_FLAG_REQUEST_FD) return -EBADR;
     struct buffer *buffer = &queue->buffers[given->index];
@@ -240,7 +233,6 @@ int queue_take(struct file *file, struct v4l2_buffer *given, int descriptor) {
     struct queue *queue = &device->queue;
     if (given->type != V4L2_BUF_TYPE_VIDEO_CAPTURE) return -EINVAL;
     if (queue->owner && queue->owner != file) return -EBUSY;
-    if (queue->is_reading) return -EBUSY;
     if (!queue->count || given->memory != queue->memory || !queue->is_streaming) return -EINVAL;
     while (!queue->ready.count) {
         int error = wait_for_byte(file, descriptor);
@@ -258,7 +250,6 @@ int queue_stream(struct file *file, int type, bool on) {
     struct queue *queue = &device->queue;
     if (type != V4L2_BUF_TYPE_VIDEO_CAPTURE) return -EINVAL;
     if (queue->owner && queue->owner != file) return -EBUSY;
-    if (queue->is_reading) return -EBUSY;
     if (!on) {
         stop(device);
         /* Also those that were queued before a stream that never began. */
@@ -287,60 +278,4 @@ int queue_map(struct device *device, uint64_t offset, size_t length, struct buff
         return 0;
     }
     return -EINVAL;
-}
-
-/* ── read() ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
-static int begin_reading(struct file *file) {
-    struct device *device = file->device;
-    struct queue *queue = &device->queue;
-    if (queue->owner || queue->count) return -EBUSY;
-    queue->memory = V4L2_MEMORY_MMAP;
-    int error = add(device, READ_BUFFERS, device->bytes);
-    if (error < 0) {
-        queue_reset(device);
-        return error;
-    }
-    queue->owner = file;
-    queue->is_reading = true;
-    for (unsigned at = 0; at < queue->count; at++) {
-        queue->buffers[at].state = BUFFER_QUEUED;
-        ring_put(&queue->queued, at);
-    }
-    error = stream_start(device);
-    if (error) {
-        queue_reset(device);
-        return error;
-    }
-    queue->is_streaming = true;
-    queue->sequence = 0;
-    file_signal(file);
-    return 0;
-}
-
-ssize_t queue_read(struct file *file, void *into, size_t most, int descriptor) {
-    struct queue *queue = &file->device->queue;
-    if (!queue->is_reading || queue->owner != file) {
-        int error = begin_reading(file);
-        if (error) return error;
-    }
-    /* While this one waits another thread may read, too, and begin a picture: then this one goes on with it. */
-    while (queue->reading < 0) {
-        queue->reading = ring_take(&queue->ready);
-        queue->read_to = 0;
-        int error = queue->reading < 0 ? wait_for_byte(file, descriptor) : 0;
-        if (error) return error;
-    }
-    struct buffer *buffer = &queue->buffers[queue->reading];
-    size_t count = buffer->used - queue->read_to;
-    if (count > most) count = most;
-    if (!program_takes(into, buffer->memory + queue->read_to, count)) return -EFAULT;
-    queue->read_to += (uint32_t)count;
-    if (queue->read_to == buffer->used) {
-        buffer->state = BUFFER_QUEUED;
-        ring_put(&queue->queued, (unsigned)queue->reading);
-        queue->reading = -1;
-    }
-    file_signal(file);
-    return (ssize_t)count;
 }

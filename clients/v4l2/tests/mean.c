@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <linux/videodev2.h>
 #include <poll.h>
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -123,34 +122,6 @@ static void forks_in_a_handler(void) {
     close(camera);
 }
 
-/* ── read() ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
-enum { PART = 1000, PICTURE_BYTES_MAX = 1 << 24 };
-
-static void *reads_a_part(void *camera) {
-    char part[PART];
-    REQUIRE(read(*(int *)camera, part, sizeof part) == sizeof part);
-    return NULL;
-}
-
-/* Two threads that wait for the same picture: each has a part of it, and none of the pictures is lost between them. */
-static void reads_in_two_threads(void) {
-    int camera = open("/dev/video0", O_RDWR);
-    struct v4l2_format format = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE};
-    REQUIRE(camera >= 0 && ioctl(camera, VIDIOC_G_FMT, &format) == 0 && format.fmt.pix.sizeimage < PICTURE_BYTES_MAX);
-    char *picture = malloc(PICTURE_BYTES_MAX);
-    REQUIRE(picture);
-    for (int round = 0; round < 10; round++) {
-        pthread_t other;
-        REQUIRE(pthread_create(&other, NULL, reads_a_part, &camera) == 0);
-        reads_a_part(&camera);
-        REQUIRE(pthread_join(other, NULL) == 0);
-        REQUIRE(read(camera, picture, PICTURE_BYTES_MAX) == (ssize_t)format.fmt.pix.sizeimage - 2 * PART);
-    }
-    free(picture);
-    close(camera);
-}
-
 /* ── libudev ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 /* As a program finds them that was built with it: the door's first. */
@@ -204,7 +175,6 @@ int main(void) {
     closes_all_in_shared_memory();
     takes_numbers();
     forks_in_a_handler();
-    reads_in_two_threads();
     asks_libudev();
     puts("nothing happened");
     return 0;

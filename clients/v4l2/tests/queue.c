@@ -712,34 +712,6 @@ static void memory_of_the_program(void) {
     free(memory);
 }
 
-static void reading(void) {
-    int camera = opens(O_NONBLOCK);
-    uint8_t picture[BYTES];
-    /* It begins by itself. */
-    REQUIRE(door_read(camera, picture, sizeof picture) == -EAGAIN && script.starts == script.ends + 1);
-    REQUIRE(refuses_request(camera, 2) == -EBUSY && refuses_take(camera) == -EBUSY && puts_in(camera, 0) == -EBUSY);
-    REQUIRE(streams(camera, false) == -EBUSY && streams(camera, true) == -EBUSY && !is_readable(camera));
-    int64_t captured = door_now();
-    for (uint8_t at = 1; at < 6; at++) shows(at, captured + at, false);
-    /* In parts, none of which is of two pictures; there is room for three. */
-    for (uint8_t at = 1; at < 4; at++) {
-        REQUIRE(is_readable(camera) && door_read(camera, picture, 1000) == 1000 && picture[0] == at && picture[999] == at);
-        REQUIRE(is_readable(camera) && door_read(camera, picture + 1000, sizeof picture) == BYTES - 1000);
-        REQUIRE(picture[1000] == at && picture[BYTES - 1] == at);
-    }
-    REQUIRE(!is_readable(camera) && door_read(camera, picture, sizeof picture) == -EAGAIN);
-    /* Each is filled again. */
-    for (uint8_t at = 6; at < 12; at++) {
-        shows(at, captured + at, false);
-        REQUIRE(door_read(camera, picture, sizeof picture) == BYTES && picture[0] == at && picture[BYTES - 1] == at);
-    }
-    /* What was read into nothing is read again. */
-    shows(12, captured + 12, false);
-    REQUIRE(door_read(camera, NULL, sizeof picture) == -EFAULT && door_read(camera, picture, sizeof picture) == BYTES && picture[0] == 12);
-    closes(camera);
-    REQUIRE(script.starts == script.ends);
-}
-
 int main(void) {
     static const struct unit units[] = {
         {"a broker that is slow is waited for, and one that is not there is not", slow_broker},
@@ -757,7 +729,6 @@ int main(void) {
         {"a close wakes whoever waits in the file", closing_wakes},
         {"there are as many buffers as were asked for, two at least and 32 at most, each with memory of its own", numbers_of_buffers},
         {"memory of the program's is written as far as the picture goes", memory_of_the_program},
-        {"read gives picture after picture, in parts as they are asked for", reading},
     };
     return units_run(units, sizeof units / sizeof *units);
 }
