@@ -304,13 +304,15 @@ bool names_is_on(void);
 int names_node(int folder, const char *path);
 /* A file of a node in sysfs: its number, and what of it; or -1. `what` is "" for the node's folder itself. */
 int names_sysfs(int folder, const char *path, char *what, size_t bytes);
-/* 'd' for /dev, 's' for /sys/class/video4linux, else 0. */
+/* 'd' for /dev, 'c' for /sys/class/video4linux, 'v' for the folder that its entries lead to, else 0. */
 int names_folder(const char *path);
 void names_app(char *name, size_t bytes);
 
 /* The text of a device's file in sysfs; false: it has no such file. Wants the lock. */
 bool sysfs_text(const struct device *device, const char *what, char *text, size_t bytes);
 bool sysfs_is_folder(const char *what);
+/* What is next in a folder of a device's; NULL: no more. */
+const char *sysfs_next(const char *folder, size_t *at);
 /* As open and stat answer, with negative errno numbers. Take the lock themselves. */
 int sysfs_open(int number, const char *what, int flags);
 int sysfs_stat(int number, const char *what, struct stat *status);

@@ -1,4 +1,4 @@
-/* Listings of /dev and of /sys/class/video4linux with our nodes in them, behind the real ones. */
+/* Listings of /dev and of /sys/class/video4linux with our nodes in them, behind the real ones, and of what our nodes have in sysfs. */
 #define _GNU_SOURCE
 #include "hooks.h"
 
@@ -12,14 +12,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Listings that a program has open at once, of these two folders. One more shows the real nodes alone. */
+/* Listings that a program has open at once, of these folders. One more shows the real nodes alone. */
 enum { LISTINGS_MAX = 32 };
 
 struct listing {
     DIR *folder;
-    char kind;
     bool hides_real; /* the folder itself is not there, and another stands for it */
-    int numbers[DEVICES_MAX];
+    struct {
+        char name[16];
+        unsigned char type;
+    } entries[DEVICES_MAX];
     size_t count, next;
     struct dirent64 entry;
 };
@@ -39,28 +41,34 @@ static struct listing *listing_of(DIR *folder) {
     return found;
 }
 
+static void add(struct listing *listing, unsigned char type, const char *name) {
+    snprintf(listing->entries[listing->count].name, sizeof listing->entries->name, "%s", name);
+    listing->entries[listing->count++].type = type;
+}
+
 /* Our nodes, but for those that the machine has under the same number and so lists itself. */
-static size_t ours(char kind, int numbers[DEVICES_MAX]) {
+static void add_nodes(struct listing *listing, int kind) {
     struct device *devices[DEVICES_MAX];
-    size_t count = 0;
     int cancel = door_enter();
     size_t found = door_learn() == 0 ? door_devices(devices, DEVICES_MAX) : 0;
     for (size_t at = 0; at < found; at++) {
         char path[64];
         snprintf(path, sizeof path, "%s/video%d", kind == 'd' ? "/dev" : "/sys/class/video4linux", devices[at]->number);
-        if (access(path, F_OK) < 0) numbers[count++] = devices[at]->number;
+        if (access(path, F_OK) < 0) add(listing, kind == 'd' ? DT_CHR : kind == 'c' ? DT_LNK : DT_DIR, strrchr(path, '/') + 1);
     }
     door_leave(cancel);
-    return count;
 }
 
-static void remember(DIR *folder, char kind, bool hides_real) {
-    struct listing *made = calloc(1, sizeof *made);
+static void add_files(struct listing *listing, const char *what) {
+    const char *name;
+    for (size_t at = 0; (name = sysfs_next(what, &at));) add(listing, sysfs_is_folder(name) ? DT_DIR : DT_REG, name);
+}
+
+static void remember(DIR *folder, struct listing wanted) {
+    struct listing *made = malloc(sizeof *made);
     if (!made) return;
+    *made = wanted;
     made->folder = folder;
-    made->kind = kind;
-    made->hides_real = hides_real;
-    made->count = ours(kind, made->numbers);
     bool is_kept = false;
     pthread_mutex_lock(&list_lock);
     for (size_t at = 0; at < LISTINGS_MAX && !is_kept; at++) {
@@ -74,20 +82,19 @@ static void remember(DIR *folder, char kind, bool hides_real) {
 }
 
 HOOK DIR *opendir(const char *path) {
-    int kind = door_inside ? 0 : names_folder(path);
-    if (!kind || !names_is_on()) return REAL(opendir)(path);
+    char what[256];
+    struct stat status;
+    int kind = door_inside ? 0 : names_folder(path), number = door_inside || kind ? -1 : names_sysfs(AT_FDCWD, path, what, sizeof what);
     DIR *folder = REAL(opendir)(path);
-    bool hides_real = false;
-    if (!folder && errno == ENOENT && kind == 's') {
-        int numbers[DEVICES_MAX];
-        if (!ours('s', numbers)) {
-            errno = ENOENT;
-            return NULL;
-        }
-        folder = REAL(opendir)("/proc/self/task");
-        hides_real = true;
-    }
-    if (folder) remember(folder, (char)kind, hides_real);
+    if ((!kind && number < 0) || (!folder && (errno != ENOENT || kind == 'd')) || (folder && !kind) || !names_is_on()) return folder;
+    struct listing listing = {.hides_real = !folder};
+    if (kind)
+        add_nodes(&listing, kind);
+    else if (sysfs_stat(number, what, &status) == 0 && S_ISDIR(status.st_mode))
+        add_files(&listing, what);
+    errno = ENOENT;
+    if (!folder && listing.count) folder = REAL(opendir)("/proc/self/task");
+    if (folder) remember(folder, listing);
     return folder;
 }
 
@@ -100,7 +107,9 @@ HOOK DIR *fdopendir(int descriptor) {
     if (count <= 0) return folder;
     path[count] = 0;
     int kind = names_folder(path);
-    if (kind) remember(folder, (char)kind, false);
+    struct listing listing = {0};
+    if (kind) add_nodes(&listing, kind);
+    if (kind) remember(folder, listing);
     return folder;
 }
 
@@ -125,17 +134,14 @@ HOOK void rewinddir(DIR *folder) {
 
 static struct dirent64 *next_of(struct listing *listing) {
     struct dirent64 *entry;
-    /* What stands for a folder that is not there gives its dots, and nothing else. */
-    while ((entry = REAL(readdir64)(listing->folder)))
-        if (!listing->hides_real || entry->d_name[0] == '.') return entry;
+    if (!listing->hides_real && (entry = REAL(readdir64)(listing->folder))) return entry;
     if (listing->next == listing->count) return NULL;
     entry = &listing->entry;
     memset(entry, 0, sizeof *entry);
-    int number = listing->numbers[listing->next++];
-    entry->d_ino = 1 + (ino64_t)number;
-    entry->d_type = listing->kind == 'd' ? DT_CHR : DT_LNK;
+    entry->d_ino = 1 + (ino64_t)listing->next;
+    entry->d_type = listing->entries[listing->next].type;
     entry->d_reclen = sizeof *entry;
-    snprintf(entry->d_name, sizeof entry->d_name, "video%d", number);
+    strcpy(entry->d_name, listing->entries[listing->next++].name);
     return entry;
 }
 
@@ -177,10 +183,15 @@ static int scan(
     return count;
 }
 
+static bool is_listed(const char *path) {
+    char what[256];
+    return !door_inside && (names_folder(path) || names_sysfs(AT_FDCWD, path, what, sizeof what) >= 0) && names_is_on();
+}
+
 HOOK int scandir(
     const char *path, struct dirent ***list, int (*wanted)(const struct dirent *),
     int (*order)(const struct dirent **, const struct dirent **)) {
-    if (door_inside || !names_folder(path) || !names_is_on()) return REAL(scandir)(path, list, wanted, order);
+    if (!is_listed(path)) return REAL(scandir)(path, list, wanted, order);
     return scan(
         path, (struct dirent64 ***)list, (int (*)(const struct dirent64 *))wanted,
         (int (*)(const struct dirent64 **, const struct dirent64 **))order);
@@ -189,7 +200,7 @@ HOOK int scandir(
 HOOK int scandir64(
     const char *path, struct dirent64 ***list, int (*wanted)(const struct dirent64 *),
     int (*order)(const struct dirent64 **, const struct dirent64 **)) {
-    if (door_inside || !names_folder(path) || !names_is_on()) return REAL(scandir64)(path, list, wanted, order);
+    if (!is_listed(path)) return REAL(scandir64)(path, list, wanted, order);
     return scan(path, list, wanted, order);
 }
 

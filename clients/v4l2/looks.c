@@ -22,13 +22,23 @@ static bool stats_node(int folder, const char *path, struct stat *status) {
     return is_ours;
 }
 
+/* A class's entry is a link; what it leads to is not, nor is what a slash behind it means. */
+static bool is_link(const char *path, const char *what) { return !*what && !strstr(path, "/devices/") && path[strlen(path) - 1] != '/'; }
+
+static void link_text(int number, char text[96]) { snprintf(text, 96, "../../devices/virtual/video4linux/video%d", number); }
+
 /* After the real one has found nothing: our files of sysfs. */
-static bool stats_sysfs(int folder, const char *path, struct stat *status) {
+static bool stats_sysfs(int folder, const char *path, bool follows, struct stat *status) {
     if (door_inside || errno != ENOENT || !path || !status) return false;
-    char what[256];
-    int number = names_sysfs(folder, path, what, sizeof what);
+    char what[256], text[96];
+    int number = names_sysfs(folder, path, what, sizeof what), kind = names_folder(path);
     bool is_ours = number >= 0 && names_is_on() && sysfs_stat(number, what, status) == 0;
-    if (!is_ours && names_folder(path) == 's' && names_is_on()) {
+    if (is_ours && !follows && is_link(path, what)) {
+        link_text(number, text);
+        status->st_mode = S_IFLNK | 0777;
+        status->st_size = (off_t)strlen(text);
+    }
+    if (!is_ours && (kind == 'c' || kind == 'v') && names_is_on()) {
         struct device *first;
         int cancel = door_enter();
         is_ours = door_learn() == 0 && door_devices(&first, 1) == 1 && stat("/sys/class", status) == 0;
@@ -44,16 +54,16 @@ static bool stats_descriptor(int descriptor, struct stat *status) {
     return number >= 0 && node_stat(number, status) == 0;
 }
 
-#define STAT(name, type)                                                                                                                   \
+#define STAT(name, type, follows)                                                                                                          \
     HOOK int name(const char *path, type *status) {                                                                                        \
         if (stats_node(AT_FDCWD, path, (struct stat *)status)) return 0;                                                                   \
         int result = REAL(name)(path, status);                                                                                             \
-        return result < 0 && stats_sysfs(AT_FDCWD, path, (struct stat *)status) ? 0 : result;                                              \
+        return result < 0 && stats_sysfs(AT_FDCWD, path, follows, (struct stat *)status) ? 0 : result;                                     \
     }
-STAT(stat, struct stat)
-STAT(stat64, struct stat64)
-STAT(lstat, struct stat)
-STAT(lstat64, struct stat64)
+STAT(stat, struct stat, true)
+STAT(stat64, struct stat64, true)
+STAT(lstat, struct stat, false)
+STAT(lstat64, struct stat64, false)
 
 #define FSTAT(name, type)                                                                                                                  \
     HOOK int name(int descriptor, type *status) {                                                                                          \
@@ -67,23 +77,23 @@ FSTAT(fstat64, struct stat64)
         if (path && !*path && flags & AT_EMPTY_PATH && stats_descriptor(folder, (struct stat *)status)) return 0;                          \
         if (stats_node(folder, path, (struct stat *)status)) return 0;                                                                     \
         int result = REAL(name)(folder, path, status, flags);                                                                              \
-        return result < 0 && stats_sysfs(folder, path, (struct stat *)status) ? 0 : result;                                                \
+        return result < 0 && stats_sysfs(folder, path, !(flags & AT_SYMLINK_NOFOLLOW), (struct stat *)status) ? 0 : result;                \
     }
 FSTATAT(fstatat, struct stat)
 FSTATAT(fstatat64, struct stat64)
 
 /* What programs call that were built with a libc before 2.33. */
-#define XSTAT(name, type)                                                                                                                  \
+#define XSTAT(name, type, follows)                                                                                                         \
     int name(int version, const char *path, type *status);                                                                                 \
     HOOK int name(int version, const char *path, type *status) {                                                                           \
         if (stats_node(AT_FDCWD, path, (struct stat *)status)) return 0;                                                                   \
         int result = REAL(name)(version, path, status);                                                                                    \
-        return result < 0 && stats_sysfs(AT_FDCWD, path, (struct stat *)status) ? 0 : result;                                              \
+        return result < 0 && stats_sysfs(AT_FDCWD, path, follows, (struct stat *)status) ? 0 : result;                                     \
     }
-XSTAT(__xstat, struct stat)
-XSTAT(__xstat64, struct stat64)
-XSTAT(__lxstat, struct stat)
-XSTAT(__lxstat64, struct stat64)
+XSTAT(__xstat, struct stat, true)
+XSTAT(__xstat64, struct stat64, true)
+XSTAT(__lxstat, struct stat, false)
+XSTAT(__lxstat64, struct stat64, false)
 
 #define FXSTAT(name, type)                                                                                                                 \
     int name(int version, int descriptor, type *status);                                                                                   \
@@ -99,7 +109,7 @@ HOOK int statx(int folder, const char *path, int flags, unsigned mask, struct st
     if (!is_ours) is_ours = stats_node(folder, path, &status);
     if (!is_ours) {
         int result = REAL(statx)(folder, path, flags, mask, into);
-        if (result >= 0 || !stats_sysfs(folder, path, &status)) return result;
+        if (result >= 0 || !stats_sysfs(folder, path, !(flags & AT_SYMLINK_NOFOLLOW), &status)) return result;
     }
     memset(into, 0, sizeof *into);
     into->stx_mask = STATX_BASIC_STATS;
@@ -124,7 +134,7 @@ static bool accesses_ours(int folder, const char *path, int mode, int *result) {
 
 static int accesses_sysfs(int folder, const char *path, int mode, int result) {
     struct stat status;
-    if (result >= 0 || !stats_sysfs(folder, path, &status)) return result;
+    if (result >= 0 || !stats_sysfs(folder, path, true, &status)) return result;
     return mode & W_OK ? told(-EACCES) : 0;
 }
 
@@ -156,10 +166,10 @@ static bool links_ours(int folder, const char *path, char text[96]) {
         return number >= 0;
     }
     int before = errno, number = names_sysfs(folder, path, what, sizeof what);
-    bool is_ours = number >= 0 && !*what && names_is_on() && !strstr(path, "/devices/") && !nodes_exists(number)
+    bool is_ours = number >= 0 && is_link(path, what) && names_is_on() && !nodes_exists(number)
         && sysfs_stat(number, "", &status) == 0;
     errno = before;
-    if (is_ours) snprintf(text, 96, "../../devices/virtual/video4linux/video%d", number);
+    if (is_ours) link_text(number, text);
     return is_ours;
 }
 
@@ -169,14 +179,20 @@ static ssize_t cut(const char *text, char *into, size_t room) {
     return (ssize_t)count;
 }
 
+/* What is there and no link: a program that resolves a path by itself goes on by that. */
+static ssize_t not_a_link(int folder, const char *path, ssize_t result) {
+    struct stat status;
+    return result < 0 && stats_sysfs(folder, path, false, &status) ? told(-EINVAL) : result;
+}
+
 HOOK ssize_t readlink(const char *path, char *into, size_t room) {
     char text[96];
-    return links_ours(AT_FDCWD, path, text) ? cut(text, into, room) : REAL(readlink)(path, into, room);
+    return links_ours(AT_FDCWD, path, text) ? cut(text, into, room) : not_a_link(AT_FDCWD, path, REAL(readlink)(path, into, room));
 }
 
 HOOK ssize_t readlinkat(int folder, const char *path, char *into, size_t room) {
     char text[96];
-    return links_ours(folder, path, text) ? cut(text, into, room) : REAL(readlinkat)(folder, path, into, room);
+    return links_ours(folder, path, text) ? cut(text, into, room) : not_a_link(folder, path, REAL(readlinkat)(folder, path, into, room));
 }
 
 static bool resolves_ours(const char *path, char text[96]) {

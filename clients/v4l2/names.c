@@ -227,19 +227,23 @@ int names_folder(const char *path) {
     if (!path || *path != '/') return 0;
     size_t count = strlen(path);
     while (count > 1 && path[count - 1] == '/') count--;
-    if (count == strlen("/dev") && strncmp(path, "/dev", count) == 0) return 'd';
-    static const char classes[] = "/sys/class/video4linux";
-    return count == sizeof classes - 1 && strncmp(path, classes, count) == 0 ? 's' : 0;
+    static const char *const folders[] = {"d/dev", "c/sys/class/video4linux", "v/sys/devices/virtual/video4linux"};
+    for (size_t at = 0; at < sizeof folders / sizeof *folders; at++)
+        if (strlen(folders[at] + 1) == count && strncmp(path, folders[at] + 1, count) == 0) return *folders[at];
+    return 0;
 }
 
 /* ── Real nodes ─────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 bool nodes_exists(int number) {
     char path[64];
+    door_inside++;
     snprintf(path, sizeof path, "/sys/class/video4linux/video%d", number);
-    if (access(path, F_OK) == 0) return true;
+    bool exists = access(path, F_OK) == 0;
     snprintf(path, sizeof path, "/dev/video%d", number);
-    return access(path, F_OK) == 0;
+    exists |= access(path, F_OK) == 0;
+    door_inside--;
+    return exists;
 }
 
 /* What an identity may have: anything else becomes _ . As VideoNodes in Sources has it, which this follows. */

@@ -14,22 +14,39 @@
 /* Larger than any inode number that devtmpfs gives out. */
 #define INODE_FIRST 0x63616d00
 
-bool sysfs_is_folder(const char *what) { return !*what || strcmp(what, "device") == 0; }
+/* All that a device's folder has. */
+enum { DEV, DEVICE, DEVICE_UEVENT, INDEX, NAME, UEVENT, FILES };
+static const char *const files[FILES] = {"dev", "device", "device/uevent", "index", "name", "uevent"};
+
+static int file_of(const char *what) {
+    int file = 0;
+    while (file < FILES && strcmp(what, files[file]) != 0) file++;
+    return file;
+}
+
+bool sysfs_is_folder(const char *what) { return !*what || file_of(what) == DEVICE; }
+
+const char *sysfs_next(const char *folder, size_t *at) {
+    size_t count = strlen(folder);
+    while (*at < FILES) {
+        const char *file = files[(*at)++];
+        if (strncmp(file, folder, count) != 0) continue;
+        file += count;
+        if (count && *file++ != '/') continue;
+        if (*file && !strchr(file, '/')) return file;
+    }
+    return NULL;
+}
 
 bool sysfs_text(const struct device *device, const char *what, char *text, size_t bytes) {
-    if (strcmp(what, "name") == 0)
-        snprintf(text, bytes, "%s\n", device->name);
-    else if (strcmp(what, "dev") == 0)
-        snprintf(text, bytes, "%d:%d\n", VIDEO_MAJOR, device->number);
-    else if (strcmp(what, "index") == 0)
-        snprintf(text, bytes, "0\n");
-    else if (strcmp(what, "uevent") == 0)
-        snprintf(text, bytes, "MAJOR=%d\nMINOR=%d\nDEVNAME=video%d\n", VIDEO_MAJOR, device->number, device->number);
-    else if (strcmp(what, "device/uevent") == 0)
-        snprintf(text, bytes, "DRIVER=camarb\n");
-    else
-        return false;
-    return true;
+    switch (file_of(what)) {
+    case DEV: snprintf(text, bytes, "%d:%d\n", VIDEO_MAJOR, device->number); return true;
+    case DEVICE_UEVENT: snprintf(text, bytes, "DRIVER=camarb\n"); return true;
+    case INDEX: snprintf(text, bytes, "0\n"); return true;
+    case NAME: snprintf(text, bytes, "%s\n", device->name); return true;
+    case UEVENT: snprintf(text, bytes, "MAJOR=%d\nMINOR=%d\nDEVNAME=video%d\n", VIDEO_MAJOR, device->number, device->number); return true;
+    }
+    return false;
 }
 
 /* The device, where it is there. Wants the lock. */

@@ -186,6 +186,54 @@ static void looks_before_it_opens(void) {
     fclose(file);
 }
 
+/* As libmedia_dev of v4l-utils looks for what belongs together, and as a person does with ls: what is listed is there, by each call. */
+static void looks_into_sysfs(void) {
+    struct stat status;
+    char path[PATH_MAX], resolved[PATH_MAX], there[] = "/sys/devices/virtual/video4linux/video0";
+    DIR *folder = opendir("/sys/class/video4linux");
+    REQUIRE(folder);
+    int found = 0;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        if (entry->d_name[0] == '.') continue;
+        found++;
+        snprintf(path, sizeof path, "/sys/class/video4linux/%.32s", entry->d_name);
+        REQUIRE(realpath(path, resolved) && strstr(resolved, "/video4linux/") && strstr(resolved, "/devices/"));
+        REQUIRE(stat(path, &status) == 0 && S_ISDIR(status.st_mode));
+        REQUIRE(lstat(path, &status) == 0 && S_ISLNK(status.st_mode));
+        REQUIRE(readlink(path, resolved, sizeof resolved) == status.st_size);
+    }
+    REQUIRE(found >= 1);
+    closedir(folder);
+    /* A machine may have cameras of its own. */
+    if (lstat(there, &status) < 0) return;
+    REQUIRE(S_ISDIR(status.st_mode) && readlink(there, path, sizeof path) < 0 && errno == EINVAL);
+    REQUIRE(stat("/sys/devices/virtual/video4linux", &status) == 0 && S_ISDIR(status.st_mode));
+    struct dirent **list;
+    static const char *const files[] = {"dev", "device", "index", "name", "uevent"};
+    for (size_t up = 0; up < 2; up++) {
+        const char *start = up ? "/sys/class/video4linux/video0" : there;
+        int count = scandir(start, &list, NULL, alphasort);
+        REQUIRE(count == sizeof files / sizeof *files);
+        for (int at = 0; at < count; at++) {
+            REQUIRE(strcmp(list[at]->d_name, files[at]) == 0);
+            snprintf(path, sizeof path, "%s/%s", start, files[at]);
+            REQUIRE(lstat(path, &status) == 0 && S_ISDIR(status.st_mode) == (list[at]->d_type == DT_DIR));
+            int file = open(path, O_RDONLY);
+            REQUIRE(file >= 0 ? !S_ISDIR(status.st_mode) : errno == EISDIR);
+            close(file);
+            free(list[at]);
+        }
+        free(list);
+    }
+    folder = opendir("/sys/class/video4linux/video0/device");
+    struct dirent *entry = folder ? readdir(folder) : NULL;
+    REQUIRE(entry && strcmp(entry->d_name, "uevent") == 0 && !readdir(folder));
+    rewinddir(folder);
+    REQUIRE(readdir(folder));
+    closedir(folder);
+    REQUIRE(!opendir("/sys/class/video4linux/video250") && errno == ENOENT);
+}
+
 /* As with a webcam: nothing of the door's own comes out of it, by whatever name. */
 static void reads(void) {
     char into[16];
@@ -395,6 +443,7 @@ int main(int count, char **words) {
         return 0;
     }
     looks_before_it_opens();
+    looks_into_sysfs();
     reads();
     opens_twice();
     points_nowhere();
