@@ -292,3 +292,19 @@ def refused_outputs():
         camclient(daemon, "record", kept, "--overwrite", "--camera", "no-such-camera", status=4)
         with open(kept) as file:
             assert file.read() == "an older recording", "a refused request emptied the file"
+        # Nor does a preview that shows nothing.
+        shell = daemon.shell()
+        shell.call(SHELL, "SetPrivacy", "sb", "front", True)
+        with subprocess.Popen([PROGRAM, "preview", "-o", kept, "--overwrite", "--address", daemon.address], text=True,
+                              stderr=subprocess.PIPE, preexec_fn=die_with_parent) as preview:
+            while "privacy" not in preview.stderr.readline():
+                assert preview.poll() is None, "preview ended"
+            preview.send_signal(signal.SIGINT)
+            preview.communicate(timeout=PATIENCE)
+        with open(kept) as file:
+            assert file.read() == "an older recording", "a preview without a frame emptied the file"
+        shell.call(SHELL, "SetPrivacy", "sb", "front", False)
+        with open(kept, "w") as file:
+            file.truncate(50_000_000)
+        camclient(daemon, "preview", "-o", kept, "--overwrite", "--frames", "1")
+        assert 1280 * 720 < os.path.getsize(kept) < 2_000_000, os.path.getsize(kept)

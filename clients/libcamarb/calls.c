@@ -88,7 +88,7 @@ struct call *call_make(camarb_client *client, camarb_session *session, enum call
     *result = client_check(client);
     if (*result < 0) return NULL;
     if (session && session->has_ended) {
-        *result = fail(client, -ESTALE, ERROR_UNKNOWN_SESSION, "The session has ended: %s",
+        *result = fail(client, error_number(session->end_name), session->end_name, session->was_created ? "The session has ended: %s" : "%s",
             session->end_sentence ? session->end_sentence : "");
         return NULL;
     }
@@ -379,7 +379,7 @@ void calls_flush(camarb_client *client) {
         if (call->was_sent) continue;
         camarb_session *session = call->session;
         if (session && session->has_ended) {
-            call_answer(call, 0, ERROR_UNKNOWN_SESSION, session->end_sentence);
+            call_answer(call, 0, session->end_name, session->end_sentence);
             continue;
         }
         if (call->kind == CALL_WATCH_CAMERAS) {

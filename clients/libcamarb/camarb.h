@@ -93,7 +93,8 @@ CAMARB_API const char *camarb_client_error_name(camarb_client *client);
  *
  * camarb_call_finish waits for it, at most so many nanoseconds (negative: D-Bus's customary 25 s). 0: done, and *value (NULL is allowed)
  * is what the answer is, such as the number of a photo; -ETIME: there was none; or why it was refused. Events that come meanwhile are kept.
- * A call is finished once: its answer is no event then. */
+ * A call is finished once: its answer is no event then. A negative call is returned as it is, with its sentence: a function that asks may
+ * stand where its call does. */
 CAMARB_API int camarb_call_finish(camarb_client *client, camarb_call call, int64_t nanoseconds, uint64_t *value);
 
 /* At most so many without an answer; more is -EAGAIN. */
@@ -177,7 +178,7 @@ CAMARB_API int camarb_configuration_numbers(
 
 /* A stopped session. camera: its id, "" or NULL for the first one. configuration: what it wants, NULL for the usual; stays the
  * caller's. NULL: no memory, too many calls, or an id that is not UTF-8. A camera that is not known, or a configuration that cannot be, ends the session:
- * CAMARB_EVENT_ENDED says why. */
+ * CAMARB_EVENT_ENDED says why, and each call of the session's is refused with that error. */
 CAMARB_API camarb_session *camarb_session_new(
     camarb_client *client, const char *camera, const camarb_configuration *configuration);
 /* Ends it for good; frames of it that were not released stay readable until they are. NULL is allowed. */
@@ -200,7 +201,8 @@ CAMARB_API camarb_call camarb_session_ready(camarb_session *session, uint64_t in
 /* Clears the one cause that is the client's own to clear (sensitive-content-mitigation-activated). */
 CAMARB_API camarb_call camarb_session_continue(camarb_session *session);
 
-/* file: of a regular file, open for reading and writing, not for appending; it is duplicated. Gives the photo's or recording's number;
+/* file: of a regular file, open for reading and writing, not for appending; it is duplicated. The recorder core cuts it when it begins to
+ * write, so that O_TRUNC is not needed: without it a call that is refused leaves what is in the file. Gives the photo's or recording's number;
  * CAMARB_EVENT_PHOTO_CAPTURED and CAMARB_EVENT_RECORDING_FINISHED say when the file is whole. options: NULL for none. While there is
  * no broker these are -ENOTCONN: an answer from before its end could not be told from one after it. */
 CAMARB_API camarb_call camarb_session_capture_photo(

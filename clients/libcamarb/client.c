@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -256,6 +257,8 @@ int camarb_client_wait(camarb_client *client, int64_t nanoseconds) {
 }
 
 int camarb_call_finish(camarb_client *client, camarb_call call, int64_t nanoseconds, uint64_t *value) {
+    /* Nothing was asked, and the client still has the sentence that says why. */
+    if (call < 0 && call >= INT_MIN) return (int)call;
     int checked = client_check(client);
     if (checked == -ECHILD || !client) return checked;
     int64_t until = moment(nanoseconds < 0 ? CALL_TIME_MAX : nanoseconds);

@@ -277,8 +277,8 @@ struct camarb_session {
     bool was_created;
     bool is_being_created, needs_putting_back;
     bool has_ended;
-    int end_number;
-    char *end_sentence;
+    /* What each later call of its is refused with: where it never came to be, by what kept it from that. */
+    char *end_name, *end_sentence;
     struct event *end_event;
     /* Why it does not run though it was asked to: the last refusal of a start, or a stop that was not the program's. */
     int refusal_number;

@@ -15,6 +15,7 @@ static void session_clear(camarb_session *session) {
     session_drop_slots(session);
     if (session->stream) stream_end(session->stream);
     memory_free(&session->memory);
+    free(session->end_name);
     free(session->end_sentence);
     event_free(session->end_event);
     free(session->refusal);
@@ -90,7 +91,7 @@ void session_end(camarb_session *session, const char *error_name, const char *er
     camarb_client *client = session->client;
     session->has_ended = true;
     session->id = 0;
-    session->end_number = error_number(error_name);
+    session->end_name = text_copy(client, session->was_created ? ERROR_UNKNOWN_SESSION : error_name);
     session->end_sentence = text_copy(client, error);
     session_drop_slots(session);
     if (session->stream) stream_end(session->stream);

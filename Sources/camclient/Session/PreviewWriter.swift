@@ -26,7 +26,9 @@ final class PreviewWriter: Sendable {
     private let rate: (frames: Int, seconds: Int)
     private let work = Mutex(Work())
 
-    /// - Parameter target: a file, or `-` for standard output.
+    /// - Parameters:
+    ///   - target: a file, or `-` for standard output.
+    ///   - overwriting: whether a file that is there may be replaced; it loses nothing before the first frame comes.
     init(target: String, overwriting: Bool, framesMax: Int?, frameRate: Double) throws(Failure) {
         path = target
         self.framesMax = framesMax
@@ -36,7 +38,7 @@ final class PreviewWriter: Sendable {
         if target == "-" {
             descriptor = dup(STDOUT_FILENO)
         } else {
-            let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwriting ? O_TRUNC : O_EXCL)
+            let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwriting ? 0 : O_EXCL)
             descriptor = open(target, flags, 0o644)
         }
         guard descriptor >= 0 else {
@@ -95,6 +97,11 @@ final class PreviewWriter: Sendable {
             switch work.state {
             case .over: return false
             case .waiting:
+                // Of a pipe or a terminal nothing is cut.
+                guard path == "-" || ftruncate(descriptor, 0) == 0 || errno == EINVAL else {
+                    work.state = .over(Failure.file(path, "cannot be cut", errno))
+                    return false
+                }
                 work.state = .writing(layout)
                 packet += Array(header(layout).utf8)
                 return true

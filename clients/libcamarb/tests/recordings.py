@@ -5,7 +5,7 @@ import camarb
 from app import App
 from camarb import EventType
 from false_broker import SESSION, FalseBroker
-from harness import PATIENCE, Daemon, claim, played
+from harness import PATIENCE, SHELL, Daemon, claim, played
 
 
 def refused(call, name=None, number=None):
@@ -77,6 +77,44 @@ def options():
                               ({"codec": "av1"}, "codec"), ({"colour": 1}, "colour"),
                               ({"metadata": {"location": "text"}}, "location")):
             assert word in refused(session.start_recording(file, **options), "InvalidValue").sentence, options
+
+
+@claim("a call that is refused changes nothing of the file that a path names, and one that is taken replaces all of it")
+def files_of_refused_calls():
+    film, picture, kept = "film.mkv", "picture.jpeg", bytes(range(256)) * 40_000
+    with Daemon() as daemon, App(daemon.address, "photos") as app:
+        files = {name: daemon.directory / name for name in (film, picture)}
+        for file in files.values():
+            file.write_bytes(kept)
+        shell = daemon.shell()
+        shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", True)
+        session = app.session()
+
+        def refuses(name, **options):
+            refused(session.start_recording(files[film], **options), name)
+            if not options:
+                refused(session.capture_photo(files[picture]), name)
+            assert all(file.read_bytes() == kept for file in files.values()), (name, options)
+
+        refuses("NotRunning")
+        session.start().result()
+        app.wait(EventType.DID_START_RUNNING)
+        refuses("InvalidValue", codec="vp9")
+        shell.call(SHELL, "SetPrivacy", "sb", "front", True)
+        app.wait(EventType.WAS_INTERRUPTED)
+        refuses("Interrupted")
+        shell.call(SHELL, "SetPrivacy", "sb", "front", False)
+        app.wait(EventType.DID_START_RUNNING)
+        session.start_recording(files[film]).result()
+        app.wait(EventType.RECORDING_STARTED)
+        session.capture_photo(files[picture]).result()
+        taken = app.wait(EventType.PHOTO_CAPTURED)
+        session.stop_recording().result()
+        ended = app.wait(EventType.RECORDING_FINISHED)
+        for event, name in ((taken, picture), (ended, film)):
+            content = files[name].read_bytes()
+            assert len(content) == event.bytes < len(kept) and kept[:256] not in content, (event, len(content))
+        assert played(files[film])[0] == ended.frames
 
 
 @claim("a recording is paused and resumed in one file, and says so")

@@ -4,6 +4,7 @@ import errno, os, time
 import camarb
 from app import App, refused
 from camarb import EventType, State
+from camarb._library import lib
 from harness import Daemon, claim, played
 
 
@@ -172,22 +173,43 @@ def formats():
             app.frame(session, where=lambda frame: frame.width == 640).release()
 
 
-@claim("a camera that is not known, and a configuration that cannot be, end the session and say why")
+@claim("a camera that is not known, and a configuration that cannot be, end the session and say why, in each of its calls, too")
 def unknown():
     with Daemon() as daemon, App(daemon.address, "photos") as app:
         session = app.session("attic")
         started = session.start()
         answer = app.wait(EventType.ANSWERED, lambda event: event.call == started.number)
-        assert answer.error_name == "org.camarb.Error.UnknownSession" and "attic" in answer.error, answer
+        assert answer.error_name == "org.camarb.Error.UnknownCamera" and "attic" in answer.error, answer
         ended = next(event for event in app.events if event.type is EventType.ENDED)
         assert ended.session is session and ended.error_name == "org.camarb.Error.UnknownCamera" and "attic" in ended.error, ended
         assert session.state is State.ENDED and session.slate().kind is camarb.SlateKind.NO_ACCESS
-        refused(session.start, "UnknownSession", errno.ESTALE)
-        app.session(focusMode="sideways")
-        assert "focusMode" in app.wait(EventType.ENDED, lambda event: event.session is not session).error
+        said = refused(session.start, "UnknownCamera", errno.ENODEV)
+        assert said.sentence == ended.error, said
+        wrong = app.session(focusMode="sideways")
+        # Whether it is asked before the refusal has come or after it.
+        for ask in (wrong.start, wrong.configure, wrong.start):
+            assert "focusMode" in refused(ask, "UnsupportedConfiguration", errno.EOPNOTSUPP).sentence
+        assert "focusMode" in app.wait(EventType.ENDED, lambda event: event.session is wrong).error
         # The client goes on.
         app.session("").start().result()
         app.wait(EventType.DID_START_RUNNING)
+
+
+@claim("a call that could not be asked keeps its number and its sentence where its answer is waited for")
+def chained():
+    with Daemon() as daemon, App(daemon.address, "photos") as app:
+        client, session = app.client, app.session()
+        gone = os.memfd_create("gone")
+        os.close(gone)
+        for ask in (lambda: lib.camarb_session_capture_photo(session._open(), gone, None),
+                    lambda: lib.camarb_client_declare_app(client._open(), b"")):
+            number = lib.camarb_call_finish(client._open(), ask(), -1, None)
+            chained, direct = (number, client._sentence()), (ask(), client._sentence())
+            assert chained == direct and number < 0 and chained[1].endswith("."), (chained, direct)
+        # What is no call at all is still said to be none.
+        for number in (0, 4711, -1 << 40):
+            assert lib.camarb_call_finish(client._open(), number, 0, None) == -errno.EINVAL
+            assert str(number) in client._sentence(), client._sentence()
 
 
 @claim("calls reach the broker in the order in which they were made, and 64 may wait for their answers")

@@ -362,14 +362,18 @@ class Session:
     def _ask_with_file(self, function, file, options) -> Call:
         with _configuration(options) as configuration:
             if isinstance(file, (str, bytes, os.PathLike)):
-                with open(file, "w+b") as opened:
-                    return self._ask(function, opened.fileno(), configuration)
+                # What is in it goes when the recorder core begins to write: a call that is refused changes nothing.
+                opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+                try:
+                    return self._ask(function, opened, configuration)
+                finally:
+                    os.close(opened)
             descriptor = file if isinstance(file, int) else file.fileno()
             return self._ask(function, descriptor, configuration)
 
     def capture_photo(self, file, **options: Setting) -> Call:
-        """Takes a photo into a file: a path, which is emptied, or what is open for reading and writing and not for appending. The
-        result is the photo's number; PHOTO_CAPTURED says when the file is whole."""
+        """Takes a photo into a file: a path, or what is open for reading and writing and not for appending. What was in the file
+        is replaced, unless the call is refused. The result is the photo's number; PHOTO_CAPTURED says when the file is whole."""
         return self._ask_with_file(lib.camarb_session_capture_photo, file, options)
 
     def start_recording(self, file, metadata: Optional[Mapping[str, str]] = None, **options: Setting) -> Call:
