@@ -160,6 +160,43 @@ def libraries():
         return version
 
 
+IN_ITS_OWN_PLACES = r"""
+set -e
+mount --make-rprivate /
+mount -t tmpfs none "$1"
+mkdir "$1/upper" "$1/work" "$1/tried"
+# What the loader knows is written down in /etc: elsewhere nothing is changed.
+mount -t overlay none -o "lowerdir=/etc,upperdir=$1/upper,workdir=$1/work" /etc
+mount -t tmpfs none /usr/local
+cd "$1/tried"
+printf '#include <camarb.h>\n#include <stdio.h>\nint main(void) { return puts(camarb_version()) < 0; }\n' >version.c
+for prefix in /usr/local "$1/elsewhere"; do
+    make --silent -C "$2/clients" install PREFIX=$prefix >said
+    cat said
+    (
+        eval "$(grep '^    export ' said)"
+        export GST_REGISTRY=$PWD/registry
+        cc -o version version.c $(pkg-config --cflags --libs camarb)
+        ./version
+        /usr/bin/python3 -B -c 'import camarb; print(camarb.version(), camarb.__file__)'
+        [ ! -e $prefix/lib/gstreamer-1.0 ] || gst-inspect-1.0 camarbsrc | grep -F "$prefix"
+    )
+    make --silent -C "$2/clients" uninstall PREFIX=$prefix
+    ldconfig
+done
+"""
+
+
+@claim("what `make -C clients install` says at its end is all that programs in C, Python and GStreamer need to find it")
+def found():
+    with tempfile.TemporaryDirectory() as folder:
+        said = run("unshare", "--mount", "bash", "-c", IN_ITS_OWN_PLACES, "bash", folder, ROOT)
+        assert said.count(f"\n{VERSION}\n") == 2, said
+        assert all(f"{VERSION} {prefix}/lib/" in said for prefix in ("/usr/local", f"{folder}/elsewhere")), said
+        first = said.split(f"\n{VERSION}\n")[0]
+        assert "LD_LIBRARY_PATH" not in first and "PYTHONPATH" not in first and f"export LD_LIBRARY_PATH={folder}/elsewhere/lib" in said, said
+
+
 @claim("the V4L2 door is installed where its command and its generator look for it, below any prefix")
 def door():
     for prefix, beside in (("/usr", False), ("/opt/camarb", True)):
