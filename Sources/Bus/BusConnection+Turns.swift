@@ -1,3 +1,4 @@
+import ArbiterProtocol
 import CLinux
 import CSystemd
 import Glibc
@@ -99,6 +100,9 @@ extension BusConnection {
             intake.clear(traffic.readingBuffer)
             pendingEnd = end
             return 0
+        case .refused(let message):
+            refuse(message)
+            return 1
         case .fed(let isWhole, let isAll):
             var result: Int32 = 1
             // Until the message has arrived: libsystemd may have written something first.
@@ -111,6 +115,23 @@ extension BusConnection {
             if isWhole && !somethingArrived { _ = intake.takePassed() }
             // Whatever comes later wakes the loop: asking now would nearly always find nothing.
             return result < 0 ? result : isWhole && isAll && somethingArrived ? 0 : 1
+        }
+    }
+
+    /// Answers a message of which libsystemd has nothing. A peer that has not read what it was sent before is not told: its
+    /// connection is over.
+    private func refuse(_ message: Intake.Refused) {
+        guard let serial = message.serial else { return }
+        let most = BusMessage.descriptorsMax
+        guard isDirect else {
+            pendingEnd = .unfit(
+                "it passed \(message.descriptors) descriptors with one message, where \(most) are the most")
+            return
+        }
+        write(.error(name: BrokerError.Kind.limitExceeded.rawValue, to: serial, destination: nil), "s") {
+            $0.append(
+                "The message brought \(message.descriptors) file descriptors, and one may bring at most \(most): "
+                    + "none of them was taken, and nothing was done.")
         }
     }
 

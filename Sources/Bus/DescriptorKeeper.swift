@@ -19,7 +19,7 @@ final class DescriptorKeeper {
 
     /// What a `take` comes to.
     enum Taking {
-        case taken(trouble: Int, [PassedDescriptor])
+        case taken(trouble: Int, [PassedDescriptor], brought: Int)
         /// The keeper hung, or ended.
         case lost
     }
@@ -142,7 +142,7 @@ final class DescriptorKeeper {
             }
             let taking = owed[0].taking
             owed[0].taking = nil
-            taking?(.taken(trouble: Int(answer.trouble), passed))
+            taking?(.taken(trouble: Int(answer.trouble), passed, brought: Int(answer.brought)))
         } else {
             let done = owed.removeFirst()
             if state == .working { arm() }

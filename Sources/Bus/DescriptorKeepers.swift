@@ -24,6 +24,8 @@ public final class DescriptorKeepers {
     /// What comes of a wish to have descriptors taken.
     public enum Answer {
         case taken([PassedDescriptor])
+        /// The message brought so many, which is more than one may: all of them are closed. Its bytes are taken.
+        case tooMany(Int)
         /// The bytes are lost, and with them the connection; a sentence for the journal.
         case refused(String)
     }
@@ -161,15 +163,14 @@ public final class DescriptorKeepers {
     }
 
     private static func answer(_ taking: DescriptorKeeper.Taking) -> Answer {
-        guard case .taken(let trouble, let passed) = taking else {
+        guard case .taken(let trouble, let passed, let brought) = taking else {
             return .refused("the process that took its descriptors has ended or hangs")
         }
         switch trouble {
         case Int(camarb_keeper_fine): return .taken(passed)
         case Int(camarb_keeper_misplaced):
             return .refused("it passed a descriptor with another byte than a message's first")
-        case Int(camarb_keeper_too_many):
-            return .refused("it passed more than \(Int(camarb_keeper_descriptors_max)) descriptors with one message")
+        case Int(camarb_keeper_too_many): return .tooMany(brought)
         default: return .refused("what it sent could not be taken")
         }
     }

@@ -31,6 +31,8 @@ package final class Intake {
         case fed(isWhole: Bool, isAll: Bool)
         /// A keeper reads; `whenRead` is called when it has.
         case atKeeper
+        /// A message has come that brought more descriptors than one may: none of it is in the feed, and nothing is left of it.
+        case refused(Refused)
         /// The connection is over.
         case over(BusConnection.End)
     }
@@ -49,6 +51,8 @@ package final class Intake {
     private var taken: Taken?
     /// What the present message brought, until it has arrived.
     private var passed: [PassedDescriptor] = []
+    /// The present message, where nothing of it is fed.
+    private var refused: Refused?
     /// When the message of which something was read has to be whole; nil between messages.
     package private(set) var wholeBy: Int64?
     /// Called when a keeper has read, with why the connection is over, if it is.
@@ -58,6 +62,23 @@ package final class Intake {
         var bytes: [UInt8]
         var passed: [PassedDescriptor]
         var next: State
+        /// It brought so many descriptors that none was kept.
+        var tooMany: Int?
+    }
+
+    /// A message that libsystemd never sees, since its header names descriptors that are not here.
+    package struct Refused {
+        let descriptors: Int
+        /// As much of it as has come, to its end.
+        fileprivate(set) var header: [UInt8] = []
+
+        /// What an answer to it has to name; nil where it wants none.
+        var serial: UInt32? {
+            // A call (1), without the flag by which it wants no answer (1).
+            guard header.count == MessageFramer.headerBytes, header[1] == 1, header[2] & 1 == 0 else { return nil }
+            let raw = header.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8, as: UInt32.self) }
+            return header[0] == UInt8(ascii: "l") ? UInt32(littleEndian: raw) : UInt32(bigEndian: raw)
+        }
     }
 
     /// - Parameters:
@@ -87,6 +108,7 @@ package final class Intake {
         if isAtKeeper { return .atKeeper }
         if let taken {
             self.taken = nil
+            if let count = taken.tooMany { refused = Refused(descriptors: count) }
             return taken.bytes.withUnsafeBytes { put($0, taken.passed, taken.next) }
         }
         var carries: Int32 = 0
@@ -143,6 +165,10 @@ package final class Intake {
             if isBeginning { passed = brought }
             taken = Taken(bytes: bytes, passed: brought, next: next)
             whenRead(nil)
+        case .tooMany(let count):
+            passed = []
+            taken = Taken(bytes: bytes, passed: [], next: next, tooMany: count)
+            whenRead(nil)
         }
     }
 
@@ -153,6 +179,7 @@ package final class Intake {
     ) -> Reading {
         gate = next.gate
         framer = next.framer
+        if let refused { return passOver(bytes, refused) }
         let change = framer.unfinishedBytes - held
         held += change
         guard change == 0 || feed.hold(change, of: user) else {
@@ -162,13 +189,24 @@ package final class Intake {
         let result = feed.put(bytes, brought.map(\.number))
         for descriptor in brought { descriptor.wasPassedOn() }
         guard result == 0 else { return .over(.fault(SystemFault("hand on a message", result))) }
+        setWholeBy(brought.isEmpty ? Self.wholeTimeMax : Self.wholeTimeMaxWithDescriptors)
+        return .fed(isWhole: gate == nil && framer.isBetween, isAll: isAll)
+    }
+
+    private func passOver(_ bytes: UnsafeRawBufferPointer, _ message: Refused) -> Reading {
+        var message = message
+        message.header += bytes.prefix(MessageFramer.headerBytes - message.header.count)
+        setWholeBy(Self.wholeTimeMaxWithDescriptors)
+        refused = framer.isBetween ? nil : message
+        return framer.isBetween ? .refused(message) : .fed(isWhole: false, isAll: false)
+    }
+
+    private func setWholeBy(_ time: Int64) {
         if gate != nil || framer.isBetween {
             wholeBy = nil
         } else if wholeBy == nil {
-            wholeBy =
-                EventLoop.now + (brought.isEmpty ? Self.wholeTimeMax : Self.wholeTimeMaxWithDescriptors)
+            wholeBy = EventLoop.now + time
         }
-        return .fed(isWhole: gate == nil && framer.isBetween, isAll: isAll)
     }
 
     /// Where gate and framer are.

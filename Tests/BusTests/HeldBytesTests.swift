@@ -37,7 +37,7 @@ private final class Sender {
             case .nothing: return nil
             case .over(let end): return end
             case .fed: continue
-            case .atKeeper:
+            case .atKeeper, .refused:
                 Issue.record("nothing was passed, and a keeper reads")
                 return nil
             }

@@ -40,6 +40,22 @@ private final class Stranger {
         try loop.turn(until: { side.ready == 1 })
     }
 
+    /// What it was answered, of which the name of an error comes so often.
+    func heard(_ count: Int, _ what: String) throws -> String {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        try loop.turn(
+            until: {
+                while case let got = recv(socket, &buffer, buffer.count, Int32(MSG_DONTWAIT)), got > 0 {
+                    bytes += buffer.prefix(got)
+                }
+                let text = String(decoding: bytes, as: UTF8.self)
+                return text.split(separator: "org.camarb.Error.LimitExceeded", omittingEmptySubsequences: false).count
+                    > count
+            }, what)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     func refuses(_ sentence: String, at place: SourceLocation = #_sourceLocation) throws {
         try loop.turn(until: { !side.ends.isEmpty }, "the end", line: place.line)
         #expect(side.ends == [.unfit(sentence)], sourceLocation: place)
@@ -138,10 +154,37 @@ private final class Stranger {
         let early = try Stranger(keepers: Self.keeper)
         try early.say(Stranger.hello.utf8, [file])
         try early.refuses("it passed a descriptor with another byte than a message's first")
-        let many = try Stranger(keepers: Self.keeper)
-        try many.authenticate()
-        try many.say(Stranger.call, Array(repeating: file, count: 9))
-        try many.refuses("it passed more than 8 descriptors with one message")
+    }
+
+    @Test func aMessageThatBringsMoreThanEightIsRefusedInItsAnswerAndTheConnectionGoesOn() throws {
+        let file = camarb_memfd("test", 1)
+        defer { close(file) }
+        let many = [Int32](repeating: file, count: BusMessage.descriptorsMax + 1)
+        for cut in [1, 3, 15, 16, 17, 40, Stranger.call.count] {
+            let stranger = try Stranger(keepers: Self.keeper)
+            try stranger.authenticate()
+            for _ in 0..<3 {
+                try stranger.say(Stranger.call[..<cut], many)
+                _ = try stranger.loop.turn(timeout: 0)
+                if cut < Stranger.call.count { try stranger.say(Stranger.call[cut...]) }
+            }
+            // What follows is read from its own beginning, and brings as many as one may.
+            try stranger.say(Stranger.call)
+            try stranger.loop.turn(until: { stranger.side.messages.count == 1 }, "cut at \(cut)")
+            #expect(stranger.side.ends.isEmpty)
+            let said = try stranger.heard(3, "an answer to each, cut at \(cut)")
+            #expect(said.contains("brought 9 file descriptors, and one may bring at most 8"))
+        }
+    }
+
+    @Test func aMessageThatBringsMoreThanEightAndIsNotWholeInTimeEndsItsConnection() throws {
+        let file = camarb_memfd("test", 1)
+        defer { close(file) }
+        let stranger = try Stranger(keepers: Self.keeper)
+        try stranger.authenticate()
+        try stranger.say(Stranger.call[..<20], Array(repeating: file, count: 9))
+        try stranger.loop.turn(until: { !stranger.side.ends.isEmpty }, "the end")
+        #expect(stranger.side.ends == [.messageNotWhole] && stranger.side.messages.isEmpty)
     }
 
     @Test func aMessagesDescriptorsAreEnvelopesAndTheFileIsNotHere() throws {

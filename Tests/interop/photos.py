@@ -1,8 +1,8 @@
 """Photos from outside: brackets, what each says of how it was taken, and its Exif, as ffprobe reads it."""
-import contextlib, fractions, json, subprocess
+import contextlib, fractions, json, os, subprocess
 
 from camclient import camclient
-from harness import SHELL, Daemon, Refused, claim
+from harness import SHELL, Daemon, Refused, children_of, claim, played, wait_until
 
 
 def exif(path):
@@ -87,6 +87,47 @@ def refused_brackets():
         assert "one file" in refusal(2, {"exposureTargetBiases": ("ad", [0.0, 1.0])}, same=True)
         assert "PhotoCaptured" not in app.names(), app.names()
         take(app, session, paths[:8], {"exposureTargetBiases": ("ad", [float(bias) for bias in range(-4, 4)])})
+
+
+def descriptors_of(*processes):
+    return [len(os.listdir(f"/proc/{process}/fd")) for process in processes]
+
+
+@claim("nine files are refused with the number that a message may bring, the session and its recording go on, and nothing is left open")
+def nine_files():
+    with Daemon(cameras=("back=simulated:iphone6splus-back",)) as daemon:
+        app = daemon.app("photos")
+        session = app.session("back")
+        session.start()
+        app.wait("DidStartRunning")
+        session.record(daemon.directory / "film.mkv")
+        app.wait("RecordingStarted")
+        paths = [daemon.directory / f"photo{number}.jpg" for number in range(9)]
+        biases = {"exposureTargetBiases": ("ad", [0.0] * 9)}
+
+        def nine():
+            with contextlib.ExitStack() as opened:
+                files = [opened.enter_context(open(path, "w+b")) for path in paths]
+                try:
+                    session.call("CapturePhotoBracket", "aha{sv}", files, biases)
+                except Refused as refused:
+                    return refused
+            raise AssertionError("nine were taken")
+
+        nine()
+        (keeper,) = children_of(daemon.process.pid, "camkeeper")
+        processes = (daemon.process.pid, keeper)
+        before = descriptors_of(*processes)
+        for _ in range(20):
+            refused = nine()
+            assert refused.name.endswith(".LimitExceeded") and "9 file descriptors" in refused.message and "at most 8" in refused.message, refused
+        wait_until(f"{before} descriptors", lambda: descriptors_of(*processes) == before)
+        assert all(path.read_bytes() == b"" for path in paths)
+        take(app, session, paths[:8], {"exposureTargetBiases": ("ad", [0.0] * 8)})
+        session.call("StopRecording")
+        ended = app.wait("RecordingFinished")
+        assert ended[3] == "stopped" and played(daemon.directory / "film.mkv")[0] == ended[4] > 0, ended
+        assert "WasInterrupted" not in app.names(), app.names()
 
 
 @claim("camclient photo takes one of the high-resolution size, and a bracket into files with numbers, and says how")

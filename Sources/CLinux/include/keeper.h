@@ -6,7 +6,8 @@
 #include "microphones.h"
 
 enum {
-    /* Descriptors that one message may bring. Every method takes at most one; more than a few is an attack. */
+    /* Descriptors that one message may bring: as many as a bracket has photos. Of one that brings more all are closed, and nothing of
+     * it is done. */
     camarb_keeper_descriptors_max = 8,
     /* Envelopes that one keeper keeps. More than all that may be on their way. */
     camarb_keeper_envelopes_max = 256,
@@ -60,6 +61,7 @@ struct camarb_keeper_answer {
     uint32_t trouble;
     /* Envelopes that come with the packet, in the descriptors' order. */
     uint32_t count;
-    uint32_t unused;
+    /* Descriptors that the message's first byte brought: as many, or too many. */
+    uint32_t brought;
     struct camarb_keeper_found found[camarb_keeper_descriptors_max];
 };
