@@ -68,7 +68,7 @@ public struct BurntInMark: Hashable, Sendable {
                 let from = column * layout.width / Self.columns
                 let to = (column + 1) * layout.width / Self.columns
                 let isSet = word >> UInt32(Self.columns - 1 - column) & 1 == 1
-                UnsafeMutableRawBufferPointer(rebasing: line[from..<to]).fill(with: isSet ? 235 : 16)
+                UnsafeMutableRawBufferPointer(rebasing: line[from..<to]).fill(with: isSet ? layout.white : layout.black)
             }
             for copy in 1..<blockHeight {
                 let start = first + copy * layout.stride

@@ -35,6 +35,11 @@ public struct PictureLayout: Hashable, Sendable {
     /// A side that no sensor has would overflow products.
     package static let sideMax = 65_536
 
+    /// Luma takes the whole of a byte, and not video's part of it; so does chroma.
+    package var isFullRange: Bool { pixelFormat == "420f" }
+    package var black: UInt8 { isFullRange ? 0 : 16 }
+    package var white: UInt8 { isFullRange ? 255 : 235 }
+
     public var lumaBytes: Int { stride * height }
     public var bytes: Int { lumaBytes + stride * (height / 2) }
 }

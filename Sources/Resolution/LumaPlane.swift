@@ -2,17 +2,24 @@
 package struct LumaPlane: Hashable, Sendable {
     package let width: Int
     package let height: Int
+    /// From black to white.
+    let contrast: Double
     private let levels: [UInt8]
 
     /// - Parameters:
     ///   - bytes: at least `height` rows, the last one of `width` bytes.
     ///   - stride: bytes from one row to the next, at least `width`.
-    package init(_ bytes: UnsafeRawBufferPointer, width: Int, height: Int, stride: Int) {
+    ///   - black: luma of the darkest and
+    ///   - white: of the brightest that the picture's format has.
+    package init(
+        _ bytes: UnsafeRawBufferPointer, width: Int, height: Int, stride: Int, black: UInt8, white: UInt8
+    ) {
         precondition(
             width > 0 && height > 0 && stride >= width && bytes.count >= stride * (height - 1) + width,
             "a plane has all of its rows")
         self.width = width
         self.height = height
+        contrast = Double(white) - Double(black)
         var levels: [UInt8] = []
         levels.reserveCapacity(width * height)
         for row in 0..<height { levels += bytes[row * stride..<row * stride + width] }

@@ -1,16 +1,13 @@
 import Glibc
 
-/// The chart as light on a sensor: luma only, in video range, since a chart has no colour.
+/// The chart as light on a sensor: luma only, since a chart has no colour.
 extension ResolutionChart {
-    package static let black: UInt8 = 16
-    package static let white: UInt8 = 235
-    static let gray: UInt8 = 126
-    /// Half of what lies between black and white.
-    static let swing = (Double(white) - Double(black)) / 2
-
     /// One byte a pixel, `width` bytes a row.
-    package func drawn() -> [UInt8] {
-        var canvas = ChartCanvas(width: width, height: height)
+    /// - Parameters:
+    ///   - black: luma of the darkest and
+    ///   - white: of the brightest, which are drawn as they are: nothing has to be converted for a format's range.
+    package func drawn(black: UInt8, white: UInt8) -> [UInt8] {
+        var canvas = ChartCanvas(width: width, height: height, black: black, white: white)
         canvas.drawGrid()
         canvas.drawEdge()
         let wedgeHeight = height / 6
@@ -22,7 +19,7 @@ extension ResolutionChart {
             canvas.drawWedge(centre: x, y: (height - wedgeHeight) / 2, height: wedgeHeight)
         }
         // Gray as the gratings are on average: what blurs into them from beside them changes their contrast least.
-        canvas.fill(x: width / 4, y: height / 4, width: width / 2, height: height / 2, Self.gray)
+        canvas.fill(x: width / 4, y: height / 4, width: width / 2, height: height / 2, UInt8(canvas.gray.rounded()))
         for grating in gratings { canvas.draw(grating) }
         return canvas.luma
     }
@@ -32,13 +29,21 @@ extension ResolutionChart {
 private struct ChartCanvas {
     let width: Int
     let height: Int
+    let black: UInt8
+    let white: UInt8
     var luma: [UInt8]
 
-    init(width: Int, height: Int) {
+    init(width: Int, height: Int, black: UInt8, white: UInt8) {
         self.width = width
         self.height = height
-        luma = Array(repeating: ResolutionChart.white, count: width * height)
+        self.black = black
+        self.white = white
+        luma = Array(repeating: white, count: width * height)
     }
+
+    /// Half of what lies between black and white.
+    private var swing: Double { (Double(white) - Double(black)) / 2 }
+    var gray: Double { Double(black) + swing }
 
     mutating func fill(x: Int, y: Int, width: Int, height: Int, _ level: UInt8) {
         let columns = max(0, x)..<max(0, min(self.width, x + width))
@@ -65,20 +70,21 @@ private struct ChartCanvas {
 
     mutating func drawGrid() {
         let step = max(32, width / 32)
-        for x in stride(from: step, to: width, by: step) { fill(x: x, y: 0, width: 2, height: height, 200) }
-        for y in stride(from: step, to: height, by: step) { fill(x: 0, y: y, width: width, height: 2, 200) }
+        let level = UInt8((gray + 0.68 * swing).rounded())
+        for x in stride(from: step, to: width, by: step) { fill(x: x, y: 0, width: 2, height: height, level) }
+        for y in stride(from: step, to: height, by: step) { fill(x: 0, y: y, width: width, height: 2, level) }
     }
 
     /// Squares of a 64th of the width along all four edges, alternating.
     mutating func drawEdge() {
         let side = max(4, width / 64)
         for (index, x) in stride(from: 0, to: width, by: side).enumerated() where index % 2 == 0 {
-            fill(x: x, y: 0, width: side, height: side, ResolutionChart.black)
-            fill(x: x, y: height - side, width: side, height: side, ResolutionChart.black)
+            fill(x: x, y: 0, width: side, height: side, black)
+            fill(x: x, y: height - side, width: side, height: side, black)
         }
         for (index, y) in stride(from: 0, to: height, by: side).enumerated() where index % 2 == 0 {
-            fill(x: 0, y: y, width: side, height: side, ResolutionChart.black)
-            fill(x: width - side, y: y, width: side, height: side, ResolutionChart.black)
+            fill(x: 0, y: y, width: side, height: side, black)
+            fill(x: width - side, y: y, width: side, height: side, black)
         }
     }
 
@@ -94,7 +100,7 @@ private struct ChartCanvas {
             let begin = (Double(y) + 0.5 - middle.1) * grating.lean
             let row = (left..<left + columns).map { x in
                 let phase = 2 * Double.pi * ((Double(x) + 0.5 - middle.0) / grating.period + begin)
-                return UInt8((Double(ResolutionChart.gray) + ResolutionChart.swing * aperture * cos(phase)).rounded())
+                return UInt8((gray + swing * aperture * cos(phase)).rounded())
             }
             stamp(row, x: left, y: y)
         }
@@ -107,8 +113,7 @@ private struct ChartCanvas {
             let period = widest + (finest - widest) * Double(line) / Double(max(1, height))
             let half = period * Double(lines) / 2
             let row = (Int(-half)...Int(half)).map { x in
-                Int(((Double(x) + half) / period * 2).rounded(.down)) % 2 == 0
-                    ? ResolutionChart.black : ResolutionChart.white
+                Int(((Double(x) + half) / period * 2).rounded(.down)) % 2 == 0 ? black : white
             }
             stamp(row, x: centre - Int(half), y: y + line)
         }

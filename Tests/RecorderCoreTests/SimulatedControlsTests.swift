@@ -196,6 +196,27 @@ import Testing
         #expect(dark[0] == 16 && dark[1] < 90 && dark[3] < 200)
     }
 
+    @Test func aFormatOfFullRangeIsBlackAt0AndWhiteAt255() {
+        let full = PictureLayout(width: 4, height: 2, pixelFormat: "420f")
+        var look = PictureLook()
+        look.gain = 2
+        look.gains = WhiteBalance.Gains(red: 4, green: 1, blue: 0.1)
+        var picture = [UInt8](repeating: 128, count: full.bytes)
+        for row in 0..<2 {
+            for (x, level) in [0, 86, 168, 255].enumerated() { picture[row * full.stride + x] = UInt8(level) }
+        }
+        let seen = look.applied(to: picture, full)
+        let video = look.applied(to: Self.ramp, Self.layout)
+        // The same light in the whole of the byte, to the half steps that either is rounded by.
+        for (one, other) in zip(seen[..<4], video[..<4]) {
+            #expect(abs(Double(one) - (Double(other) - 16) * 255 / 219) <= 1.2, "\(seen[..<4]), \(video[..<4])")
+        }
+        #expect(seen[0] == 0 && seen[3] == 255)
+        // Strong colours are clamped where the range ends: blue goes beyond video's, and red nearly as far.
+        let (blue, red) = (seen[full.lumaBytes + 2], seen[full.lumaBytes + 3])
+        #expect(blue < 16 && red > 240 && video[Self.layout.lumaBytes + 2] >= 16)
+    }
+
     @Test func videoHDRShowsLessContrastAndMirroringExchangesLeftAndRight() {
         let flat = luma { $0.isHDR = true }
         #expect(flat[0] > 16 && flat[3] < 235 && flat == flat.sorted())

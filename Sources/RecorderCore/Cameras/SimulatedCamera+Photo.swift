@@ -22,8 +22,8 @@ extension SimulatedCamera {
         guard isLarger || light != 1 else { return nil }
         // A larger photo is made of every pixel that the sensor has there.
         let divisor = isLarger ? 1 : entry.divisor
-        guard let raster = rasters[divisor] else { return nil }
         let layout = PictureLayout(width: plan.width, height: plan.height, pixelFormat: format.pixelFormat)
+        guard let raster = rasters[Reading(divisor: divisor, isFullRange: layout.isFullRange)] else { return nil }
         let crop = Self.crop(raster, of: entry, divisor: divisor, layout, zoom / behaviour.viewLeft)
         let lit = look
         let marker = marker(in: crop, of: raster)

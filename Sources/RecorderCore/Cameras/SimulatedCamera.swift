@@ -14,8 +14,8 @@ package final class SimulatedCamera: CameraSource {
     package let showsText = true
     let model: CameraModel
     private let scaler = Scaler()
-    /// The sensor's pixels, one in `divisor` along each side. Made once: a sensor has up to 12 million.
-    private(set) var rasters: [Int: Raster] = [:]
+    /// The sensor's pixels, each made once: a sensor has up to 12 million.
+    private(set) var rasters: [Reading: Raster] = [:]
     private var still: [UInt8] = []
     /// The still as exposure, white balance and the like have it look; nil: as drawn, or still to be made.
     private var seen: [UInt8]?
@@ -28,6 +28,12 @@ package final class SimulatedCamera: CameraSource {
     private var shown: (crop: SensorWindow.Crop, raster: Raster)?
     /// When the frame that was taken last was captured.
     private var frameTime: Int64 = 0
+
+    /// How a format reads the sensor: one pixel in `divisor` along each side, in its own range of luma.
+    struct Reading: Hashable {
+        var divisor: Int
+        var isFullRange: Bool
+    }
 
     struct Raster {
         var width: Int
@@ -118,8 +124,8 @@ package final class SimulatedCamera: CameraSource {
         _ layout: PictureLayout
     ) {
         MovingMarker.draw(
-            marker, into: picture, layout, dark: look.luma(ResolutionChart.black),
-            light: look.luma(ResolutionChart.white))
+            marker, into: picture, layout, dark: look.luma(layout.black, in: layout),
+            light: look.luma(layout.white, in: layout))
     }
 
     package var state: Configuration { behaviour.state }
@@ -145,7 +151,7 @@ package final class SimulatedCamera: CameraSource {
     }
 
     private func drawStill(_ entry: CameraModel.Format, _ layout: PictureLayout, _ zoom: Double) throws(MediaFault) {
-        let raster = try raster(entry.divisor)
+        let raster = try raster(entry.divisor, layout)
         if still.count != layout.bytes {
             // Neutral colour everywhere; the luma plane is drawn below.
             still = Array(repeating: 128, count: layout.bytes)
@@ -170,26 +176,29 @@ package final class SimulatedCamera: CameraSource {
         return window.crop(zoom: zoom, width: layout.width, height: layout.height)
     }
 
-    private func raster(_ divisor: Int) throws(MediaFault) -> Raster {
-        if let made = rasters[divisor] { return made }
+    private func raster(_ divisor: Int, _ layout: PictureLayout) throws(MediaFault) -> Raster {
+        let reading = Reading(divisor: divisor, isFullRange: layout.isFullRange)
+        if let made = rasters[reading] { return made }
+        let whole = Reading(divisor: 1, isFullRange: layout.isFullRange)
         let sensor: Raster
-        if let whole = rasters[1] {
+        if let whole = rasters[whole] {
             sensor = whole
         } else {
             let chart = ResolutionChart(width: model.sensorWidth, height: model.sensorHeight)
-            sensor = Raster(width: chart.width, height: chart.height, luma: chart.drawn())
-            rasters[1] = sensor
+            sensor = Raster(
+                width: chart.width, height: chart.height, luma: chart.drawn(black: layout.black, white: layout.white))
+            rasters[whole] = sensor
         }
         guard divisor > 1 else { return sensor }
         var binned = Raster(width: sensor.width / divisor, height: sensor.height / divisor, luma: [])
         binned.luma = Array(repeating: 0, count: binned.width * binned.height)
-        let whole = SensorWindow.Crop(x: 0, y: 0, width: sensor.width, height: sensor.height)
+        let all = SensorWindow.Crop(x: 0, y: 0, width: sensor.width, height: sensor.height)
         let (width, height) = (binned.width, binned.height)
         try binned.luma.withMutableMediaBytes { (target) throws(MediaFault) in
             try Self.gray(
-                sensor, whole, with: scaler, into: target.baseAddress, stride: width, width: width, height: height)
+                sensor, all, with: scaler, into: target.baseAddress, stride: width, width: width, height: height)
         }
-        rasters[divisor] = binned
+        rasters[reading] = binned
         return binned
     }
 

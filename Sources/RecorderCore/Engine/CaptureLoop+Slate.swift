@@ -29,7 +29,7 @@ extension CaptureLoop {
     /// Black, in whatever range the format has.
     static func drawSlate(into memory: UnsafeMutableRawBufferPointer, _ layout: PictureLayout) {
         guard let start = memory.baseAddress, memory.count >= layout.bytes else { return }
-        memset(start, layout.pixelFormat == "420f" ? 0 : 16, layout.lumaBytes)
+        memset(start, Int32(layout.black), layout.lumaBytes)
         memset(start + layout.lumaBytes, 128, layout.bytes - layout.lumaBytes)
     }
 }

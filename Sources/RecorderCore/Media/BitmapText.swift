@@ -30,14 +30,14 @@ enum BitmapText {
             let top = y + line * dot
             guard top + dot <= layout.height else { return }
             let first = start + top * layout.stride + x
-            memset(first, 235, boxWidth)
+            memset(first, Int32(layout.white), boxWidth)
             if (1...rows).contains(line) {
                 for (index, character) in text.enumerated() {
                     let glyph = glyphs[character] ?? glyphs["#", default: 0]
                     let bits = glyph >> UInt16((rows - line) * columns) & 0b111
                     for column in 0..<columns where bits >> UInt16(columns - 1 - column) & 1 == 1 {
                         let at = dot + index * advance + column * dot
-                        if at + dot <= boxWidth { memset(first + at, 16, dot) }
+                        if at + dot <= boxWidth { memset(first + at, Int32(layout.black), dot) }
                     }
                 }
             }

@@ -32,7 +32,7 @@ package final class JPEGEncoder {
                 let source = picture.baseAddress?.assumingMemoryBound(to: UInt8.self), picture.count >= layout.bytes
             else { throw MediaFault("encoding a JPEG", camarb_AVERROR_ENOMEM) }
             camarb_nv12_to_jfif(
-                source, Int32(layout.stride), Int32(width), Int32(height), layout.pixelFormat == "420f" ? 1 : 0, planes)
+                source, Int32(layout.stride), Int32(width), Int32(height), layout.isFullRange ? 1 : 0, planes)
             var jpeg: UnsafeMutablePointer<UInt8>?
             var count: UInt = 0
             defer { tjFree(jpeg) }

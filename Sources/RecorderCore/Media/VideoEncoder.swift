@@ -64,7 +64,7 @@ package final class VideoEncoder {
         context.pointee.max_b_frames = 0
         context.pointee.thread_count = threads
         context.pointee.thread_type = FF_THREAD_SLICE
-        context.pointee.color_range = layout.pixelFormat == "420f" ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
+        context.pointee.color_range = layout.isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
         context.pointee.color_primaries = AVCOL_PRI_BT709
         context.pointee.color_trc = AVCOL_TRC_BT709
         context.pointee.colorspace = AVCOL_SPC_BT709

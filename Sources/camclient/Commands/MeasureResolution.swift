@@ -1,6 +1,7 @@
 import ArbiterProtocol
 import ArgumentParser
 import Camarb
+import FrameStream
 import JSONText
 import Resolution
 import Timeline
@@ -191,8 +192,11 @@ private struct ChartPhotographer {
                 && !picture.flags.contains(.slate)
             {
                 let y = picture.y
+                let layout = PictureLayout(width: y.width, height: y.height, pixelFormat: picture.pixelFormat)
                 let plane = y.withUnsafeBytes {
-                    LumaPlane($0, width: y.width, height: y.height, stride: y.bytesPerRow)
+                    LumaPlane(
+                        $0, width: y.width, height: y.height, stride: y.bytesPerRow, black: layout.black,
+                        white: layout.white)
                 }
                 if picture.isIntact { return plane }
             }

@@ -128,7 +128,7 @@ final class PreviewWriter: Sendable {
     }
 
     private func header(_ layout: PictureLayout) -> String {
-        let range = layout.pixelFormat == "420f" ? "FULL" : "LIMITED"
+        let range = layout.isFullRange ? "FULL" : "LIMITED"
         return
             "YUV4MPEG2 W\(layout.width) H\(layout.height) F\(rate.frames):\(rate.seconds) Ip A1:1 C420mpeg2 XCOLORRANGE=\(range)\n"
     }

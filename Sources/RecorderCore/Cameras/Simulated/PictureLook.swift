@@ -17,19 +17,22 @@ package struct PictureLook: Hashable, Sendable {
     private var hasPlainLight: Bool { abs(gain - 1) < 0.001 && !isHDR }
     private var hasPlainColour: Bool { gains == .neutral }
 
-    /// Black and white of video range, in which the chart is drawn.
-    private static let black = 16.0
-    private static let swing = 219.0
-    private static let chromaSwing = 224.0
     /// A display shows the light to this power; a picture has it to the inverse.
     private static let gamma = 2.2
 
     /// What a level of luma becomes. Video HDR takes in what is up to twice as bright as white, and shows it by less
     /// contrast: shadows are lifted, lights held back.
-    package func luma(_ level: UInt8) -> UInt8 {
-        var light = max(0, (Double(level) - Self.black) / Self.swing) * pow(gain, 1 / Self.gamma)
+    package func luma(_ level: UInt8, in layout: PictureLayout) -> UInt8 {
+        var light = Self.light(level, layout) * pow(gain, 1 / Self.gamma)
         if isHDR { light = 0.1 + 0.75 * min(light, 1.2) }
-        return UInt8((Self.black + Self.swing * min(light, 1)).rounded())
+        let black = Double(layout.black)
+        return UInt8((black + (Double(layout.white) - black) * min(light, 1)).rounded())
+    }
+
+    /// From 0, black, to 1, white.
+    private static func light(_ level: UInt8, _ layout: PictureLayout) -> Double {
+        let black = Double(layout.black)
+        return max(0, (Double(level) - black) / (Double(layout.white) - black))
     }
 
     /// A picture as it looks.
@@ -42,7 +45,7 @@ package struct PictureLook: Hashable, Sendable {
 
     /// Has a grey picture look so, where it lies.
     func apply(to picture: UnsafeMutableRawBufferPointer, _ layout: PictureLayout) {
-        let table = (0...255).map { luma(UInt8($0)) }
+        let table = (0...255).map { luma(UInt8($0), in: layout) }
         for row in 0..<layout.height {
             var line = UnsafeMutableRawBufferPointer(
                 rebasing: picture[(row * layout.stride)..<(row * layout.stride + layout.width)])
@@ -56,10 +59,12 @@ package struct PictureLook: Hashable, Sendable {
     private func tint(_ picture: UnsafeMutableRawBufferPointer, _ layout: PictureLayout) {
         let luma = 0.2126 * gains.red + 0.7152 * gains.green + 0.0722 * gains.blue
         let (blue, red) = ((gains.blue / luma - 1) / 1.8556, (gains.red / luma - 1) / 1.5748)
+        // Of chroma, too, video has a part of the byte.
+        let (least, most) = layout.isFullRange ? (0.0, 255.0) : (16.0, 240.0)
         func table(_ strength: Double) -> [UInt8] {
             (0...255).map { level in
-                let light = max(0, Double(level) - Self.black) / Self.swing
-                return UInt8(min(max(128 + Self.chromaSwing * strength * light, 16), 240).rounded())
+                let colour = (most - least) * strength * Self.light(UInt8(level), layout)
+                return UInt8(min(max(128 + colour, least), most).rounded())
             }
         }
         let (blues, reds) = (table(blue), table(red))

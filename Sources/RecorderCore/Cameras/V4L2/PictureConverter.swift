@@ -120,7 +120,3 @@ enum PictureFault: Error {
     case device(VideoFault)
     case media(MediaFault)
 }
-
-extension PictureLayout {
-    fileprivate var isFullRange: Bool { pixelFormat == "420f" }
-}

@@ -23,7 +23,7 @@ extension V4L2Camera {
         // What waits in buffers that were taken over was captured for somebody else.
         return !isTakenOver && format.fourcc == camarb_fourcc_nv12 && crop == nil && Int(format.width) == layout.width
             && Int(format.height) == layout.height && Int(format.stride) == layout.stride
-            && (format.full_range != 0) == (layout.pixelFormat == "420f") && device.buffersCanOutliveTheirQueue
+            && (format.full_range != 0) == layout.isFullRange && device.buffersCanOutliveTheirQueue
             && queue.count == CaptureQueue.buffersUsual
     }
 
