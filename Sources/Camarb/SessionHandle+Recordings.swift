@@ -7,9 +7,11 @@ extension SessionHandle {
     /// The other end of the socket is written to, a packet at a time: the moment of its first frame (`Int64`, nanoseconds of
     /// CLOCK_MONOTONIC), how many frames it has (`UInt32`, 1 to 65,536 and at most a second's), a `UInt32` of 0, all
     /// little-endian, and so many frames of interleaved signed 16-bit samples. Nothing is ever read there but the end of the
-    /// connection: when the camera goes, when another microphone comes, or when a packet was wrong, which is a `runtimeError`
-    /// with the code `microphone`. A microphone stays where the session keeps its camera over a restart of the broker, and has
-    /// to be attached anew after every other end.
+    /// connection: when the camera goes, or when another microphone comes. A packet that is wrong is passed over; the first one
+    /// is told as a `runtimeError` with the code `microphone`. A microphone stays where the session keeps its camera over a
+    /// restart of the broker, and has to be attached anew after every other end.
+    ///
+    /// A recording begins with its first picture, whether sound has come or not: sound that comes later has silence before it.
     /// - Parameters:
     ///   - socket: one end of a connected pair of AF_UNIX SOCK_SEQPACKET sockets; it stays the caller's and is best closed on
     ///     return.

@@ -498,11 +498,10 @@ def awkward():
             def misbehave():
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError, TimeoutError):
                     getattr(microphone, way)()
-            # The first second may wait for sound.
             ended = recorded(app, session, file, 1.8, {}, misbehave)
             microphone.socket.close()
             count, seconds = played(file)
-            assert ended[3] == "stopped" and count == ended[4] and seconds > 0.7, (way, count, seconds, ended)
+            assert ended[3] == "stopped" and count == ended[4] and seconds > 1.7, (way, count, seconds, ended)
             # No frame is missing but those that are told, and none waited for sound.
             numbers = [mark[1] for mark in recorded_marks(file)]
             assert numbers[-1] - numbers[0] + 1 == count + ended[8], (way, numbers, ended)
@@ -530,6 +529,74 @@ def crossed():
         with Microphone(session):
             recorded(app, session, daemon.directory / "film.mkv", 2.0)
         assert len(streams(described(daemon.directory / "film.mkv"), "audio")) == 1
+
+
+# ── How a file begins ──
+
+
+def heard(file):
+    """Where in the file its sound is first more than silence, in seconds; None: all of it is silent."""
+    done = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", str(file), "-map", "a:0", "-f", "s16le", "-"], stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, timeout=60)
+    assert done.returncode == 0 and not done.stderr, f"ffmpeg of {file}: {done.stderr.decode()}"
+    (sound,) = streams(described(file), "audio")
+    # Half of a tone's 12,000; what AAC adds in front of it is less.
+    first = next((place for place, value in enumerate(array.array("h", done.stdout)) if abs(value) > 6_000), None)
+    return None if first is None else float(sound["start_time"]) + first / int(sound["sample_rate"])
+
+
+def send_tone(end, begin, seconds):
+    """Packets of a tone, captured from this moment on: at most a second ahead may be sent."""
+    frames = round(RATE * PACKET)
+    for place in range(round(seconds / PACKET)):
+        end.send(head(begin + round(place * PACKET * 1e9), frames) + tone(frames, RATE, 1))
+
+
+@claim("a recording begins with its first picture, whether its microphone is early, late, or silent all the time; late sound has silence before it")
+def beginnings():
+    said = []
+    for way, seconds in (("silent", 2.0), ("silent", 0.8), ("late", 2.0), ("early", 1.0)):
+        with running() as (daemon, app, session):
+            # A second of it, ahead of time by 0.3 s: so it is there before its picture, however slow this machine is.
+            end, theirs = pair()
+            attach(session, theirs)
+            file, begun = daemon.directory / "film.mkv", None
+            if way == "early":
+                send_tone(end, begun := time.monotonic_ns() - 100_000_000, 1.0)
+            with open(file, "w+b") as opened:
+                ordered = time.monotonic_ns()
+                session.call("StartRecording", "ha{sv}", opened, {})
+            app.wait("RecordingStarted")
+            first = pass_time(session, 0)
+            if way == "late":
+                pass_time(session, 0.2)
+                send_tone(end, begun := time.monotonic_ns() + 300_000_000, 0.5)
+            last = pass_time(session, seconds)
+            session.call("StopRecording")
+            ended = app.wait("RecordingFinished")
+            end.close()
+            # Every frame from the first that was seen to the last is in it.
+            found, (count, length) = described(file), played(file)
+            told = tags(found)
+            begin, frame = int(told["FIRST_CAPTURE"]), length / count
+            assert ordered <= begin <= first and last <= ended[9] + frame * 2e9, (way, ordered, begin, first, last, ended)
+            assert count == ended[4] and abs((ended[9] - begin) / 1e9 - (count + ended[8] - 1) * frame) < frame, (way, ended)
+            assert length >= seconds, (way, length)
+            numbers = [mark[1] for mark in recorded_marks(file)]
+            assert numbers[-1] - numbers[0] + 1 == count + ended[8], (way, numbers, ended)
+            # Picture and sound begin at 0 and end together.
+            starts = [float(streams(found, kind)[0]["start_time"]) for kind in ("video", "audio")]
+            assert starts == [0, 0], (way, starts)
+            assert abs(sound_end(file) - picture_end(file)) <= max(frame, 1024 / RATE), (way, sound_end(file), picture_end(file))
+            at = heard(file)
+            if way == "silent":
+                assert at is None, at
+            else:
+                # Sound of before the file began is not in it; AAC's first packet is not, either.
+                assert abs(at - max(0, begun - begin) / 1e9) < (0.005 if way == "late" else 0.025), (way, at, begun - begin)
+            said.append(f"{way}: {count} frames, {length:.2f} s" + (f", heard at {at:.3f}" if at is not None else ""))
+    return "; ".join(said)
 
 
 # ── What the file tells ──

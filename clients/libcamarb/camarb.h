@@ -222,7 +222,8 @@ CAMARB_API camarb_call camarb_session_resume_recording(camarb_session *session);
  * AF_UNIX SOCK_SEQPACKET sockets; it is duplicated, and the other end is written to: packets of an int64_t (the moment of the first
  * frame), a uint32_t (how many frames: 1 to 65,536 and at most a second), a uint32_t 0, all little-endian, and so many frames of
  * interleaved signed 16-bit samples. sample_rate: 8,000 to 96,000 Hz; channels: 1 or 2. The other end sees the end of its
- * connection when the camera goes, or another microphone comes. */
+ * connection when the camera goes, or another microphone comes. A recording begins with its first picture, whether sound has come or
+ * not: sound that comes later has silence before it. */
 CAMARB_API camarb_call camarb_session_attach_microphone(
     camarb_session *session, int socket, uint32_t sample_rate, uint32_t channels);
 /* What is true from `time` on, for a kind that the recording was started with: items in the form of its type, such as

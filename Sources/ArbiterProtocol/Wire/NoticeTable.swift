@@ -74,7 +74,11 @@ extension NoticeDescription {
 
     static let outputs: [NoticeDescription] = [
         NoticeDescription(
-            .recordingStarted, "Recording.", SessionEvent.recordingStarted, .number("recording")
+            .recordingStarted,
+            """
+            Recording: the file begins with the next picture that is captured, and its tag `FIRST_CAPTURE` says when that was \
+            (nanoseconds of CLOCK_MONOTONIC).
+            """, SessionEvent.recordingStarted, .number("recording")
         ) { if case .recordingStarted(let recording) = $0 { recording } else { nil } },
         NoticeDescription(
             .recordingPaused, "Paused by its client: no frame gets into the file.", SessionEvent.recordingPaused,

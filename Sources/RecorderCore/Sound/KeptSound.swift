@@ -2,7 +2,7 @@
 ///
 /// A value without a clock: the caller says the time.
 package struct KeptSound: Sendable {
-    /// Sound is kept for so long, in nanoseconds. A recording's beginning waits for sound for 1 s, and uses no older.
+    /// Sound is kept for so long, in nanoseconds: a writer that a busy machine or a slow disk holds up takes it a little later.
     package static let timeMax: Int64 = 2_000_000_000
     /// A packet's time may be so much ahead of now, in nanoseconds: more is another clock.
     package static let aheadMax: Int64 = 1_000_000_000

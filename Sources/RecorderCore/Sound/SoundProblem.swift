@@ -17,7 +17,7 @@ package enum SoundProblem: Error, Hashable, Sendable {
     case closed
     case descriptors
     case cannotBeRead(errno: Int32)
-    /// A recording began without a packet.
+    /// A recording is so long already, without a packet.
     case silent(for: Int64)
     /// A recording had gone on when it came.
     case late(most: Int64)
@@ -50,7 +50,7 @@ package enum SoundProblem: Error, Hashable, Sendable {
         case .cannotBeRead(let code):
             "The microphone cannot be read any more (\(String(cString: strerror(code)))); recordings go on in silence."
         case .silent(let time):
-            "The microphone has sent nothing for \(Self.milliseconds(time)); the recording begins in silence."
+            "The microphone has sent nothing for \(Self.milliseconds(time)) of the recording, which is silent until it does."
         case .late(let most):
             "The microphone's sound comes more than \(Self.milliseconds(most)) behind the picture; the recording has silence in its place."
         }

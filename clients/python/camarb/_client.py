@@ -395,7 +395,8 @@ class Session:
     def attach_microphone(self, socket, sample_rate: int, channels: int) -> Call:
         """Sound for the recordings that begin from now on, while the session runs with usesAudio. socket: one end of
         socket.socketpair(AF_UNIX, SOCK_SEQPACKET), which may be closed on return; camarb.h says what is sent on the other, which
-        sees the end of its connection when the camera goes, or another microphone comes."""
+        sees the end of its connection when the camera goes, or another microphone comes. A recording begins with its first
+        picture, whether sound has come or not: sound that comes later has silence before it."""
         descriptor = socket if isinstance(socket, int) else socket.fileno()
         return self._ask(lib.camarb_session_attach_microphone, descriptor, sample_rate, channels)
 

@@ -2,8 +2,9 @@ import ArbiterProtocol
 
 /// The sound of one recording, from its microphone into its file.
 ///
-/// The file begins when there is both, and what comes late or not at all is silence: the picture never waits for longer
-/// than `SoundTimeline.latest`. An encoder that fails costs the rest of the sound, and not the picture.
+/// The file begins with its first picture, whether there is sound or not: real microphones need a few tenths of a second until
+/// they give any. What comes late or not at all is silence, and a picture never waits for longer than `SoundTimeline.latest`.
+/// An encoder that fails costs the rest of the sound, and not the picture.
 ///
 /// Threading: the writer thread only.
 final class RecordingSound {
@@ -11,15 +12,13 @@ final class RecordingSound {
     private let encoder: SoundEncoder
     /// Nil before the file begins.
     private var timeline: SoundTimeline?
-    /// What came before the file began.
-    private var early: [SoundPacket] = []
-    /// The first frame that found no sound.
-    private var waitsSince: Int64?
+    /// When the file began, while no sound has come since the microphone was attached: nanoseconds of CLOCK_MONOTONIC.
+    private var silentSince: Int64?
     private var hasToldLate = false
     private(set) var failure: MediaFault?
 
-    /// How long a file waits for its microphone's first sound before it begins with silence, in nanoseconds.
-    static let beginningWaitMax: Int64 = 1_000_000_000
+    /// A microphone that has sent nothing when the file is so long is told of, in nanoseconds.
+    static let silenceMax: Int64 = 1_000_000_000
 
     init(_ microphone: Microphone) throws(MediaFault) {
         self.microphone = microphone
@@ -32,28 +31,12 @@ final class RecordingSound {
             configuration: encoder.configuration, primingFrames: encoder.primingFrames, bitRate: encoder.bitRate)
     }
 
-    /// Whether the file may begin with a frame; it begins with the first for which it may.
-    /// - Parameter captured: of the frame, in nanoseconds of CLOCK_MONOTONIC.
-    func mayBegin(at captured: Int64) -> Bool {
-        early += microphone.take()
-        early.removeAll { captured - $0.time > Self.beginningWaitMax }
-        // A camera may deliver a frame so late that the first sound is of later.
-        let hasCome = microphone.firstTime.map { $0 <= captured } ?? false
-        let comes = early.contains { captured - $0.time <= SoundTimeline.latest }
-        let since = waitsSince ?? captured
-        waitsSince = since
-        return hasCome && comes || captured - since >= Self.beginningWaitMax
-    }
-
-    /// The file begins at this moment.
+    /// The file begins at this moment, of CLOCK_MONOTONIC: what was heard before is not in it.
     func begin(at captured: Int64) {
-        var timeline = SoundTimeline(
+        timeline = SoundTimeline(
             sourceRate: microphone.sampleRate, fileRate: encoder.sampleRate, channels: microphone.channels,
             beginningAt: captured)
-        for packet in early { timeline.take(packet) }
-        if early.isEmpty { microphone.report(.silent(for: Self.beginningWaitMax)) }
-        early = []
-        self.timeline = timeline
+        silentSince = captured
     }
 
     /// The picture has come to this moment.
@@ -67,6 +50,11 @@ final class RecordingSound {
             microphone.report(.late(most: SoundTimeline.latest))
         }
         self.timeline = timeline
+        if microphone.firstTime != nil { silentSince = nil }
+        if let since = silentSince, captured - since >= Self.silenceMax {
+            silentSince = nil
+            microphone.report(.silent(for: Self.silenceMax))
+        }
         return put(pieces, into: file)
     }
 

@@ -88,10 +88,6 @@ final class RunningRecording {
     func take(_ picture: KeptPicture, interval: Int64, _ facts: FrameFacts) throws(End) {
         guard let file else { return }
         let captured = picture.captured
-        if !clock.hasBegun, let sound {
-            guard sound.mayBegin(at: captured) else { return }
-            sound.begin(at: captured)
-        }
         if let most = order.options.maxDuration {
             // A microsecond of grace: a limit of 2 s holds 60 frames of 30 a second.
             let end = clock.placeOfFrame(captured: captured) + interval
@@ -203,6 +199,7 @@ final class RunningRecording {
     private func began(with captured: Int64) {
         if clock.segments.count == 1 {
             tags[.firstCapture] = String(captured)
+            sound?.begin(at: captured)
         } else {
             sound?.resume(at: captured)
             let pauses = clock.pauses.map { "[\($0.at),\($0.length)]" }
