@@ -71,3 +71,31 @@ def checked():
         camclient(None, "policy", "check", os.path.join(folder, "none.toml"), status=1)
         camclient(None, "policy", "show", "--policy-dir", folder, status=2)
         camclient(None, "policy", "check", status=2)
+
+
+BOOTH = """name = "booth"
+ranks = ["booth"]
+[[rank]]
+name = "Everybody"
+rank = "booth"
+lease = "{lease}"
+[[always]]
+name = "Not longer than its lease"
+when = {{}}
+at-most = "{lease}"
+in = "{time}"
+"""
+
+
+@claim("a booth's “half an hour at most” is said to be broken by whoever is alone without a walk; a walk that is short enough finds the same, and one that is not says which times would make it shorter")
+def at_most():
+    with tempfile.TemporaryDirectory() as folder:
+        policy = os.path.join(folder, "booth.toml")
+        for lease, time, walk, status in (("20s", "1min", ("--max-time", "5min"), 1), ("30min", "61min", ("--max-states", "2000"), 6)):
+            write(policy, BOOTH.format(lease=lease, time=time))
+            checked = camclient(None, "policy", "check", policy, status=1).stdout
+            assert 'the statement "Not longer than its lease" is broken by an app that is alone' in checked, checked
+            verified = camclient(None, "policy", "verify", policy, "--no-repairs", "--clients", "1", "--cameras", "1", *walk, status=status)
+            said = verified.stdout + verified.stderr
+            assert ("multiples of more than 10s make fewer steps" in said) == (status == 6), said
+            assert ("“Not longer than its lease” is broken" in said) == (status == 1), said

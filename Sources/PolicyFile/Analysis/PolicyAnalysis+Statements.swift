@@ -55,10 +55,12 @@ private struct StatementLook {
     private func isEmpty(_ tests: [FactTest]) -> Bool { covers([], tests) }
 
     /// Whether all facts that a session can have, and for which `tests` hold, are in one of `others`.
-    private func covers(_ others: [[FactTest]], _ tests: [FactTest]) -> Bool {
+    private func covers(_ others: [[FactTest]], _ tests: [FactTest]) -> Bool { answer(others, tests) == .covered }
+
+    private func answer(_ others: [[FactTest]], _ tests: [FactTest]) -> CoverSearch.Answer {
         let cannotBe = analysis.impossible.map(\.tests)
         return CoverSearch.answer(
-            space.box(tests), in: space.everything, by: (cannotBe + others).map { space.box($0) }) == .covered
+            space.box(tests), in: space.everything, by: (cannotBe + others).map { space.box($0) })
     }
 
     // MARK: Excuses
@@ -92,8 +94,10 @@ private struct StatementLook {
                     "says \"\(DurationText.write(time))\", which is longer than anything lasts that is walked",
                     "no lease is longer than \"\(DurationText.write(Bounds.lease.upperBound))\"")
             }
-        case .atMost(_, let most, let window):
-            if most >= window {
+        case .atMost(let when, let most, let window):
+            if most < window {
+                lookAtWhoIsAlone(when)
+            } else {
                 warn(
                     "at-most",
                     "cannot be false: nobody holds a camera for longer than "
@@ -110,6 +114,19 @@ private struct StatementLook {
                     + "\"\(DurationText.write(grace))\" before at most",
                 "no rule that it can match gives a longer \"grace\"")
         }
+    }
+
+    /// An app that is alone asks again when its lease has ended: what it holds is bounded only by rules that keep it out.
+    private func lookAtWhoIsAlone(_ when: [FactTest]) {
+        let policy = analysis.policy
+        // Whoever is kept out as a newcomer never holds; and whoever holds is none.
+        let keptOut =
+            (policy.causeRules.filter(\.access.isEmpty).map(\.when) + policy.rankRules.filter(\.deny).map(\.when))
+            .map { $0.filter { $0 != .bidIsNew(true) } }
+        guard answer(statement.unless.map(\.when) + keptOut + [[.bidIsNew(true)]], when) == .open else { return }
+        warn(
+            "at-most", "is broken by an app that is alone: when its lease ends it asks again, and has the camera again",
+            "nothing but another bid keeps it out; say who waits how long at most, with \"within\"")
     }
 
     // MARK: Parts

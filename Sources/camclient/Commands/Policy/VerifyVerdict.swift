@@ -83,6 +83,10 @@ struct VerifyVerdict {
         var ways = ["--max-time, --max-states and --max-memory allow more", "--resume FILE goes on later"]
         if walk.clients > 1 { ways.append("--clients \(walk.clients - 1) has smaller worlds") }
         if report.castsInAll > 1 { ways.append("--pairs has fewer casts") }
+        // Smaller worlds do not help where it is the steps that are many.
+        if let timed = report.timed, timed.cutOffBy != nil, let step = timed.step {
+            ways.append("times of the policy that are multiples of more than \(step.shortText) make fewer steps")
+        }
         return ways.joined(separator: ", ")
     }
 
