@@ -146,9 +146,11 @@ def unpacked(package, megabytes):
         folder.mkdir(parents=True)
         print(f"  downloading {package}, {megabytes} MB, once", flush=True)
         # The user `_apt` may not write here.
-        for command in (["apt-get", "-q", "-o", "APT::Sandbox::User=root", "download", package],
-                        ["sh", "-c", "dpkg-deb --extract ./*.deb . && rm ./*.deb && touch whole"]):
-            done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        download = f"apt-get -q -o APT::Sandbox::User=root download {package}"
+        # A machine on which nothing was missing may have no package lists.
+        for script in (f"{download} || {{ apt-get -q update && {download}; }}",
+                       "dpkg-deb --extract ./*.deb . && rm ./*.deb && touch whole"):
+            done = subprocess.run(["sh", "-c", script], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                   timeout=COMPUTING_PATIENCE)
             if done.returncode != 0:
                 raise Skipped(f"{package} could not be downloaded: {done.stdout.strip()[-400:]}")
