@@ -1,8 +1,8 @@
 """Policy files from outside: drop-ins, what is in force, and what wrong ones do to a running broker and a terminal."""
-import json, os, signal, tempfile
+import json, os, signal, subprocess, tempfile
 
 from camclient import camclient
-from harness import ROOT, Daemon, claim, wait_until
+from harness import COMPUTING_PATIENCE, PROGRAMS, ROOT, Daemon, claim, wait_until
 
 KIOSK = str(ROOT / "policies" / "kiosk.toml")
 
@@ -99,3 +99,7 @@ def at_most():
             said = verified.stdout + verified.stderr
             assert ("multiples of more than 10s make fewer steps" in said) == (status == 6), said
             assert ("“Not longer than its lease” is broken" in said) == (status == 1), said
+    # Of statements that walks have found true nothing of the kind is said.
+    true = sorted(map(str, (ROOT / "Tests" / "statements" / "true").glob("*.toml")))
+    said = subprocess.run([PROGRAMS / "camclient", "policy", "check", *true], capture_output=True, text=True, timeout=COMPUTING_PATIENCE).stdout
+    assert len(true) > 40 and said.count("no problem") > 30 and "is broken" not in said, said
