@@ -249,6 +249,21 @@ struct DoorConsumerTests {
         #expect(world.supply.calls == [.streamEnded(7)])
     }
 
+    @Test("Between a stream's end and why it was cut a program does not see that it waits")
+    func noFlicker() throws {
+        let world = try World()
+        let sender = try world.stream(1)
+        try send(20, on: sender)
+        try world.shows([.picture(20)])
+        sender.close()
+        try world.loop.turn(until: { !world.supply.calls.isEmpty }, "the stream's end")
+        #expect(world.screen.shown == [.picture(20)])
+        world.consumer.take(.slate(Self.interrupted))
+        let next = try world.stream(2)
+        try send(30, on: next)
+        try world.shows([.picture(20), .slate(Self.interrupted), .picture(30)])
+    }
+
     @Test("A frame with the stream's end behind it is not shown, since its buffer may be blank by now")
     func frameBeforeTheEnd() throws {
         let world = try World()

@@ -203,7 +203,8 @@ def two_viewers():
             mirror.end()
             booth.sees("picture")
             wait_until("the ended program's session to go", lambda: len(sessions(daemon)) == 1)
-        return f"{sum(mirror.counts.values())} and {sum(booth.counts.values())} pictures"
+        waiting = mirror.counts["waiting"] + booth.counts["waiting"]
+        return f"{sum(mirror.counts.values())} and {sum(booth.counts.values())} pictures, {waiting} of them slates that say that they wait"
 
 
 @claim("a program in PipeWire that means no camera by name sees the default one, in the format, size and rate that it asks for")

@@ -61,6 +61,11 @@ package final class DoorConsumer {
     private var isRunning = false
     private var source: IOSource?
     private var slate = DoorSlate.waiting
+    /// Shows that it waits, where nothing else was shown meanwhile.
+    private var lateSlate: Timer?
+    /// A stream that ends is mostly cut, and why is on its way by then, or the next stream's first picture: what is shown in between
+    /// would only flicker. In nanoseconds.
+    private static let flicker: Int64 = 200_000_000
 
     /// - Parameter onFrame: a frame was shown, and the door may have news since.
     package init(
@@ -73,6 +78,7 @@ package final class DoorConsumer {
         self.loop = loop
         self.session = session
         self.onFrame = onFrame
+        lateSlate = try? loop.addTimer { [unowned self] in show(.waiting) }
     }
 
     package func close() {
@@ -92,6 +98,7 @@ package final class DoorConsumer {
     package func pauses() {
         isRunning = false
         endStream()
+        lateSlate?.arm(at: nil)
         session.want(nil)
     }
 
@@ -112,6 +119,7 @@ package final class DoorConsumer {
 
     private func show(_ slate: DoorSlate) {
         self.slate = slate
+        lateSlate?.arm(at: nil)
         screen.show(slate)
     }
 
@@ -139,6 +147,7 @@ package final class DoorConsumer {
             // With its end behind it, it may be blanked already.
             case .frame where receiver.hasEnded: streamEnded(slate)
             case .frame(let frame):
+                lateSlate?.arm(at: nil)
                 show(frame, receiver)
                 receiver.release(frame)
                 onFrame()
@@ -153,7 +162,11 @@ package final class DoorConsumer {
     /// Where the session runs on it has another one soon.
     private func streamEnded(_ slate: DoorSlate) {
         endStream()
-        show(slate)
+        if slate == .waiting, let lateSlate {
+            lateSlate.arm(at: EventLoop.now + Self.flicker)
+        } else {
+            show(slate)
+        }
         session.streamEnded(stream)
     }
 

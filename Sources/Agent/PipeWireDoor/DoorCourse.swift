@@ -85,6 +85,7 @@ package struct DoorCourse {
             (isRunning, hasPreview, stream, isLate) = (true, true, nil, false)
         case .didStopRunning, .wasInterrupted:
             (isRunning, stream) = (false, nil)
+        case .interruptionEnded: slate = .waiting
         case .sessionStopped:
             (isRunning, isStopped, stream) = (false, true, nil)
         case .accessChanged(let change):

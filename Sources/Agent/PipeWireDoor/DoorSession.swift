@@ -116,7 +116,10 @@ package final class DoorSession: Sendable, DoorSupply {
             case .streamEnded(let number): if course.streamEnded(number) { openLater(continuation) }
             case .due: course.isLate = false
             }
-            if course.wantsStream, await !open(session, &course) { openLater(continuation) }
+            if course.wantsStream, await !open(session, &course) {
+                post(.slate(.waiting))
+                openLater(continuation)
+            }
         }
     }
 

@@ -25,7 +25,8 @@ package struct DoorSlate: Hashable, Sendable {
                 reason: reason?.wireName ?? "", interrupter: interruption.interrupter?.description ?? "")
         case .accessChanged(let change) where !change.access.contains(.preview):
             self.init(kind: .interrupted, reason: change.causes.reason?.wireName ?? "")
-        case .interruptionEnded: self = .waiting
+        // Where it resumes the next picture is there, and comes as soon as its stream is open: until then it sees why it waited.
+        case .interruptionEnded(let end) where !end.willResume: self = .waiting
         case .sessionStopped(let stop): self.init(kind: .noAccess, reason: stop.reason.rawValue)
         case .ended(let error): self.init(error)
         default: return nil
