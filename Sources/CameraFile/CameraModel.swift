@@ -10,7 +10,7 @@ public struct CameraModel: Hashable, Sendable {
     public let sensorWidth: Int
     public let sensorHeight: Int
     public let lights: Lights
-    /// The lens moves while stills are exposed (and video, where a format stabilizes).
+    /// The lens moves while stills are exposed.
     public let hasLensStabilization: Bool
     /// A still may be made of several exposures.
     public let hasStillImageStabilization: Bool

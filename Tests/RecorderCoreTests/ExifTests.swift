@@ -52,13 +52,14 @@ struct ExifTests {
 
     /// Held upright, at 1/60 s and ISO 100, a stop and a half darker, at zoom 2, lit.
     private func photo() throws -> ExifSegment.Photo {
-        let check = ConfigurationCheck(capabilities: try CameraFile.named("iphone6s-back").capabilities)
+        let camera = try CameraFile.named("iphone6s-back").capabilities
+        let check = ConfigurationCheck(capabilities: camera)
         let keys: [ConfigurationKey: ConfigurationValue] = [
             .videoOrientation: .text("portrait"), .flashMode: .text("on"), .exposureTargetBias: .number(-1.5),
             .activeFormat: .text("420v 640x480@30"),
         ]
         let plan = PhotoPlan(
-            try #require(check.settings(Configuration(keys))), of: .back, zoom: 2,
+            try #require(check.settings(Configuration(keys))), of: camera, zoom: 2,
             exposure: PhotoPlan.Exposure(duration: 1.0 / 60, iso: 100))
         return ExifSegment.Photo(width: 320, height: 240, plan: plan)
     }

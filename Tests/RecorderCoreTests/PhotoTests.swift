@@ -190,18 +190,32 @@ struct PhotoPlanTests {
         let wanted = Configuration(keys)
         #expect(check.problem(wanted, over: Configuration()) == nil)
         return PhotoPlan(
-            try #require(check.settings(wanted)), of: capabilities.position, zoom: 1,
+            try #require(check.settings(wanted)), of: capabilities, zoom: 1,
             exposure: PhotoPlan.Exposure(duration: duration, iso: 100), shot: shot)
     }
 
-    @Test("uses the lens's stabilization from 1/30 s on, on the 6 Plus and 6s Plus")
+    @Test("uses the lens's stabilization from 1/30 s on, on the 6 Plus and 6s Plus, in the format of preset photo")
     func lens() throws {
+        let photo: [ConfigurationKey: ConfigurationValue] = [.sessionPreset: .text("photo")]
         for (camera, hasLens) in [
             ("iphone6plus-back", true), ("iphone6splus-back", true), ("iphone6-back", false), ("iphone6s-back", false),
             ("iphone5-back", false),
         ] {
-            #expect(try plan(camera, [:], duration: 1.0 / 30).metadata.lensStabilizationUsed == hasLens, "\(camera)")
-            #expect(try !plan(camera, [:], duration: 1.0 / 31).metadata.lensStabilizationUsed, "\(camera)")
+            #expect(try plan(camera, photo, duration: 1.0 / 30).metadata.lensStabilizationUsed == hasLens, "\(camera)")
+            #expect(try !plan(camera, photo, duration: 1.0 / 31).metadata.lensStabilizationUsed, "\(camera)")
+            // The stream's own format, for which the other stabilization is used.
+            let small = try plan(camera, [.activeFormat: .text("420v 1280x720@30")], duration: 0.1).metadata
+            #expect(!small.lensStabilizationUsed && small.stillImageStabilizationUsed == (camera != "iphone5-back"))
+        }
+    }
+
+    @Test("uses the lens only beside the other stabilization: not with its key off, nor with the flash")
+    func lensAlone() throws {
+        for (key, value) in [
+            (ConfigurationKey.stillImageStabilization, ConfigurationValue.flag(false)), (.flashMode, .text("on")),
+        ] {
+            let keys: [ConfigurationKey: ConfigurationValue] = [.sessionPreset: .text("photo"), key: value]
+            #expect(try !plan("iphone6plus-back", keys, duration: 0.1).metadata.lensStabilizationUsed)
         }
     }
 

@@ -6,7 +6,8 @@ view, greatest zoom, zoom from which pictures are scaled up, binning, autofocus,
 import json, pathlib, re, shutil, subprocess, tempfile
 
 from camclient import camclient
-from harness import PROGRAMS, ROOT, Daemon, Refused, claim, wait_until
+from footage import filmed
+from harness import PROGRAMS, ROOT, Daemon, Refused, Skipped, claim, wait_until
 
 CAMERA_INTERFACE = "org.camarb.Camera1"
 
@@ -38,11 +39,11 @@ f   3264x2448  2-30   3264x2448  58.04   153     1     -       phase     29-1856
 """
 
 IPHONE6_FRONT = """
-vf  192x144   2-60  1280x960  54.4   60  6.6666  -  none  34-2176  0.000013-0.5  -         hdr
-vf  352x288   2-60  1172x960  49.81  60  3.3295  -  none  34-2176  0.000013-0.5  -         hdr
-vf  480x360   2-60  1280x960  54.4   60  2.6666  -  none  34-2176  0.000013-0.5  -         hdr
-vf  640x480   2-60  1280x960  54.4   60  2       -  none  34-2176  0.000013-0.5  -         hdr
-vf  960x540   2-30  1280x720  54.4   45  1.3333  -  none  34-2176  0.000013-0.5  standard  hdr
+vf  192x144   2-60  192x144   54.4   60  6.6666  -  none  34-2176  0.000013-0.5  -         hdr
+vf  352x288   2-60  352x288   49.81  60  3.3295  -  none  34-2176  0.000013-0.5  -         hdr
+vf  480x360   2-60  480x360   54.4   60  2.6666  -  none  34-2176  0.000013-0.5  -         hdr
+vf  640x480   2-60  640x480   54.4   60  2       -  none  34-2176  0.000013-0.5  -         hdr
+vf  960x540   2-30  960x540   54.4   45  1.3333  -  none  34-2176  0.000013-0.5  standard  hdr
 vf  1280x720  2-30  1280x720  54.4   45  1       -  none  34-2176  0.000013-0.5  standard  hdr
 vf  1280x960  2-60  1280x960  54.4   60  1       -  none  34-2176  0.000013-0.5  -         hdr
 """
@@ -218,6 +219,164 @@ def files():
         shutil.copy(ROOT / "cameras" / "uvc-webcam.toml", file)
         said = camclient(None, "camera", "check", str(file)).stdout.splitlines()
         assert said[0].startswith(f"{file}: is a camera: UVC webcam 1080p, external, 1920x1080"), said[0]
+        # Of the others, of which nobody published a list, the same is assumed.
+        assert listed[11].endswith(
+            "  420v 1280x720*, 2–30 fps*, HRSI 2576x1448*, fov 54.4*, max zoom 45.00* (upscales @1.00*), ISO 34–2176*, "
+            "SS 0.000013–0.5*, standard*"), listed[11]
+        assert listed[15] == "* assumed: nobody published it, and nobody measured it.", listed[15]
+        told = [json.loads(line) for line in camclient(daemon, "formats", "front", "--json").stdout.splitlines()]
+        assert told[13]["assumed"] == [] and set(told[10]["assumed"]) >= {"fieldOfView", "minISO", "maxISO", "width"}, told[10]
+        assert "autoFocusSystem" not in told[10]["assumed"] and "isBinned" in told[10]["assumed"], told[10]
+
+
+@claim("a file camera says nothing of its field of view, which a file does not have, and assumes nothing")
+def no_view():
+    with filmed("25/2") as camera, Daemon(cameras=(camera,)) as daemon:
+        wait_until("the file's formats", lambda: described(daemon.app("photos"), "front"))
+        (listed, *more) = camclient(daemon, "formats", "front").stdout.splitlines()[1:]
+        assert "420v 640x480, 1–12.5 fps, max zoom" in listed and not any("fov" in line or "*" in line for line in (listed, *more)), listed
+        told = json.loads(camclient(daemon, "formats", "front", "--json").stdout.splitlines()[0])
+        assert "fieldOfView" not in told and told["assumed"] == [], told
+
+
+def ends_of(luma, share=0.01):
+    """The levels below and above which lies that share of a picture: encoders leave a few pixels beyond them."""
+    counts = [luma.count(level) for level in range(256)]
+
+    def end(levels):
+        left = share * len(luma)
+        for level in levels:
+            left -= counts[level]
+            if left < 0:
+                return level
+
+    return end(range(256)), end(range(255, -1, -1))
+
+
+def first_picture(path, pixels):
+    """What ffprobe says of a file's picture, and its luma as it was decoded: in the very layout that it has, nothing is converted."""
+    probed = subprocess.run(
+        ["ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries", "stream=pix_fmt,color_range", "-of", "json", str(path)],
+        stdout=subprocess.PIPE, check=True, timeout=60)
+    (stream,) = json.loads(probed.stdout)["streams"]
+    told = (stream["pix_fmt"], stream.get("color_range"))
+    decoded = subprocess.run(
+        ["ffmpeg", "-v", "error", "-i", str(path), "-frames:v", "1", "-f", "rawvideo", "-pix_fmt", told[0], "-"],
+        stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, check=True, timeout=60)
+    assert len(decoded.stdout) == pixels * 3 // 2, (path, len(decoded.stdout))
+    return told, decoded.stdout[:pixels]
+
+
+@claim("420f of a simulated camera has luma from 0 to 255 in stream and recording, and 420v from 16 to 235, each tagged so; photos of both have all")
+def ranges():
+    if not shutil.which("ffmpeg"):
+        raise Skipped("ffmpeg is not installed")
+    pixels, notes = 640 * 480, []
+    with Daemon(cameras=("front=simulated:iphone6s-front",)) as daemon:
+        app = daemon.app("photos")
+        for kind, wanted, tags in (("420f", (0, 255), ("yuvj420p", "pc")), ("420v", (16, 235), ("yuv420p", "tv"))):
+            def is_near(found, ends=wanted):  # What an encoder makes of an edge goes beyond it.
+                return all(abs(one - other) <= 6 for one, other in zip(found, ends))
+
+            session = app.session(activeFormat=f"{kind} 640x480@60")
+            session.start()
+            app.wait("DidStartRunning")
+            stream = session.stream()
+            frame = stream.read()
+            buffer = stream.buffers[frame.index]
+            luma = b"".join(buffer.memory[row * buffer.stride:row * buffer.stride + buffer.width] for row in range(buffer.height))
+            assert ends_of(luma) == wanted, (kind, ends_of(luma))
+            stream.close()
+            film = daemon.directory / f"{kind}.mkv"
+            session.record(film, codec=("s", "h264"), maxDuration=("d", 0.2))
+            app.wait("RecordingFinished")
+            told, recorded = first_picture(film, pixels)
+            assert told == tags and is_near(ends_of(recorded)), (kind, told, ends_of(recorded))
+            photos = []
+            for flash in ("off", "on"):
+                session.call("Configure", "a{sv}", {"flashMode": ("s", flash)})
+                app.wait("ConfigurationApplied")
+                path = daemon.directory / f"{kind} {flash}.jpg"
+                with open(path, "w+b") as file:
+                    session.call("CapturePhoto", "ha{sv}", file, {})
+                assert app.wait("PhotoCaptured")[6] == "", "a photo"
+                photos.append(first_picture(path, pixels)[1])
+                assert is_near(ends_of(photos[-1]), (0, 255)), (kind, flash, ends_of(photos[-1]))
+            # Of what is neither black nor burnt out by it: how many times the light, which a picture has to the power of 1/2.2.
+            gains = sorted((lit / plain) ** 2.2 for plain, lit in zip(*photos) if 100 <= plain <= 140)
+            gain = gains[len(gains) // 2]
+            assert 2.8 <= gain <= 3.2, (kind, gain)
+            notes.append(f"{kind}: stream {ends_of(luma)}, recording {told} {ends_of(recorded)}, photo {ends_of(photos[0])}, flash {gain:.2f}")
+            session.call("StopRunning")
+            app.wait("DidStopRunning")
+    return "; ".join(notes)
+
+
+@claim("footage of full range is shown in video range, as the format of a file camera says, at its own size and at a smaller one")
+def full_footage():
+    halves = ",geq=lum='if(lt(X,320),0,255)':cb=128:cr=128,setparams=range=pc"
+    with filmed(25, 0.4, "nullsrc=size=640x480", halves, ("ffv1", "-pix_fmt", "yuv420p", "-color_range", "pc")) as camera, Daemon(cameras=(camera,)) as daemon:
+        app = daemon.app("photos")
+        for name in ("420v 640x480@25", "420v 320x240@25"):
+            session = app.session(activeFormat=name)
+            session.start()
+            app.wait("DidStartRunning")
+            stream = session.stream()
+            buffer = stream.buffers[stream.read().index]
+            # Above the mark.
+            luma = b"".join(buffer.memory[row * buffer.stride:row * buffer.stride + buffer.width] for row in range(buffer.height // 2))
+            assert ends_of(luma) == (16, 235), (name, ends_of(luma))
+            session.call("StopRunning")
+            app.wait("DidStopRunning")
+
+
+@claim("a front camera of the iPhone 6 has no stills larger than its stream, and its key for them is refused by name")
+def no_larger_stills():
+    with Daemon(cameras=("front=simulated:iphone6-front", "back=simulated:iphone6-back")) as daemon:
+        app = daemon.app("photos")
+        described(app, "front")
+        try:
+            app.session("front", highResolutionStillImageOutputEnabled=True)
+        except Refused as refused:
+            assert "highResolutionStillImageOutputEnabled" in refused.message and "cannot set it" in refused.message, refused
+        else:
+            raise AssertionError("the front camera takes highResolutionStillImageOutputEnabled")
+        session = app.session("front", activeFormat="420v 192x144@60")
+        session.start()
+        app.wait("DidStartRunning")
+        with open(daemon.directory / "front.jpg", "w+b") as file:
+            session.call("CapturePhoto", "ha{sv}", file, {})
+        told = app.wait("PhotoCaptured")
+        assert tuple(told[3:5]) == (192, 144), told
+        app.session("back", highResolutionStillImageOutputEnabled=True)
+
+
+@claim("a still of the 6 Plus is steadied by the lens in the format of preset photo and not in another, nor with stillImageStabilization off")
+def lens_of_a_still():
+    """At 1/12 s, which is dark enough: the exposure is set by hand."""
+    with Daemon(cameras=("back=simulated:iphone6plus-back",)) as daemon:
+        app = daemon.app("photos")
+        session = app.session("back", activeFormat="420v 640x480@30")
+        session.start()
+        app.wait("DidStartRunning")
+
+        def used(**settings):
+            typed = {"b": bool, "s": str, "d": float}
+            given = {key: (next(kind for kind, type_ in typed.items() if isinstance(value, type_)), value)
+                     for key, value in settings.items()}
+            session.call("Configure", "a{sv}", given | {
+                "exposureMode": ("s", "custom"), "exposureDuration": ("d", 1 / 12), "iso": ("d", 100.0)})
+            app.wait("ConfigurationApplied", lambda body: set(given) <= set(body[2]))
+            with open(daemon.directory / "still.jpg", "w+b") as file:
+                session.call("CapturePhoto", "ha{sv}", file, {})
+            told = {key: value for key, (_, value) in app.wait("PhotoCaptured")[7].items()}
+            assert abs(told["exposureDuration"] - 1 / 12) < 1e-3, told
+            return told["stillImageStabilizationUsed"], told["lensStabilizationUsed"]
+
+        assert used(frameRate=10.0) == (True, False)
+        assert used(sessionPreset="photo", frameRate=10.0) == (True, True)
+        assert used(stillImageStabilization=False) == (False, False)
+        assert used(stillImageStabilization=True) == (True, True)
         assert len(said) == 10 and said[6].split()[:2] == ["5", "default"], said
         told = json.loads(camclient(None, "camera", "check", "--json", str(file)).stdout)
         assert told["ok"] and told["camera"]["id"] == "desk" and told["camera"]["defaultFormatIndex"] == 5, told

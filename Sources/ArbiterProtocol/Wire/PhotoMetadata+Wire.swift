@@ -82,7 +82,8 @@ extension PhotoMetadata.Key {
         case .videoZoomFactor: "The zoom of the moment: on a ramp, how far it had come."
         case .orientation: "Which side of the picture is up, as Exif counts."
         case .stillImageStabilizationUsed: "It was made of several exposures: from 1/30 s on, without the flash."
-        case .lensStabilizationUsed: "The lens was moved against shaking: from 1/30 s on."
+        case .lensStabilizationUsed:
+            "The lens was moved against shaking: from 1/30 s on. Beside a bracket only with the other, in the whole sensor's format."
         case .flashFired: "It was lit."
         }
     }

@@ -57,7 +57,7 @@ extension CaptureLoop {
                 continue
             }
             let plan = PhotoPlan(
-                open.settings, of: source.capabilities.position, zoom: open.zoom, exposure: exposure, shot: photo.shot)
+                open.settings, of: source.capabilities, zoom: open.zoom, exposure: exposure, shot: photo.shot)
             let drawn = source.photo(plan, zoom: open.zoom).map { Self.marked($0, mark, source) }
             lab.post(
                 .take(

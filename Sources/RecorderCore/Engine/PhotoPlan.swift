@@ -38,7 +38,7 @@ package struct PhotoPlan: Hashable, Sendable {
     ///   - shot: of a bracket; nil: a photo of its own.
     ///   - zoom: of the frame; on a ramp it is not yet the one in the settings.
     package init(
-        _ settings: CaptureSettings, of position: CameraPosition, zoom: Double, exposure: Exposure,
+        _ settings: CaptureSettings, of camera: CameraCapabilities, zoom: Double, exposure: Exposure,
         shot: PhotoBracket.Shot? = nil
     ) {
         let format = settings.format
@@ -46,7 +46,7 @@ package struct PhotoPlan: Hashable, Sendable {
         fieldOfView = format.fieldOfView
         var taken = PhotoMetadata()
         taken.videoZoomFactor = zoom
-        taken.orientation = settings.exifOrientation(of: position).rawValue
+        taken.orientation = settings.exifOrientation(of: camera.position).rawValue
         if case .number(let bias)? = settings.value(.exposureTargetBias) { taken.exposureTargetBias = bias }
         let exposed = Self.exposure(exposure, for: shot, bias: taken.exposureTargetBias ?? 0, format.optics)
         taken.exposureDuration = exposed.duration
@@ -62,8 +62,13 @@ package struct PhotoPlan: Hashable, Sendable {
         taken.flashFired = shot == nil && (flashMode == "on" || flashMode == "auto" && isLong)
         taken.stillImageStabilizationUsed =
             shot == nil && isLong && !taken.flashFired && settings.value(.stillImageStabilization) == .flag(true)
+        // Outside a bracket the lens helps the other stabilization, and only in the format that has the whole sensor, which
+        // is the one of preset photo (TN2409). In a bracket it has a key of its own.
+        let isWhole = (format.width, format.height) == (camera.sensorWidth, camera.sensorHeight)
         let lens = settings.value(.lensStabilizationDuringBracket)
-        taken.lensStabilizationUsed = isLong && (shot == nil ? lens != nil : lens == .flag(true))
+        taken.lensStabilizationUsed =
+            shot == nil
+            ? lens != nil && isWhole && taken.stillImageStabilizationUsed : lens == .flag(true) && isLong
         metadata = taken
         light = Self.light(exposed) / Self.light(exposure)
     }
