@@ -1,4 +1,6 @@
 import ArbiterProtocol
+import CameraFile
+import CaptureModel
 import FrameStream
 import Glibc
 import RecorderCore
@@ -87,6 +89,117 @@ import Testing
         try picture.withUnsafeMutableBytes { try camera.render(into: $0, layout: layout) }
         #expect(abs(Int(picture[0]) - Int(Self.shades[0])) < 8)
         #expect(abs(Int(picture[layout.lumaBytes]) - 128) < 4)
+    }
+
+    /// Ten frames a second, of which a machine decodes four: time is the test's own.
+    @Test func footageThatIsDecodedTooSlowlySaysHowSlowlyAndHowManyFramesWereMissed() throws {
+        let file = try footage()
+        let camera = try FileCamera(path: file.path)
+        try camera.start()
+        let format = camera.capabilities.formats[0]
+        try camera.select(format: format, zoom: 1, frameRate: format.maxFrameRate)
+        let (interval, decoding): (Int64, Int64) = (100_000_000, 250_000_000)
+        var now: Int64 = 5_000_000_000
+        var due = try camera.nextDue(after: nil, interval: interval, now: now)
+        let first = due
+        // In time at first.
+        for _ in 0..<10 {
+            now = due
+            due = try camera.nextDue(after: due, interval: interval, now: now)
+            #expect(camera.takeMissed() == nil)
+        }
+        var (shown, missed) = (10, 0)
+        var sentences: [String] = []
+        for _ in 0..<40 {
+            now = max(now + decoding, due)
+            due = try camera.nextDue(after: due, interval: interval, now: now)
+            shown += 1
+            guard let more = camera.takeMissed() else { continue }
+            missed += more.count
+            sentences.append(more.sentence)
+            #expect(camera.takeMissed() == nil, "it is said once")
+        }
+        // Each tenth of a second has its frame or a missed one, but for a part of one that is left over.
+        let tenths = Double(due - first) / Double(interval)
+        #expect(abs(Double(shown + missed) - tenths) <= 1, "\(shown) shown, \(missed) missed, \(tenths)")
+        #expect(missed > 50 && now - due <= 250_000_000)
+        #expect(
+            sentences.first?.hasSuffix(
+                " is decoded more slowly than it plays: 4 frames a second of 10. 3 frames were missed.")
+                == true, "\(sentences.first ?? "nothing")")
+    }
+
+    @Test func aStretchOfMissedFramesIsToldOnceAndAnotherAfterTenSecondsOfNone() {
+        var telling = SlownessTelling()
+        var told: [Int] = []
+        for time in 0..<100 where telling.note(at: Int64(time) * 300_000_000) { told.append(time) }
+        #expect(told == [0])
+        let last: Int64 = 99 * 300_000_000
+        let (again, later) = (
+            telling.note(at: last + SlownessTelling.calm - 1), telling.note(at: last + 3 * SlownessTelling.calm)
+        )
+        #expect(!again && later)
+    }
+
+    /// A camera that is too slow for three frames before each second one.
+    private final class SlowCamera: CameraSource {
+        private let camera: SimulatedCamera
+        private var frames = 0
+
+        init(_ model: CameraModel) { camera = SimulatedCamera(model) }
+
+        var capabilities: CameraCapabilities { camera.capabilities }
+        var showsText: Bool { camera.showsText }
+        func start() throws(BrokerError) { try camera.start() }
+        func stop() { camera.stop() }
+        func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError) {
+            try camera.select(format: format, zoom: zoom, frameRate: frameRate)
+        }
+        func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool {
+            try camera.goOn(settings, zoom: zoom)
+        }
+        func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
+            try camera.nextDue(after: previous, interval: interval, now: now)
+        }
+        func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
+            try camera.render(into: picture, layout: layout)
+        }
+        func takeMissed() -> MissedFrames? {
+            frames += 1
+            return frames % 2 == 0 ? MissedFrames(count: 3, sentence: "It was too slow for 3 frames.") : nil
+        }
+    }
+
+    @Test func missedFramesAreGapsInTheNumbersOfFramesAndLeftOutOfTheRecordingAndToldOnce() async throws {
+        let model = try CameraFile.named("iphone6s-front")
+        let test = CaptureUnderTest { SlowCamera(model) }
+        try await test.open(1)
+        let recording = try TemporaryFile(".mkv")
+        try await test.record(1, 1, try recording.open())
+        let stream = try await test.stream(1)
+        var seen: [UInt64] = []
+        while seen.count < 10 {
+            guard case .frame(let frame) = try stream.next(within: .seconds(30)) else { break }
+            seen.append(frame.record.sequence)
+            stream.release(frame)
+        }
+        // One after the other or with three between, which every second one has; of what a busy machine dropped there are more.
+        let steps = zip(seen, seen.dropFirst()).map { $1 - $0 }
+        #expect(steps.count == 9 && steps.filter { $0 >= 4 }.count >= 4, "\(seen)")
+        try await test.stopRecording(1)
+        var told: [String] = []
+        let finished = try await test.event { event in
+            if case .runtimeError("camera-slow", let message) = event { told.append(message) }
+            return if case .recordingFinished(let recording) = event { recording } else { nil }
+        }
+        #expect(told == ["It was too slow for 3 frames."])
+        let marks = try DecodedVideo(recording.path).marks.compactMap { $0.map { UInt64($0.frameNumber) } }
+        let (begin, end) = (try #require(marks.first), try #require(marks.last))
+        #expect(finished.frames == UInt64(marks.count))
+        // What is missing between its first frame and its last was left out; behind the last there may be more of it.
+        let missing = end - begin + 1 - finished.frames
+        #expect(missing >= 3 && missing <= finished.framesLeftOut, "\(marks), \(finished.framesLeftOut)")
+        #expect(finished.framesLeftOut <= missing + 3, "\(marks), \(finished.framesLeftOut)")
     }
 
     @Test func whatIsNoVideoIsADeviceFaultThatSaysSo() async throws {

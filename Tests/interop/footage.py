@@ -5,13 +5,19 @@ from harness import Skipped
 
 
 @contextlib.contextmanager
-def filmed(rate, seconds=2):
-    """What camarbd is told of a camera with that rate, such as “25/2”, and 640x480."""
+def filmed(rate, seconds=2, picture="testsrc=size=640x480", filters="", encoder=("mpeg4",), kind="mkv"):
+    """What camarbd is told of a camera with that rate, such as “25/2”, and 640x480 if no other picture is asked for."""
     if not shutil.which("ffmpeg"):
         raise Skipped("ffmpeg is not installed")
     with tempfile.TemporaryDirectory(prefix="camarb-test.") as folder:
-        film = pathlib.Path(folder) / "film.mkv"
+        film = pathlib.Path(folder) / f"film.{kind}"
         subprocess.run(
-            ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"testsrc=size=640x480:rate={rate}:duration={seconds}", "-c:v", "mpeg4", film],
+            ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"{picture}:rate={rate}:duration={seconds}{filters}", "-c:v", *encoder, film],
             check=True)
         yield f"front=file:{film}"
+
+
+def too_slow():
+    """A film that no machine decodes at its pace: noise of 1280x720, a thousand pictures a second of it, each by itself."""
+    return filmed(1000, 0.02, "nullsrc=size=1280x720", ",geq=lum='random(1)*255':cb=128:cr=128",
+                  ("mjpeg", "-q:v", "2", "-pix_fmt", "yuvj420p"), "mov")

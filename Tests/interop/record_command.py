@@ -1,7 +1,8 @@
 """`camclient record`: into a folder, and on after an interruption. Files, lists and reports are read as their users do."""
-import errno, json, os, pathlib, signal, subprocess
+import errno, json, os, pathlib, re, signal, subprocess
 
 from camclient import PROGRAM, Running, camclient
+from footage import too_slow
 from harness import PATIENCE, SHELL, Daemon, Skipped, claim, played, recorded_marks, wait_until
 
 # Half a frame of the simulated camera, which has 30 a second: nearer than that is the same frame.
@@ -248,6 +249,22 @@ def again_after_a_reset():
         # The second interruption goes on: nothing follows it.
         assert last["fileBefore"] == "visit-2.mkv" and last["fileAfter"] is last["nanoseconds"] is None, last
         return f"{gap['nanoseconds'] / 1e6:.0f} ms without a recorder core"
+
+
+@claim("footage that is decoded too slowly says so once with its figures, and the frames that are missing count as left out of the recording")
+def slow_footage():
+    with too_slow() as camera, Daemon(cameras=(camera,)) as daemon:
+        film = daemon.directory / "slow.mkv"
+        done = camclient(daemon, "record", str(film), "-d", "2s", "--json")
+        finished = json.loads(done.stdout)
+        (said,) = [line for line in done.stderr.splitlines() if "camera-slow" in line]
+        figures = re.search(r"Footage film\.mov is decoded more slowly than it plays: ([0-9.]+) frames a second of 1000\. (\d+) frames were missed\.$", said)
+        assert figures and 0 < float(figures[1]) < 1000 and int(figures[2]) > 100, said
+        numbers = [number for _, number in recorded_marks(film)]
+        missing = numbers[-1] - numbers[0] + 1 - len(numbers)
+        # Those behind the last frame that came are left out, too.
+        assert len(numbers) == finished["frames"] and 100 < missing <= finished["framesLeftOut"], (finished, missing)
+        return f"{said.partition(': ')[2]} {finished['frames']} frames, {finished['framesLeftOut']} left out"
 
 
 @claim("camclient record: codec, bit rate and metadata are in the file, and a disk that would get too full ends it")

@@ -91,9 +91,9 @@ extension NoticeDescription {
         NoticeDescription(
             .recordingFinished,
             """
-            The file is whole and playable. `framesLeftOut` were captured and could not be written in time; `lastCapture` is when \
-            its last frame was captured (nanoseconds of CLOCK_MONOTONIC, 0: not known); `cause` and `interrupter` say for what it \
-            was cut ("": it was not, or the client may not know).
+            The file is whole and playable. `framesLeftOut` could not be written in time, or not be had from footage in time; \
+            `lastCapture` is when its last frame was captured (nanoseconds of CLOCK_MONOTONIC, 0: not known); `cause` and \
+            `interrupter` say for what it was cut ("": it was not, or the client may not know).
             """, SessionEvent.recordingFinished, .finishedRecording
         ) { if case .recordingFinished(let finished) = $0 { finished } else { nil } },
         NoticeDescription(

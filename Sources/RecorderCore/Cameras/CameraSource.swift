@@ -119,8 +119,24 @@ package protocol CameraSource: AnyObject {
     /// There is not even a node any more: that it is back will be told from outside.
     var isGone: Bool { get }
 
+    /// Frames before the one that is due that the source itself was too slow for, since this was asked last; nil: none.
+    func takeMissed() -> MissedFrames?
+
     /// Something that others did to the device, for people; nil when there is no more.
     func takeNews() -> String?
+}
+
+/// What a source should have shown and did not.
+package struct MissedFrames: Hashable, Sendable {
+    /// Of the frame rate in force.
+    package var count: Int
+    /// Why, for people, with figures.
+    package var sentence: String
+
+    package init(count: Int, sentence: String) {
+        self.count = count
+        self.sentence = sentence
+    }
 }
 
 /// Whether a device can give pictures, whoever asks.
@@ -170,6 +186,7 @@ extension CameraSource {
     }
     package func opener() -> String? { nil }
     package var isGone: Bool { false }
+    package func takeMissed() -> MissedFrames? { nil }
     package func takeNews() -> String? { nil }
 }
 

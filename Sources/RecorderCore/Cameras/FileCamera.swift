@@ -21,6 +21,12 @@ package final class FileCamera: CameraSource {
     private var began: Int64?
     /// The decoded frame's time in the footage.
     private var mediaTime: Int64 = 0
+    private let frameRate: Double
+    /// When it was last in time, and how many frames were decoded since.
+    private var pace: (since: Int64, frames: Int) = (0, 0)
+    private var missed: MissedFrames?
+    /// Parts of a frame that were missed beside whole ones.
+    private var missedShare = 0.0
 
     /// Sizes beside the footage's own, where they are smaller than it.
     private static let sizesUsual = [(1920, 1080), (1280, 720), (960, 540), (640, 480), (640, 360), (320, 240)]
@@ -39,6 +45,7 @@ package final class FileCamera: CameraSource {
         nativeHeight = reader.height / 2 * 2
         // 29.97 is enough of 29.97002997: the name of a format is for people.
         let rate = max(1, (reader.frameRate * 100).rounded() / 100)
+        frameRate = rate
         var formats = [Self.format(nativeWidth, nativeHeight, nativeWidth, nativeHeight, rate)]
         for (width, height) in Self.sizesUsual
         where width <= nativeWidth && height <= nativeHeight && (width, height) != (nativeWidth, nativeHeight) {
@@ -66,7 +73,9 @@ package final class FileCamera: CameraSource {
             pixelFormat: "420v", width: width, height: height, minFrameRate: 1, maxFrameRate: rate,
             videoMaxZoomFactor: max(1, Double(window.readHeight) / Double(rowsMin)),
             videoZoomFactorUpscaleThreshold: max(
-                1, (Double(window.readWidth) / Double(width) * 10_000).rounded(.down) / 10_000))
+                1, (Double(window.readWidth) / Double(width) * 10_000).rounded(.down) / 10_000),
+            // A file does not say through which lens it was taken.
+            fieldOfView: 0)
     }
 
     package func start() throws(BrokerError) {
@@ -105,18 +114,47 @@ package final class FileCamera: CameraSource {
         guard let previous, let began else {
             mediaTime = try media { () throws(MediaFault) in try reader.next() }
             self.began = now - mediaTime
+            pace = (now, 0)
+            (missed, missedShare) = (nil, 0)
             return now
         }
         var origin = began
+        if now - previous < min(interval, Self.lagMax) { pace = (now, 0) }
         // A lower frame rate leaves frames out. Three quarters of an interval, for footage that is not quite even.
         let earliest = previous + interval / 4 * 3
         repeat {
             mediaTime = try media { () throws(MediaFault) in try reader.next() }
             // Footage that stood still (a stopped process, a slow disk) goes on from now instead of racing.
-            if origin + mediaTime < now - Self.lagMax { origin = now - mediaTime }
+            if origin + mediaTime < now - Self.lagMax {
+                origin = now - mediaTime
+                note(missedFrom: previous, until: now, interval)
+            }
+            pace.frames += 1
         } while origin + mediaTime < earliest
         self.began = origin
         return origin + mediaTime
+    }
+
+    /// Nothing was shown between two moments.
+    private func note(missedFrom previous: Int64, until now: Int64, _ interval: Int64) {
+        missedShare += Double(now - previous) / Double(max(1, interval)) - 1
+        let count = Int(max(0, missedShare))
+        guard count > 0 else { return }
+        missedShare -= Double(count)
+        let decoded = (Double(pace.frames) / (Double(now - pace.since) / 1e9) * 10).rounded() / 10
+        let all = (missed?.count ?? 0) + count
+        missed = MissedFrames(
+            count: all,
+            sentence: """
+                \(capabilities.name) is decoded more slowly than it plays: \(decoded.shortDescription) frames a second of \
+                \(frameRate.shortDescription). \(all) \(all == 1 ? "frame was" : "frames were") missed.
+                """)
+        pace = (now, 0)
+    }
+
+    package func takeMissed() -> MissedFrames? {
+        defer { missed = nil }
+        return missed
     }
 
     /// How far the footage may lag behind its own pace before it gives up catching up: a quarter of a second.

@@ -102,6 +102,7 @@ extension CaptureLoop {
             writer.post(.passed(running.ticket, captured: now))
             return false
         }
+        open.recording?.hasBegun = true
         if running.ticket.reserve(open.layout.bytes) { return true }
         if let count = open.recording?.overrun.note(at: now) {
             emit(

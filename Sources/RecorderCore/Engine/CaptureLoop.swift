@@ -194,6 +194,7 @@ final class CaptureLoop {
         }
         if faults.contains(.captureHangs), open.framesCaptured >= 9 { hang() }
         try advanceRamp(of: &open, source, at: now)
+        noteMissed(of: source, &open, at: now)
         open.framesCaptured += 1
         open.lastCapture = now
         let mark = BurntInMark(captureTime: now, frameNumber: UInt32(truncatingIfNeeded: open.framesCaptured))
@@ -237,6 +238,16 @@ final class CaptureLoop {
         open.configurationChanged = false
         if let kept { handOver(kept, &open, source, records: records, mark) }
         open.restarts = 0
+    }
+
+    /// What the source was too slow for is a gap in the frames' numbers, is missing in the recording, and is said once.
+    private func noteMissed(of source: any CameraSource, _ open: inout OpenGrant, at now: Int64) {
+        guard let missed = source.takeMissed() else { return }
+        open.framesCaptured += UInt64(missed.count)
+        if let running = open.recording, running.hasBegun, !running.isPaused {
+            running.ticket.leaveOut(missed.count)
+        }
+        if open.slowness.note(at: now) { emit(.runtimeError(code: "camera-slow", message: missed.sentence)) }
     }
 
     /// Moves the zoom to where its ramp has it at this moment.

@@ -8,6 +8,8 @@ struct OpenGrant {
     var settings: CaptureSettings
     /// What the camera says of itself, on its way out.
     var telling = StateTelling()
+    /// That the source is too slow, on its way out.
+    var slowness = SlownessTelling()
     /// How often the camera was put together anew while it ran.
     var pipelineRebuilds = 0
     var layout: PictureLayout

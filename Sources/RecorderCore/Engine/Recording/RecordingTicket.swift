@@ -25,7 +25,7 @@ package final class RecordingTicket: Sendable {
     var isOver: Bool { state.withLock { $0.isOver } }
     func end() { state.withLock { $0.isOver = true } }
 
-    /// Frames for which the encoder was too far behind.
+    /// Frames for which the encoder was too far behind, or the source.
     package var framesLeftOut: UInt64 { state.withLock { $0.framesLeftOut } }
 
     /// - Returns: false when the encoder is too far behind: the frame is left out.
@@ -40,6 +40,8 @@ package final class RecordingTicket: Sendable {
             return true
         }
     }
+    /// The source was too slow for so many frames.
+    func leaveOut(_ frames: Int) { state.withLock { $0.framesLeftOut += UInt64(frames) } }
     func taken(_ bytes: Int) { state.withLock { $0.queuedBytes -= bytes } }
 }
 
@@ -48,9 +50,28 @@ struct RecordingUnderWay {
     let ticket: RecordingTicket
     /// By its client.
     var isPaused = false
+    /// A frame was captured for it: what was missed before that is not its own.
+    var hasBegun = false
     var overrun = OverrunTelling()
 
     init(_ ticket: RecordingTicket) { self.ticket = ticket }
+}
+
+/// Says that a source misses frames, once for as long as that goes on.
+package struct SlownessTelling: Hashable, Sendable {
+    /// Nanoseconds without a missed frame after which it would be news again: of footage, mostly more than one round.
+    package static let calm: Int64 = 10_000_000_000
+
+    private var missedAt: Int64?
+
+    package init() {}
+
+    /// Frames were missed.
+    /// - Returns: whether that is to be told.
+    package mutating func note(at now: Int64) -> Bool {
+        defer { missedAt = now }
+        return missedAt.map { now - $0 >= Self.calm } ?? true
+    }
 }
 
 /// Says that frames are left out, and how many: at once, and then once a second.
