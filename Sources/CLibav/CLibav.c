@@ -6,9 +6,26 @@ void camarb_av_quiet(void) { av_log_set_level(AV_LOG_FATAL); }
 
 void camarb_av_error(int code, char *text, size_t capacity) { av_strerror(code, text, capacity); }
 
-int camarb_sws_set_ranges(struct SwsContext *context, int source_full, int destination_full) {
+struct SwsContext *camarb_sws_make(struct camarb_sws_side from, struct camarb_sws_side to, int flags) {
+    struct SwsContext *context = sws_alloc_context();
+    if (!context) return NULL;
+    av_opt_set_int(context, "srcw", from.width, 0);
+    av_opt_set_int(context, "srch", from.height, 0);
+    av_opt_set_int(context, "src_format", from.format, 0);
+    av_opt_set_int(context, "src_range", from.is_full, 0);
+    av_opt_set_int(context, "dstw", to.width, 0);
+    av_opt_set_int(context, "dsth", to.height, 0);
+    av_opt_set_int(context, "dst_format", to.format, 0);
+    av_opt_set_int(context, "dst_range", to.is_full, 0);
+    av_opt_set_int(context, "sws_flags", flags, 0);
+    if (sws_init_context(context, NULL, NULL) < 0) {
+        sws_freeContext(context);
+        return NULL;
+    }
+    /* Fails for formats that have no range to convert, which is then right as it is. */
     const int *table = sws_getCoefficients(SWS_CS_ITU709);
-    return sws_setColorspaceDetails(context, table, source_full, table, destination_full, 0, 1 << 16, 1 << 16);
+    sws_setColorspaceDetails(context, table, from.is_full, table, to.is_full, 0, 1 << 16, 1 << 16);
+    return context;
 }
 
 int camarb_packet_from_bytes(AVPacket *packet, const uint8_t *bytes, int count) {

@@ -22,8 +22,16 @@ void camarb_av_quiet(void);
 /* The error's words, at most `capacity` bytes with the terminator. */
 void camarb_av_error(int code, char *text, size_t capacity);
 
-/* Full-range (JPEG) or video-range luma on either side of a scaler. */
-int camarb_sws_set_ranges(struct SwsContext *context, int source_full, int destination_full);
+/* One side of a scaler; its luma is full-range (JPEG) or video-range. */
+struct camarb_sws_side {
+    int width, height;
+    enum AVPixelFormat format;
+    int is_full;
+};
+
+/* A scaler, or NULL. The ranges are known to it from the beginning: one that learns of them later has decided by then whether the
+ * picture only has to be copied. */
+struct SwsContext *camarb_sws_make(struct camarb_sws_side from, struct camarb_sws_side to, int flags);
 
 /* A packet's payload from elsewhere (a JPEG), copied. */
 int camarb_packet_from_bytes(AVPacket *packet, const uint8_t *bytes, int count);

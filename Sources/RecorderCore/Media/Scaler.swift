@@ -56,12 +56,14 @@ package final class Scaler {
             let shrinks = wanted.width <= wanted.sourceWidth && wanted.height <= wanted.sourceHeight
             context = try allocated(
                 "making a scaler",
-                sws_getContext(
-                    Int32(wanted.sourceWidth), Int32(wanted.sourceHeight), AVPixelFormat(wanted.sourceFormat),
-                    Int32(wanted.width), Int32(wanted.height), AVPixelFormat(wanted.format),
-                    Int32(shrinks ? SWS_AREA : SWS_BICUBIC), nil, nil, nil))
-            // Fails for formats that have no range to convert, which is then right as it is.
-            _ = camarb_sws_set_ranges(context, wanted.sourceIsFullRange ? 1 : 0, wanted.isFullRange ? 1 : 0)
+                camarb_sws_make(
+                    camarb_sws_side(
+                        width: Int32(wanted.sourceWidth), height: Int32(wanted.sourceHeight),
+                        format: AVPixelFormat(wanted.sourceFormat), is_full: wanted.sourceIsFullRange ? 1 : 0),
+                    camarb_sws_side(
+                        width: Int32(wanted.width), height: Int32(wanted.height),
+                        format: AVPixelFormat(wanted.format), is_full: wanted.isFullRange ? 1 : 0),
+                    Int32(shrinks ? SWS_AREA : SWS_BICUBIC)))
             shape = wanted
         }
         let planes = destination.data.map { UnsafeMutablePointer<UInt8>(mutating: $0) }
