@@ -17,6 +17,16 @@ struct CameraReader {
         "autofocus", "iso", "exposure", "stabilization", "hdr", "assumed",
     ]
 
+    /// What a format's key is of the format; `reads` is the camera's own affair.
+    private static let fields: [String: [CameraFormat.Field]] = [
+        "pixel-formats": [.pixelFormat], "size": [.width, .height], "frame-rates": [.minFrameRate, .maxFrameRate],
+        "stills": [.highResolutionStillWidth, .highResolutionStillHeight], "field-of-view": [.fieldOfView],
+        "max-zoom": [.videoMaxZoomFactor], "lossless-zoom": [.videoZoomFactorUpscaleThreshold], "binned": [.isBinned],
+        "autofocus": [.autoFocusSystem], "iso": [.minISO, .maxISO],
+        "exposure": [.minExposureDuration, .maxExposureDuration], "stabilization": [.videoStabilizationModes],
+        "hdr": [.videoHDRSupported],
+    ]
+
     init(_ root: TomlTable, _ problems: ProblemList) {
         self.problems = problems
         top = TableReader(root, owner: "", problems: problems)
@@ -149,7 +159,8 @@ struct CameraReader {
                 format: CameraFormat(
                     pixelFormat: pixelFormat, width: size.width, height: size.height, minFrameRate: rates.0,
                     maxFrameRate: rates.1, videoMaxZoomFactor: maxZoom, videoZoomFactorUpscaleThreshold: lossless,
-                    isBinned: isBinned, fieldOfView: view, optics: optics),
+                    isBinned: isBinned, fieldOfView: view, optics: optics,
+                    assumed: assumed.flatMap { Self.fields[$0] ?? [] }),
                 readWidth: reads, assumed: assumed)
         }
     }

@@ -52,6 +52,9 @@ enum CameraText {
             }
             if format.fieldOfView != usualFieldOfView { words.append("fov=\(format.fieldOfView.shortDescription)") }
             words += write(format.optics)
+            if !format.assumed.isEmpty {
+                words.append("assumed=\(format.assumed.map(\.rawValue).joined(separator: ","))")
+            }
             if index == capabilities.defaultFormatIndex, index > 0 { words.append("default") }
         }
         for control in capabilities.controls { words.append("control=\"\(write(control))\"") }

@@ -59,7 +59,7 @@ extension ScenarioParser {
 
     private static let cameraWords = [
         "model", "seat", "name", "sensor", "format", "zoom", "lossless", "fov", "stills", "focus", "iso", "exposure",
-        "stabilization", "hdr", "default", "control", "objects",
+        "stabilization", "hdr", "assumed", "default", "control", "objects",
     ]
 
     /// Takes a format, or a word that stands behind the format that has it.
@@ -84,10 +84,20 @@ extension ScenarioParser {
                 formats[last].videoZoomFactorUpscaleThreshold = factor
             }
         case "fov":
-            guard let degrees = Double(word.text), (1...180).contains(degrees), last >= 0 else {
-                throw LineProblem(word, "a field of view is 1 to 180 degrees, behind the format that has it")
+            guard let degrees = Double(word.text), degrees == 0 || (1...180).contains(degrees), last >= 0 else {
+                throw LineProblem(
+                    word,
+                    "a field of view is 1 to 180 degrees, or 0 where it is not known, behind the format that has it")
             }
             formats[last].fieldOfView = degrees
+        case "assumed":
+            let names = word.text.split(separator: ",", omittingEmptySubsequences: false)
+            let fields = names.compactMap { CameraFormat.Field(rawValue: String($0)) }
+            guard fields.count == names.count, last >= 0 else {
+                throw LineProblem(
+                    word, "what is assumed are fields such as fieldOfView,minISO, behind the format that has them")
+            }
+            formats[last].assumed = fields
         case "stills", "focus", "iso", "exposure", "stabilization": try takeOptics(word, into: &formats)
         case nil where word.text == "hdr": try takeOptics(word, into: &formats)
         default: return false

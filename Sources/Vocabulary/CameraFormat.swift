@@ -14,10 +14,19 @@ public struct CameraFormat: Hashable, Sendable, Codable {
     public var videoZoomFactorUpscaleThreshold: Double
     /// Two pixels of the sensor make one of the stream.
     public var isBinned: Bool
-    /// Horizontal, in degrees.
+    /// Horizontal, in degrees; 0: not known.
     public var fieldOfView: Double
     /// What else is known of it. A camera that says nothing about itself, as most of V4L2, has the usual values.
     public var optics: Optics
+    /// Values that nobody published and nobody measured, of a simulated camera's file that says so. No decision depends on it.
+    public var assumed: [Field]
+
+    /// A field, by its name on the wire.
+    public enum Field: String, Hashable, Sendable, Codable, CaseIterable {
+        case pixelFormat, width, height, minFrameRate, maxFrameRate, videoMaxZoomFactor, videoZoomFactorUpscaleThreshold
+        case isBinned, fieldOfView, highResolutionStillWidth, highResolutionStillHeight, autoFocusSystem, minISO, maxISO
+        case minExposureDuration, maxExposureDuration, videoStabilizationModes, videoHDRSupported
+    }
 
     /// What a format can do beside sizes, rates and zoom.
     public struct Optics: Hashable, Sendable, Codable {
@@ -88,7 +97,7 @@ public struct CameraFormat: Hashable, Sendable, Codable {
     package init(
         pixelFormat: String, width: Int, height: Int, minFrameRate: Double, maxFrameRate: Double,
         videoMaxZoomFactor: Double = 1, videoZoomFactorUpscaleThreshold: Double = 1, isBinned: Bool = false,
-        fieldOfView: Double = 60, optics: Optics = .usual
+        fieldOfView: Double = 60, optics: Optics = .usual, assumed: [Field] = []
     ) {
         self.pixelFormat = pixelFormat
         self.width = width
@@ -100,9 +109,10 @@ public struct CameraFormat: Hashable, Sendable, Codable {
         self.isBinned = isBinned
         self.fieldOfView = fieldOfView
         self.optics = optics
+        self.assumed = assumed
     }
 
-    /// States in traces of 0.1 have no optics.
+    /// States in traces of 0.1 have no optics, and nothing that is assumed.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
@@ -115,7 +125,8 @@ public struct CameraFormat: Hashable, Sendable, Codable {
                 Double.self, forKey: .videoZoomFactorUpscaleThreshold),
             isBinned: try members.decode(Bool.self, forKey: .isBinned),
             fieldOfView: try members.decode(Double.self, forKey: .fieldOfView),
-            optics: try members.decodeIfPresent(Optics.self, forKey: .optics) ?? .usual)
+            optics: try members.decodeIfPresent(Optics.self, forKey: .optics) ?? .usual,
+            assumed: try members.decodeIfPresent([Field].self, forKey: .assumed) ?? [])
     }
 
     /// What `activeFormat` takes: `420v 1280x720`, with the highest frame rate where two would be alike
@@ -131,29 +142,37 @@ public struct CameraFormat: Hashable, Sendable, Codable {
 
     /// As AVFoundation describes a format, in one line:
     /// `420f 1280x960, 2–60 fps, HRSI 2576x1932, fov 54.4, max zoom 60.00 (upscales @1.00), ISO 34–2176, SS 0.000013–0.5`.
+    /// Behind what is assumed is an asterisk.
     public var referenceLine: String {
+        func marked(_ text: String, _ field: Field) -> String { assumed.contains(field) ? text + "*" : text }
         var words = [
-            "\(pixelFormat) \(width)x\(height)",
-            "\(minFrameRate.shortDescription)–\(maxFrameRate.shortDescription) fps",
+            marked(pixelFormat, .pixelFormat) + " " + marked("\(width)x\(height)", .width),
+            marked("\(minFrameRate.shortDescription)–\(maxFrameRate.shortDescription) fps", .minFrameRate),
         ]
-        if let still = optics.highResolutionStill { words.append("HRSI \(still.width)x\(still.height)") }
-        words.append("fov \(fieldOfView.rounded(toDigits: 1))")
-        if isBinned { words.append("binned") }
+        if let still = optics.highResolutionStill {
+            words.append(marked("HRSI \(still.width)x\(still.height)", .highResolutionStillWidth))
+        }
+        if fieldOfView > 0 { words.append(marked("fov \(fieldOfView.rounded(toDigits: 1))", .fieldOfView)) }
+        if isBinned { words.append(marked("binned", .isBinned)) }
+        let upscales = marked(
+            "upscales @\(videoZoomFactorUpscaleThreshold.rounded(toDigits: 2))", .videoZoomFactorUpscaleThreshold)
         words.append(
-            "max zoom \(videoMaxZoomFactor.rounded(toDigits: 2)) (upscales @\(videoZoomFactorUpscaleThreshold.rounded(toDigits: 2)))"
-        )
-        switch optics.autoFocusSystem {
-        case .none: break
-        case .contrast: words.append("AF contrast")
-        case .phase: words.append("AF phase")
+            marked("max zoom \(videoMaxZoomFactor.rounded(toDigits: 2))", .videoMaxZoomFactor) + " (\(upscales))")
+        if optics.autoFocusSystem != .none {
+            words.append(marked("AF \(optics.autoFocusSystem.rawValue)", .autoFocusSystem))
         }
-        if let iso = optics.iso { words.append("ISO \(iso.least.shortDescription)–\(iso.most.shortDescription)") }
+        if let iso = optics.iso {
+            words.append(marked("ISO \(iso.least.shortDescription)–\(iso.most.shortDescription)", .minISO))
+        }
         if let exposure = optics.exposureDuration {
-            words.append("SS \(exposure.least.plainDescription)–\(exposure.most.plainDescription)")
+            words.append(
+                marked("SS \(exposure.least.plainDescription)–\(exposure.most.plainDescription)", .minExposureDuration))
         }
-        if optics.isVideoHDRSupported { words.append("HDR") }
+        if optics.isVideoHDRSupported { words.append(marked("HDR", .videoHDRSupported)) }
         if !optics.videoStabilizationModes.isEmpty {
-            words.append(optics.videoStabilizationModes.map(\.rawValue).joined(separator: "+"))
+            words.append(
+                marked(
+                    optics.videoStabilizationModes.map(\.rawValue).joined(separator: "+"), .videoStabilizationModes))
         }
         return words.joined(separator: ", ")
     }

@@ -263,7 +263,13 @@ struct WireTests {
         #expect(try CameraCapabilities(wire: more.wire) == more)
         // A newer recorder core may know of a mode that this reader does not.
         var newer = more.formats[1].wire
+        more.formats[1].assumed = CameraFormat.Field.allCases
+        more.formats[0].fieldOfView = 0
+        #expect(more.formats[0].wire["fieldOfView"] == nil)
         newer["videoStabilizationModes"] = .strings(["standard", "gimbal", "cinematic"])
+        // Each of its fields can be named as assumed.
+        let named = more.formats[1].wire.entries.map(\.key).filter { $0 != "assumed" }
+        #expect(Set(named) == Set(CameraFormat.Field.allCases.map(\.rawValue)))
         #expect(try CameraFormat(wire: newer, place: "format") == more.formats[1])
     }
 

@@ -6,8 +6,9 @@ extension CameraFormat {
             "height": .uint32(UInt32(clamping: height)), "minFrameRate": .double(minFrameRate),
             "maxFrameRate": .double(maxFrameRate), "videoMaxZoomFactor": .double(videoMaxZoomFactor),
             "videoZoomFactorUpscaleThreshold": .double(videoZoomFactorUpscaleThreshold),
-            "isBinned": .boolean(isBinned), "fieldOfView": .double(fieldOfView),
+            "isBinned": .boolean(isBinned),
         ]
+        if fieldOfView != 0 { wire["fieldOfView"] = .double(fieldOfView) }
         if let still = optics.highResolutionStill {
             wire["highResolutionStillWidth"] = .uint32(UInt32(clamping: still.width))
             wire["highResolutionStillHeight"] = .uint32(UInt32(clamping: still.height))
@@ -25,6 +26,7 @@ extension CameraFormat {
             wire["videoStabilizationModes"] = .strings(optics.videoStabilizationModes.map(\.rawValue))
         }
         if optics.isVideoHDRSupported { wire["videoHDRSupported"] = .boolean(true) }
+        if !assumed.isEmpty { wire["assumed"] = .strings(assumed.map(\.rawValue)) }
         return wire
     }
 
@@ -55,7 +57,8 @@ extension CameraFormat {
             videoZoomFactorUpscaleThreshold: try fields.number(
                 "videoZoomFactorUpscaleThreshold", atLeast: 1, absent: 1),
             isBinned: try fields.flag("isBinned", absent: false),
-            fieldOfView: try fields.number("fieldOfView", atLeast: 0, absent: 60), optics: try Optics(fields))
+            fieldOfView: try fields.number("fieldOfView", atLeast: 0, absent: 0), optics: try Optics(fields),
+            assumed: try fields.words("assumed"))
     }
 }
 

@@ -16,11 +16,12 @@ extension Interface {
                 """
                 What the camera can do: `name` s, `position` s, `sensorWidth` u, `sensorHeight` u, and `formats` aa{sv} \
                 (`pixelFormat` s, `width` u, `height` u, `minFrameRate` d, `maxFrameRate` d, `videoMaxZoomFactor` d, \
-                `videoZoomFactorUpscaleThreshold` d, `isBinned` b, `fieldOfView` d; where they are known or there at all \
+                `videoZoomFactorUpscaleThreshold` d, `isBinned` b; where they are known or there at all `fieldOfView` d, \
                 `highResolutionStillWidth` u, `highResolutionStillHeight` u, `autoFocusSystem` s (contrast, phase), `minISO` d, \
                 `maxISO` d, `minExposureDuration` d, `maxExposureDuration` d (seconds), `videoStabilizationModes` as, \
-                `videoHDRSupported` b), in the camera's own order; `defaultFormatIndex` u says which of them a session has that asks \
-                for none (0 where it is missing); `availableMetadataObjectTypes` as, where the source finds objects in its pictures.
+                `videoHDRSupported` b, and `assumed` as, which names those that nobody published or measured), in the camera's own \
+                order; `defaultFormatIndex` u says which of them a session has that asks for none (0 where it is missing); \
+                `availableMetadataObjectTypes` as, where the source finds objects in its pictures.
                 """),
             Method(
                 "Open", [Argument("grant", "t"), Argument("configuration", "a{sv}")],

@@ -196,8 +196,11 @@ package struct TraceFields {
                     maxFrameRate: try format.number("maxFrameRate"),
                     videoMaxZoomFactor: try format.number("videoMaxZoomFactor"),
                     videoZoomFactorUpscaleThreshold: try format.number("videoZoomFactorUpscaleThreshold"),
-                    isBinned: try format.flag("isBinned"), fieldOfView: try format.number("fieldOfView"),
-                    optics: try format.optics()))
+                    isBinned: try format.flag("isBinned"), fieldOfView: try format.optionalNumber("fieldOfView") ?? 0,
+                    optics: try format.optics(),
+                    assumed: (format.optional("assumed")?.array ?? []).compactMap {
+                        $0.string.flatMap(CameraFormat.Field.init(rawValue:))
+                    }))
             try format.end()
         }
         var controls: [CameraControl] = []

@@ -39,7 +39,8 @@ struct Formats: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List a camera's formats: number, name, and what each can do.",
         discussion: """
-            The name is what the setting activeFormat takes; a session that sets none has the default.
+            The name is what the setting activeFormat takes; a session that sets none has the default. An asterisk is \
+            behind what a simulated camera's file assumes; in JSON, assumed names those fields.
             Example:
               camclient formats front
             """)
@@ -69,6 +70,9 @@ struct Formats: AsyncParsableCommand {
         }
         let rows = formatRows(description.formats, default: description.defaultFormatIndex)
         for line in columns([["#", "", "NAME", "FORMAT"]] + rows) { Output.line(line) }
+        if description.formats.contains(where: { !$0.assumed.isEmpty }) {
+            Output.line("* assumed: nobody published it, and nobody measured it.")
+        }
     }
 }
 
@@ -82,7 +86,8 @@ func formatRows(_ formats: [CameraFormat], default defaultIndex: Int) -> [[Strin
 extension CameraFormat {
     /// Its fields, with its name and its line for people.
     var described: JSON {
-        JSON.object(["name": .string(name), "line": .string(referenceLine)]).adding(wire.json)
+        let fields = JSON.object(["name": .string(name), "line": .string(referenceLine)]).adding(wire.json)
+        return assumed.isEmpty ? fields.adding(["assumed": .array([])]) : fields
     }
 }
 

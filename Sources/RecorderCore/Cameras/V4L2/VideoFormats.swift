@@ -171,7 +171,9 @@ struct VideoFormats {
                 pixelFormat: keepsRange ? "420f" : "420v", width: width, height: height,
                 minFrameRate: rates.lowerBound, maxFrameRate: rates.upperBound,
                 videoMaxZoomFactor: max(1, Double(height) / Double(Self.rowsMin)) * lossless,
-                videoZoomFactorUpscaleThreshold: (lossless * 10_000).rounded(.down) / 10_000),
+                videoZoomFactorUpscaleThreshold: (lossless * 10_000).rounded(.down) / 10_000,
+                // V4L2 has no word for it.
+                fieldOfView: 0),
             fourcc: fourcc)
     }
 }

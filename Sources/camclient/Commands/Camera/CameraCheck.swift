@@ -87,7 +87,7 @@ extension CameraModel {
             "formats": .array(
                 formats.map { entry in
                     entry.format.described.adding([
-                        "reads": .integer(Int64(entry.readWidth)), "assumed": .strings(entry.assumed),
+                        "reads": .integer(Int64(entry.readWidth)), "assumedKeys": .strings(entry.assumed),
                     ])
                 }),
         ])
