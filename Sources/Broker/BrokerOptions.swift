@@ -143,7 +143,7 @@ public struct BrokerOptions: Sendable {
             text.index(after: equals) != text.endIndex
         else {
             throw Mistake(
-                "--camera is “\(text)”; it takes ID=SPEC, such as front=simulated or back=file:/path/clip.mp4, or v4l2 for all cameras of the machine."
+                "--camera is “\(text)”; it takes ID=SPEC, such as front=simulated:iphone6s-front or back=file:/path/clip.mp4, or v4l2 for all cameras of the machine."
             )
         }
         let id = CameraID(String(text[..<equals]))
@@ -220,7 +220,7 @@ public struct BrokerOptions: Sendable {
           --version, --help
 
         Try it:
-          camarbd --socket $XDG_RUNTIME_DIR/my-camarb --policy policies/desktop.toml --camera front=simulated &
+          camarbd --socket $XDG_RUNTIME_DIR/my-camarb --policy policies/desktop.toml --camera front=simulated:iphone6s-front &
           camclient --socket $XDG_RUNTIME_DIR/my-camarb status
           busctl --address=unix:path=$XDG_RUNTIME_DIR/my-camarb introspect org.camarb /org/camarb/Broker1
 

@@ -18,6 +18,9 @@ extension CameraModel {
         return ConfigurationKey.allCases.compactMap { key in list.first { $0.key == key } }
     }
 
+    /// Where the chart is sharp in its middle, and what shows it as it is drawn at 1/60 s: a camera begins so.
+    package static let usualLensPosition = 0.75
+    package static let usualISO = 100.0
     private static let middle = ConfigurationValue.point(x: 0.5, y: 0.5)
     private static let modes = ["locked", "auto", "continuousAuto"]
     /// A lens has a thousand places, about as many as a phone's.
@@ -32,7 +35,8 @@ extension CameraModel {
         var list = [
             CameraControl(.focusMode, .words(Self.modes), usual: .text("continuousAuto")),
             CameraControl(.focusPointOfInterest, .point, usual: Self.middle),
-            CameraControl(.lensPosition, .range(least: 0, most: 1, step: Self.lensStep), usual: .number(1)),
+            CameraControl(
+                .lensPosition, .range(least: 0, most: 1, step: Self.lensStep), usual: .number(Self.usualLensPosition)),
         ]
         if hasSmoothAutofocus { list.append(CameraControl(.smoothAutofocus, .flag, usual: .flag(false))) }
         return list
@@ -54,7 +58,9 @@ extension CameraModel {
             CameraControl(
                 .exposureDuration, .range(least: shortest, most: longest, step: 0.000001),
                 usual: .number(min(max(1.0 / 60, shortest), longest))),
-            CameraControl(.iso, .range(least: least, most: most, step: 1), usual: .number(least)),
+            CameraControl(
+                .iso, .range(least: least, most: most, step: 1),
+                usual: .number(min(max(Self.usualISO, least), most))),
         ]
         return list
     }

@@ -28,7 +28,7 @@ public struct CameraControl: Hashable, Sendable, Codable {
         switch takes {
         case .flag: "true or false"
         case .words(let words): words.joined(separator: " or ")
-        case .range(let least, let most, _): "\(least.shortDescription) to \(most.shortDescription)"
+        case .range(let least, let most, _): "\(least.plainDescription) to \(most.plainDescription)"
         case .point: "two numbers from 0 to 1"
         case .gains(let most): "three numbers from 1 to \(most.shortDescription)"
         }

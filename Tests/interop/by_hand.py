@@ -148,7 +148,7 @@ def options():
                     return refusal.message
             raise AssertionError(f"{member} took {options}")
 
-        assert "“quality” is 90, but no option of a photo; there are none." in refused("CapturePhoto", {"quality": ("u", 90)})
+        assert "A photo has no option “quality”, which is 90; it takes none: what it is like is the session's configuration." in refused("CapturePhoto", {"quality": ("u", 90)})
         said = refused("StartRecording", {"maxSize": ("t", 1 << 20)})
         assert "“maxSize”" in said and "maxDuration, maxBytes, minFreeBytes" in said, said
         assert "bytes from 262144" in refused("StartRecording", {"maxBytes": ("t", 5)})

@@ -80,7 +80,11 @@ def refused_brackets():
 
         said = refusal(2, {"exposureTargetBiases": ("ad", [0.0, 9.0])})
         assert "exposureTargetBiases has 9" in said and "-8 to 8" in said, said
-        assert "as many as files" in refusal(2, {"exposureTargetBiases": ("ad", [0.0])})
+        assert refusal(2, {"exposureTargetBiases": ("ad", [0.0])}) == (
+            "exposureTargetBiases has 1 number for 2 files; it takes exposure values, as many as files.")
+        assert refusal(1, {"isos": ("ad", [-1.0]), "exposureDurations": ("ad", [0.1])}) == (
+            "isos has -1 for 1 file; it takes ISO sensitivities above 0, as many as files.")
+        assert "A bracket has no exposures; it takes exposureTargetBiases, or " in refusal(1, {})
         assert "“quality” is 90" in refusal(1, {"quality": ("u", 90)})
         assert "1 to 8" in refusal(0, {"exposureTargetBiases": ("ad", [])})
         assert "isos has 5000" in refusal(1, {"exposureDurations": ("ad", [0.01]), "isos": ("ad", [5000.0])})

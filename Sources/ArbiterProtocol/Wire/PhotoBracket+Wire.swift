@@ -42,9 +42,10 @@ extension PhotoBracket {
             guard let numbers = entry.value.numbers, numbers.count == files,
                 numbers.allSatisfy({ $0.isFinite && (key == .exposureTargetBiases || $0 > 0) })
             else {
+                let all = files == 1 ? "1 file" : "\(files) files"
                 throw BrokerError(
                     .invalidValue,
-                    "\(key.rawValue) is \(entry.value.sentence) for \(files) files; it takes \(key.allowed).")
+                    "\(key.rawValue) \(Self.said(entry.value, files)) for \(all); it takes \(key.allowed).")
             }
             lists[key] = numbers
         }
@@ -55,9 +56,16 @@ extension PhotoBracket {
             let given = lists.keys.map(\.rawValue).sorted().joined(separator: ", ")
             throw BrokerError(
                 .invalidValue,
-                "A bracket is given by \(given.isEmpty ? "nothing" : given); it takes exposureTargetBiases, or exposureDurations with isos."
+                "A bracket has \(given.isEmpty ? "no exposures" : given); it takes exposureTargetBiases, or exposureDurations with isos."
             )
         }
+    }
+
+    /// Which numbers a list has, or how many where that is what is wrong with it.
+    private static func said(_ value: WireValue, _ files: Int) -> String {
+        guard let numbers = value.numbers else { return "is \(value.sentence)" }
+        if numbers.count == files { return "has \(numbers.map(\.shortDescription).joined(separator: ", "))" }
+        return "has \(numbers.count == 1 ? "1 number" : "\(numbers.count) numbers")"
     }
 
     public var wire: WireDictionary {

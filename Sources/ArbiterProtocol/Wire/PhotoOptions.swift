@@ -6,8 +6,9 @@ package enum PhotoOptions {
         guard let first = wire.entries.first else { return }
         let hint =
             ConfigurationKey(rawValue: first.key) == nil
-            ? "there are none" : "it is a session's key, which Configure sets"
+            ? "it takes none: what it is like is the session's configuration"
+            : "this is a session's key, which Configure sets"
         throw BrokerError(
-            .invalidValue, "\(first.key.quotedShort) is \(first.value.sentence), but no option of a photo; \(hint).")
+            .invalidValue, "A photo has no option \(first.key.quotedShort), which is \(first.value.sentence); \(hint).")
     }
 }

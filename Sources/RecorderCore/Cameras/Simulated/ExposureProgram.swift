@@ -1,4 +1,5 @@
 package import ArbiterProtocol
+import CameraFile
 import Glibc
 
 /// An automatic exposure, and one that is set by hand, in time that is given from outside.
@@ -53,7 +54,7 @@ package struct ExposureProgram: Hashable, Sendable {
     /// Seconds: short enough for a hand that holds the camera.
     package static let ordinaryDuration = 1.0 / 60
     /// An office's light, about. Every camera's range has it.
-    static let ordinaryISO = 100.0
+    static let ordinaryISO = CameraModel.usualISO
     static let ordinaryExposure = ordinaryDuration * ordinaryISO
     /// In nanoseconds; a phone takes about as long for a change that is not great.
     package static let adjustingTime: Int64 = 250_000_000

@@ -1,4 +1,5 @@
 package import ArbiterProtocol
+import CameraFile
 import Glibc
 
 /// A lens that focuses, in time that is given from outside.
@@ -38,7 +39,7 @@ package struct FocusSystem: Hashable, Sendable {
         }
 
         /// The chart leans: its top is farther away, so that another point has another sharp place.
-        package var sharpPlace: Double { 0.75 + 0.2 * (0.5 - pointY) }
+        package var sharpPlace: Double { CameraModel.usualLensPosition + 0.2 * (0.5 - pointY) }
 
         /// In nanoseconds. A scan takes half a second, as a phone's does; a lens that knows where to go, some frames.
         var time: Int64 {
@@ -77,7 +78,7 @@ package struct FocusSystem: Hashable, Sendable {
         }
         if next.mode == "locked" {
             movement = nil
-            place = next.lensPosition ?? (before == nil ? 1 : place)
+            place = next.lensPosition ?? (before == nil ? CameraModel.usualLensPosition : place)
             return false
         }
         guard let before else {
