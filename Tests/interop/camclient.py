@@ -1,5 +1,5 @@
 """camclient from outside: its exit statuses, its logs, and what it does when it is interrupted."""
-import json, os, signal, subprocess, tempfile, xml.etree.ElementTree
+import json, os, select, signal, subprocess, tempfile, xml.etree.ElementTree
 
 from harness import CAMERA, COMPUTING_PATIENCE, PATIENCE, PROGRAMS, ROOT, SHELL, Daemon, claim, die_with_parent, played, wait_until
 
@@ -161,6 +161,53 @@ def preview():
             body[at:at + 6] == b"FRAME\n" for at in range(0, len(body), frame)), "a picture is torn"
 
 
+def header_of(pipe):
+    """The first line that is written into a named pipe, by which a preview says what it is; its reader, still open."""
+    reader = open(pipe, "rb")
+    line = reader.readline()
+    assert line.startswith(b"YUV4MPEG2 W640 H480 "), line
+    return reader
+
+
+@claim("camclient's preview into a named pipe ends at SIGTERM and SIGINT while nobody reads it, and while its reader stands still")
+def preview_into_a_pipe():
+    with Daemon() as daemon:
+        pipe = daemon.directory / "pipe"
+        os.mkfifo(pipe)
+        words = ["preview", "--output", str(pipe), "--app", "photos", "--set", "activeFormat=420v 640x480"]
+        for number in (signal.SIGTERM, signal.SIGINT):
+            with Running(daemon, *words) as viewer:
+                said = viewer.process.stderr.readline()
+                assert said == f"camclient: {pipe} has no reader yet; the picture begins when it has.\n", said
+                # Nobody has the camera for a pipe that nobody reads.
+                status = json.loads(camclient(daemon, "status", "--json").stdout)
+                assert status["cameras"][0]["holder"] is None, status
+                viewer.process.send_signal(number)
+                out, error = viewer.end()
+                assert "0 frames" in error and not out, (out, error)
+            with Running(daemon, *words) as viewer, header_of(pipe) as reader:
+                # It writes more than a pipe holds, and its reader takes no more.
+                is_full = select.poll()
+                other = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
+                is_full.register(other, select.POLLOUT)
+                wait_until("the pipe to be full", lambda: not is_full.poll(0))
+                viewer.process.send_signal(number)
+                viewer.end()
+                os.close(other)
+        with Running(daemon, *words, "--frames", "3") as viewer, header_of(pipe) as reader:
+            assert len(reader.read()) == 3 * (640 * 480 * 3 // 2 + len("FRAME\n"))
+            assert "3 frames" in viewer.end()[1]
+        for node, what in ((daemon.directory, "folder"), (daemon.path, "socket")):
+            for more in ([], ["--overwrite"]):
+                said = camclient(daemon, "preview", "-o", str(node), *more, status=5).stderr
+                assert f"{node} is a {what}" in said and "--overwrite" not in said, said
+                said = camclient(daemon, "photo", str(node), *more, status=5).stderr
+                assert f"{node} is a {what}" in said and "--overwrite" not in said, said
+        camclient(daemon, "preview", "-o", "/dev/null", "--frames", "2")
+        said = camclient(daemon, "photo", "/dev/null", status=5).stderr
+        assert "/dev/null is a device" in said and "--overwrite" not in said, said
+
+
 @claim("camclient measures that a zoom to the threshold resolves what zoom 1 does, and crop-and-upscale does not")
 def measured_resolution():
     with Daemon(cameras=["back=simulated:iphone5-back", "large=simulated:iphone6s-back"]) as daemon:
@@ -283,7 +330,9 @@ def refused_outputs():
         reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
         try:
             for command in ["record", "photo"]:
-                camclient(daemon, command, pipe, "--overwrite", status=4)
+                for words in ([], ["--overwrite"]):
+                    said = camclient(daemon, command, pipe, *words, status=5).stderr
+                    assert f"{pipe} is a named pipe" in said and "--overwrite" not in said, said
                 assert os.path.exists(pipe), f"{command} took the pipe away"
         finally:
             os.close(reader)

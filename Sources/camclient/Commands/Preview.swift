@@ -19,7 +19,7 @@ struct Preview: AsyncParsableCommand {
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("A file, or - for standard output.", valueName: "file"))
+        help: ArgumentHelp("A file, a named pipe, or - for standard output.", valueName: "file"))
     var target: String
     @Option(help: ArgumentHelp("End after so many frames, from 1.", valueName: "count"))
     var frames: Int?
@@ -55,6 +55,19 @@ struct Preview: AsyncParsableCommand {
             let writer = try PreviewWriter(
                 target: target, overwriting: overwrite, framesMax: frames, frameRate: rate)
             let inbox = Inbox(handle.notices, interrupts: interrupts)
+            // Nobody's camera is taken for a pipe that nobody reads.
+            if writer.waitsForReader {
+                Output.notice("camclient: \(target) has no reader yet; the picture begins when it has.")
+                writer.waitForReader(onEnd: inbox.doorbell())
+            }
+            while writer.waitsForReader {
+                switch await inbox.next() {
+                case .notice(.ended(let error)): throw error
+                case .interrupt: return 0
+                case .notice, .alarm: break
+                }
+                try writer.outcome?.get()
+            }
             try await handle.startRunning()
             // Time spent waiting for the camera is not counted: after another app's turn there is still the whole
             // duration.

@@ -38,14 +38,21 @@ struct NewFile: ~Copyable {
 
     /// - Parameter overwriting: whether a file that is there may be replaced; otherwise it is left as it is.
     ///   It loses nothing before the recorder begins to write: a request that is refused changes no file.
+    /// - Parameter isRecorders: a recorder core writes it, which takes regular files only.
     /// - Throws: `.file` with what the system said.
-    init(_ path: String, overwriting: Bool, for readers: FileReaders = .everybody) throws(Failure) {
+    init(
+        _ path: String, overwriting: Bool, for readers: FileReaders = .everybody, isRecorders: Bool = true
+    ) throws(Failure) {
         // Readable, too: a recording that is left unfinished is completed only then.
         let created = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, readers.mode)
         if created >= 0 {
             (descriptor, isNew) = (created, true)
         } else {
             var number = errno
+            if isRecorders, let node = Self.kind(of: path), let words = Self.words(for: node) {
+                throw Failure(
+                    .file, "\(path) is \(words); a photo or a recording goes into a regular file, or into a new one.")
+            }
             guard number == EEXIST, overwriting else {
                 throw number == EEXIST
                     ? Failure(.file, "\(path) is there already; --overwrite replaces it.")
@@ -59,6 +66,23 @@ struct NewFile: ~Copyable {
             (descriptor, isNew) = (existing, false)
         }
         self.path = path
+    }
+
+    /// The type of what a path leads to (`S_IFREG`, …); nil where there is nothing.
+    static func kind(of path: String) -> mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+    }
+
+    /// What is no regular file, with its article; nil of one that is.
+    static func words(for kind: mode_t) -> String? {
+        switch kind {
+        case S_IFDIR: "a folder"
+        case S_IFIFO: "a named pipe"
+        case S_IFSOCK: "a socket"
+        case S_IFCHR, S_IFBLK: "a device"
+        default: nil
+        }
     }
 
     /// The file of that name, or one that is poured out later where the name means standard output.

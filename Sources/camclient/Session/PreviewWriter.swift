@@ -20,7 +20,8 @@ final class PreviewWriter: Sendable {
         var toldSize = false
     }
 
-    private let descriptor: Int32
+    /// Below 0: a named pipe that has had no reader yet.
+    private let output: Mutex<Int32>
     private let path: String
     private let framesMax: Int?
     private let rate: (frames: Int, seconds: Int)
@@ -35,20 +36,51 @@ final class PreviewWriter: Sendable {
         // 29.97 and its like are a whole number of frames in 1001 ms.
         let isWhole = frameRate.rounded() == frameRate
         rate = isWhole ? (Int(frameRate), 1) : (Int((frameRate * 1001).rounded()), 1001)
-        if target == "-" {
-            descriptor = dup(STDOUT_FILENO)
-        } else {
-            let flags = O_WRONLY | O_CREAT | O_CLOEXEC | (overwriting ? 0 : O_EXCL)
-            descriptor = open(target, flags, 0o644)
+        let kind = target == "-" ? nil : NewFile.kind(of: target)
+        if let kind, [S_IFDIR, S_IFSOCK].contains(kind), let words = NewFile.words(for: kind) {
+            throw Failure(.file, "\(target) is \(words); the picture goes into a file, a pipe or a device.")
         }
+        guard kind != S_IFIFO else {
+            output = Mutex(-1)
+            return
+        }
+        // A terminal or /dev/null has nothing that could be replaced.
+        let flags = kind == S_IFCHR ? O_NOCTTY : O_CREAT | (overwriting ? 0 : O_EXCL)
+        let descriptor = target == "-" ? dup(STDOUT_FILENO) : open(target, O_WRONLY | O_CLOEXEC | flags, 0o644)
         guard descriptor >= 0 else {
             throw errno == EEXIST
                 ? Failure(.file, "\(target) is there already; --overwrite replaces it.")
                 : Failure.file(target, "cannot be written", errno)
         }
+        output = Mutex(descriptor)
     }
 
-    deinit { close(descriptor) }
+    deinit { output.withLock { if $0 >= 0 { close($0) } } }
+
+    /// A named pipe is opened when somebody has it open for reading, for which nobody knows how long to wait.
+    var waitsForReader: Bool { output.withLock { $0 < 0 } }
+
+    /// Waits for it on a thread of its own.
+    /// - Parameter onEnd: is called when there is a reader, or a reason why there cannot be one.
+    func waitForReader(onEnd: @escaping @Sendable () -> Void) {
+        let isWaiting = detachThread { [self] in
+            let opened = open(path, O_WRONLY | O_CLOEXEC)
+            let number = errno
+            if opened >= 0 {
+                output.withLock { $0 = opened }
+            } else {
+                finish(Failure.file(path, "cannot be written", number))
+            }
+            onEnd()
+        }
+        guard !isWaiting else { return }
+        finishWithoutThread()
+        onEnd()
+    }
+
+    private func finishWithoutThread() {
+        finish(Failure(.answerIsNo, "The preview cannot be written: this machine has no thread left for it."))
+    }
 
     var framesWritten: Int { work.withLock { $0.frames } }
 
@@ -80,7 +112,7 @@ final class PreviewWriter: Sendable {
         }
         guard !isWritten else { return }
         close(stream)
-        finish(Failure(.answerIsNo, "The preview cannot be written: this machine has no thread left for it."))
+        finishWithoutThread()
         onEnd()
     }
 
@@ -151,6 +183,7 @@ final class PreviewWriter: Sendable {
 
     /// - Returns: false when nothing can be written any more.
     private func writeAll(_ packet: [UInt8]) -> Bool {
+        let descriptor = output.withLock { $0 }
         var rest = packet[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }

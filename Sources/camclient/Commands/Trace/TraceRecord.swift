@@ -101,7 +101,7 @@ private struct TraceSink: ~Copyable {
     private(set) var steps = 0
 
     init(_ path: String, overwriting: Bool) throws(Failure) {
-        file = try NewFile(path, overwriting: overwriting, for: .owner)
+        file = try NewFile(path, overwriting: overwriting, for: .owner, isRecorders: false)
     }
 
     mutating func begin(_ header: [UInt8]) throws(Failure) {
