@@ -41,7 +41,8 @@ public final class FrameSender {
     /// Its buffers are a device's own: nothing is copied into them.
     public var isLent: Bool { pool.isLent }
 
-    var pool: BufferPool
+    /// The buffers that it has now.
+    public private(set) var pool: BufferPool
     var states: [State]
     private var waiting: FrameRecord.Frame?
     /// Buffers of the pool that the client was told about. Announcing stops where its socket is full.
@@ -146,7 +147,7 @@ public final class FrameSender {
         replaceBuffers(by: try BufferPool(layout: layout))
     }
 
-    /// The same with buffers that are blank and nobody else's.
+    /// The same with buffers that are blank and nobody else's, or with its own in another layout (`BufferPool.lay`).
     public func replaceBuffers(by fresh: BufferPool) {
         let old = pool
         let lent = lentBuffers
@@ -159,7 +160,7 @@ public final class FrameSender {
         announced = 0
         announce()
         for index in lent { onReturn?(index) }
-        letGo(of: old)
+        if fresh === old { fresh.erase() } else { letGo(of: old) }
     }
 
     /// Ends the stream: says so, closes the socket and blanks every buffer. Idempotent.

@@ -163,6 +163,73 @@ import Testing
         #expect(again.isBlank)
     }
 
+    @Test("A session's stream has the memory of its largest picture so far, whatever formats it has in turn")
+    func memoryOfFormatsInTurn() throws {
+        let layouts = [(1280, 720), (4032, 3024), (1920, 1080), (3840, 2160), (3264, 2448)].map {
+            PictureLayout(width: $0.0, height: $0.1, pixelFormat: "420v")
+        }
+        let largest = try #require(layouts.map(\.bytes).max())
+        let memory = StreamMemory(pictureBytesMax: largest)
+        let session = SessionID(1)
+        let pool = try memory.pool(layouts[0], for: session)
+        var most = layouts[0].bytes
+        for layout in layouts + layouts + layouts {
+            #expect(try memory.pool(layout, for: session, own: pool) === pool)
+            #expect(pool.layout == layout && pool.memory(0).count == layout.bytes)
+            most = max(most, layout.bytes)
+            #expect(pool.memoryBytes == most * BufferPool.buffersUsual && memory.bytesMade == pool.memoryBytes)
+        }
+        // One that is opened anew has the same, blank.
+        pool.memory(3).copyBytes(from: [UInt8](repeating: 7, count: layouts[4].bytes))
+        memory.giveBack(pool, of: session)
+        let again = try memory.pool(layouts[1], for: session)
+        #expect(again === pool && memory.bytesMade == largest * BufferPool.buffersUsual)
+        #expect(again.memory(3).allSatisfy { $0 == 0 })
+    }
+
+    @Test(
+        "A stream that finds no room for a change of format says what is asked for, has and helps, and comes back by itself"
+    )
+    func streamsWithoutRoom() async throws {
+        let test = try CaptureUnderTest("simulated:iphone6s-back")
+        try await test.open(1, Configuration([.activeFormat: .text("420v 1280x720"), .frameRate: .number(10)]))
+        func sizes(_ stream: FrameReceiver, until width: Int) throws {
+            while case .frame(let frame) = try stream.next(within: .seconds(60)) {
+                stream.release(frame)
+                // Those of before may still lie in the socket.
+                if frame.layout.width == width, frame.record.flags == .configurationChanged { return }
+            }
+            throw FrameStreamFault("no frame of \(width) columns came", code: 0)
+        }
+        var first: FrameReceiver? = try await test.stream(1)
+        let second = try await test.stream(1)
+        for _ in 0..<2 {
+            try await test.configure(1, Configuration([.activeFormat: .text("420v 4032x3024")]))
+            let (code, message): (String, String) = try await test.event {
+                if case .runtimeError(let code, let message) = $0 { (code, message) } else { nil }
+            }
+            #expect(code == "stream-memory")
+            #expect(
+                message.hasPrefix(
+                    """
+                    A stream of session 1 has no pictures until there is room for them. Pictures of 4032x3024 take 70 MiB \
+                    of buffers, 65 MiB more than there are for them. The session has 76 MiB and gets at most 128 MiB; all
+                    """), "\(message)")
+            #expect(message.hasSuffix("A smaller format needs less, and so do fewer streams at once."))
+            if let first { try sizes(first, until: 4032) }
+            // A smaller format has room for both again.
+            try await test.configure(
+                1, Configuration([.activeFormat: .text("420v 1280x720"), .frameRate: .number(10)]))
+            if let first { try sizes(first, until: 1280) }
+            try sizes(second, until: 1280)
+        }
+        try await test.configure(1, Configuration([.activeFormat: .text("420v 4032x3024")]))
+        first = nil
+        // What the other one had is for this one.
+        try sizes(second, until: 4032)
+        #expect(!second.hasEnded)
+    }
+
     @Test func aClientThatStandsStillDelaysNobody() async throws {
         let test = try CaptureUnderTest()
         try await test.open(1)

@@ -122,8 +122,9 @@ extension CaptureLoop {
         if faults.contains(.openFails) {
             throw BrokerError(.deviceFault, "The device did not open, as it was told to.")
         }
-        return OpenGrant(
-            id: id, settings: try settings(after: configuration, over: Configuration(), isRecording: false))
+        let settings = try settings(after: configuration, over: Configuration(), isRecording: false)
+        let largest = try camera().capabilities.formats.map { OpenGrant.layout($0).bytes }.max() ?? 0
+        return OpenGrant(id: id, settings: settings, memory: StreamMemory(pictureBytesMax: largest))
     }
 
     /// - Throws: `.unsupportedConfiguration`, with the key, the value and what is allowed.
@@ -179,7 +180,7 @@ extension CaptureLoop {
         if rebuilds, source.rebuildPipeline() { open.pipelineRebuilds += 1 }
         if changesFormat {
             open.layout = OpenGrant.layout(next.format)
-            for stream in open.streams { replaceBuffers(of: stream, open.layout, open.memory) }
+            for stream in open.streams { renewBuffers(of: stream, open) }
             open.streams.removeAll { !$0.sender.isOpen }
         }
         let whole = inForce(open)

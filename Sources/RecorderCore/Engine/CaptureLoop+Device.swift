@@ -118,11 +118,7 @@ extension CaptureLoop {
         guard let source, let stream = open.streams.first(where: { $0.sender.isLent }),
             source.frameBuffer == nil || open.lent?.begun != source.buffersBegun
         else { return }
-        do throws(BrokerError) {
-            stream.sender.replaceBuffers(by: try open.memory.pool(open.layout, for: stream.session))
-        } catch {
-            stream.sender.close()
-        }
+        renewBuffers(of: stream, open)
     }
 
     /// The frame itself, to the stream that has the device's buffers.

@@ -16,11 +16,7 @@ extension CaptureLoop {
         grant = open
         for stream in open.streams where stream.session == session && stream.sender.isLent {
             // It has the device's own buffers: it gets black ones of its own, and the device others.
-            do throws(BrokerError) {
-                stream.sender.replaceBuffers(by: try open.memory.pool(open.layout, for: session))
-            } catch {
-                stream.sender.close()
-            }
+            renewBuffers(of: stream, open)
             do throws(BrokerError) { try source?.renewBuffers() } catch { beginAgain(after: error) }
         }
         grant?.streams.removeAll { !$0.sender.isOpen }

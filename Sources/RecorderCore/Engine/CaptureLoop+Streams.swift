@@ -4,16 +4,40 @@ import Glibc
 
 /// Preview streams: opened, closed, and with buffers of another size.
 extension CaptureLoop {
-    func replaceBuffers(of stream: OpenGrant.Stream, _ layout: PictureLayout, _ memory: StreamMemory) {
+    /// Buffers of the size that pictures have now.
+    /// - Returns: why a stream has none, for people; nil where it has.
+    private func replaceBuffers(of stream: OpenGrant.Stream, _ open: OpenGrant) -> String? {
+        let sender = stream.sender
+        let own = sender.isLent ? nil : sender.pool
         do throws(BrokerError) {
-            stream.sender.replaceBuffers(by: try memory.pool(layout, for: stream.session))
+            sender.replaceBuffers(by: try open.memory.pool(open.layout, for: stream.session, own: own))
+            return nil
         } catch {
-            // The configuration stands; a stream that cannot have buffers of the new size ends.
-            stream.sender.close()
-            emit(
-                .runtimeError(
-                    code: "stream", message: "A stream of session \(stream.session.rawValue) ended: \(error.message)"))
+            let name = "A stream of session \(stream.session.rawValue)"
+            guard sender.isLent else {
+                return "\(name) has no pictures until there is room for them. \(error.message)"
+            }
+            // The device's own buffers went with the format.
+            sender.close()
+            return "\(name) ended, and can be opened anew when there is room. \(error.message)"
         }
+    }
+
+    /// The configuration stands, whether or not there is room for the stream's pictures, which its client is told.
+    func renewBuffers(of stream: OpenGrant.Stream, _ open: OpenGrant) {
+        guard let problem = replaceBuffers(of: stream, open) else { return }
+        emit(.runtimeError(code: "stream-memory", message: problem))
+    }
+
+    /// Streams that got no buffers with a change of format get them as soon as there is room, and say so with their next
+    /// frame.
+    /// - Returns: those that got them now.
+    func makeUpFor(_ open: OpenGrant) -> Set<ObjectIdentifier> {
+        var late: Set<ObjectIdentifier> = []
+        for stream in open.streams where !stream.sender.isLent && stream.sender.layout != open.layout {
+            if replaceBuffers(of: stream, open) == nil { late.insert(ObjectIdentifier(stream.sender)) }
+        }
+        return late
     }
 
     func openStream(_ id: GrantID, _ session: SessionID) throws(BrokerError) -> Int32 {

@@ -218,10 +218,15 @@ final class CaptureLoop {
         // All are drawn before any is sent: sending ends a stream whose client is gone, and its memory is gone with it.
         var filled: [(sender: FrameSender, index: Int, flags: FrameRecord.Flags)] = []
         do throws(BrokerError) {
-            for stream in open.streams where !stream.sender.isLent {
+            for stream in open.streams where !stream.sender.isLent && stream.sender.layout == open.layout {
+        let late = makeUpFor(open)
                 guard let index = stream.sender.writable() else { continue }
                 let isSlated = open.slated.contains(stream.session)
-                filled.append((stream.sender, index, isSlated ? .slate : []))
+                var flags: FrameRecord.Flags = isSlated ? .slate : []
+                if open.configurationChanged || late.contains(ObjectIdentifier(stream.sender)) {
+                    flags.insert(.configurationChanged)
+                }
+                filled.append((stream.sender, index, flags))
                 let memory = stream.sender.memory(index)
                 if isSlated { Self.drawSlate(into: memory, open.layout) } else { try draw(into: memory) }
             }
@@ -230,9 +235,7 @@ final class CaptureLoop {
             throw error
         }
         for (sender, index, flags) in filled {
-            sender.deliver(
-                index, sequence: open.framesCaptured, timestamp: now,
-                flags: open.configurationChanged ? flags.union(.configurationChanged) : flags)
+            sender.deliver(index, sequence: open.framesCaptured, timestamp: now, flags: flags)
         }
         lend(open, at: now)
         open.configurationChanged = false

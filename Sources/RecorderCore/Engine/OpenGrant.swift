@@ -28,7 +28,7 @@ struct OpenGrant {
     /// The caller that waits for the first frame.
     var opening: Capture.Reply<Configuration>?
     var streams: [Stream] = []
-    let memory = StreamMemory()
+    let memory: StreamMemory
     /// The session that got the device's own buffers, and which these were.
     var lent: Lent?
     /// Sessions whose streams are black.
@@ -58,11 +58,12 @@ struct OpenGrant {
         var shot: PhotoBracket.Shot?
     }
 
-    init(id: GrantID, settings: CaptureSettings) {
+    init(id: GrantID, settings: CaptureSettings, memory: StreamMemory) {
         self.id = id
         self.settings = settings
         layout = Self.layout(settings.format)
         zoom = settings.videoZoomFactor
+        self.memory = memory
     }
 
     static func layout(_ format: CameraFormat) -> PictureLayout {

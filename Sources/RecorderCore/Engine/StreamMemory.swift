@@ -4,9 +4,11 @@ package import FrameStream
 /// The preview buffers of one grant, and how many a session may have of them.
 ///
 /// A client may keep a buffer mapped for as long as it likes: nobody can take its pages back, and they are charged to the
-/// recorder core. So a stream that a session opens anew gets the buffers of one that it closed: they were blanked, and show
-/// the session nothing that it may not see. Two live streams never share a pool, nor do two sessions or two grants: all
-/// of it ends with the grant (`end()`), also what is still mapped somewhere.
+/// recorder core. So memory that a session was given is what its next pictures are in, whatever size they have: a stream
+/// keeps its buffers over a change of format, and one that the session opens anew gets those of one that it closed. They were
+/// blanked, and show the session nothing that it may not see. A session with one stream therefore never has more than that
+/// stream's largest picture takes. Two live streams never share a pool, nor do two sessions or two grants: all of it ends
+/// with the grant (`end()`), also what is still mapped somewhere.
 ///
 /// The capture thread's alone.
 package final class StreamMemory {
@@ -20,7 +22,7 @@ package final class StreamMemory {
     /// Of these, what a session gets that has none yet: the rest is for those that stream already, which would lose a
     /// stream with a change of format.
     package static let newcomerBytesMax = 384 << 20
-    /// Of these, one session's: two streams of 4K, or ten of 1080p.
+    /// Of these, one session's, unless it has a single stream: two streams of 4K, or ten of 1080p.
     package static let sessionBytesMax = 128 << 20
 
     private struct Account {
@@ -32,11 +34,13 @@ package final class StreamMemory {
     }
 
     private var accounts: [SessionID: Account] = [:]
-    /// Of all pools that were made, whether anybody uses them or not.
-    private(set) var bytesMade = 0
+    /// Of all pools together, whether anybody uses them or not.
+    package private(set) var bytesMade = 0
     private var hasEnded = false
+    private let pictureBytesMax: Int
 
-    package init() {}
+    /// - Parameter pictureBytesMax: bytes of the camera's largest picture.
+    package init(pictureBytesMax: Int = 0) { self.pictureBytesMax = pictureBytesMax }
 
     /// Counts one more opening of a session's.
     /// - Parameter now: of the monotonic clock, in nanoseconds.
@@ -58,30 +62,48 @@ package final class StreamMemory {
         accounts[session] = account
     }
 
-    /// Blank buffers for a stream of the session's: from its shelf, or new ones.
-    /// - Throws: `.limitExceeded` where there are too many already, `.outOfResources` where the system has none.
-    package func pool(_ layout: PictureLayout, for session: SessionID) throws(BrokerError) -> BufferPool {
+    /// Buffers for a stream of the session's: its own, those on its shelf, or new ones, whichever takes the least memory. They
+    /// are blank, but for its own.
+    /// - Parameter own: what the stream has now; nil where it is opened, or has a device's buffers.
+    /// - Throws: `.limitExceeded` where there are too many already, `.outOfResources` where the system has none. The stream's
+    ///   own buffers are then as they were.
+    package func pool(
+        _ layout: PictureLayout, for session: SessionID, own: BufferPool? = nil
+    ) throws(BrokerError) -> BufferPool {
         var account = accounts[session] ?? Account(since: 0)
-        if let place = account.shelf.lastIndex(where: { $0.layout == layout }) {
-            let pool = account.shelf.remove(at: place)
-            accounts[session] = account
-            return pool
+        let given = (account.shelf + [own].compactMap(\.self)).filter { $0.room >= layout.bytes }
+        // Of those that have the memory the smallest, so that a larger one is there for another stream.
+        let reused = given.min {
+            ($0.growth(to: layout), $0.memoryBytes) < ($1.growth(to: layout), $1.memoryBytes)
         }
-        let bytes = layout.bytes * BufferPool.buffersUsual
+        let all = layout.bytes * BufferPool.buffersUsual
+        let growth = reused?.growth(to: layout) ?? all
         let most = account.bytes == 0 ? Self.newcomerBytesMax : Self.bytesMax
-        guard bytesMade + bytes <= most, account.bytes == 0 || account.bytes + bytes <= Self.sessionBytesMax else {
+        // One stream alone may have pictures of any size.
+        let isAlone = account.bytes == reused?.memoryBytes ?? 0
+        guard growth == 0 || bytesMade + growth <= most && (isAlone || account.bytes + growth <= Self.sessionBytesMax)
+        else {
+            func mebibytes(_ bytes: Int) -> Int { (bytes + (1 << 20) - 1) >> 20 }
             throw BrokerError(
                 .limitExceeded,
                 """
-                The session has had \(account.bytes >> 20) MiB of buffers since the camera was opened, all together \
-                \(bytesMade >> 20) MiB; a session gets at most \(Self.sessionBytesMax >> 20) MiB, and all together \
-                \(most >> 20) MiB.
+                Pictures of \(layout.width)x\(layout.height) take \(mebibytes(all)) MiB of buffers, \(mebibytes(growth)) MiB \
+                more than there are for them. The session has \(mebibytes(account.bytes)) MiB and gets at most \
+                \(Self.sessionBytesMax >> 20) MiB; all sessions of the camera have \(mebibytes(bytesMade)) MiB and get at most \
+                \(most >> 20) MiB. A smaller format needs less, and so do fewer streams at once.
                 """)
         }
         do throws(FrameStreamFault) {
-            let pool = try BufferPool(layout: layout)
-            account.bytes += bytes
-            bytesMade += bytes
+            let pool: BufferPool
+            if let reused {
+                try reused.lay(layout)
+                pool = reused
+            } else {
+                pool = try BufferPool(layout: layout, room: pictureBytesMax)
+            }
+            account.shelf.removeAll { $0 === pool }
+            account.bytes += growth
+            bytesMade += growth
             accounts[session] = account
             return pool
         } catch {
