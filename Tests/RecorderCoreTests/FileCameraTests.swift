@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct FileCameraTests {
     static let shades: [UInt8] = [40, 80, 120, 160, 200]
 
-    private func footage(width: Int = 640, height: Int = 360, frameRate: Double = 10) throws -> TemporaryFile {
+    static func footage(width: Int = 640, height: Int = 360, frameRate: Double = 10) throws -> TemporaryFile {
         let layout = PictureLayout(width: width, height: height, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
         let recording = try RecordingFile(
@@ -30,7 +30,7 @@ import Testing
     }
 
     @Test func itsFormatsAreItsOwnSizeAndSmallerOnesWithTheLosslessZoomTheyLeave() async throws {
-        let file = try footage()
+        let file = try Self.footage()
         let test = try CaptureUnderTest("file:" + file.path)
         let capabilities = try await test.describe()
         #expect(capabilities.position == .external && capabilities.sensorWidth == 640)
@@ -41,7 +41,7 @@ import Testing
     }
 
     @Test func thePreviewShowsTheFootageLoopedAtItsOwnPace() async throws {
-        let file = try footage()
+        let file = try Self.footage()
         let test = try CaptureUnderTest("file:" + file.path)
         try await test.open(1, Configuration())
         let stream = try await test.stream(1)
@@ -65,7 +65,7 @@ import Testing
     }
 
     @Test func aRecordingShowsTheFootage() async throws {
-        let file = try footage()
+        let file = try Self.footage()
         let test = try CaptureUnderTest("file:" + file.path)
         let recording = try TemporaryFile(".mkv")
         try await test.open(1, Configuration())
@@ -78,7 +78,7 @@ import Testing
     }
 
     @Test func aZoomOfFootageReadsItsMiddle() throws {
-        let file = try footage()
+        let file = try Self.footage()
         let camera = try FileCamera(path: file.path)
         try camera.start()
         let format = camera.capabilities.formats[0]

@@ -100,13 +100,20 @@ final class CaptureUnderTest: Sendable {
     }
 
     /// A simulated camera whose frames are due by a clock in the test's hand.
-    init(simulating model: CameraModel, by clock: VirtualClock) {
+    convenience init(simulating model: CameraModel, by clock: VirtualClock) {
+        self.init(by: clock) { () throws(BrokerError) in SimulatedCamera(model) }
+    }
+
+    /// A camera whose frames are due by a clock in the test's hand.
+    init(
+        by clock: VirtualClock, _ makingSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource
+    ) {
         let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
         self.events = events
         feeder = nil
         capture = Capture(
             patience: Self.patience, clock: .virtual(clock), onEvent: { continuation.yield($0) },
-            makingSource: { () throws(BrokerError) in SimulatedCamera(model) })
+            makingSource: makingSource)
     }
 
     /// A scripted camera behind the Video4Linux adapter.

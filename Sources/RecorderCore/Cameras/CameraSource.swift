@@ -61,6 +61,13 @@ package protocol CameraSource: AnyObject {
     ///   - interval: the least time between two frames, from the frame rate in force.
     func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64
 
+    /// When the frame that is due is due after all, because the rate has changed, or the device began with new buffers. No
+    /// change costs a frame: the time depends on the frame before it, and on what is in force, not on how often that changed.
+    /// - Parameters:
+    ///   - due: as `nextDue` had it.
+    ///   - previous: when the frame before it was; nil where it is the first.
+    func due(_ due: Int64, after previous: Int64?, interval: Int64, now: Int64) -> Int64
+
     /// Takes the frame that is there.
     /// - Returns: when it was captured, or nil when there is none to show: it was damaged, too early for the rate, or left out.
     func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64?
@@ -164,6 +171,7 @@ extension CameraSource {
     package func takeEndedModes() -> Configuration { Configuration() }
     package func rebuildPipeline() -> Bool { false }
     package func set(_ settings: CaptureSettings) throws(BrokerError) {}
+    package func due(_ due: Int64, after previous: Int64?, interval: Int64, now: Int64) -> Int64 { due }
     package func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64? { now }
     package var objects: [DetectedObject] { [] }
     package func frameIsDone() throws(BrokerError) {}

@@ -17,6 +17,8 @@ package final class SimulatedCamera: CameraSource {
     /// The sensor's pixels, each made once: a sensor has up to 12 million.
     private(set) var rasters: [Reading: Raster] = [:]
     private var still: [UInt8] = []
+    /// Format or zoom have changed since the still was drawn. However often they do, a frame costs one still.
+    private var isStillDue = false
     /// The still as exposure, white balance and the like have it look; nil: as drawn, or still to be made.
     private var seen: [UInt8]?
     private(set) var look = PictureLook()
@@ -65,16 +67,18 @@ package final class SimulatedCamera: CameraSource {
         guard let entry = model.formats.first(where: { $0.format == format }) else {
             throw BrokerError(.unsupportedConfiguration, "\(format.name) is no format of the \(model.name).")
         }
-        let layout = PictureLayout(width: format.width, height: format.height, pixelFormat: format.pixelFormat)
-        do {
-            try drawStill(entry, layout, zoom / behaviour.viewLeft)
-            self.entry = entry
-        } catch {
-            throw BrokerError(.deviceFault, "The simulated camera cannot draw its chart: \(error.description).")
-        }
-        seen = nil
+        // The chart takes its time, and is drawn now; what a frame shows of it is scaled when there is one.
+        try drawing { () throws(MediaFault) in _ = try raster(entry.divisor) }
+        self.entry = entry
+        isStillDue = true
         selected = (format, zoom, frameRate)
         behaviour.select(format, zoom: zoom, frameRate: frameRate)
+    }
+
+    private func drawing(_ body: () throws(MediaFault) -> Void) throws(BrokerError) {
+        do throws(MediaFault) { try body() } catch {
+            throw BrokerError(.deviceFault, "The simulated camera cannot draw its chart: \(error.description).")
+        }
     }
 
     /// A picture is captured when it is asked for.
@@ -86,9 +90,16 @@ package final class SimulatedCamera: CameraSource {
     }
 
     package func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
-        guard let previous else { return now }
+        previous.map { Self.due(after: $0, interval, now) } ?? now
+    }
+
+    package func due(_ due: Int64, after previous: Int64?, interval: Int64, now: Int64) -> Int64 {
+        previous.map { Self.due(after: $0, interval, now) } ?? due
+    }
+
+    private static func due(after previous: Int64, _ interval: Int64, _ now: Int64) -> Int64 {
         // A machine that was late goes on from now: frames that nobody could see are not caught up with.
-        return previous + interval < now - interval ? now : previous + interval
+        previous + interval < now - interval ? now : previous + interval
     }
 
     /// A frame is captured; the one that is delivered may have been captured earlier. Its time and what moves by itself, a
@@ -137,6 +148,13 @@ package final class SimulatedCamera: CameraSource {
     }
 
     package func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
+        if isStillDue, let entry, let selected {
+            try drawing { () throws(MediaFault) in
+                try drawStill(entry, layout, selected.zoom / behaviour.viewLeft)
+            }
+            isStillDue = false
+            seen = nil
+        }
         guard still.count == layout.bytes else {
             throw BrokerError(.deviceFault, "The simulated camera was asked for a picture before a format was chosen.")
         }

@@ -165,13 +165,19 @@ extension CaptureLoop {
         if setsControls || selects || rebuilds { sayThatDeviceStarts() }
         if setsControls { try source.set(next) }
         if selects {
+            let begun = source.buffersBegun
             do throws(BrokerError) {
                 try source.select(format: next.format, zoom: zoom, frameRate: next.frameRate)
             } catch {
                 if setsControls { try source.set(open.settings) }
                 throw error
             }
-            open.due = try source.nextDue(after: open.due, interval: next.frameInterval, now: now)
+            if let due = open.due,
+                next.frameInterval != open.settings.frameInterval || source.buffersBegun != begun
+            {
+                open.due = source.due(
+                    due, after: open.previousDue, interval: next.frameInterval, now: clock.now)
+            }
         }
         open.settings = next
         open.zoom = zoom

@@ -13,6 +13,7 @@ extension CaptureLoop {
             try source.start()
             try source.set(open.settings)
             try source.select(format: open.settings.format, zoom: open.zoom, frameRate: open.settings.frameRate)
+            open.previousDue = nil
             open.due = try source.nextDue(
                 after: nil, interval: open.settings.frameInterval, now: clock.now)
         } catch {

@@ -161,16 +161,14 @@ final class CaptureLoop {
             tellState(&open, source, at: now)
             guard let time = taken else {
                 // A clock has no descriptor that would say when the next one is there.
-                if source.descriptor == nil {
-                    open.due = try source.nextDue(after: open.due, interval: interval, now: clock.now)
-                }
+                if source.descriptor == nil { try setNextDue(&open, source) }
                 grant = open
                 tellNews(source)
                 return
             }
             try capture(&open, at: time)
             try source.frameIsDone()
-            open.due = try source.nextDue(after: open.due, interval: interval, now: clock.now)
+            try setNextDue(&open, source)
         } catch {
             recover(&open, from: error)
         }
@@ -183,6 +181,12 @@ final class CaptureLoop {
         open.telling.answered(whole)
         grant = open
         reply(.success(whole))
+    }
+
+    private func setNextDue(_ open: inout OpenGrant, _ source: any CameraSource) throws(BrokerError) {
+        let previous = open.due
+        open.due = try source.nextDue(after: previous, interval: open.settings.frameInterval, now: clock.now)
+        open.previousDue = previous
     }
 
     /// Takes one frame for all that want it. The first of them is drawn into, the others get copies.
@@ -215,11 +219,11 @@ final class CaptureLoop {
         }
         if let kept { try draw(into: kept.memory) }
         stopLending(open)
+        let late = makeUpFor(open)
         // All are drawn before any is sent: sending ends a stream whose client is gone, and its memory is gone with it.
         var filled: [(sender: FrameSender, index: Int, flags: FrameRecord.Flags)] = []
         do throws(BrokerError) {
             for stream in open.streams where !stream.sender.isLent && stream.sender.layout == open.layout {
-        let late = makeUpFor(open)
                 guard let index = stream.sender.writable() else { continue }
                 let isSlated = open.slated.contains(stream.session)
                 var flags: FrameRecord.Flags = isSlated ? .slate : []

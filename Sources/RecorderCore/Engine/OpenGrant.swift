@@ -21,6 +21,8 @@ struct OpenGrant {
     var lastCapture: Int64 = 0
     /// When the next frame is due, or, of a device that says itself when, too late; nil while the device is in fault.
     var due: Int64?
+    /// When the frame before it was.
+    var previousDue: Int64?
     /// When the device is started again after a fault.
     var restartAt: Int64?
     /// Why it is not started again.
@@ -61,9 +63,9 @@ struct OpenGrant {
     init(id: GrantID, settings: CaptureSettings, memory: StreamMemory) {
         self.id = id
         self.settings = settings
+        self.memory = memory
         layout = Self.layout(settings.format)
         zoom = settings.videoZoomFactor
-        self.memory = memory
     }
 
     static func layout(_ format: CameraFormat) -> PictureLayout {

@@ -195,6 +195,10 @@ package final class V4L2Camera: CameraSource {
     // MARK: Frames
 
     package func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
+        due(now, after: previous, interval: interval, now: now)
+    }
+
+    package func due(_ due: Int64, after previous: Int64?, interval: Int64, now: Int64) -> Int64 {
         now + max(stallTime, interval * Self.stallFrames)
     }
 
