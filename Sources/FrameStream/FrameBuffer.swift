@@ -1,10 +1,11 @@
 import Glibc
 
 /// A buffer of a stream as it is mapped here, for reading only. It is unmapped when its receiver and the last frame in it
-/// are gone, so that a picture in use never faults; at most it becomes blank.
+/// are gone, so that a picture in use never faults; at most it becomes blank, or other pictures of the stream.
 package final class FrameBuffer: Sendable {
     package let layout: PictureLayout
-    /// Counts the sets of buffers that the stream has had: where there is a later one, this buffer is blank, or about to be.
+    /// Counts the sets of buffers that the stream has had: where there is a later one, this buffer has its picture no more,
+    /// or not for long.
     package let generation: UInt64
     // An address, since a pointer is not Sendable: nobody writes through it here.
     private let address: UInt

@@ -11,10 +11,11 @@ import Glibc
 ///     }
 ///
 /// The stream ends with its grant: `next` then says `.ended`, and the buffers have gone blank. A frame keeps its buffer
-/// mapped, so that a picture in use never faults; it only becomes blank.
+/// mapped, so that a picture in use never faults; it only becomes blank, or another picture of the same stream.
 ///
 /// A recorder core changes the buffers of a stream when the format changes: it announces others, and then blanks the old
-/// ones. Those that are announced after a frame are therefore a new generation, and the older ones are unmapped here.
+/// ones, whose memory the new ones may have. Those that are announced after a frame are therefore a new generation, and the
+/// older ones are unmapped here.
 ///
 /// Nothing that comes is believed before it was looked at: whatever no recorder core sends is a fault, and the stream is
 /// useless from then on.

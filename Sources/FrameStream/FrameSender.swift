@@ -141,7 +141,8 @@ public final class FrameSender {
     }
 
     /// Gives the stream buffers of another size; the client gets them announced, with indexes of their own.
-    /// Then the old ones are blanked: a client that has copied a picture, and reads of no other buffers yet, has a whole one.
+    /// Then the old ones are blanked, and may hold new pictures afterwards: a client that has copied a picture, and reads of
+    /// no other buffers yet, has a whole one.
     /// (Where its socket is full, which takes one that has read nothing for some forty changes, it cannot be told before.)
     public func replaceBuffers(layout: PictureLayout) throws(FrameStreamFault) {
         replaceBuffers(by: try BufferPool(layout: layout))

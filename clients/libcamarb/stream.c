@@ -3,8 +3,9 @@
  * Nothing that comes from there is believed before it was looked at: a record that no recorder core sends ends the stream, and
  * nothing else. What is mapped cannot shrink, so that looking at a picture never kills the program. (FrameReceiver.swift.)
  *
- * A recorder core changes the buffers of a stream when the format changes: it blanks the old ones, and announces others, before the
- * first frame in one of them. Those that are announced after a frame are therefore a new generation, and the older ones are blank. */
+ * A recorder core changes the buffers of a stream when the format changes: it announces others, and blanks the old ones, whose memory
+ * the others may have, before the first frame in one of them. Those that are announced after a frame are therefore a new generation,
+ * and the older ones have their pictures no more. */
 #include "inside.h"
 
 #include <errno.h>

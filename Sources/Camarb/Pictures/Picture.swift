@@ -11,7 +11,7 @@ import FrameStream
 ///
 /// **Its memory is blanked when the camera is taken away**, at any moment, so that nobody goes on looking. Reading it is always
 /// safe; what was read, or copied, before `isIntact` said true is the picture, and what was read without asking may be partly
-/// black.
+/// black. The same goes for a change of format, after which newer pictures may be in that memory.
 ///
 /// Threading: may be used and let go of on any thread.
 public final class Picture: Sendable {

@@ -86,7 +86,7 @@ final class PictureStream: Sendable {
             }
         } catch { state.fault = error }
         if let waiting = state.waiting, !state.receiver.hasPicture(waiting) {
-            // The end is behind it, or other buffers: it is blank.
+            // The end is behind it, or other buffers: it is there no more.
             state.receiver.release(waiting)
             state.waiting = nil
         }
