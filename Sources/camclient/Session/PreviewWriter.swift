@@ -125,6 +125,7 @@ final class PreviewWriter: Sendable {
 
     private func put(_ layout: PictureLayout, _ bytes: UnsafeRawBufferPointer) {
         var packet: [UInt8] = []
+        let descriptor = output.withLock { $0 }
         let isWanted = work.withLock { work -> Bool in
             switch work.state {
             case .over: return false
