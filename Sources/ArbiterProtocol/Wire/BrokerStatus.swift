@@ -32,6 +32,8 @@ public struct BrokerStatus: Hashable, Sendable {
     public var pressure: SystemPressure
     public var pressureWords: PressureStatus
     public var mode: ModeStatus
+    /// The app that the operator has chosen by hand.
+    public var override: OverrideStatus
     /// What the asker's user has of what is bounded; for a trusted client, of every user, and of all together.
     public var budgets: [BudgetUse]
     /// When the answer was true, on the broker's clock.
@@ -52,7 +54,7 @@ public struct BrokerStatus: Hashable, Sendable {
         speakers: [SpeakerStatus] = [], isPrivate: Bool = false, isOwnPrivate: Bool = false, isAsleep: Bool = false,
         loginSessionsUnknown: String = "", loginSessions: [LoginSessionStatus] = [],
         pressure: SystemPressure = .nominal, pressureWords: PressureStatus = PressureStatus(),
-        mode: ModeStatus = ModeStatus(),
+        mode: ModeStatus = ModeStatus(), override: OverrideStatus = OverrideStatus(),
         budgets: [BudgetUse] = [], moment: Moment,
         decision: DecisionID, cameras: [CameraStatus], sessions: [SessionStatus],
         hasMoreSessions: Bool = false
@@ -74,6 +76,7 @@ public struct BrokerStatus: Hashable, Sendable {
         self.pressure = pressure
         self.pressureWords = pressureWords
         self.mode = mode
+        self.override = override
         self.budgets = budgets
         self.moment = moment
         self.decision = decision
@@ -106,6 +109,7 @@ extension BrokerStatus: WireRecord {
         entries.add("pressureWhy", pressureWords.why)
         entries.add("pressureTrouble", pressureWords.trouble)
         mode.addEntries(to: &entries)
+        override.addEntries(to: &entries)
         entries.add("budgets", each: budgets)
         entries.add("moment", moment.nanoseconds)
         entries.add("decision", decision)
@@ -161,7 +165,9 @@ extension BrokerStatus {
             loginSessionsUnknown: try broker.string("loginSessionsUnknown"),
             loginSessions: logins,
             pressure: SystemPressure(wireName: try broker.string("pressure")) ?? .nominal,
-            pressureWords: try PressureStatus(broker), mode: try ModeStatus(broker), budgets: budgets,
+            pressureWords: try PressureStatus(broker), mode: try ModeStatus(broker),
+            override: try OverrideStatus(broker),
+            budgets: budgets,
             moment: Moment(nanoseconds: try broker.int64("moment")), decision: try broker.uint64("decision"),
             cameras: cameras, sessions: sessions, hasMoreSessions: try broker.boolean("moreSessions"))
     }

@@ -54,7 +54,9 @@ extension Interface {
                 shell's word, `pressureMeasured` the machine's own ("": nobody looks), `pressureWhy` by which reading, \
                 `pressureTrouble` why there is none. `mode` is the machine's mode ("": none), \
                 `modeSetBy` who set it by hand (`root`, `operator`; "": the calendar), `calendarMode` what the calendar says, \
-                and `calendarUntil` till when, in local time ("": always). Of a camera, `outside` is a program that streams from it without \
+                and `calendarUntil` till when, in local time ("": always). `override` (s) is the app that the operator has chosen \
+                by hand (`Override`; "": none), `overrideTrouble` (s), for who is trusted, why nothing comes of it as things are: \
+                nobody knows the app. Of a camera, `outside` is a program that streams from it without \
                 asking, `openIn` one that merely has its node open, `unwatched` why neither would be noticed before \
                 somebody asks, `fault` how its device failed since it last streamed.
                 """),

@@ -60,7 +60,7 @@ final class Inquiries {
             mode: ModeStatus(
                 inForce: status.mode ?? "", setBy: status.modeSetBy?.rawValue ?? "",
                 calendar: desktops.calendar?.mode ?? "", calendarUntil: desktops.calendar?.changeWords ?? ""),
-            budgets: clients.budgetUses(for: client),
+            override: overrideStatus(for: client), budgets: clients.budgetUses(for: client),
             moment: Broker.now(),
             decision: arbiter.lastDecision,
             // As given on the command line: the first is the one for apps that name none.
@@ -82,6 +82,13 @@ final class Inquiries {
                     fault: cameras[camera.id]?.fault)
             },
             sessions: page.sessions, hasMoreSessions: page.hasMore)
+    }
+
+    private func overrideStatus(for client: BrokerClient) -> OverrideStatus {
+        guard let choice = broker.arbiter.operatorChoice() else { return OverrideStatus() }
+        // The sentence may name apps of all users.
+        return OverrideStatus(
+            app: trust.shown(choice.app, to: client), trouble: trust.isTrusted(client) ? choice.trouble : "")
     }
 
     private var pressureStatus: PressureStatus {

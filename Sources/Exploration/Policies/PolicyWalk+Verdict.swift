@@ -50,13 +50,3 @@ extension PolicyDifference {
     /// Keys by which the two differ and that no walk reads: what they change no comparison sees.
     public var keysNotCompared: [PolicyKey] { WalkLimits(policies, worlds, scope).keysNotCompared }
 }
-
-extension FactTest {
-    /// The app it names, if it names one.
-    fileprivate var appName: String? {
-        switch self {
-        case .app(let name), .claimedApp(let name): name
-        default: nil
-        }
-    }
-}
