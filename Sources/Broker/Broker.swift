@@ -241,8 +241,10 @@ public final class Broker {
 }
 
 extension Refusal {
-    /// The error with the rule that is behind it: every verdict names its rule.
+    /// The error with the rule that is behind it: every verdict names its rule. A request that nobody could grant met no
+    /// verdict, and its sentence says what is wrong with it.
     var sentence: BrokerError {
-        BrokerError(error.kind, rule.isEmpty ? error.message : "\(error.message) Because “\(rule)”.")
+        rule.isEmpty || error.kind.isOfTheRequest
+            ? error : BrokerError(error.kind, "\(error.message) Because “\(rule)”.")
     }
 }

@@ -84,9 +84,9 @@ extension ConfigurationCheck {
             let known = sessionPresets.map(\.rawValue).joined(separator: ", ")
             return "sessionPreset is \(preset.rawValue), for which \(capabilities.name) has no format; it has \(known)."
         }
-        let names = capabilities.formats.map(\.name).joined(separator: ", ")
-        return
-            "activeFormat \"\(whole[.activeFormat]?.description ?? "")\" is not one of \(capabilities.name): \(names)."
+        let name = whole[.activeFormat]?.description ?? ""
+        let instead = NearestWord.insteadOf(name, capabilities.formats.map(\.name), lists: "camclient formats")
+        return "activeFormat \(name.quotedShort) is not a format of \(capabilities.name); \(instead)"
     }
 
     private func rateProblem(_ batch: Configuration, _ whole: Configuration, _ choice: FormatChoice) -> String? {
@@ -196,18 +196,5 @@ extension ConfigurationCheck {
         else { return nil }
         return
             "torchMode is \(torch.description) and flashMode is \(flash.description); only one of them can be other than off."
-    }
-}
-
-extension Double {
-    /// Seconds as `1/240` where they are a rate's, else as a plain number.
-    package var durationDescription: String {
-        let rate = 1 / self
-        let whole = rate.rounded()
-        if self > 0, self < 1, rate.isFinite, whole >= 2, abs(rate - whole) <= whole * 1e-6 {
-            return "1/\(whole.shortDescription)"
-        }
-        let text = shortDescription
-        return self >= 1e-6 && text.holds("e-") ? plainDescription : text
     }
 }

@@ -183,7 +183,7 @@ public struct PolicyPlan: Sendable {
     private static func words(
         _ change: Change, _ after: Status.SessionStatus, _ news: [SessionEvent]
     ) -> String {
-        let time = change.after > .zero ? " after \(TimeText.write(change.after))" : ""
+        let time = change.after > .zero ? " after \(TimeText.short(change.after))" : ""
         let cut = change.recording.map { "; cuts recording \($0)" } ?? ""
         let rule = change.rule.isEmpty ? "" : " because \"\(change.rule)\""
         switch change.kind {
@@ -193,7 +193,7 @@ public struct PolicyPlan: Sendable {
         case .restricted:
             return "keeps \(after.access.names.joined(separator: "+"))\(time)\(rule)\(cut)"
         case .refused: return "is refused its next start\(rule)"
-        case .leased: return "is stopped \(TimeText.write(change.after)) from now, when its new lease ends\(rule)"
+        case .leased: return "is stopped \(TimeText.short(change.after)) from now, when its new lease ends\(rule)"
         case .runs: return "runs\(time)\(rule)"
         case .widened: return "gets \(after.access.names.joined(separator: "+"))\(time)\(rule)"
         case .admitted: return "is no longer refused its next start\(rule)"

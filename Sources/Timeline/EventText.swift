@@ -61,29 +61,15 @@ extension CauseSet {
 }
 
 extension Configuration {
-    /// `frameRate=30 videoZoomFactor=2`, ordered by key.
+    /// `frameRate=30 videoZoomFactor=2`, ordered by key. Numbers are as a person writes them, and reads them: `1/30`, `1.4545`.
     public var words: String {
-        ordered.map { "\($0.key.rawValue)=\($0.value.description.printable)" }.joined(separator: " ")
+        ordered.map { "\($0.key.rawValue)=\($0.value.words(for: $0.key).printable)" }.joined(separator: " ")
     }
 }
 
 extension Duration {
-    /// `40ms`, `2.5s`, `3min 5s`: as short as a person would write it, to three digits.
-    public var shortText: String {
-        let nanoseconds = wholeNanoseconds
-        if nanoseconds < 0 { return "-" + Duration.nanoseconds(0 &- nanoseconds).shortText }
-        let milliseconds = (nanoseconds / 500_000 + 1) / 2
-        if milliseconds < 1000 { return milliseconds == 0 ? "0s" : "\(milliseconds)ms" }
-        if milliseconds < 60_000 {
-            let hundredths = (milliseconds + 5) / 10
-            let fraction = hundredths % 100
-            if fraction == 0 { return "\(hundredths / 100)s" }
-            if fraction % 10 == 0 { return "\(hundredths / 100).\(fraction / 10)s" }
-            return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction)s"
-        }
-        let seconds = (milliseconds + 500) / 1000
-        return seconds % 60 == 0 ? "\(seconds / 60)min" : "\(seconds / 60)min \(seconds % 60)s"
-    }
+    /// As a person writes it, to three digits: `TimeText.short`.
+    public var shortText: String { TimeText.short(self) }
 }
 
 extension String {

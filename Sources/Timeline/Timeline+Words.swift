@@ -1,5 +1,14 @@
 import ArbiterProtocol
 
+extension Timeline {
+    /// `2s to 4s`, or `4.2s on`: what goes on at the picture's end has none of its own, and the picture may end later than what
+    /// is in it, so that the last of that shows.
+    func words(from begin: Moment, to end: Moment) -> String {
+        let since = (begin - self.begin).shortText
+        return end < self.end ? "\(since) to \((end - self.begin).shortText)" : "\(since) on"
+    }
+}
+
 extension Timeline.Lane {
     /// One interruption from its beginning to its end, with its causes in the order in which they came.
     struct Interruption {

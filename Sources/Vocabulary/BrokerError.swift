@@ -13,6 +13,16 @@ public struct BrokerError: Error, Hashable, Sendable {
         /// `RefusedByPolicy`: the D-Bus name without what is always the same.
         package var shortName: String { rawValue.split(separator: ".").last.map(String.init) ?? rawValue }
 
+        /// Whether the request itself is wrong, whoever makes it.
+        package var isOfTheRequest: Bool {
+            switch self {
+            case .unknownCamera, .unknownSession, .unknownDecision, .unsupportedConfiguration, .unsuitableFile,
+                .invalidValue, .staleGrant, .invalidArguments:
+                true
+            default: false
+            }
+        }
+
         // Refusals: the request was understood, and a rule says no.
         case accessDenied = "org.camarb.Error.AccessDenied"
         case refusedByPolicy = "org.camarb.Error.RefusedByPolicy"
@@ -49,6 +59,14 @@ public struct BrokerError: Error, Hashable, Sendable {
         case invalidArguments = "org.freedesktop.DBus.Error.InvalidArgs"
         case noReply = "org.freedesktop.DBus.Error.NoReply"
         case failed = "org.freedesktop.DBus.Error.Failed"
+    }
+}
+
+extension BrokerError {
+    /// What everybody says of a camera that there is not.
+    package static func unknownCamera(_ name: String, among known: [String]) -> BrokerError {
+        let instead = NearestWord.insteadOf(name, known, lists: "camclient devices")
+        return BrokerError(.unknownCamera, "There is no camera \(name.quotedShort); \(instead)")
     }
 }
 

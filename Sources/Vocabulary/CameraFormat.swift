@@ -190,6 +190,17 @@ extension Double {
         return "\(value < 0 ? "-" : "")\(value.magnitude / UInt64(scale))\(digits == 0 ? "" : ".\(zeros)\(rest)")"
     }
 
+    /// Seconds as `1/240` where they are a rate's, else as a plain number.
+    package var durationDescription: String {
+        let rate = 1 / self
+        let whole = rate.rounded()
+        if self > 0, self < 1, rate.isFinite, whole >= 2, abs(rate - whole) <= whole * 1e-6 {
+            return "1/\(whole.shortDescription)"
+        }
+        let text = shortDescription
+        return self >= 1e-6 && text.holds("e-") ? plainDescription : text
+    }
+
     /// Without an exponent where a millionth is fine enough: `0.000013`, where Swift writes `1.3e-05`. Reads back as the same.
     package var plainDescription: String {
         var text = rounded(toDigits: 6)

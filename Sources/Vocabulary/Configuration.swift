@@ -123,6 +123,18 @@ public enum ConfigurationValue: Hashable, Sendable {
         }
     }
 
+    /// The same for a person: a frame's time as `1/30`, and no digits behind the fourth.
+    public func words(for key: ConfigurationKey) -> String {
+        switch (self, key) {
+        case (.number(let seconds), .exposureDuration), (.number(let seconds), .activeVideoMinFrameDuration),
+            (.number(let seconds), .activeVideoMaxFrameDuration):
+            seconds.durationDescription
+        case (.number, _), (.point, _), (.gains, _):
+            (number.map { [$0] } ?? numbers).map(\.roundedDescription).joined(separator: ",")
+        case (.text, _), (.flag, _): description
+        }
+    }
+
     /// Nil of anything but a number.
     public var number: Double? { if case .number(let number) = self { number } else { nil } }
 
@@ -162,6 +174,12 @@ extension Double {
     public var shortDescription: String {
         if let whole = Int64(exactly: self) { return String(whole) }
         return String(self)
+    }
+
+    /// The same with at most four digits behind the point, where that is not nothing.
+    package var roundedDescription: String {
+        let rounded = (self * 10_000).rounded() / 10_000
+        return rounded == 0 || !rounded.isFinite ? shortDescription : rounded.shortDescription
     }
 }
 

@@ -3,16 +3,32 @@ package enum NearestWord {
     /// Words, keys and names are shorter; what is longer is no slip of the finger.
     private static let comparedBytesMax = 80
 
-    /// The nearest, with up to a third of its letters wrong; of several the earliest. Nil when none is near.
+    /// As many names as a person reads through in a sentence.
+    private static let namedMax = 8
+
+    /// The nearest, with up to a third of its letters wrong, and capitals as it may be; of several the earliest. Nil when none
+    /// is near.
     package static func of(_ text: String, among words: [String]) -> String? {
         var best: (word: String, distance: Int)?
+        let text = text.lowercased()
         for word in words {
-            let distance = editDistance(text, word)
+            let distance = editDistance(text, word.lowercased())
             if distance <= max(1, word.utf8.count / 3), distance < best?.distance ?? .max {
                 best = (word, distance)
             }
         }
         return best?.word
+    }
+
+    /// The end of a sentence about a word that is none of `known`: the nearest of them, and which there are, in their order.
+    /// Of a long list a few, and `lists`, the command that has all.
+    package static func insteadOf(_ text: String, _ known: [String], lists command: String) -> String {
+        guard !known.isEmpty else { return "there is none at all." }
+        let guess = of(text, among: known).map { "did you mean \($0.quotedShort)? There" } ?? "there"
+        let isLong = known.count > namedMax
+        let named = known.prefix(isLong ? namedMax / 2 : namedMax).map(\.quotedShort).joined(separator: ", ")
+        let rest = isLong ? " … and \(known.count - namedMax / 2) more; `\(command)` lists them." : "."
+        return "\(guess) \(known.count == 1 ? "is" : "are") \(named)\(rest)"
     }
 
     /// Letters to insert, remove, change or swap with their neighbour (optimal string alignment).

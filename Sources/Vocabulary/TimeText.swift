@@ -71,6 +71,23 @@ public enum TimeText {
         return "\(seconds)." + String(repeating: "0", count: width - digits.count) + digits + "s"
     }
 
+    /// `40ms`, `2.5s`, `3min 5s`: as short as a person would write it, to three digits.
+    package static func short(_ duration: Duration) -> String {
+        let nanoseconds = duration.wholeNanoseconds
+        if nanoseconds < 0 { return "-" + short(.nanoseconds(0 &- nanoseconds)) }
+        let milliseconds = (nanoseconds / 500_000 + 1) / 2
+        if milliseconds < 1000 { return milliseconds == 0 ? "0s" : "\(milliseconds)ms" }
+        if milliseconds < 60_000 {
+            let hundredths = (milliseconds + 5) / 10
+            let fraction = hundredths % 100
+            if fraction == 0 { return "\(hundredths / 100)s" }
+            if fraction % 10 == 0 { return "\(hundredths / 100).\(fraction / 10)s" }
+            return "\(hundredths / 100).\(fraction < 10 ? "0" : "")\(fraction)s"
+        }
+        let seconds = (milliseconds + 500) / 1000
+        return seconds % 60 == 0 ? "\(seconds / 60)min" : "\(seconds / 60)min \(seconds % 60)s"
+    }
+
     public static func write(_ moment: Moment, from origin: Moment = .zero) -> String { write(moment - origin) }
 }
 

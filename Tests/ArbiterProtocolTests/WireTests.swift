@@ -208,7 +208,7 @@ struct WireTests {
     }
 
     static let refusals: [(WireDictionary, String)] = [
-        (["garce": .uint32(1)], "“garce” is no configuration key"),
+        (["garce": .uint32(1)], "“garce” is not a configuration key"),
         (["frameRate": .string("fast")], "frameRate is “fast”; it takes a finite number above 0"),
         (["frameRate": .double(.nan)], "it takes a finite number above 0"),
         (["videoZoomFactor": .double(-1)], "videoZoomFactor is -1;"),

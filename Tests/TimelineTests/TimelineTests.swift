@@ -24,7 +24,7 @@ struct TimelineTests {
                   photos #1  2s to 4s  device-in-use by call
 
                 restricted
-                  photos  5s to 6s  preview+photo only: multiple-foreground-apps
+                  photos  5s on  preview+photo only: multiple-foreground-apps
 
                 told to yield
                   photos  1.5s  device-in-use, due 2.5s, over at 2s
@@ -35,7 +35,7 @@ struct TimelineTests {
                 held
                   front  100ms to 2.05s  by photos
                   front  2.05s to 4.2s  by call
-                  front  4.2s to 6s  by photos
+                  front  4.2s on  by photos
 
                 meanwhile
                   0s  place photos fullscreen focused

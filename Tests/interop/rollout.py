@@ -1,5 +1,5 @@
 """A policy's way into a running broker: its plan, its loading and taking back, its hash, and the gate before all that."""
-import json, os, pathlib, signal, tempfile
+import json, os, pathlib, re, signal, tempfile
 
 from camclient import Running, camclient
 from harness import BROKER, ROOT, Daemon, Refused, as_user, claim, wait_until
@@ -20,6 +20,19 @@ def write(folder, name, text):
 
 def status(daemon):
     return json.loads(camclient(daemon, "status", "--json").stdout)
+
+
+@claim("a plan for a policy says times as people read them")
+def planned_times():
+    with tempfile.TemporaryDirectory() as folder, Daemon("kiosk") as daemon:
+        photos = daemon.app("photos")
+        photos.session().start()
+        photos.wait("DidStartRunning")
+        lease = write(folder, "lease.toml", BASE.format(name="lease") + rule("photos", 'rank = "strong"\nlease = "30min"'))
+        said = camclient(daemon, "plan", "--policy", lease).stdout
+        # Of a lease of half an hour a moment is over.
+        assert re.search(r"photos (on front )?is stopped (30min|29min [0-9]+s) from now, when its new lease ends", said), said
+        assert "is stopped" in camclient(daemon, "policy", "load", lease, status=1).stdout
 
 
 @claim("a policy that nobody would notice is loaded at once; one that cuts somebody only if it is what was planned")
@@ -167,7 +180,7 @@ def gate():
         scenario = write(folder, "broken.scenario", broken)
         assert 'policy """' in broken, broken
         camclient(None, "test", scenario, "--policies", "/nonexistent")
-        camclient(None, "test", scenario, "--policy-dir", os.path.join(folder, "none"), status=2)
+        camclient(None, "test", scenario, "--policy-dir", os.path.join(folder, "none"), status=5)
 
 
 @claim("a user may ask what would become of its own apps, and of nobody else's, and may load no policy")

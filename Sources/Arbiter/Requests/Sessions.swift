@@ -34,10 +34,9 @@ extension Arbiter {
     }
 
     func unknownCamera(_ camera: CameraID?) -> String {
-        let known = state.cameraOrder.map { "\"\(state.cameraNames[$0].name)\"" }.joined(separator: ", ")
         guard let camera else { return "There is no camera at all." }
-        return
-            "There is no camera \"\(camera.name)\"; \(known.isEmpty ? "there is none at all" : "there are \(known)")."
+        return BrokerError.unknownCamera(camera.name, among: state.cameraOrder.map { state.cameraNames[$0].name })
+            .message
     }
 
     /// A session that records tells the end of its file first.

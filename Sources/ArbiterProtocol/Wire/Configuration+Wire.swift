@@ -106,7 +106,7 @@ extension Configuration {
         guard let equals = assignment.firstIndex(of: "=") else {
             throw BrokerError(
                 .unsupportedConfiguration,
-                "\(assignment.quotedShort) is no setting; write key=value, such as frameRate=30.")
+                "\(assignment.quotedShort) is not a setting; write key=value, such as frameRate=30.")
         }
         let name = String(assignment[..<equals])
         guard let key = ConfigurationKey(rawValue: name) else { throw Configuration.unknownKey(name) }
@@ -114,9 +114,10 @@ extension Configuration {
     }
 
     private static func unknownKey(_ name: String) -> BrokerError {
-        let known = ConfigurationKey.allCases.map(\.rawValue).joined(separator: ", ")
+        let known = ConfigurationKey.allCases.filter { !$0.isReadOnly }.map(\.rawValue)
+        let instead = NearestWord.insteadOf(name, known, lists: "camclient configure --help")
         return BrokerError(
             .unsupportedConfiguration,
-            "\(name.quotedShort) is no configuration key; there are \(known). Nothing changed.")
+            "\(name.quotedShort) is not a configuration key; \(instead) Nothing changed.")
     }
 }

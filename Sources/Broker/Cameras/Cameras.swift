@@ -55,8 +55,7 @@ final class Cameras {
     func named(_ name: String) throws(BrokerError) -> CameraLink? {
         if name.isEmpty { return nil }
         guard let link = links[CameraID(name)] else {
-            let known = order.map { "“\($0.camera.name)”" }.joined(separator: ", ")
-            throw BrokerError(.unknownCamera, "There is no camera \(name.quotedShort); there are \(known).")
+            throw .unknownCamera(name, among: order.map(\.camera.name).sorted())
         }
         return link
     }

@@ -49,7 +49,7 @@ extension SVGDrawing {
         let spanWidth = max(1.5, to - from)
         let isThin = span.state == .stopped || span.state == .free
         let (top, height) = isThin ? (y + laneHeight / 2 - 1.5, 3.0) : (y, laneHeight)
-        let times = "\(time(drawn.begin)) to \(time(drawn.end))"
+        let times = timeline.words(from: drawn.begin, to: drawn.end)
         let words = drawn.count == 1 ? "\(span.state.name), \(times)" : "\(drawn.count) changes, \(times)"
         let paint = "rx=\"\((isThin ? 1 : min(3, spanWidth / 3)).px)\" \(SVGPalette.paint(span.state))"
         let label = label(of: span.state, from, to, y)

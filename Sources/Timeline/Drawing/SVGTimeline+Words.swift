@@ -118,7 +118,7 @@ extension SVGDrawing {
         let interruptions = lanes.flatMap { lane in lane.interruptions.map { (name: lane.name.printable, row: $0) } }
             .enumerated().sorted { ($0.element.row.begin, $0.offset) < ($1.element.row.begin, $1.offset) }
             .map(\.element).map { name, row in
-                "\(name) #\(row.id)  \(time(row.begin)) to \(time(row.end))  "
+                "\(name) #\(row.id)  \(timeline.words(from: row.begin, to: row.end))  "
                     + row.labels.joined(separator: ", then ")
             }
         let marks = lanes.flatMap { lane in

@@ -158,8 +158,8 @@ struct SVGDrawing {
                 }
                 let interruptions = lane.interruptions.map { "\($0.labels.joined(separator: ", then "))" }
                 return "\(words) App \(lane.name.printable): ran for \(running.shortText), interrupted"
-                    + " \(interruptions.count) times\(interruptions.isEmpty ? "" : ": " + list(interruptions, or: "")),"
-                    + " \(lane.recordings.count) recordings."
+                    + " \(interruptions.count) time\(interruptions.count == 1 ? "" : "s")\(interruptions.isEmpty ? "" : ": " + list(interruptions, or: "")),"
+                    + " \(lane.recordings.count) recording\(lane.recordings.count == 1 ? "" : "s")."
             }
         }
     }

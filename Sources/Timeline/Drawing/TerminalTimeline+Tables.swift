@@ -2,6 +2,7 @@ import ArbiterProtocol
 
 extension TerminalDrawing {
     private func time(_ moment: Moment) -> String { (moment - timeline.begin).shortText }
+    private func times(_ begin: Moment, _ end: Moment) -> String { timeline.words(from: begin, to: end) }
 
     // MARK: The legend
 
@@ -76,7 +77,7 @@ extension TerminalDrawing {
     private func interruptions() -> [String] {
         timeline.lanes.flatMap { lane in
             lane.interruptions.map { row in
-                "\(lane.name.printable) #\(row.id)  \(time(row.begin)) to \(time(row.end))  "
+                "\(lane.name.printable) #\(row.id)  \(times(row.begin, row.end))  "
                     + row.labels.joined(separator: ", then ")
             }
         }
@@ -86,7 +87,7 @@ extension TerminalDrawing {
         timeline.lanes.flatMap { lane in
             lane.spans.compactMap { span in
                 guard case .restricted = span.state else { return nil }
-                return "\(lane.name.printable)  \(time(span.begin)) to \(time(span.end))  "
+                return "\(lane.name.printable)  \(times(span.begin, span.end))  "
                     + span.state.label.printable
             }
         }
@@ -101,7 +102,7 @@ extension TerminalDrawing {
     private func finishedRecordings() -> [String] {
         timeline.lanes.flatMap { lane in
             lane.recordings.map { recording in
-                "\(lane.name.printable) \(recording.id)  \(time(recording.begin)) to \(time(recording.end))  "
+                "\(lane.name.printable) \(recording.id)  \(times(recording.begin, recording.end))  "
                     + recording.words
             }
         }
@@ -111,7 +112,7 @@ extension TerminalDrawing {
         timeline.lanes.flatMap { lane in
             lane.spans.compactMap { span in
                 guard case .held(let holder) = span.state else { return nil }
-                return "\(lane.name.printable)  \(time(span.begin)) to \(time(span.end))  by \(holder.printable)"
+                return "\(lane.name.printable)  \(times(span.begin, span.end))  by \(holder.printable)"
             }
         }
     }

@@ -6,7 +6,7 @@ import JSONText
 /// One batch of settings, tried on a camera.
 struct Configure: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Set keys on a running session, and show what is in force.",
+        abstract: "Set keys on a session of its own that runs, and show what is in force.",
         usage: "camclient configure [options] <key=value> ...",
         discussion: """
             The settings belong to the session and end with it; the command shows what the camera makes of them.
@@ -16,7 +16,8 @@ struct Configure: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "Settings: \(ConfigurationKey.allCases.map(\.rawValue).joined(separator: ", ")).", valueName: "key=value"))
+            "Settings: \(ConfigurationKey.allCases.filter { !$0.isReadOnly }.map(\.rawValue).joined(separator: ", ")).",
+            valueName: "key=value"), completion: .settings)
     var batch: [String]
     @OptionGroup var session: SessionOptions
     @Option(

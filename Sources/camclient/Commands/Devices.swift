@@ -38,6 +38,7 @@ struct Devices: AsyncParsableCommand {
 struct Formats: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List a camera's formats: number, name, and what each can do.",
+        usage: "camclient formats [options] [<camera>]",
         discussion: """
             The name is what the setting activeFormat takes; a session that sets none has the default. An asterisk is \
             behind what a simulated camera's file assumes; in JSON, assumed names those fields.
@@ -95,6 +96,7 @@ extension CameraFormat {
 struct Controls: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "List what can be set on a camera beside format, rate and zoom.",
+        usage: "camclient controls [options] [<camera>]",
         discussion: """
             Each is a setting of the same name. A camera begins every session with the usual values.
             Examples:
@@ -133,11 +135,7 @@ extension ConnectionOptions {
             throw Failure(.answerIsNo, "There is no camera.")
         }
         guard known.contains(id) else {
-            throw Failure(
-                BrokerError(
-                    .unknownCamera,
-                    "“\(id.name)” is no camera; there is \(known.map(\.name).joined(separator: ", ")). See: camclient devices"
-                ))
+            throw Failure(.unknownCamera(id.name, among: known.map(\.name).sorted()))
         }
         return id
     }

@@ -4,10 +4,11 @@ import Camarb
 import JSONText
 import Timeline
 
-/// Decisions as they fall.
+/// Decisions as they are made.
 struct Watch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show every decision as it falls: what happened, and what the broker told each app.",
+        abstract: "Show every decision as it is made: what happened, and what the broker told each app.",
+        usage: "camclient watch [options]",
         discussion: """
             Lines are those of the scenario language, with the decision's id for `camclient explain` as a comment; with --timeline each app has a column; with --json each line is \
             an object that `camclient timeline --from FILE` reads again. Ends with Ctrl-C, or after --duration.
@@ -78,7 +79,17 @@ struct Watch: AsyncParsableCommand {
     private func show(_ decision: DecisionID, _ trace: String) {
         // What `explain` takes, as a comment of the language. One that told nobody anything it has no answer for.
         if trace.contains("\n") { Output.line("# decision \(decision)") }
-        Output.line(trace)
+        Output.line(Self.rounded(trace))
+    }
+
+    /// A broker's clock has nanoseconds, and nobody reads those: times to a millisecond.
+    private static func rounded(_ trace: String) -> String {
+        trace.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            word.split(separator: "\n", omittingEmptySubsequences: false).map { part in
+                guard part.utf8.count > 6, let time = TimeText.parse(part) else { return String(part) }
+                return TimeText.write(.milliseconds((time.wholeNanoseconds / 500_000 + 1) / 2))
+            }.joined(separator: "\n")
+        }.joined(separator: " ")
     }
 
     private func note(_ entry: LogEntry, _ picture: inout TimelineBuilder, _ live: inout LiveTimeline) {
