@@ -142,7 +142,7 @@ public struct PlayAnswer: Sendable {
             } else if told.isAsWritten {
                 status(.good, "It comes out as written.")
             } else {
-                status(.unsure, "It comes out otherwise than written; the lines that are new are marked.")
+                status(.unsure, "The outcome differs from what you wrote; new lines are marked.")
             }
             html("h2") { "The outcome under \(told.policy)" }
             html("pre", .id("outcome"), .set("tabindex", "0"), .set("aria-label", "The outcome")) {

@@ -27,8 +27,8 @@ public struct PlayPage: Sendable {
                 html("header") {
                     html("h1") { "Play with a policy" }
                     html("p", .style("soft")) {
-                        "Type a scenario. At each pause its outcome follows, decided by the program itself. Files and includes come "
-                            + "from "
+                        "A policy says who may have a camera, and a scenario what happens. Change either: at each pause the outcome "
+                            + "follows, decided by the program itself. Files and includes come from "
                         html("code") { folder }
                         ", and nothing is written there."
                     }
@@ -52,17 +52,17 @@ public struct PlayPage: Sendable {
     private var form: Markup {
         html("form", .style("play"), .id("play")) {
             html("div") {
-                choice("policies", "Begin with a policy of the folder", policies)
+                choice("policies", "Begin with a policy of the folder", policies, ending: ".toml")
                 html("label", .set("for", "policy")) { "Policy" }
-                area("policy", "policy-hint")
+                area("policy", "policy-hint", Self.policyExample)
                 html("p", .id("policy-hint"), .style("soft")) {
-                    "Empty: the scenario's own policy. Tab leaves the field."
+                    "An example, to be changed. Empty: the policy that the scenario names. Tab leaves the field."
                 }
             }
             html("div") {
-                choice("scenarios", "Begin with a scenario of the folder", scenarios)
+                choice("scenarios", "Begin with a scenario of the folder", scenarios, ending: ".scenario")
                 html("label", .set("for", "scenario")) { "Scenario" }
-                area("scenario", "scenario-hint")
+                area("scenario", "scenario-hint", Self.scenarioExample)
                 html("p", .id("scenario-hint"), .style("soft")) {
                     "Inputs are indented by five, what they lead to by seven. "
                     html("button", .set("type", "button"), .id("take"), .set("disabled")) { "Take the outcome over" }
@@ -75,9 +75,11 @@ public struct PlayPage: Sendable {
         }
     }
 
-    private func choice(_ id: String, _ label: String, _ names: [String]) -> Markup {
+    private func choice(_ id: String, _ label: String, _ names: [String], ending: String) -> Markup {
         markup {
-            if !names.isEmpty {
+            if names.isEmpty {
+                html("p", .style("soft")) { "The folder has no file *\(ending) to begin with." }
+            } else {
                 html("p") {
                     html("label", .set("for", id)) { label }
                     html("select", .id(id)) {
@@ -89,10 +91,45 @@ public struct PlayPage: Sendable {
         }
     }
 
-    private func area(_ id: String, _ hint: String) -> Markup {
+    private func area(_ id: String, _ hint: String, _ text: String) -> Markup {
         html(
             "textarea", .id(id), .set("spellcheck", "false"), .set("autocapitalize", "off"),
-            .set("autocomplete", "off"),
-            .set("aria-describedby", hint))
+            .set("autocomplete", "off"), .set("wrap", "off"),
+            .set("aria-describedby", hint)
+        ) { text }
     }
+
+    // MARK: What is there to begin with
+
+    /// A whole policy and a whole scenario, from which the language can be guessed.
+    package static let policyExample = """
+        name = "example"
+        ranks = ["calls", "others"]
+
+        [[rank]]
+        name = "A call goes first"
+        app = "call"
+        rank = "calls"
+
+        [[rank]]
+        name = "Everything else"
+        rank = "others"
+        grace = "2s"
+
+        """
+
+    package static let scenarioExample = """
+        # A call comes while photos has the camera, and hangs up.
+
+        camera front
+
+        0s   connect photos
+             session photos camera=front
+             start photos
+        5s   connect call
+             session call camera=front
+             start call
+        20s  stop call
+
+        """
 }

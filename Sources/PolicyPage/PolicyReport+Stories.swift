@@ -39,16 +39,25 @@ extension PolicyReport {
             html("caption") { caption }
             html("thead") {
                 html("tr") {
+                    html("th", .set("scope", "col")) { "Kind" }
                     html("th", .set("scope", "col")) { policy.policy.name }
                     html("th", .set("scope", "col")) { comparison.file }
+                    html("th", .set("scope", "col")) { "Apps, at first" }
                     html("th", .set("scope", "col"), .style("number")) { "Situations" }
+                    html("th", .set("scope", "col"), .style("number")) { "First after" }
                 }
             }
             html("tbody") {
                 kinds.map { kind in
                     html("tr") {
+                        html("th", .set("scope", "row")) { "\(kind.kind.rawValue) (\(kind.kind.direction.rawValue))" }
                         kind.outcomes.map { outcome in html("td") { outcome } }
+                        html("td") {
+                            comparison.report.differences.first { $0.kind == kind.kind }?.apps.joined(separator: ", ")
+                                ?? ""
+                        }
                         html("td", .style("number")) { grouped(kind.situations) }
+                        html("td", .style("number")) { count(kind.shortest, "step") }
                     }
                 }
             }

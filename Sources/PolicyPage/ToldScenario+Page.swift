@@ -77,7 +77,7 @@ extension ToldScenario {
                         }
                     } else {
                         html("p", .style("soft")) {
-                            "It would have fallen otherwise with: \(verdict.changes.joined(separator: "; or "))"
+                            "It would have gone the other way with: \(verdict.changes.joined(separator: "; or "))"
                         }
                     }
                 }

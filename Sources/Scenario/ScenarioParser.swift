@@ -249,8 +249,12 @@ struct ScenarioParser {
             return try loadPolicy("\(policies)/\(word.text)")
         } catch {
             guard Scenario.exists("\(policies)/\(word.text)") else {
+                // Whoever is in the folder has not been asked for another one.
                 throw LineProblem(
-                    word, "there is no \(word.text) in the folder “\(policies)”; --policies names another")
+                    word,
+                    policies == "."
+                        ? "there is no \(word.text) in this folder"
+                        : "there is no \(word.text) in the folder “\(policies)”; --policies names another")
             }
             throw LineProblem(word, "the policy is not valid:\n\(error)")
         }

@@ -1,5 +1,5 @@
 """The page of `camclient policy play`, from outside: who gets an answer, what a question may reach, and what it may cost."""
-import contextlib, http.client, json, os, pathlib, re, select, shutil, socket, subprocess, tempfile, threading
+import contextlib, html, http.client, json, os, pathlib, re, select, shutil, socket, subprocess, tempfile, threading
 
 from camclient import PROGRAM
 from harness import PATIENCE, ROOT, claim, die_with_parent, wait_until
@@ -93,7 +93,7 @@ def outcome():
     with Play(ROOT / "policies") as play:
         text = play.ask(SCENARIO, plan="connect call app=intercom.service\nsession call camera=front\nstart call")
         page = Page(text)
-        assert "It comes out otherwise than written" in page.text and "loop didStartRunning" in page.text
+        assert "The outcome differs from what you wrote" in page.text and "loop didStartRunning" in page.text
         assert "call didStartRunning" in page.text and "Interrupted, in this order" in page.text
         assert any("because “no other bid”" in link.get("aria-label", "") for link in page.all("a")), text
         written = SCENARIO + "       loop didStartRunning\n"
@@ -107,6 +107,23 @@ def outcome():
         assert [one["data-line"] for one in wrong.all("li")] == ["3"], wrong.text
         status, _, text = play.post("file", {"name": "kiosk.toml"})
         assert (status, text) == (200, kiosk)
+
+
+@claim("policy play opens with an example that comes out, lists the folder's files, and says nothing of command lines")
+def beginning():
+    for folder in (ROOT / "policies", ROOT / "cameras"):
+        with Play(folder) as play:
+            status, _, page = play.request("GET", f"/{play.token}/")
+            texts = [html.unescape(text) for text in re.findall(r"<textarea[^>]*>(.*?)</textarea>", page, re.DOTALL)]
+            assert status == 200 and len(texts) == 2 and all(texts), texts
+            said = Page(play.ask(texts[1], texts[0])).text
+            assert "The outcome differs from what you wrote" in said and "call didStartRunning" in said, said
+            assert "photos interruptionEnded" in said and "problem" not in said, said
+            listed = re.findall(r'<option value="([^"]+)"', page)
+            assert listed == sorted(path.name for path in folder.glob("*.toml")), listed
+            assert "The folder has no file *.scenario" in page
+            missing = Page(play.ask("policy nosuch.toml\n\n0s   connect a\n")).text
+            assert "there is no nosuch.toml in this folder" in missing and "--" not in missing, missing
 
 
 @claim("policy play reads nothing outside the folder that it was given")

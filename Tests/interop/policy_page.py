@@ -15,7 +15,7 @@ class Page(html.parser.HTMLParser):
 
     def __init__(self, text):
         super().__init__()
-        self.elements, self.words, self.open, self.raw = [], [], [], ""
+        self.elements, self.words, self.open, self.raw, self.source = [], [], [], "", text
         self.feed(text)
         assert not self.open, f"never closed: {self.open}"
 
@@ -44,7 +44,8 @@ class Page(html.parser.HTMLParser):
 def report(*words, status=0):
     with tempfile.TemporaryDirectory() as folder:
         target = pathlib.Path(folder, "page.html")
-        camclient(None, "policy", "report", *map(str, words), "--html", str(target), status=status)
+        said = camclient(None, "policy", "report", *map(str, words), "--html", str(target), status=status).stdout
+        assert said.endswith(f"; the page is {target}\n"), said
         return Page(target.read_text()), target.stat().st_size
 
 
@@ -148,6 +149,12 @@ def beside():
     for picture in ("difference-1", "difference-2", "trace-1-1", "trace-1-2"):
         assert f"{picture}-picture-title" in ids, (picture, sorted(ids))
     assert "Under ios9" in page.text and "Under ipados16" in page.text
+    # Each row of the kinds says how it differs from the others.
+    kinds = re.search(r"<table><caption>Kinds of differences.*?<tbody>(.*?)</tbody>", page.source, re.DOTALL)[1]
+    rows = [re.sub(r"<[^>]*>", "|", row) for row in re.findall(r"<tr>(.*?)</tr>", kinds)]
+    told = [re.sub(r"\|[0-9,]+\|+[0-9]+ steps?\|*$", "", row) for row in rows]
+    assert len(rows) > 3 and len(set(told)) == len(told), rows
+    assert all(re.match(r"\|+[a-z]+ \((stricter|laxer|other)\)\|", row) for row in rows), rows
 
 
 HOSTILE = "</script><img src=x onerror=alert(1)>'&quot;<blink>"

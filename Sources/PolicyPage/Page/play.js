@@ -58,7 +58,11 @@
     ask();
   });
   begin("policies", policy, name => { file = name; });
-  begin("scenarios", scenario, () => {});
+  // A scenario has its own policy, for which the example makes room.
+  begin("scenarios", scenario, () => { if (policy.value === policy.defaultValue) policy.value = ""; });
+
+  // What the fields have to begin with is a question, too.
+  ask();
 
   take.addEventListener("click", () => {
     scenario.value = field("outcome")?.textContent.replace(/\n+$/, "\n") ?? scenario.value;

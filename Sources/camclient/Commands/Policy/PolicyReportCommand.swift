@@ -15,6 +15,7 @@ struct PolicyReportCommand: AsyncParsableCommand {
         commandName: "report",
         abstract:
             "Write one page about a policy: its text, what scenarios reach, what holds, what it leads to and why.",
+        usage: "camclient policy report [options] <file> --html <file>",
         discussion: """
             The page is one file without network: the policy's text with its coverage beside each line, its statements \
             with their verdicts and, where one is broken, the shortest way to break it; with --against, the shortest \
@@ -23,9 +24,9 @@ struct PolicyReportCommand: AsyncParsableCommand {
             Exit status 0: everything holds. 1: something is broken, or a problem. 6: cut off by a bound. The page is \
             written in each of these cases, and says which it is.
             Examples:
-              camclient policy report policies/kiosk.toml --html kiosk.html
-              camclient policy report policies/kiosk.toml --scenarios Tests/scenarios/policies/kiosk --html kiosk.html
-              camclient policy report new.toml --against policies/kiosk.toml --trace visit.trace --html change.html
+              camclient policy report kiosk.toml --html kiosk.html
+              camclient policy report kiosk.toml --scenarios mine --html kiosk.html
+              camclient policy report new.toml --against kiosk.toml --html new.html
             """)
 
     @Argument(help: ArgumentHelp("The policy file.", valueName: "file"), completion: .file(extensions: ["toml"]))
@@ -55,7 +56,7 @@ struct PolicyReportCommand: AsyncParsableCommand {
         guard (1...4).contains(clients) else { throw ValidationError("--clients \(clients) is outside 1 to 4.") }
         guard (1...3).contains(cameras) else { throw ValidationError("--cameras \(cameras) is outside 1 to 3.") }
         guard TimeText.parse(maxTime) != nil else {
-            throw ValidationError("--max-time \(maxTime) is no time; a time is written 30s, 500ms or 10min.")
+            throw ValidationError("--max-time \(maxTime) is not a time; a time is written 30s, 500ms or 10min.")
         }
     }
 
@@ -78,6 +79,11 @@ struct PolicyReportCommand: AsyncParsableCommand {
             Output.text(page)
         } else {
             try writeTextAtOnce(page, to: html, for: trace.isEmpty ? .everybody : .owner)
+            let verdict =
+                report.isBroken
+                ? "something is broken, or a problem"
+                : report.isCutOff ? "NOT COMPLETE, cut off by a bound" : "everything holds"
+            Output.line("\(file): \(verdict); the page is \(html)")
         }
         if report.isBroken { throw Failure(.answerIsNo, "") }
         if report.isCutOff { throw Failure(.cutOff, "") }
@@ -100,7 +106,8 @@ struct PolicyReportCommand: AsyncParsableCommand {
         let mayGoOn = patience()
         return { progress in
             if Output.isErrorTerminal, Moment.now - begin > .seconds(2) {
-                Output.progress("\(what): world \(progress.world) of \(progress.worlds), \(progress.states) states")
+                Output.progress(
+                    "world \(progress.world) of \(progress.worlds), \(progress.states) states", of: what)
             }
             return mayGoOn() ? nil : .time
         }
@@ -115,7 +122,7 @@ struct PolicyReportCommand: AsyncParsableCommand {
         for path in try scenarioFiles(scenarios) {
             let scenario: Scenario
             do throws(ScenarioError) { scenario = try Scenario.load(path: path, policies: policies) } catch {
-                throw Failure(.usage, error.description)
+                throw Failure(error)
             }
             reach.run(scenario)
             if report.scenarios.count < PolicyReport.scenariosMax {
