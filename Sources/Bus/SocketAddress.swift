@@ -95,6 +95,8 @@ public enum SocketAddress {
             switch -result {
             case ENOENT, ENOTDIR:
                 sentences.append("There is no broker's socket at \(path): camarbd has not been started.")
+            case ECONNREFUSED where !isSocket(path):
+                sentences.append("\(path) is not a socket; a broker's is a file such as /run/camarb/socket.")
             case ECONNREFUSED:
                 sentences.append(
                     "The socket \(path) is there, but nobody listens: camarbd has ended (systemctl status camarbd).")
@@ -103,6 +105,11 @@ public enum SocketAddress {
             }
         }
         throw BrokerError(.disconnected, sentences.joined(separator: " "))
+    }
+
+    private static func isSocket(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFSOCK
     }
 
     /// Who listens in a broker's place, as a sentence: in a folder such as `/tmp` the first to come has a name, and any user

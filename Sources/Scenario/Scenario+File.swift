@@ -50,7 +50,9 @@ extension Scenario {
     }
 
     private static func fault(_ path: String, _ what: String) -> ScenarioError {
-        problem(path, "the file \(what): \(String(cString: strerror(errno)))")
+        var fault = problem(path, "the file \(what): \(String(cString: strerror(errno)))")
+        fault.isFault = true
+        return fault
     }
 
     private static func problem(_ path: String, _ message: String) -> ScenarioError {

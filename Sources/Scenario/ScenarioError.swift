@@ -1,6 +1,8 @@
 /// Everything that is wrong with a scenario's text, in one go: each with its place.
 public struct ScenarioError: Error, Hashable, Sendable, CustomStringConvertible {
     public var problems: [Problem]
+    /// The file could not be read, or written, at all.
+    public var isFault = false
 
     public struct Problem: Hashable, Sendable, CustomStringConvertible {
         public var file: String

@@ -54,6 +54,9 @@ public struct FileProblems: Error, Hashable, Sendable, CustomStringConvertible {
     /// How many were found beyond the ones kept.
     public var more: Int
 
+    /// Whether a file could not be read at all: then what is in it is not what is wrong.
+    public var isFault: Bool { problems.contains { $0.line == 0 } }
+
     /// A file with more problems than this is something else than a policy, and nobody reads that far.
     public static let keptMax = 100
 

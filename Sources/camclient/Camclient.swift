@@ -17,15 +17,7 @@ struct Camclient: AsyncParsableCommand {
               camclient test Tests/scenarios       scenarios against the core
 
             Exit statuses:
-              0  done
-              1  the answer is no: a scenario did not come out as written,
-                 something was interrupted or took too long
-              2  the command line, or a script's line, cannot be meant
-              3  the broker cannot be reached, or the connection was lost
-              4  the broker refused, and said why
-              5  a file cannot be read or written
-              6  a search ended at a bound, and found nothing so far
-              130  ended by Ctrl-C; where that is the usual end, 0
+            \(Failure.Status.list)
 
             The broker is looked for at --address, else at $CAMARB_SOCKET, else at
             $XDG_RUNTIME_DIR/camarb/socket, else at /run/camarb/socket.
@@ -62,12 +54,21 @@ struct Camclient: AsyncParsableCommand {
         _ name: String, of configuration: CommandConfiguration, under group: String? = nil
     ) -> Failure {
         let known = configuration.subcommands.map { $0._commandName }
-        let guess = NearestWord.of(name, among: known).map { " Did you mean “\($0)”?" } ?? ""
         let whole = group.map { "camclient \($0)" } ?? "camclient"
-        return Failure(
-            .usage,
-            "“\(name)” is no subcommand\(group.map { " of \($0)" } ?? "");\(guess.isEmpty ? "" : "\(guess)") "
-                + "There are \(known.joined(separator: ", ")). See: \(whole) --help")
+        let instead = known.isEmpty ? "it has none." : NearestWord.insteadOf(name, known, lists: "\(whole) --help")
+        return Failure(.usage, "“\(name)” is not a subcommand\(group.map { " of \($0)" } ?? ""); \(instead)")
+    }
+
+    /// `help` without a name of a subcommand behind it would be the general help, whatever stands there.
+    private static func refuseUnknown(helpWords words: [String]) throws(Failure) {
+        guard words.first == "help" else { return }
+        var (group, name) = (configuration, nil as String?)
+        for word in words.dropFirst() where !word.hasPrefix("-") {
+            guard let inner = group.subcommands.first(where: { $0._commandName == word }) else {
+                throw noSubcommand(word, of: group, under: name)
+            }
+            (group, name) = (inner.configuration, name.map { "\($0) \(word)" } ?? word)
+        }
     }
 
     /// Carries the command line out, and ends the process.
@@ -80,6 +81,7 @@ struct Camclient: AsyncParsableCommand {
             {
                 throw noSubcommand(name, of: configuration)
             }
+            try refuseUnknown(helpWords: arguments)
             if arguments.count > 1, !arguments[1].hasPrefix("-"), arguments[1] != "help",
                 let group = configuration.subcommands.first(where: { $0._commandName == arguments[0] })?.configuration,
                 !group.subcommands.isEmpty, !group.subcommands.contains(where: { $0._commandName == arguments[1] })

@@ -112,7 +112,8 @@ static void take(const struct camarb_keeper_job *job, int client) {
     close_all(&first);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    if (camarb_says_version(argc, argv, "camkeeper")) return 0;
     /* Descriptors of all users pass through here: nobody looks in. */
     prctl(PR_SET_DUMPABLE, 0);
     int type = 0;

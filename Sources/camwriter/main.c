@@ -171,7 +171,8 @@ static void put(struct output *output, const unsigned char *bytes, size_t length
     }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+    if (camarb_says_version(argc, argv, "camwriter")) return 0;
     static unsigned char packet[sizeof(struct camarb_writer_order) + CAMARB_WRITER_PART_MAX];
     static struct output output = {.file = -1};
     signal(SIGTERM, SIG_IGN);

@@ -432,7 +432,7 @@ def terminal():
             app.wait("DidStartRunning")
             assert '"answer":"allow"' in ask.stdout.readline()
             out, error = ask.communicate(timeout=PATIENCE)
-            assert ask.returncode == 0 and "“what?” is no answer" in error, (out, error)
+            assert ask.returncode == 0 and "“what?” is not an answer" in error, (out, error)
         with subprocess.Popen(
                 [PROGRAMS / "camclient", "ask", "--address", daemon.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE, text=True, bufsize=1, preexec_fn=die_with_parent, **as_other(ALICE)) as ask:

@@ -1,8 +1,8 @@
 """What people meet at a terminal: commands that say what is so, and refuse at once what cannot be meant."""
-import contextlib, json, os, pathlib, re, select, signal, subprocess, sys, tempfile
+import contextlib, fcntl, json, os, pathlib, pty, re, select, signal, struct, subprocess, sys, tempfile, termios
 
-from camclient import PROGRAM, Running, camclient
-from harness import PATIENCE, PROGRAMS, ROOT, Daemon, Refused, as_other, as_user, claim, die_with_parent, wait_until
+from camclient import PROGRAM, Running, camclient, commands
+from harness import COMPUTING_PATIENCE, PATIENCE, PROGRAMS, ROOT, Daemon, Refused, as_other, as_user, claim, die_with_parent, wait_until
 from shells import PLAIN, completing, hostile_words, installed
 
 ALICE, BOB = 4242, 4343
@@ -203,13 +203,16 @@ def ids():
             watch.process.send_signal(signal.SIGINT)
             watch.end(0)
         assert "photos: granted" in camclient(daemon, "explain", decision).stdout
+        # Times are a person's; what a recorder says is in force is its own.
+        times = [word for line in lines for word in line.split() if re.fullmatch(r"[0-9.]+s", word)]
+        assert times and all(re.fullmatch(r"[0-9]+(\.[0-9]{1,3})?s", time) for time in times), times
 
 
 @claim("a subcommand that there is not is answered with the nearest one")
 def nearest():
-    assert "Did you mean “status”?" in camclient(None, "stauts", status=2).stderr
-    assert "Did you mean “show”?" in camclient(None, "policy", "shwo", status=2).stderr
-    assert "Did you mean" not in camclient(None, "frobnicate", status=2).stderr
+    assert "did you mean “status”?" in camclient(None, "stauts", status=2).stderr
+    assert "did you mean “show”?" in camclient(None, "policy", "shwo", status=2).stderr
+    assert "did you mean" not in camclient(None, "frobnicate", status=2).stderr
 
 
 @claim("a second camarbd on a socket says that one listens there, and which process it is")
@@ -343,6 +346,115 @@ def manual():
     look(help, [])
     assert not missing, f"docs/man/camclient.1 lacks {', '.join(missing)}"
     assert {"camera", "keep-going", "min-coverage"} <= seen, seen
+
+
+@claim("no line of camclient's help has more than 80 columns, and none of its tables and examples is broken in two")
+def help_columns():
+    seen = 0
+    for path, arguments in commands():
+        shown = subprocess.run([PROGRAM, *path, "--help"], capture_output=True, text=True, env={**os.environ, "COLUMNS": "80"},
+                               timeout=PATIENCE, preexec_fn=die_with_parent).stdout
+        wide = [line for line in shown.splitlines() if len(line) > 80]
+        assert not wide, (path, wide)
+        seen += len(shown.splitlines())
+    def look(command):
+        texts = [command.get("discussion", ""), *(one.get("discussion", "") for one in command.get("arguments", []))]
+        # What begins with spaces is a table or an example; a paragraph is one line, which is wrapped as a whole.
+        torn = [line for text in texts for line in text.splitlines() if len(line) > 80 and line.startswith(" ")]
+        assert not torn, (command["commandName"], torn)
+        for inner in command.get("subcommands", []):
+            look(inner)
+    look(json.loads(camclient(None, "--experimental-dump-help").stdout)["command"])
+    assert seen > 1000, seen
+    return f"{seen} lines"
+
+
+def on_terminal(words, columns, typed=b""):
+    """What a program writes to a terminal of so many columns, until it ends."""
+    keeper, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen(words, stdin=terminal, stdout=terminal, stderr=terminal, preexec_fn=die_with_parent)
+    os.close(terminal)
+    if typed:
+        os.write(keeper, typed)
+    said = b""
+    try:
+        while select.select([keeper], [], [], COMPUTING_PATIENCE)[0]:
+            said += os.read(keeper, 65536)
+    except OSError:
+        pass  # The terminal's other end is closed: the program has ended.
+    finally:
+        os.close(keeper)
+        process.kill()
+        process.wait()
+    return said.decode(), process.returncode
+
+
+@claim("the progress of policy verify fits the terminal, however narrow, and the verdict has a line of its own")
+def progress_columns():
+    for columns in (80, 40):
+        said, _ = on_terminal([PROGRAM, "policy", "verify", str(ROOT / "policies" / "ipados16.toml"), "--max-time", "4s"], columns)
+        # Each progress stands behind what clears its line, and ends at the next such or at the line's end.
+        shown = [part.split("\r\n")[0] for part in said.split("\r\x1b[K")[1:]]
+        progress = [part for part in shown if " states" in part and "world" in part and "NOT COMPLETE" not in part]
+        assert progress and all(len(part) < columns for part in progress), (columns, [part for part in progress if len(part) >= columns])
+        assert any(part.startswith("…") for part in progress), progress[:3]
+        verdict = [part for part in said.replace("\r\x1b[K", "\n").splitlines() if "NOT COMPLETE" in part]
+        assert verdict and verdict[0].startswith(str(ROOT / "policies" / "ipados16.toml")), verdict
+
+
+@claim("camclient shell on a terminal has a prompt and help, and a slip is answered with what was probably meant")
+def typed_shell():
+    with Daemon() as daemon:
+        said, status = on_terminal([PROGRAM, "shell", "--address", daemon.address], 80, b"help\nplase photos fullscreen\nprivacy on\n\x04")
+        assert status == 0 and "help lists them" in said and "> " in said, (status, said)
+        assert "override APP|none" in said and "did you mean “place”?" in said and "done" in said, said
+        assert json.loads(camclient(daemon, "status", "--json").stdout)["privacy"] is True
+
+
+@claim("an override of an app that nobody knows says so and is kept, and status shows the operator's choice")
+def unknown_override():
+    def override(daemon):
+        told = json.loads(camclient(daemon, "status", "--json").stdout)
+        return told["override"], told["overrideTrouble"]
+    with Daemon(policy="kiosk", users=(ALICE, BOB)) as daemon:
+        assert override(daemon) == (None, "") and "the operator has chosen" not in camclient(daemon, "status").stdout
+        said = camclient(daemon, "shell", "override atract.service").stderr
+        trouble = "no app named “atract.service” is connected or named in the policy; did you mean “attract.service”?"
+        assert said == f"camclient: the override is kept, but {trouble}\n", said
+        assert override(daemon) == ("atract.service", trouble)
+        assert f"the operator has chosen atract.service, and nothing comes of it: {trouble}" in camclient(daemon, "status").stdout
+        # Which app it is, is its user's affair.
+        told = json.loads(camclient_of(ALICE, daemon, "status", "--json").stdout)
+        assert (told["override"], told["overrideTrouble"]) == ("another user's app", ""), told
+        # Of the policy's apps each may come.
+        assert not camclient(daemon, "shell", "override attract.service").stderr
+        assert override(daemon) == ("attract.service", "")
+        # What root calls by name before anybody bears it is root's own.
+        assert "no app named “photos” is connected" in camclient(daemon, "shell", "override photos").stderr
+        with as_user(ALICE):
+            photos = daemon.app("photos")
+        photos.session().start()
+        photos.wait("DidStartRunning")
+        assert override(daemon) == ("photos", f"no app named “photos” of user 0 is connected; did you mean “photos@{ALICE}”?")
+        assert not camclient(daemon, "shell", "override photos").stderr
+        assert override(daemon)[1] == ""
+        camclient(daemon, "shell", "override none")
+        assert override(daemon) == (None, "")
+    with Daemon(policy="ios9") as daemon:
+        assert "no rule of the policy asks for the operator's choice" in camclient(daemon, "shell", "override photos").stderr
+
+
+@claim("what is wrong with a request is said by its own sentence, and a verdict by its rule")
+def no_rule_names():
+    with Daemon() as daemon:
+        for words in (["configure", "activeFormat=4k"], ["photo", "/dev/null", "--overwrite", "--camera", "attic"],
+                      ["configure", "videoZoomFactor=1000"]):
+            assert "Because" not in camclient(daemon, *words, status=4).stderr
+        printed = camclient(daemon, "run", "start", "wait DidStartRunning", "status").stdout
+        assert "activeVideoMaxFrameDuration=1/30" in printed and "exposureDuration=1/60" in printed, printed
+        assert not re.search(r"[0-9]\.[0-9]{5,}", printed), printed
+        assert "0.000013 to" in camclient(daemon, "controls").stdout
 
 
 @claim("a scenario that does not come out says what a refusal said, and test --json has each difference and a summary")

@@ -1,7 +1,7 @@
 """camclient from outside: its exit statuses, its logs, and what it does when it is interrupted."""
-import json, os, select, signal, subprocess, tempfile, xml.etree.ElementTree
+import json, os, re, select, signal, subprocess, tempfile, xml.etree.ElementTree
 
-from harness import CAMERA, COMPUTING_PATIENCE, PATIENCE, PROGRAMS, ROOT, SHELL, Daemon, claim, die_with_parent, played, wait_until
+from harness import CAMERA, COMPUTING_PATIENCE, PATIENCE, PROGRAMS, ROOT, SHELL, SIMULATED, Daemon, claim, die_with_parent, played, wait_until
 
 PROGRAM = str(PROGRAMS / "camclient")
 
@@ -57,7 +57,7 @@ def exit_statuses():
         camclient(daemon, "status")
         camclient(daemon, "run", "start", "wait DidStartRunning")
         camclient(daemon, "run", "start", "wait RampFinished 50ms", status=1)
-        assert "no command" in camclient(daemon, "run", "fly", status=2).stderr
+        assert "not a command" in camclient(daemon, "run", "fly", status=2).stderr
         assert "finite number" in camclient(daemon, "configure", "frameRate=fast", status=2).stderr
         camclient(daemon, "devices", "--colour", status=2)
         refused = camclient(daemon, "formats", "attic", status=4).stderr
@@ -72,7 +72,118 @@ def exit_statuses():
         camclient(daemon, "photo", str(target), "--overwrite")
         assert target.read_bytes()[:2] == b"\xff\xd8"
     camclient(None, "status", "--address", "/nonexistent/socket", status=3)
+    with tempfile.TemporaryDirectory() as folder:
+        assert f"{folder} is not a socket" in camclient(None, "status", "--address", folder, status=3).stderr
     camclient(None, "status", "--address", "tcp:host=localhost", status=2)
+
+
+def commands():
+    """The words of each command, and the arguments that its --help has."""
+    def look(command, path):
+        yield path, command.get("arguments", [])
+        for inner in command.get("subcommands", []):
+            yield from look(inner, [*path, inner["commandName"]])
+    return list(look(json.loads(camclient(None, "--experimental-dump-help").stdout)["command"], []))
+
+
+# What an argument is called in --help that is the path of a file or folder.
+PATHS = {"file", "folder", "dir", "path", "log", "scenario"}
+# Read where a scenario names a policy, which is then what is wrong with the scenario.
+NOT_READ_BY_ITSELF = {"policies"}
+# What else a command needs to come as far as the file.
+BESIDE = {
+    "watch": ["-d", "50ms"], "preview": ["--frames", "1"], "timeline": [], "record": ["-d", "200ms"],
+    "trace record": ["-d", "50ms"], "policy verify": ["--clients", "1", "--cameras", "1", "--max-states", "10"],
+    "policy diff": ["--clients", "2", "--cameras", "1", "--depth", "6"], "policy load": ["--yes"],
+    "policy report": ["--clients", "1", "--cameras", "1", "--max-time", "500ms"],
+    "policy test --save": ["--suggest", "--clients", "1", "--cameras", "1", "--max-states", "200"],
+}
+
+
+@claim("a file or folder that cannot be read or written ends every command that takes one with 5")
+def missing_files():
+    with Daemon() as daemon:
+        camera, scenario, trace = ROOT / "cameras" / "uvc-webcam.toml", daemon.directory / "a.scenario", daemon.directory / "a.trace"
+        scenario.write_text("# A claim.\n\npolicy kiosk.toml\n\n0s   connect photos\n     session photos\n     start photos\n")
+        camclient(daemon, "trace", "record", str(trace), "-d", "50ms")
+        policies = [str(ROOT / "policies" / f"{name}.toml") for name in ("kiosk", "ios9")]
+        there = {"policy": policies, "test": [str(scenario)], "timeline": [str(scenario)], "trace": [str(trace)], "camera": [str(camera)],
+                 "policy test": [str(scenario)]}
+        tried, missing_file = set(), str(daemon.directory / "none" / "file")
+        for path, arguments in commands():
+            name, files = " ".join(path), [one for one in arguments if one.get("valueName") in PATHS and one["kind"] != "flag"]
+            is_asking = any(one.get("valueName") == "socket" for one in arguments)
+            for missing in files:
+                option = missing["names"][-1]["name"] if missing.get("names") else None
+                if option in NOT_READ_BY_ITSELF:
+                    continue
+                words, positions = list(path), iter(there.get(name) or there.get(path[0]) or [str(daemon.directory / "new")])
+                for one in files:
+                    # Of several files the one that is missing comes in each place; --from, --into and --policy stand in for others.
+                    if not one.get("names"):
+                        here = next(positions, None)
+                        if one is missing:
+                            words.append(missing_file)
+                        elif option not in ("from", "into"):
+                            words.append(here)
+                    elif one is missing or not one["isOptional"]:
+                        flag = one["names"][0]
+                        words.append(("--" if flag["kind"] == "long" else "-") + flag["name"])
+                        words.append(missing_file if one is missing else str(daemon.directory / "page.html"))
+                if option == "policy-dir" and name in ("plan", "trace replay", "trace convert"):
+                    words += ["--policy", policies[0]]
+                if name == "policy test" and option not in ("save", "policy-dir"):
+                    words += ["--policies", str(ROOT / "policies")]
+                elif "policies" in [flag["name"] for one in files for flag in one.get("names", [])]:
+                    words += ["--policies", str(ROOT / "policies")]
+                words += BESIDE.get(f"{name} --{option}", BESIDE.get(name, []))
+                said = camclient(daemon if is_asking else None, *words, status=5)
+                assert "none" in said.stdout + said.stderr, (words, said)
+                tried.add(name)
+        assert {"photo", "test", "timeline", "policy check", "policy play", "policy verify", "camera check", "trace stats", "plan"} <= tried, tried
+        # Whatever else is wrong in other files.
+        broken = daemon.directory / "broken.toml"
+        broken.write_text("name = 1\n")
+        camclient(None, "policy", "check", str(broken), status=1)
+        assert "it takes" in camclient(None, "policy", "check", str(broken), missing_file, status=5).stdout
+    return f"{len(tried)} commands"
+
+
+@claim("the manual's exit statuses are those of camclient --help, with the same words")
+def documented_statuses():
+    help = camclient(None, "--help").stdout.split("Exit statuses:")[1].split("\n\n")[0]
+    listed = {}
+    for line in help.splitlines():
+        number = re.match(r" +(\d+)  +(.*)", line)
+        if number:
+            last, listed[number[1]] = number[1], number[2]
+        elif line.strip():
+            listed[last] += " " + line.strip()
+    manual = (ROOT / "docs" / "man" / "camclient.1").read_text().split(".SH EXIT STATUS")[1].split("\n.PP")[0]
+    assert dict((n, " ".join(words.split())) for n, words in re.findall(r"\.TP\n\.B (\d+)\n((?:[^.].*\n?)+)", manual)) == listed, (manual, listed)
+    assert set(listed) == {"0", "1", "2", "3", "4", "5", "6", "130"}, listed
+
+
+@claim("a name that camclient does not know is answered with the nearest one, and with no more names than are read")
+def near_names():
+    with Daemon(cameras=(SIMULATED, "back=simulated")) as daemon:
+        assert camclient(None, "help", "status").stdout.startswith("OVERVIEW")
+        assert "“nosuch” is not a subcommand; there are" in camclient(None, "help", "nosuch", status=2).stderr
+        assert "did you mean “show”?" in camclient(None, "help", "policy", "shwo", status=2).stderr
+        for key in ("framerate", "FRAMERATE", "frameRat"):
+            said = camclient(daemon, "configure", f"{key}=15", status=2).stderr
+            assert f"“{key}” is not a configuration key; did you mean “frameRate”?" in said, said
+            assert "`camclient configure --help` lists them" in said and len(said) < 250, said
+        keys = camclient(None, "configure", "--help").stdout
+        assert "frameRate" in keys and "adjustingFocus" not in keys and "pipelineRebuilds" not in keys, keys
+        said = camclient(daemon, "configure", "activeFormat=4k", status=4).stderr
+        assert "activeFormat “4k” is not a format of" in said and "`camclient formats` lists them" in said and len(said) < 350, said
+        # One sentence, whoever says it.
+        sentence = "There is no camera “bakc”; did you mean “back”? There are “back”, “front”."
+        for words in (["formats", "bakc"], ["controls", "bakc"], ["photo", "/dev/null", "--overwrite", "--camera", "bakc"],
+                      ["configure", "frameRate=15", "--camera", "bakc"], ["shell", "privacy on bakc"]):
+            said = camclient(daemon, *words, status=4).stderr
+            assert sentence in said, (words, said)
 
 
 @claim("camclient's answers for programs are JSON, a value a line")
@@ -233,7 +344,7 @@ def measured_resolution():
         assert table[0].split() == ["FORMAT", "ZOOM", "RESOLVES", "CROP", "AND", "UPSCALE"] and len(table) == 4, table
         assert table[3].split()[3:5] == ["8.5", "*"], table
         refused = camclient(daemon, "measure-resolution", "back", "--format", "420v 1x1", status=2).stderr
-        assert "420v 1x1" in refused and "420v 1920x1080@30" in refused, refused
+        assert "“420v 1x1” is not a format of back" in refused and "`camclient formats` lists them" in refused, refused
 
 
 @claim("what watch, run and shell log as JSON is drawn again by timeline, as SVG and as text")

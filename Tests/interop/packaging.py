@@ -243,7 +243,7 @@ def completions():
 
 @claim("there is one version: programs, packages, changes and the file VERSION say the same")
 def one_version():
-    for program in ("camarbd", "camrecorder", "camagent", "camclient", "camplay"):
+    for program in ("camarbd", "camrecorder", "camagent", "camclient", "camplay", "camkeeper", "camwriter"):
         assert run(PROGRAMS / program, "--version") == f"{program} {VERSION}\n", program
     numbers = re.findall(r"^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
     assert numbers[:1] == [VERSION], f"CHANGELOG.md: {numbers}"

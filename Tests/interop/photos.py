@@ -143,7 +143,7 @@ def by_camclient():
         read = exif(large)
         assert (read["width"], read["height"]) == (4032, 2268) and read["Orientation"] == 1, read
         assert 25 <= read["FocalLengthIn35mmFilm"] <= 36 and "iPhone 6s" in read["Model"], read
-        lines = camclient(daemon, "photo", str(daemon.directory / "b.jpg"), "--bias=-1,1", "--json").stdout.splitlines()
+        lines = camclient(daemon, "photo", str(daemon.directory / "b.jpg"), "--bias", "-1,1", "--json").stdout.splitlines()
         told = [json.loads(line) for line in lines]
         assert [photo["metadata"]["exposureTargetBias"] for photo in told] == [-1, 1], told
         assert [photo["file"] for photo in told] == [str(daemon.directory / f"b-{number}.jpg") for number in (1, 2)], told

@@ -68,7 +68,7 @@ def checked():
         assert [problem["line"] for problem in reports[1]["problems"]] == [6], reports[1]
         assert reports[2]["problems"][0]["hint"] == 'did you mean "name"?', reports[2]
         camclient(None, "policy", "check", KIOSK)
-        camclient(None, "policy", "check", os.path.join(folder, "none.toml"), status=1)
+        camclient(None, "policy", "check", os.path.join(folder, "none.toml"), status=5)
         camclient(None, "policy", "show", "--policy-dir", folder, status=2)
         camclient(None, "policy", "check", status=2)
 

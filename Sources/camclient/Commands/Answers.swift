@@ -53,21 +53,24 @@ struct AnsweredApp: ParsableArguments {
 
 struct AppAllow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "allow", abstract: "Let an app have cameras, where the policy asks you about apps.")
+        commandName: "allow", abstract: "Let an app have cameras, where the policy asks you about apps.",
+        usage: "camclient apps allow [options] <app>")
     @OptionGroup var app: AnsweredApp
     func run() async throws { try await app.say(.allow) }
 }
 
 struct AppDeny: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "deny", abstract: "Deny an app all cameras, under every policy; what runs is stopped.")
+        commandName: "deny", abstract: "Deny an app all cameras, under every policy; what runs is stopped.",
+        usage: "camclient apps deny [options] <app>")
     @OptionGroup var app: AnsweredApp
     func run() async throws { try await app.say(.deny) }
 }
 
 struct AppForget: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "forget", abstract: "Forget what was said of an app: where the policy asks, it is asked anew.")
+        commandName: "forget", abstract: "Forget what was said of an app: where the policy asks, it is asked again.",
+        usage: "camclient apps forget [options] <app>")
     @OptionGroup var app: AnsweredApp
     func run() async throws { try await app.say(nil) }
 }

@@ -8,7 +8,7 @@ import Timeline
 /// The user is asked on a terminal.
 struct Ask: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Be asked, on this terminal, which apps may have cameras.",
+        abstract: "Answer, on this terminal, the questions which apps may have cameras.",
         discussion: """
             Where the policy has [access] apps = "ask", each app that nothing is said of is asked about when it starts: \
             y lets it have cameras from now on, n denies them, and after 30 seconds without an answer it is no for this \
@@ -97,7 +97,7 @@ struct Ask: AsyncParsableCommand {
         switch words.first {
         case "y", "yes": return (asked.number, .allow)
         case "n", "no": return (asked.number, .deny)
-        default: throw Failure(.usage, "“\(line)” is no answer; it takes y or n.")
+        default: throw Failure(.usage, "“\(line)” is not an answer; it takes y or n.")
         }
     }
 

@@ -111,7 +111,7 @@ struct AppsOff: AsyncParsableCommand {
             Examples:
               camclient apps off cheese
               camclient apps off --all
-              sudo camclient apps off --all             everybody opens cameras himself again
+              sudo camclient apps off --all       everybody opens cameras as before
             """)
 
     @OptionGroup var choice: DoorChoice

@@ -5,10 +5,10 @@ import Glibc
 import JSONText
 import Timeline
 
-/// Why a decision fell as it did.
+/// Why a decision was made.
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say why a decision fell as it did, and what would have changed it.",
+        abstract: "Say why a decision was made, and what would have changed it.",
         discussion: """
             Every event carries the id of its decision; the last 1,024 decisions are kept. "changed by" is the smallest \
             change of facts with which the verdict would have been another: one fact, or two or three together, of the \
@@ -16,10 +16,10 @@ struct Explain: AsyncParsableCommand {
             state from right before the decision. What could have changed it and was not one of these is not named: an app \
             cannot be another, and a recorder that was lost comes back in its own time.
             Examples:
-              camclient explain          the latest
-              camclient explain 42       the one of an event that `watch --json` shows with "decision":42
-              camclient explain intercom.service    how this app stands now: what holds it off, since when, till when
-              camclient plan "start photos"    the same question about what has not happened yet
+              camclient explain                     the latest
+              camclient explain 42                  the decision of an event of `watch`
+              camclient explain intercom.service    how this app stands now
+              camclient plan "start photos"         what has not happened yet
             """)
 
     @Argument(

@@ -10,7 +10,7 @@ import Timeline
 struct MeasureResolution: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Measure how fine a simulated camera sees: at zoom 1, at the threshold, and at 3.",
-        usage: "camclient measure-resolution [<camera>] [--format <name> | --all-formats] [options]",
+        usage: "camclient measure-resolution [options] [<camera>]",
         discussion: """
             Takes pictures as an app does, of the resolution chart that simulated cameras look at. RESOLVES is the finest \
             grating seen with 30 percent of its contrast, in hundreds of line widths a picture height. Beside it is what \
@@ -80,10 +80,8 @@ struct MeasureResolution: AsyncParsableCommand {
     private func wanted(_ camera: CameraDescription) throws(Failure) -> [String?] {
         if allFormats { return camera.formats.map(\.name) }
         guard let format, !camera.formats.contains(where: { $0.name == format }) else { return [format] }
-        throw Failure(
-            .usage,
-            "“\(format)” is no format of \(camera.camera.name); there is "
-                + "\(camera.formats.map(\.name).joined(separator: ", ")). See: camclient formats")
+        let instead = NearestWord.insteadOf(format, camera.formats.map(\.name), lists: "camclient formats")
+        throw Failure(.usage, "“\(format)” is not a format of \(camera.camera.name); \(instead)")
     }
 
     /// Of one format, which a session is to run in.

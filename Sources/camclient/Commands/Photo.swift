@@ -20,7 +20,9 @@ struct Photo: AsyncParsableCommand {
     var file: String
     @Flag(help: "Of the format's high-resolution size instead of the stream's.")
     var highResolution = false
+    // A list often begins with a minus.
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "A bracket: exposure values beside what the camera finds, 1 to 8, such as -2,0,2.", valueName: "values"))
     var bias: String?

@@ -9,6 +9,7 @@ import Timeline
 struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Say what would happen, without anything happening.",
+        usage: "camclient plan [options] [<line> ...]",
         discussion: """
             Takes input lines of the scenario language, camarb-scenario(5), as arguments or on standard input, and \
             answers with the notices they would lead to now. Behind them, as comments: which apps would be interrupted, in \

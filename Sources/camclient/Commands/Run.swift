@@ -26,7 +26,9 @@ struct Run: AsyncParsableCommand {
     var keepGoing = false
     @Flag(help: "Replace files that are there.")
     var overwrite = false
-    @Argument(help: ArgumentHelp("Commands; standard input if left out.", valueName: "command"))
+    @Argument(
+        help: ArgumentHelp("Commands; standard input if left out.", valueName: "command"),
+        completion: .list(CommandList.names(in: AppCommand.help)))
     var commands: [String] = []
 
     @OptionGroup var connection: ConnectionOptions
@@ -66,6 +68,10 @@ struct Run: AsyncParsableCommand {
         var typed = lines?.makeAsyncIterator()
         var given = commands.makeIterator()
         while let line = await typed?.next() ?? given.next() {
+            if isTyped, line == "help" {
+                Output.line(AppCommand.help)
+                continue
+            }
             let failure: Failure
             do {
                 try await script.perform(line, on: session)

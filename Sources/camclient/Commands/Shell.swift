@@ -25,7 +25,9 @@ struct Shell: AsyncParsableCommand {
     var source = Source.shell
     @Flag(help: "Stay until standard input ends, or Ctrl-C: placements last as long.")
     var stay = false
-    @Argument(help: ArgumentHelp("Commands; standard input if left out.", valueName: "command"))
+    @Argument(
+        help: ArgumentHelp("Commands; standard input if left out.", valueName: "command"),
+        completion: .list(CommandList.names(in: ShellCommand.help)))
     var commands: [String] = []
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
@@ -44,12 +46,20 @@ struct Shell: AsyncParsableCommand {
         var isLeavingSomething = false
         var first: Failure?
         let isTyped = commands.isEmpty && Output.isInputTerminal
+        if isTyped { Output.notice("camclient: a command a line; help lists them, and Ctrl-D ends it.") }
         let lines = commands.isEmpty || stay ? inputLines() : nil
         var typed = lines?.makeAsyncIterator()
         while true {
             var batch = given.next(isAttached: isAttached)
-            if batch.isEmpty { batch = await typed?.next().map { [$0] } ?? [] }
+            if batch.isEmpty {
+                if isTyped { Output.text("> ") }
+                batch = await typed?.next().map { [$0] } ?? []
+            }
             if batch.isEmpty { break }
+            if isTyped, batch == ["help"] {
+                Output.line(ShellCommand.help)
+                continue
+            }
             do throws(Failure) {
                 var performed: [ShellCommand] = []
                 for line in batch { performed += try ShellCommand(line).map { [$0] } ?? [] }

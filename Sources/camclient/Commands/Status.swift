@@ -22,7 +22,9 @@ struct Status: AsyncParsableCommand {
 
 extension BrokerStatus {
     var lines: [String] {
-        var lines = ["camarbd \(version.printable), policy \(policy.printable), \(decision) decisions"]
+        var lines = [
+            "camarbd \(version.printable), policy \(policy.printable), \(decision) decision\(decision == 1 ? "" : "s")"
+        ]
         if !policyHash.isEmpty { lines.append("policy hash \(policyHash.printable)") }
         if !policyByHand.isEmpty { lines.append("the policy is \(policyByHand.printable)") }
         if !degraded.isEmpty {
@@ -34,7 +36,8 @@ extension BrokerStatus {
         if !unknown.isEmpty {
             let facts = unknown.map(\.rawValue).joined(separator: ", ")
             lines.append(
-                "not known: \(facts), because no shell and no camagent says (camagent --print shows what one sees)")
+                "not known: \(facts), because no shell and no camagent tells the broker (camagent --print shows what one sees)"
+            )
         }
         lines += speakers.flatMap(\.lines)
         if !loginSessionsUnknown.isEmpty {
@@ -54,6 +57,10 @@ extension BrokerStatus {
             lines.append("pressure is not measured: \(pressureWords.trouble.printable)")
         }
         lines += modeLines
+        if let app = override.app {
+            let trouble = override.trouble.isEmpty ? "" : ", and nothing comes of it: \(override.trouble.printable)"
+            lines.append("the operator has chosen \(app.description.printable)\(trouble)")
+        }
         lines += ["", "cameras"]
         for camera in cameras {
             let who = camera.holder.map { "held by \($0.description.printable)" } ?? ""
@@ -119,7 +126,7 @@ extension BrokerStatus {
     private var pressureReason: String {
         if let measured = pressureWords.measured, measured >= pressure { return ": \(pressureWords.why.printable)" }
         if pressureWords.said >= pressure { return ", as a shell says" }
-        return ", and is about to fall"
+        return ", which has passed and counts a little longer"
     }
 
     var json: JSON {
@@ -142,6 +149,7 @@ extension BrokerStatus {
             "pressureWhy": .string(pressureWords.why), "pressureTrouble": .string(pressureWords.trouble),
             "mode": .string(mode.inForce), "modeSetBy": .string(mode.setBy),
             "calendarMode": .string(mode.calendar), "calendarUntil": .string(mode.calendarUntil),
+            "override": .optional(override.app?.wireName), "overrideTrouble": .string(override.trouble),
             "budgets": .array(budgets.map(\.json)),
             "moment": .integer(moment.nanoseconds),
             "decision": .count(decision),

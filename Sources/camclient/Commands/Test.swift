@@ -5,13 +5,14 @@ import Scenario
 struct Test: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Run scenario files against the decision core, on a virtual clock.",
+        usage: "camclient test [options] <file> ...",
         discussion: """
             Needs no broker. Exit status 1, and a diff of each, when a scenario does not come out as written; \
-            2 when a file cannot be read as a scenario. A folder stands for all its .scenario files.
+            2 when a file is not a scenario; 5 when one cannot be read. A folder stands for all its .scenario files.
             Examples:
               camclient test Tests/scenarios
               camclient test the-caller-hangs-up-first.scenario --policies policies
-              camclient test Tests/scenarios/policies/kiosk --policy-dir /etc/camarb/policy.d
+              camclient test scenarios --policy-dir /etc/camarb/policy.d
             """)
 
     @Argument(

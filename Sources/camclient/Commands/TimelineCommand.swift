@@ -93,7 +93,7 @@ struct TimelineCommand: AsyncParsableCommand {
         guard access(path, R_OK) == 0 else { throw Failure.file(path, "cannot be read", errno) }
         do throws(ScenarioError) {
             return try Scenario.load(path: path, policies: policies)
-        } catch { throw Failure(.usage, error.description) }
+        } catch { throw Failure(error) }
     }
 
     private func firstLine(ofScenario path: String) -> String {

@@ -25,11 +25,11 @@ enum AppCommand {
     static let help = """
         Commands, one an argument or one a line of standard input:
           start, stop               ask to run, take the request back
-          record FILE [KEY=VALUE …] an interruption ends it, for good; KEY is maxDuration,
-                                    maxBytes, minFreeBytes, codec, bitRate, or
-                                    metadata.KIND
-          microphone SOURCE         what recordings hear until the camera goes, where usesAudio
-                                    is true: tone, pipewire, or a WAV file
+          record FILE [KEY=VALUE …] an interruption ends it, for good; KEY is
+                                    maxDuration, maxBytes, minFreeBytes, codec, bitRate,
+                                    or metadata.KIND
+          microphone SOURCE         what recordings hear until the camera goes, where
+                                    usesAudio is true: tone, pipewire, or a WAV file
           stop-record               finish the file
           pause, resume             the recording, in one file
           append KIND [ITEM …]      what is true of a kind of metadata from now on
@@ -39,7 +39,8 @@ enum AppCommand {
           presence LAYOUT [focused] background, fullscreen, split, slide-over,
                                     picture-in-picture
           lower RANK                take a weaker rank of the policy
-          lower ATTRIBUTE VALUE     take a weaker value of an attribute, for the whole app
+          lower ATTRIBUTE VALUE     take a weaker value of an attribute, for the
+                                    whole app
           ready [#N]                answer WillBeInterrupted: the latest, or N
           continue                  clear sensitive-content-mitigation-activated
           wait EVENT [TIME]         until the next such event after those waited
@@ -87,11 +88,11 @@ enum AppCommand {
         case "ready":
             let id = words.next()
             let number = id.flatMap { InterruptionID($0.hasPrefix("#") ? String($0.dropFirst()) : $0) }
-            if let id, number == nil { throw Failure(.usage, "“\(line)”: “\(id)” is no interruption, such as #1.") }
+            if let id, number == nil { throw Failure(.usage, "“\(line)”: “\(id)” is not an interruption, such as #1.") }
             self = .ready(number)
         case "wait": self = try Self.wait(&words)
         default:
-            throw Failure(.usage, "“\(command)” is no command; camclient run --help lists them.")
+            throw CommandList.unknown(command, in: Self.help, "run")
         }
         try words.end()
     }
@@ -103,11 +104,11 @@ enum AppCommand {
         guard let name = names.first(where: { $0.lowercased() == word.lowercased() }) else {
             throw Failure(
                 .usage,
-                "“\(words.line)”: “\(word)” is no time such as 2s, and none of \(names.joined(separator: ", ")).")
+                "“\(words.line)”: “\(word)” is not a time such as 2s, and none of \(names.joined(separator: ", ")).")
         }
         guard let text = words.next() else { return .waitEvent(name, within: waitUsual) }
         guard let time = TimeArgument(argument: text) else {
-            throw Failure(.usage, "“\(words.line)”: “\(text)” is no time such as 2s or 500ms.")
+            throw Failure(.usage, "“\(words.line)”: “\(text)” is not a time such as 2s or 500ms.")
         }
         return .waitEvent(name, within: time.duration)
     }

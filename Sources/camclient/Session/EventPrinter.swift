@@ -62,6 +62,17 @@ struct EventPrinter: Sendable {
 extension String {
     func leftPadded(_ columns: Int) -> String { String(repeating: " ", count: max(0, columns - count)) + self }
     func rightPadded(_ columns: Int) -> String { self + String(repeating: " ", count: max(0, columns - count)) }
+
+    /// Its words as lines of at most so many columns, where no word is longer.
+    func wrapped(to columns: Int) -> [String] {
+        split(separator: " ").reduce(into: []) { lines, word in
+            if let last = lines.last, last.count + 1 + word.count <= columns {
+                lines[lines.count - 1] = "\(last) \(word)"
+            } else {
+                lines.append(String(word))
+            }
+        }
+    }
 }
 
 /// Rows as columns that are as wide as they need to be.

@@ -7,7 +7,7 @@ extension RecordingOptions {
         var kinds = WireDictionary()
         for setting in settings {
             guard let equals = setting.firstIndex(of: "=") else {
-                throw Failure(.usage, "“\(setting)” is no option of a recording; it takes KEY=VALUE.")
+                throw Failure(.usage, "“\(setting)” is not an option of a recording; it takes KEY=VALUE.")
             }
             let (key, text) = (String(setting[..<equals]), String(setting[setting.index(after: equals)...]))
             if key.hasPrefix(Self.metadataPrefix) {

@@ -33,7 +33,7 @@ enum ShellCommand {
           sensitive APP                interrupt the app until it continues
           sleep, wake                  the machine is about to sleep, or woke
           login-session NAME STATE     active, inactive, locked
-          override APP|none            the operator's choice
+          override APP|none            the operator's choice; status shows it
           attribute APP NAME [VALUE]   the app's value of an attribute that the policy
                                        declares; without a value it is forgotten
           mode NAME|none               the machine's mode, one that the policy
@@ -85,11 +85,11 @@ enum ShellCommand {
         case "wait":
             let text = try words.next("a time")
             guard let time = TimeArgument(argument: text) else {
-                throw Failure(.usage, "“\(line)”: “\(text)” is no time such as 2s or 500ms.")
+                throw Failure(.usage, "“\(line)”: “\(text)” is not a time such as 2s or 500ms.")
             }
             self = .wait(time.duration)
         default:
-            throw Failure(.usage, "“\(command)” is no command; camclient shell --help lists them.")
+            throw CommandList.unknown(command, in: Self.help, "shell")
         }
         try words.end()
     }
@@ -129,7 +129,11 @@ enum ShellCommand {
         case .sleep(let asleep): try await client.setSleep(asleep)
         case .loginSession(let name, let active, let locked):
             try await client.setLoginSession(name, active: active, locked: locked)
-        case .override(let app): try await client.setOverride(app: app)
+        case .override(let app):
+            try await client.setOverride(app: app)
+            // Kept all the same: the app may come later.
+            let trouble = app == nil ? "" : try await client.status().override.trouble
+            if !trouble.isEmpty { Output.notice("camclient: the override is kept, but \(trouble)") }
         case .attribute(let app, let name, let value):
             try await client.setAttribute(app: app, name, to: value)
         case .mode(let mode): try await client.setMode(mode)

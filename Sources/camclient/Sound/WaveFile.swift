@@ -50,7 +50,9 @@ struct WaveFile: SoundSource {
                 let found = MicrophoneFormat(
                     sampleRate: UInt32(Self.number(words, at: 4, bytes: 4)),
                     channels: UInt32(Self.number(words, at: 2, bytes: 2)))
-                if let problem = found.problem { throw Failure(.file, "\(path) is no microphone's sound: \(problem)") }
+                if let problem = found.problem {
+                    throw Failure(.file, "\(path) is not a microphone's sound: \(problem)")
+                }
                 format = found
             } else if chunk.prefix(4).elementsEqual("data".utf8), let format {
                 self.path = path

@@ -38,7 +38,7 @@ struct SessionOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The camera's id, as `camclient devices` shows it; camarbd's first if left out.", valueName: "id"),
+            "The camera's id, as `camclient devices` shows it; default: camarbd's first.", valueName: "id"),
         completion: CameraCompletion.kind)
     var camera = ""
 
@@ -72,7 +72,7 @@ struct SessionOptions: ParsableArguments {
         name: [.customLong("set"), .customShort("s")], parsing: .singleValue,
         help: ArgumentHelp(
             "A setting, such as frameRate=15 or activeFormat=\"420v 1920x1080@30\". Repeatable.",
-            valueName: "key=value"))
+            valueName: "key=value"), completion: .settings)
     var settings: [String] = []
 
     func configuration() throws(Failure) -> Configuration {
@@ -90,6 +90,13 @@ struct SessionOptions: ParsableArguments {
 
     /// What lines call this client.
     var lane: String { app ?? "camclient" }
+}
+
+extension CompletionKind {
+    /// The keys that can be set, for a value to be typed behind each.
+    static var settings: CompletionKind {
+        .list(ConfigurationKey.allCases.filter { !$0.isReadOnly }.map { "\($0.rawValue)=" })
+    }
 }
 
 /// Reads `key=value` settings as one batch.

@@ -1,18 +1,45 @@
 import ArbiterProtocol
 import ArgumentParser
 import Glibc
+import Scenario
+import TomlFile
 
 /// Why a command ends otherwise than well: the sentence for the user, and the exit status for programs.
 struct Failure: Error {
-    /// The statuses that `camclient --help` documents.
-    enum Status: Int32 {
+    /// How every command ends otherwise than well. `camclient --help` lists them from here, and the manual is held to that.
+    enum Status: Int32, CaseIterable {
         case answerIsNo = 1
         case usage = 2
         case unreachable = 3
         case refused = 4
+        /// Goes before all others: of what could not be read or written nothing else is known.
         case file = 5
-        /// A search ended at a bound: what it found so far is not the whole.
         case cutOff = 6
+        case interrupted = 130
+
+        var meaning: String {
+            switch self {
+            case .answerIsNo:
+                "the answer is no: a scenario did not come out as written, something is wrong in a file, was interrupted or "
+                    + "took too long"
+            case .usage: "the command line, or a line of a script or file, makes no sense"
+            case .unreachable: "the broker cannot be reached, or the connection was lost"
+            case .refused: "the broker refused, and said why"
+            case .file: "a file or folder cannot be read or written"
+            case .cutOff: "a search ended at a bound, and found nothing so far"
+            case .interrupted: "ended by Ctrl-C; where that is the usual end, 0"
+            }
+        }
+
+        /// A line for each, as wide as a terminal is at least.
+        static var list: String {
+            let rows = [(0, "done")] + allCases.map { (Int($0.rawValue), $0.meaning) }
+            return rows.map { status, meaning in
+                meaning.wrapped(to: 66).enumerated().map { index, line in
+                    (index == 0 ? "  \(String(status).rightPadded(5))" : "       ") + line
+                }.joined(separator: "\n")
+            }.joined(separator: "\n")
+        }
     }
 
     var status: Status
@@ -23,6 +50,15 @@ struct Failure: Error {
     init(_ status: Status, _ message: String) {
         self.status = status
         self.message = message
+    }
+
+    /// What is wrong with files: that they cannot be read, or what they say. `sentence` is what stands before it.
+    init(_ found: FileProblems, _ sentence: String = "") {
+        self.init(found.isFault ? .file : .usage, sentence + found.description)
+    }
+
+    init(_ error: ScenarioError, _ sentence: String = "") {
+        self.init(error.isFault ? .file : .usage, sentence + error.description)
     }
 
     init(_ error: BrokerError) {
@@ -61,6 +97,12 @@ struct Failure: Error {
     private static func end(_ failure: Failure) -> Never {
         if !failure.message.isEmpty { Output.notice("camclient: \(failure.text)") }
         Glibc.exit(failure.status.rawValue)
+    }
+
+    /// Ends a command that looks at files and has said what is wrong with each.
+    static func finish(_ found: [FileProblems]) throws(Failure) {
+        guard !found.isEmpty else { return }
+        throw Failure(found.contains(where: \.isFault) ? .file : .answerIsNo, "")
     }
 
     /// What the system said about a file.

@@ -2,6 +2,7 @@ import ArbiterProtocol
 import ArgumentParser
 import Glibc
 import JSONText
+import Synchronization
 import Timeline
 
 /// Lines on standard output and notices on standard error, each in one write, so that lines of several processes
@@ -15,12 +16,32 @@ enum Output {
     /// Notices quote files and other programs, and have no colours: nothing in them steers a terminal.
     static func notice(_ text: String) { write(text.printableLines + "\n", to: STDERR_FILENO) }
 
-    /// A line that replaces itself; only for a terminal on standard error.
-    static func progress(_ text: String) { write("\r\u{1b}[K" + text, to: STDERR_FILENO) }
+    private static let isProgressShown = Atomic<Bool>(false)
+    private static let clearedLine = "\r\u{1b}[K"
+
+    /// A line that replaces itself, until anything else is written; only for a terminal on standard error. It fits the
+    /// terminal, where it would leave a line behind each time: what does not is cut off, of `subject` first, from its beginning.
+    static func progress(_ text: String, of subject: String = "") {
+        // In its last column some terminals begin the next line.
+        let room = max(1, width(of: STDERR_FILENO, otherwise: 80) - 1)
+        var line = subject.isEmpty ? text : "\(subject): \(text)"
+        if !subject.isEmpty, line.count > room {
+            line = "…\(subject.suffix(max(0, room - text.count - 3))): \(text)"
+        }
+        write(Array("\(clearedLine)\(line.prefix(room))".utf8)[...], whole: STDERR_FILENO)
+        isProgressShown.store(true, ordering: .relaxed)
+    }
 
     private static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8)[...], to: descriptor) }
 
     private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
+        if isProgressShown.exchange(false, ordering: .relaxed) {
+            write(Array(clearedLine.utf8)[...], whole: STDERR_FILENO)
+        }
+        write(bytes, whole: descriptor)
+    }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, whole descriptor: Int32) {
         var rest = bytes
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
@@ -40,9 +61,12 @@ enum Output {
 
     /// Columns of the terminal; `$COLUMNS` or 100 where there is none.
     static var width: Int {
+        width(of: STDOUT_FILENO, otherwise: environment("COLUMNS").flatMap { Int($0) } ?? 100)
+    }
+
+    private static func width(of descriptor: Int32, otherwise: Int) -> Int {
         var size = winsize()
-        if ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 { return Int(size.ws_col) }
-        return environment("COLUMNS").flatMap { Int($0) } ?? 100
+        return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : otherwise
     }
 
     static func environment(_ name: String) -> String? {

@@ -21,7 +21,7 @@ struct PolicyFileOptions: ParsableArguments {
         do throws(FileProblems) {
             return try PolicyFile.load(path: file, dropIns: dropIns, accounts: MachineAccounts())
         } catch {
-            throw Failure(.usage, error.description)
+            throw Failure(error)
         }
     }
 
@@ -29,7 +29,7 @@ struct PolicyFileOptions: ParsableArguments {
     func requireFolder() throws(Failure) {
         guard let policyDir else { return }
         guard let folder = opendir(policyDir) else {
-            throw Failure(.usage, "--policy-dir \(policyDir) cannot be read: \(String(cString: strerror(errno))).")
+            throw Failure.file("--policy-dir \(policyDir)", "cannot be read", errno)
         }
         closedir(folder)
     }

@@ -17,6 +17,8 @@ struct ScenarioBatch {
     var dropIns: String?
     private(set) var failed = 0
     private(set) var unreadable = 0
+    /// One of them could not be opened, read or rewritten.
+    private var isFaulty = false
     /// None of them says anything.
     var isUnreadable: Bool { unreadable == paths.count }
 
@@ -35,7 +37,6 @@ struct ScenarioBatch {
             }
             run(path, perform)
         }
-        if Output.isErrorTerminal, Moment.now - begin > .seconds(2) { Output.progress("") }
         let passed = paths.count - failed - unreadable
         if output.json {
             return Output.line(
@@ -52,6 +53,7 @@ struct ScenarioBatch {
 
     /// - Throws: the exit status that the scenarios come to, where it is not 0.
     func finish() throws(Failure) {
+        if isFaulty { throw Failure(.file, "") }
         if unreadable > 0 { throw Failure(.usage, "") }
         if failed > 0 { throw Failure(.answerIsNo, "") }
     }
@@ -73,6 +75,7 @@ struct ScenarioBatch {
             }
         } catch {
             unreadable += 1
+            if error.isFault { isFaulty = true }
             if output.json {
                 Output.line(
                     JSON.object([

@@ -1,3 +1,4 @@
+import ArbiterProtocol
 import EventTable
 
 /// A command line's words, as a scenario's line has them.
@@ -48,6 +49,27 @@ struct CommandWords {
 
     func end() throws(Failure) {
         if let word = words.peek { throw Failure(.usage, "“\(line)”: “\(word.whole)” is one word too many.") }
+    }
+}
+
+/// The commands of a script, as its help has them: the first words of the entries of its list.
+enum CommandList {
+    static func names(in help: String) -> [String] {
+        help.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+            .reduce(into: []) { names, entry in
+                let entry = entry.dropFirst(2)
+                // `start, stop  what they do`: two spaces end the list, and where there are none, it is one command.
+                let gap = zip(entry.indices, entry.indices.dropFirst()).first { entry[$0] == " " && entry[$1] == " " }
+                let heads = gap.map { entry[..<$0.0].split(separator: ",") } ?? [entry]
+                for name in heads.compactMap({ $0.split(separator: " ").first.map(String.init) })
+                where !names.contains(name) { names.append(name) }
+            }
+    }
+
+    /// For a word that is none of them.
+    static func unknown(_ word: String, in help: String, _ subcommand: String) -> Failure {
+        let instead = NearestWord.insteadOf(word, names(in: help), lists: "camclient \(subcommand) --help")
+        return Failure(.usage, "“\(word)” is not a command; \(instead)")
     }
 }
 

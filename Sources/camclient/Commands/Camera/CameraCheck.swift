@@ -14,7 +14,7 @@ struct CameraCheck: AsyncParsableCommand {
             All problems of all files come in one run, each with its place, its line and what was probably meant. Of a \
             camera each format is shown with its number in the list, which one is the default, and which keys nobody \
             published.
-            Exit status 1 when there is any problem.
+            Exit status 1 when there is any problem; 5 when a file cannot be read.
             Examples:
               camclient camera check my-webcam.toml
               camclient camera check --json cameras/*.toml
@@ -25,16 +25,16 @@ struct CameraCheck: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        var isClean = true
+        var found: [FileProblems] = []
         for file in files {
             do throws(FileProblems) {
                 show(try CameraFile.load(path: file), file)
             } catch {
-                isClean = false
+                found.append(error)
                 show(error, file)
             }
         }
-        if !isClean { throw Failure(.answerIsNo, "") }
+        try Failure.finish(found)
     }
 
     private func show(_ found: FileProblems, _ file: String) {

@@ -11,15 +11,16 @@ struct PolicyCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Say everything that is wrong with policy files.",
+        usage: "camclient policy check [options] <file> ...",
         discussion: """
             All problems of all files come in one run, each with its place, its line and what was probably meant. A \
             policy without a mistake is looked at further: rules that can never match, rules that earlier ones hide \
             (also several of them together), ranks that no rule gives, and users and groups in [access] that this machine \
             does not know are warnings.
-            Exit status 1 when there is any problem or warning.
+            Exit status 1 when there is any problem or warning; 5 when a file cannot be read.
             Examples:
               camclient policy check policies/kiosk.toml
-              camclient policy check /etc/camarb/policy.toml --policy-dir /etc/camarb/policy.d
+              camclient policy check kiosk.toml --policy-dir /etc/camarb/policy.d
               camclient policy check --json policies/*.toml
             """)
 
@@ -29,23 +30,23 @@ struct PolicyCheck: AsyncParsableCommand {
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        var isClean = true
+        var found: [FileProblems] = []
         for file in files {
-            let found = PolicyFile.check(path: file, dropIns: policyFiles.policyDir, accounts: MachineAccounts())
-            if found != nil { isClean = false }
+            let wrong = PolicyFile.check(path: file, dropIns: policyFiles.policyDir, accounts: MachineAccounts())
+            if let wrong { found.append(wrong) }
             if output.json {
                 Output.line(
                     JSON.object([
-                        "file": .string(file), "ok": .bool(found == nil),
-                        "usable": .bool(found?.problems.allSatisfy(\.isWarning) ?? true),
-                        "problems": .array(found?.problems.map(\.json) ?? []),
-                        "more": .integer(Int64(found?.more ?? 0)),
+                        "file": .string(file), "ok": .bool(wrong == nil),
+                        "usable": .bool(wrong?.problems.allSatisfy(\.isWarning) ?? true),
+                        "problems": .array(wrong?.problems.map(\.json) ?? []),
+                        "more": .integer(Int64(wrong?.more ?? 0)),
                     ]).text)
             } else {
-                Output.line((found?.description ?? "\(file): no problem").printableLines)
+                Output.line((wrong?.description ?? "\(file): no problem").printableLines)
             }
         }
-        if !isClean { throw Failure(.answerIsNo, "") }
+        try Failure.finish(found)
     }
 }
 

@@ -6,7 +6,7 @@ struct PolicyCommand: AsyncParsableCommand {
         commandName: "policy",
         abstract: "Check policy files, look at them, and try them out.",
         discussion: """
-            A policy says who may have a camera; docs/policy.md has the format. No broker is needed, unless a
+            A policy says who may have a camera; docs/policy.md has the format. No broker is needed, unless a \
             subcommand says so.
             Examples:
               camclient policy check policies/kiosk.toml

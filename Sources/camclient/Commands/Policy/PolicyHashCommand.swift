@@ -8,13 +8,14 @@ struct PolicyHashCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hash",
         abstract: "Say the hash of policy files, as `camclient status` says that of the policy in force.",
+        usage: "camclient policy hash [options] <file> ...",
         discussion: """
             32 hexadecimal digits over all that can decide: not names, summaries, comments, statements, files and the \
             order of what has none. Two machines with one hash decide the same. Users and groups count by their numbers, \
             so a policy that names some has another hash where they have other numbers. It is no signature.
             Examples:
               camclient policy hash policies/*.toml
-              camclient policy hash /etc/camarb/policy.toml --policy-dir /etc/camarb/policy.d
+              camclient policy hash kiosk.toml --policy-dir /etc/camarb/policy.d
               camclient policy hash kiosk.toml --text       what the hash is taken over
             """)
 

@@ -11,6 +11,7 @@ struct PolicyLoad: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "load",
         abstract: "Put a policy in force in the running broker, if nobody would notice; --yes: whatever comes of it.",
+        usage: "camclient policy load [options] <file> | --back",
         discussion: """
             The broker is asked first what would become of whom. If that is nothing, the policy is in force at once. Else \
             the changes are shown, and nothing is loaded: --plan with the word that stands below them loads it if the \
@@ -21,7 +22,7 @@ struct PolicyLoad: AsyncParsableCommand {
             Exit status 0: it is in force. 1: it is not, because somebody would notice, or because the plan is another one by \
             now.
             Examples:
-              camclient plan --policy kiosk-new.toml        what would happen; anybody may ask about their own apps
+              camclient plan --policy kiosk-new.toml        what would happen
               camclient policy load kiosk-new.toml
               camclient policy load kiosk-new.toml --plan 0123456789abcdef0123456789abcdef
               camclient policy load --back                  the broker's own files again

@@ -9,7 +9,7 @@ struct PolicyPlay: AsyncParsableCommand {
         abstract: "Serve a page on which a policy and a scenario are typed, and the outcome follows.",
         discussion: """
             Prints the page's address, and serves it to this machine until Ctrl-C. At each pause in typing the page shows \
-            what is wrong and where, what the scenario comes to, as a text and as a picture, why each decision fell, and \
+            what is wrong and where, what the scenario comes to, as a text and as a picture, why each decision was made, and \
             what comes next. It listens on 127.0.0.1 alone, and answers only who knows the address, which is another each \
             time. Policies and scenarios, and what they include, come from the folder; nothing is written there, and \
             nothing outside is read.

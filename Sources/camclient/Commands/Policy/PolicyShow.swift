@@ -13,6 +13,7 @@ struct PolicyShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
         abstract: "Show a policy, with the file and line that each rule comes from.",
+        usage: "camclient policy show [options] [<file>]",
         discussion: """
             Of the running broker, if no file is given: then it is the policy in force, with its drop-ins. A file's \
             own includes are followed; drop-ins are read over it where --policy-dir names their folder.
@@ -45,7 +46,7 @@ struct PolicyShow: AsyncParsableCommand {
                 return ShownPolicy(
                     try PolicyFile.load(path: file, dropIns: policyFiles.policyDir, accounts: MachineAccounts()))
             } catch {
-                throw Failure(.usage, "there is no policy to show:\n\(error)")
+                throw Failure(error, "there is no policy to show:\n")
             }
         }
         guard policyFiles.policyDir == nil else {

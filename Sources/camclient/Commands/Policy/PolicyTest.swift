@@ -26,9 +26,9 @@ struct PolicyTest: AsyncParsableCommand {
             6 when --suggest was cut off by a bound before it had looked everywhere.
             Examples:
               camclient policy test Tests/scenarios/policies
-              camclient policy test my-scenarios --policy my-kiosk.toml --suggest
-              camclient policy test my-scenarios --policy my-kiosk.toml --suggest --save my-scenarios/more
-              camclient policy test Tests/scenarios/policies/kiosk --policy my-kiosk.toml --min-coverage 100
+              camclient policy test mine --policy my-kiosk.toml --suggest
+              camclient policy test mine --policy my-kiosk.toml --suggest --save more
+              camclient policy test mine --policy my-kiosk.toml --min-coverage 100
             """)
 
     @Argument(
@@ -126,7 +126,7 @@ func loadPolicy(_ path: String, _ dropIns: String? = nil) throws(Failure) -> Loa
     do throws(FileProblems) {
         return try PolicyFile.load(path: path, dropIns: dropIns)
     } catch {
-        throw Failure(.usage, "the policy cannot be used:\n\(error)")
+        throw Failure(error, "the policy cannot be used:\n")
     }
 }
 

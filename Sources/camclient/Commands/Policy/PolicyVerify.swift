@@ -14,28 +14,28 @@ struct PolicyVerify: AsyncParsableCommand {
         commandName: "verify",
         abstract: "Walk every state that small worlds can reach under a policy, and look for a broken promise.",
         discussion: """
-            The worlds come from the policy: every choice of its kinds of clients, its cameras, and every event that it
-            can see; recorders answer at once. With --everything they answer whenever they like, cameras are unplugged
-            and blocked, clients vanish and configure, the machine sleeps, and the policy is loaded anew: best in a
+            The worlds come from the policy: every choice of its kinds of clients, its cameras, and every event that it \
+            can see; recorders answer at once. With --everything they answer whenever they like, cameras are unplugged \
+            and blocked, clients vanish and configure, the machine sleeps, and the policy is loaded anew: best in a \
             smaller world.
-            In each state the broker's own promises have to hold (docs/semantics.md, 8), and the [[never]] and
-            [[always]] statements of the policy. What breaks one is printed as the shortest scenario, which
-            `camclient test` runs, with a table of who holds, has won and waits for each camera in the end, and, where
-            one change of a rule or a choice repairs it, with that change. What an [[always]] statement with fair = true
-            says of those who go on asking is broken by a loop, which is told twice. A statement that applied in no
+            In each state the broker's own promises have to hold (docs/semantics.md, 8), and the [[never]] and \
+            [[always]] statements of the policy. What breaks one is printed as the shortest scenario, which \
+            `camclient test` runs, with a table of who holds, has won and waits for each camera in the end, and, where \
+            one change of a rule or a choice repairs it, with that change. What an [[always]] statement with fair = true \
+            says of those who go on asking is broken by a loop, which is told twice. A statement that applied in no \
             state, or names what no rule knows, is a problem.
-            Worlds are walked on all cores, also those of several policies; the verdict is the same with any number of
-            threads. With --resume the worlds that were walked whole are kept in a file, and a walk that was stopped or
+            Worlds are walked on all cores, also those of several policies; the verdict is the same with any number of \
+            threads. With --resume the worlds that were walked whole are kept in a file, and a walk that was stopped or \
             cut off goes on where it was.
             Statements about time (within, warned, at-most) are walked in worlds of their own, where time also passes between deadlines; the verdict says in which steps.
-            Exit status 0: everything was walked, and holds. 1: something is broken, or a problem. 6: cut off by a
+            Exit status 0: everything was walked, and holds. 1: something is broken, or a problem. 6: cut off by a \
             bound before everything was walked, or the policy says a key that no walk reads, and nothing is broken so far.
             Examples:
               camclient policy verify policies/kiosk.toml
-              camclient policy verify /etc/camarb/policy.toml --policy-dir /etc/camarb/policy.d
+              camclient policy verify kiosk.toml --policy-dir /etc/camarb/policy.d
               camclient policy verify kiosk.toml --clients 2 --cameras 1 --everything
-              camclient policy verify kiosk.toml --max-time 10min --max-memory 8G > broken.scenario
-              camclient policy verify policies/*.toml --clients 4 --max-time 1h --resume four.walk
+              camclient policy verify kiosk.toml --max-time 10min > broken.scenario
+              camclient policy verify *.toml --clients 4 --max-time 1h --resume walk
             """)
 
     @Argument(
@@ -99,7 +99,6 @@ struct PolicyVerify: AsyncParsableCommand {
             },
             ended: { end in
                 guard failure == nil else { return }
-                if Output.isErrorTerminal, end.took > .seconds(2) { Output.progress("") }
                 let (file, walk) = (files[end.walk], walks[end.walk].walk)
                 let verdict = VerifyVerdict(
                     file: file, dropIns: policyFiles.policyDir, walk: walk,

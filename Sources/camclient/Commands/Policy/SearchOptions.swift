@@ -25,10 +25,10 @@ struct SearchOptions: ParsableArguments {
         guard (1...3).contains(cameras) else { throw ValidationError("--cameras \(cameras) is outside 1 to 3.") }
         guard maxStates > 0 else { throw ValidationError("--max-states \(maxStates) is not above 0.") }
         guard TimeText.parse(maxTime) != nil else {
-            throw ValidationError("--max-time \(maxTime) is no time; a time is written 30s, 500ms or 10min.")
+            throw ValidationError("--max-time \(maxTime) is not a time; a time is written 30s, 500ms or 10min.")
         }
         guard Self.bytes(maxMemory) != nil else {
-            throw ValidationError("--max-memory \(maxMemory) is no size; a size is written 500M or 2G.")
+            throw ValidationError("--max-memory \(maxMemory) is not a size; a size is written 500M or 2G.")
         }
     }
 
@@ -68,9 +68,9 @@ struct SearchOptions: ParsableArguments {
             if Output.isErrorTerminal, progress.elapsed > .seconds(2), now - shown.at > .milliseconds(200) {
                 shown.at = now
                 Output.progress(
-                    "\(walks[progress.walk]): world \(progress.world) of \(progress.worlds), "
+                    "world \(progress.world) of \(progress.worlds), "
                         + "\(progress.states) states, \(Self.rate(progress.transitions, progress.elapsed)) "
-                        + "transitions a second, \(memory >> 20) MB")
+                        + "transitions/s, \(memory >> 20) MB", of: walks[progress.walk])
             }
             return nil
         }

@@ -101,7 +101,7 @@ struct WalkRecord {
     // MARK: Reading
 
     private static func noRecord(_ path: String, _ line: Int, _ what: String) -> Failure {
-        Failure(.usage, "\(path):\(line): this is no file of camclient policy verify --resume: \(what).")
+        Failure(.usage, "\(path):\(line): this is not a file of camclient policy verify --resume: \(what).")
     }
 
     private static func read(_ line: Substring, _ path: String, _ number: Int) throws(Failure) -> JSON {
@@ -133,7 +133,7 @@ struct WalkRecord {
 
     /// What is not the same in two walks, as a sentence without its end; nil when they are one.
     private static func difference(_ known: JSON, _ asked: JSON) -> String? {
-        guard known["walk"] == asked["walk"] else { return "it is no file of camclient policy verify --resume" }
+        guard known["walk"] == asked["walk"] else { return "it is not a file of camclient policy verify --resume" }
         guard known["version"] == asked["version"] else {
             let other = known["version"]?.string ?? "of another version"
             return "camclient \(other) began it, and this is \(Release.version)"

@@ -9,6 +9,7 @@ struct TraceConvert: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "convert",
         abstract: "Make a scenario of a trace: the same inputs, and what sessions were told.",
+        usage: "camclient trace convert [options] <file>",
         discussion: """
             The trace begins with its broker's start: a scenario cannot begin in the middle. Recorders answer as they \
             did; deadlines fire by themselves. What the scenario shows is what happens in it, and it is made sure that \

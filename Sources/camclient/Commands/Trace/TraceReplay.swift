@@ -12,6 +12,7 @@ struct TraceReplay: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "replay",
         abstract: "Step a fresh core through a trace: it must decide the same, byte for byte.",
+        usage: "camclient trace replay [options] <file> ...",
         discussion: """
             Several files are those of one broker, the oldest first. Exit status 0 when all came out as written; 1 at \
             the first difference, which is shown, or when steps are missing in between; 2 when a file is no trace, or \

@@ -9,13 +9,14 @@ struct TraceStatsCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats",
         abstract: "Count what was decided: waits, handovers, time held, interruptions by cause and rule, refusals.",
+        usage: "camclient trace stats [options] <file> ...",
         discussion: """
             Percentiles are exact: the least value that at least so many of a hundred do not exceed. What cannot be read \
-            is said with its place, and all else is counted; the exit status is then 1, and 2 when nothing could be read. \
+            is said with its place, and all else is counted; the exit status is then 1. With nothing counted it is 5 where the files cannot be read, and 2 where none is a trace. \
             No broker is needed.
             Examples:
               camclient trace stats visit.trace
-              camclient trace stats traces                        every machine that has a folder there
+              camclient trace stats traces            every machine that has a folder there
               camclient trace stats --by app traces/kiosk-17
               camclient trace stats --csv traces > figures.csv
             """)
