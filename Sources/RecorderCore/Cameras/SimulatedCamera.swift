@@ -68,7 +68,8 @@ package final class SimulatedCamera: CameraSource {
             throw BrokerError(.unsupportedConfiguration, "\(format.name) is no format of the \(model.name).")
         }
         // The chart takes its time, and is drawn now; what a frame shows of it is scaled when there is one.
-        try drawing { () throws(MediaFault) in _ = try raster(entry.divisor) }
+        let layout = PictureLayout(width: format.width, height: format.height, pixelFormat: format.pixelFormat)
+        try drawing { () throws(MediaFault) in _ = try raster(entry.divisor, layout) }
         self.entry = entry
         isStillDue = true
         selected = (format, zoom, frameRate)
