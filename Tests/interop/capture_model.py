@@ -1,6 +1,6 @@
 """What can be configured, over the wire: presets, points and gains, checks, and switches from one simulated iPhone camera to the other."""
 from clients import in_order
-from harness import Daemon, Refused, claim
+from harness import COMPUTING_PATIENCE, Daemon, Refused, claim
 
 IPHONES = ("back=simulated:iphone6s-back", "front=simulated:iphone6s-front")
 FORMAT_KEYS = {"sessionPreset", "activeFormat", "frameRate", "activeVideoMinFrameDuration", "activeVideoMaxFrameDuration",
@@ -171,3 +171,62 @@ def while_recording():
         session.call("StopRecording")
         finished = app.wait("RecordingFinished")
         assert (finished[2], finished[3]) == (recording, "stopped") and film.stat().st_size > 0, finished
+
+
+def shows(stream, *size):
+    """The next frame of that size; of those before it, some may be of another."""
+    while True:
+        frame = stream.read(patience=COMPUTING_PATIENCE)
+        assert frame is not None, "the stream ended"
+        stream.release(frame)
+        buffer = stream.buffers[frame.index]
+        if (buffer.width, buffer.height) == size:
+            return frame
+
+
+@claim("a session's stream has frames of each format and preset in turn, however large all of them are together")
+def formats_in_turn():
+    with Daemon(cameras=IPHONES) as daemon:
+        session = running(daemon.app("photos"), frameRate=3.0)
+        stream = session.stream()
+        batches = [({"sessionPreset": ("s", preset)}, size) for preset, size in
+                   (("photo", (4032, 3024)), ("high", (1920, 1080)), ("3840x2160", (3840, 2160)))]
+        batches += [({"activeFormat": ("s", f"420v {width}x{height}")}, (width, height)) for width, height in
+                    ((4032, 3024), (3840, 2160), (3264, 2448), (1920, 1080), (1280, 720))]
+        for batch, size in batches * 2:
+            session.call("Configure", "a{sv}", {**batch, "frameRate": ("d", 3.0)})
+            shows(stream, *size)
+        session.app.poll()
+        assert "RuntimeError" not in session.app.names(), session.app.signals
+
+
+@claim("a stream for whose pictures there is no room is said to have none, with what is asked for, held and allowed, and has them when there is room")
+def no_room():
+    with Daemon(cameras=IPHONES) as daemon:
+        app = daemon.app("photos")
+        session = running(app, frameRate=3.0)
+        first, second = session.stream(), session.stream()
+        large = {"activeFormat": ("s", "420v 4032x3024"), "frameRate": ("d", 3.0)}
+        small = {"activeFormat": ("s", "420v 1280x720"), "frameRate": ("d", 3.0)}
+        session.call("Configure", "a{sv}", large)
+        _, _, code, sentence = app.wait("RuntimeError")
+        assert code == "stream-memory", code
+        for words in ("has no pictures until there is room", "4032x3024 take 70 MiB", "76 MiB of at most 128", "A smaller format or fewer streams"):
+            assert words in sentence, sentence
+        shows(first, 4032, 3024)
+        assert session.property("Running") and not second.ended
+        # A third finds none either, and nothing else ends over it.
+        try:
+            session.stream()
+        except Refused as refused:
+            assert refused.name == "org.camarb.Error.LimitExceeded" and "70 MiB" in refused.message, refused
+        else:
+            raise AssertionError("there was room for a third stream")
+        session.call("Configure", "a{sv}", small)
+        for stream in (first, second):
+            shows(stream, 1280, 720)
+        session.call("Configure", "a{sv}", large)
+        shows(first, 4032, 3024)
+        # What one leaves is the other's.
+        first.close()
+        shows(second, 4032, 3024)

@@ -13,13 +13,14 @@ extension CaptureLoop {
             sender.replaceBuffers(by: try open.memory.pool(open.layout, for: stream.session, own: own))
             return nil
         } catch {
+            // Short: an event has 256 bytes of text.
             let name = "A stream of session \(stream.session.rawValue)"
             guard sender.isLent else {
-                return "\(name) has no pictures until there is room for them. \(error.message)"
+                return "\(name) has no pictures until there is room. \(error.message)"
             }
             // The device's own buffers went with the format.
             sender.close()
-            return "\(name) ended, and can be opened anew when there is room. \(error.message)"
+            return "\(name) ended; open another when there is room. \(error.message)"
         }
     }
 

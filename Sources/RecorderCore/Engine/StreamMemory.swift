@@ -87,10 +87,9 @@ package final class StreamMemory {
             throw BrokerError(
                 .limitExceeded,
                 """
-                Pictures of \(layout.width)x\(layout.height) take \(mebibytes(all)) MiB of buffers, \(mebibytes(growth)) MiB \
-                more than there are for them. The session has \(mebibytes(account.bytes)) MiB and gets at most \
-                \(Self.sessionBytesMax >> 20) MiB; all sessions of the camera have \(mebibytes(bytesMade)) MiB and get at most \
-                \(most >> 20) MiB. A smaller format needs less, and so do fewer streams at once.
+                Pictures of \(layout.width)x\(layout.height) take \(mebibytes(all)) MiB of buffers, \(mebibytes(growth)) more \
+                than there are. The session has \(mebibytes(account.bytes)) MiB of at most \(Self.sessionBytesMax >> 20), all \
+                together have \(mebibytes(bytesMade)) of \(most >> 20). A smaller format or fewer streams need less.
                 """)
         }
         do throws(FrameStreamFault) {
