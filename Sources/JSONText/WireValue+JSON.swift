@@ -14,9 +14,18 @@ extension WireValue {
         }
     }
 
+    /// What stands on the wire for a figure that nobody knows, by its type.
+    private static let unknown: [String: WireValue] = ["t": .uint64(.max), "x": .int64(-1)]
+
+    /// As `json`; a figure that nobody knows is null.
+    package var knownJSON: JSON { self == Self.unknown[signature] ? .null : json }
+
     /// A value of D-Bus type `type`, as far as session events have such types.
     package init?(json: JSON, type: String) {
         switch (type, json) {
+        case (_, .null):
+            guard let unknown = Self.unknown[type] else { return nil }
+            self = unknown
         case ("b", .bool(let flag)): self = .boolean(flag)
         case ("s", .string(let text)): self = .string(text)
         case ("t", .integer(let number)):

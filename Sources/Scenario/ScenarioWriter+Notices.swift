@@ -115,7 +115,8 @@ extension ScenarioWriter {
     }
 
     private func text(of end: RecordingFinished) -> String {
-        var text = "recordingFinished \(end.recording) \(end.why.rawValue) after \(TimeText.write(end.duration))"
+        var text =
+            "recordingFinished \(end.recording) \(end.why.rawValue) after \(end.duration.map { TimeText.write($0) } ?? "unknown")"
         if let cause = end.cause { text += ", for \(cause.shortName)\(Self.by(end.interrupter))" }
         if end.framesLeftOut > 0 { text += ", \(end.framesLeftOut) frames left out" }
         if end.nextChance != end.why.usualNextChance { text += ", next chance \(end.nextChance.rawValue)" }

@@ -28,9 +28,9 @@ extension SessionEvent {
         case .recordingPaused(let id): "recordingPaused \(id)"
         case .recordingResumed(let id): "recordingResumed \(id)"
         case .recordingFinished(let end):
-            "recordingFinished \(end.recording) \(end.why.rawValue) after \(end.duration.shortText)"
+            "recordingFinished \(end.recording) \(end.why.rawValue) after \(end.duration?.shortText ?? "a time that is not known")"
                 + "\(end.cause.map { ", for \($0.shortName)\(by(end.interrupter))" } ?? "")"
-                + "\(amount(end.frames, "frames"))\(amount(end.bytes, "bytes"))"
+                + "\(known(end.frames, "frames"))\(known(end.bytes, "bytes"))"
                 + amount(end.framesLeftOut, "frames left out")
         case .photoCaptured(let photo):
             photo.error.map { "photoCaptured \(photo.photo) failed: \($0.printable)" }
@@ -46,7 +46,11 @@ extension SessionEvent {
         }
     }
 
-    /// Nothing where it is not known: scenario lines leave it out.
+    private func known(_ count: UInt64?, _ what: String) -> String {
+        count.map { amount($0, what) } ?? ", \(what) unknown"
+    }
+
+    /// Nothing where there is none: scenario lines leave it out.
     private func amount(_ count: UInt64, _ what: String) -> String { count == 0 ? "" : ", \(count) \(what)" }
 
     private func by(_ interrupter: Interrupter?) -> String {

@@ -39,7 +39,8 @@ extension Timeline.Recording {
     /// How it ended.
     var words: String {
         finished.map { end in
-            "\(end.why.rawValue) after \(end.duration.shortText)\(end.frames == 0 ? "" : ", \(end.frames) frames")"
+            end.why.rawValue + (end.duration.map { " after \($0.shortText)" } ?? "")
+                + (end.frames.map { $0 == 0 ? "" : ", \($0) frames" } ?? "")
         } ?? "not finished"
     }
 }

@@ -168,14 +168,15 @@ public enum RecordingEnd: String, Hashable, Sendable, CaseIterable {
     case sessionEnded = "session-ended"
 }
 
-/// A recording's end: its file is playable and has exactly these frames.
+/// A recording's end: its file is playable and has exactly these frames. Figures that nobody knows are nil: a file may have
+/// frames then.
 public struct RecordingFinished: Hashable, Sendable {
     public var recording: RecordingID
     public var why: RecordingEnd
-    public var frames: UInt64
+    public var frames: UInt64?
     /// From the first frame's capture to the end of the last frame's display.
-    public var duration: Duration
-    public var bytes: UInt64
+    public var duration: Duration?
+    public var bytes: UInt64?
     /// What gives the next chance to record: `now`, `when-interruption-ends`, `when-access-returns`, `after-start`.
     public var nextChance: NextChance
     /// Captured meanwhile, and not in the file because the encoder or the disk could not keep up.
@@ -195,7 +196,7 @@ public struct RecordingFinished: Hashable, Sendable {
     }
 
     public init(
-        recording: RecordingID, why: RecordingEnd, frames: UInt64, duration: Duration, bytes: UInt64,
+        recording: RecordingID, why: RecordingEnd, frames: UInt64?, duration: Duration?, bytes: UInt64?,
         nextChance: NextChance
     ) {
         self.recording = recording

@@ -27,6 +27,9 @@ struct WireTests {
                     recording: 3, why: .interrupted, frames: 60, duration: .seconds(2), bytes: 9000,
                     nextChance: .whenInterruptionEnds)),
             .recordingFinished(Self.takenAway),
+            .recordingFinished(
+                RecordingFinished(
+                    recording: 3, why: .recorderReset, frames: nil, duration: nil, bytes: nil, nextChance: .now)),
             .photoCaptured(PhotoCaptured(photo: 1, width: 640, height: 480, bytes: 99)),
             .photoCaptured(PhotoCaptured(photo: 3, width: 640, height: 480, bytes: 99, metadata: Self.taken)),
             .photoCaptured(PhotoCaptured(photo: 2, width: 0, height: 0, bytes: 0, error: "The disk is full.")),

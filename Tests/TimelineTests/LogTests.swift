@@ -30,6 +30,9 @@ struct LogTests {
             .recordingFinished(
                 RecordingFinished(
                     recording: 3, why: .interrupted, frames: 0, duration: .seconds(2), bytes: 0, nextChance: .now)),
+            .recordingFinished(
+                RecordingFinished(
+                    recording: 4, why: .recorderReset, frames: nil, duration: nil, bytes: nil, nextChance: .now)),
             .photoCaptured(PhotoCaptured(photo: 1, width: 640, height: 480, bytes: 0)),
             .photoCaptured(PhotoCaptured(photo: 2, width: 0, height: 0, bytes: 0, error: "the disk is full")),
             .configurationApplied(asked: asked, inForce: asked, by: .client),

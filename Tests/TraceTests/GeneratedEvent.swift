@@ -97,8 +97,8 @@ struct GeneratedEvent {
         case .deviceFailed: .deviceFailed(camera(), random.pick(DeviceFault.allCases), message: text())
         case .recordingFinished:
             .recordingFinished(
-                number(), why: random.pick(RecordingEnd.allCases), frames: number(),
-                duration: .nanoseconds(Int64(random.below(1 << 60))), bytes: number(),
+                number(), why: random.pick(RecordingEnd.allCases), frames: flag() ? number() : nil,
+                duration: flag() ? .nanoseconds(Int64(random.below(1 << 60))) : nil, bytes: flag() ? number() : nil,
                 lastCapture: flag() ? Moment(nanoseconds: Int64(1 + random.below(1 << 60))) : nil,
                 framesLeftOut: number())
         case .photoCaptured: .photoCaptured(photo())

@@ -3,7 +3,7 @@ import errno, json, os, pathlib, re, signal, subprocess
 
 from camclient import PROGRAM, Running, camclient
 from footage import too_slow
-from harness import PATIENCE, SHELL, Daemon, Skipped, claim, played, recorded_marks, wait_until
+from harness import PATIENCE, SHELL, Daemon, Skipped, claim, played, recorded_marks, state_of, wait_until
 
 # Half a frame of the simulated camera, which has 30 a second: nearer than that is the same frame.
 HALF_A_FRAME = 1e9 / 60
@@ -265,6 +265,27 @@ def slow_footage():
         # Those behind the last frame that came are left out, too.
         assert len(numbers) == finished["frames"] and 100 < missing <= finished["framesLeftOut"], (finished, missing)
         return f"{said.partition(': ')[2]} {finished['frames']} frames, {finished['framesLeftOut']} left out"
+
+
+@claim("camclient run says of a recording whose broker nothing outlives that what is in it is not known, as JSON null, and the file plays")
+def unknown_figures():
+    for more in ((), ("--json",)):
+        with Daemon() as daemon:
+            file = daemon.directory / "visit.mkv"
+            with Running(daemon, "run", *more, "start", "wait DidStartRunning", f"record {file}", "wait RecordingFinished 60s") as recorder:
+                wait_until("the recording's first frames", lambda: file.exists() and file.stat().st_size > 500_000)
+                (core,) = daemon.recorders()
+                daemon.ends = (-signal.SIGKILL,)
+                daemon.process.kill()
+                if more:
+                    told = recorder.wait(event="RecordingFinished")
+                    assert told["why"] == "interrupted" and told["cause"] == "broker-restarted", told
+                    assert told["frames"] is told["duration"] is told["bytes"] is None, told
+                else:
+                    told = next(line for line in recorder.process.stdout if "recordingFinished" in line)
+                    assert "interrupted after a time that is not known, " in told and told.endswith(", frames unknown, bytes unknown\n"), told
+            wait_until("the recorder core's end", lambda: state_of(core) in ("", "Z"))
+            assert played(file)[0] > 0
 
 
 @claim("camclient record: codec, bit rate and metadata are in the file, and a disk that would get too full ends it")

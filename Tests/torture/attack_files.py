@@ -167,7 +167,7 @@ def die_over(daemon, shell, chance):
     assert ended[3] == "recorder-reset", ended
     app.close()
     daemon.apps.remove(app)
-    if ended[4] == 0:
+    if ended[4] in (0, 2**64 - 1):
         # Killed before its first frame was encoded: on a busy machine there may not even be a header.
         frames, seconds = played(file) if os.path.getsize(file) > 1 << 17 else (0, 0.0)
         return 0, frames, 0, (killed - begun) / 1e9, 0.0, True

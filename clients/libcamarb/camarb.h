@@ -298,7 +298,8 @@ enum camarb_event_type {
     CAMARB_EVENT_SHARERS_CHANGED, /* sharers */
     CAMARB_EVENT_SESSION_STOPPED, /* reason, rule */
     CAMARB_EVENT_RECORDING_STARTED, /* recording */
-    /* recording, reason (why), frames, duration, bytes, next_chance, frames_left_out, last_capture; cause and interrupter where it was cut */
+    /* recording, reason (why), frames, duration, bytes, next_chance, frames_left_out, last_capture; cause and interrupter where it was cut.
+     * frames and bytes may be CAMARB_UNKNOWN, and duration -1: nobody has counted what is in the file, which may have frames. */
     CAMARB_EVENT_RECORDING_FINISHED,
     CAMARB_EVENT_PHOTO_CAPTURED, /* photo, width, height, bytes, metadata; error where it is not whole */
     CAMARB_EVENT_CONFIGURATION_APPLIED, /* asked, in_force, by */
@@ -319,6 +320,9 @@ typedef struct camarb_event {
     uint64_t sequence; /* of the session, from 1 and without a gap, over a broker's end too */
     uint64_t decision; /* for `camclient explain`; 0: the library's own */
     camarb_call call;
+/* A count of a recording's that nobody knows, as where its broker or its recorder core was lost. */
+#define CAMARB_UNKNOWN UINT64_MAX
+
     uint64_t value;
     uint64_t interruption, recording, photo, grant, frames, bytes;
     int64_t deadline, duration;

@@ -76,14 +76,16 @@ static void tell_interruption(camarb_session *session) {
     memory_tell(session, event);
 }
 
-/* A recording ends with its broker, also one that was cut and whose end was not said yet. Its figures are known to nobody any more: they
- * are 0. The next broker counts from 1. */
+/* A recording ends with its broker, also one that was cut and whose end was not said yet. Its figures are known to nobody any more. The
+ * next broker counts from 1. */
 static void recording_lost(camarb_session *session) {
     camarb_client *client = session->client;
     struct memory *memory = &session->memory;
     struct event *event = memory->recording ? event_new(client, CAMARB_EVENT_RECORDING_FINISHED) : NULL;
     if (event) {
         event->told.recording = memory->recording;
+        event->told.frames = event->told.bytes = CAMARB_UNKNOWN;
+        event->told.duration = -1;
         event->reason = text_copy(client, "interrupted");
         event->cause = text_copy(client, CAUSE_BROKER_RESTARTED);
         event->next_chance = text_copy(client, "when-interruption-ends");

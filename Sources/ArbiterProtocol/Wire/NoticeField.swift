@@ -57,6 +57,16 @@ extension NoticeField where Value == UInt64 {
 }
 
 extension NoticeField where Value == UInt64? {
+    /// 2^64 - 1 on the wire: nobody knows.
+    static func knownNumber(_ name: String) -> NoticeField {
+        NoticeField(
+            name, "t", wire: { .uint64($0 ?? .max) },
+            read: { (reader, name) throws(BrokerError) in
+                let number = try reader.uint64(name)
+                return number == .max ? nil : number
+            })
+    }
+
     /// 0 on the wire: there is none.
     static func anyNumber(_ name: String) -> NoticeField {
         NoticeField(
@@ -142,6 +152,18 @@ extension NoticeField where Value == Moment? {
             read: { (reader, name) throws(BrokerError) in
                 let nanoseconds = try reader.int64(name)
                 return nanoseconds == 0 ? nil : Moment(nanoseconds: nanoseconds)
+            })
+    }
+}
+
+extension NoticeField where Value == Duration? {
+    /// -1 on the wire: nobody knows.
+    static var knownDuration: NoticeField {
+        NoticeField(
+            "duration", "x", wire: { .int64($0?.wholeNanoseconds ?? -1) },
+            read: { (reader, name) throws(BrokerError) in
+                let nanoseconds = try reader.int64(name)
+                return nanoseconds < 0 ? nil : .nanoseconds(nanoseconds)
             })
     }
 }
@@ -271,8 +293,8 @@ extension NoticeField where Value == Configuration {
 extension NoticeField where Value == RecordingFinished {
     static var finishedRecording: NoticeField {
         NoticeField(
-            RecordingFinished.init(_:_:_:_:_:_:_:_:_:_:), .number("recording"), .word("why"), .number("frames"),
-            .duration, .number("bytes"), .word("nextChance"),
+            RecordingFinished.init(_:_:_:_:_:_:_:_:_:_:), .number("recording"), .word("why"), .knownNumber("frames"),
+            .knownDuration, .knownNumber("bytes"), .word("nextChance"),
             .number("framesLeftOut").orAbsent(0) as NoticeField<UInt64>, .anyMoment("lastCapture").orAbsent(nil),
             .anyCause.orAbsent(nil), .interrupter.orAbsent(nil)
         ) {
@@ -287,7 +309,7 @@ extension NoticeField where Value == RecordingFinished {
 extension RecordingFinished {
     /// As the notice has it.
     fileprivate init(
-        _ recording: RecordingID, _ why: RecordingEnd, _ frames: UInt64, _ duration: Duration, _ bytes: UInt64,
+        _ recording: RecordingID, _ why: RecordingEnd, _ frames: UInt64?, _ duration: Duration?, _ bytes: UInt64?,
         _ nextChance: NextChance, _ framesLeftOut: UInt64, _ lastCapture: Moment?, _ cause: Cause?,
         _ interrupter: Interrupter?
     ) {

@@ -7,7 +7,7 @@ import Machine
 ///
 /// The broker has had their envelopes all along, and opens none. Each is given to one recorder core, once: a file that
 /// kills its reader kills no other. The client is told of the recording's end when that has answered, with what is in
-/// the file; or at the bound, with how long it ran, and with no frames and bytes, since nobody has counted them.
+/// the file; or at the bound, with how long it ran, and with frames and bytes not known, since nobody has counted them.
 /// Nothing else waits for it: the camera's next grant does not.
 final class Completions {
     /// From the recorder core's end until the client is told, in nanoseconds: somewhat longer than a recorder core takes at
@@ -42,7 +42,7 @@ final class Completions {
     ///   - duration: how long it ran, from its start to its recorder core's end.
     func complete(_ recording: RecordingID, _ file: ClientFile?, ran duration: Duration) {
         guard let file, !link.recorder.isStopping, underWay.count < Self.atOnceMax else {
-            return tell(recording, RecorderNews.Contents(frames: 0, duration: duration, bytes: 0))
+            return tell(recording, RecorderNews.Contents(duration: duration))
         }
         let timeMax = link.broker.options.patience * Self.timeMax
         let timer = try? link.broker.loop.addTimer { [unowned self] in
@@ -73,7 +73,7 @@ final class Completions {
         link.broker.journal.send(
             .notice, "camera “\(link.camera.name)”: recording \(recording) was not completed: \(why)",
             [("CAMARB_CAMERA", link.camera.name)])
-        tell(recording, RecorderNews.Contents(frames: 0, duration: left.duration, bytes: 0))
+        tell(recording, RecorderNews.Contents(duration: left.duration))
     }
 
     private func tell(_ recording: RecordingID, _ end: RecorderNews.Contents) {

@@ -96,9 +96,10 @@ package enum RecorderNews {
 
     /// What is in a recording's file.
     package struct Contents {
-        var frames: UInt64
-        var duration: Duration
-        var bytes: UInt64
+        /// Nil, of each: nobody knows.
+        var frames: UInt64?
+        var duration: Duration?
+        var bytes: UInt64?
         /// Nil: there is no frame, or nobody knows.
         var lastCapture: Moment?
         var framesLeftOut: UInt64 = 0

@@ -192,7 +192,7 @@ extension CameraLink {
                 outputs.goesOn(recording)
                 if !found.recordings.contains(recording.id) {
                     survival.survivor?.recordingEnd = .recordingFinished(
-                        recording.id, why: .recorderReset, frames: 0, duration: .zero, bytes: 0)
+                        recording.id, why: .recorderReset, frames: nil, duration: nil, bytes: nil)
                 }
             }
             // What began without anybody's knowing of it.

@@ -53,12 +53,12 @@ extension SessionMemory {
     }
 
     /// A recording ends with its broker, also one that was cut and whose end was not said yet. Its figures are known to nobody
-    /// any more: they are 0. The next broker counts from 1.
+    /// any more. The next broker counts from 1.
     private mutating func recordingLost() -> [SessionEvent] {
         defer { (recording, lastRecordingFinished) = (nil, 0) }
         guard let recording else { return [] }
         var end = RecordingFinished(
-            recording: recording, why: .interrupted, frames: 0, duration: .zero, bytes: 0,
+            recording: recording, why: .interrupted, frames: nil, duration: nil, bytes: nil,
             nextChance: .whenInterruptionEnds)
         end.cause = .brokerRestarted
         return [.recordingFinished(end)]

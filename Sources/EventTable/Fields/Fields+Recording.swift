@@ -67,6 +67,45 @@ extension EventField where Value == Moment? {
     }
 }
 
+/// What a scenario says for a figure that nobody knows. It is `null` in a trace, and not there on the wire.
+private let unknown = "unknown"
+
+extension EventField where Value == UInt64? {
+    /// As `setting`, or `frames=unknown`.
+    static func knownSetting(_ key: String) -> EventField {
+        EventField(
+            key, "t",
+            .setting(
+                key, usual: 0, say: { $0.map { "\($0)" } ?? unknown },
+                hear: { (word) throws(LineProblem) in word.text == unknown ? nil : try word.wholeNumber() }),
+            wire: { $0.map { .uint64($0) } },
+            read: { (line) throws(LineFault) in
+                try line.nullable(key) { (line) throws(LineFault) in try line.count(key) }
+            })
+    }
+}
+
+extension EventField where Value == Duration? {
+    /// As `time`, or `duration=unknown`.
+    static func knownTime(_ key: String) -> EventField {
+        EventField(
+            key, "x",
+            .setting(
+                key, usual: .zero, say: { $0.map { TimeText.write($0) } ?? unknown },
+                hear: { (word) throws(LineProblem) in
+                    if word.text == unknown { return nil }
+                    guard let time = TimeText.parse(word.text) else {
+                        throw LineProblem(word, "“\(word.text)” is no time")
+                    }
+                    return time
+                }),
+            wire: { $0.map { .int64($0.wholeNanoseconds) } },
+            read: { (line) throws(LineFault) in
+                try line.nullable(key) { (line) throws(LineFault) in .nanoseconds(try line.nanoseconds(key)) }
+            })
+    }
+}
+
 extension EventField where Value == UInt64 {
     /// As `setting`; a trace of before it was told does not have it.
     static func laterSetting(_ key: String) -> EventField {

@@ -61,8 +61,8 @@ extension EventDescription.Table {
         (origin, concern) = (.recorder, .whoeverIsTold)
         add(
             .recordingFinished, .line("finished"), marked: [.routine], Event.recordingFinished,
-            .number("recording", of: "a recording"), .oneOf("why", "why it ended"), .setting("frames"),
-            .time("duration"), .setting("bytes"),
+            .number("recording", of: "a recording"), .oneOf("why", "why it ended"), .knownSetting("frames"),
+            .knownTime("duration"), .knownSetting("bytes"),
             .laterMoment("lastCapture"), .laterSetting("framesLeftOut")
         ) {
             if case .recordingFinished(

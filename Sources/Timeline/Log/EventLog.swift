@@ -6,7 +6,8 @@ package import JSONText
 ///     {"moment":12345,"app":"photos","sequence":1,"decision":7,"event":"DidStartRunning","grant":3}
 ///     {"moment":12345,"fact":"note","text":"place photos fullscreen focused"}
 ///
-/// `moment` is nanoseconds of CLOCK_MONOTONIC; an event's other members have the names of `org.camarb.Session1`.
+/// `moment` is nanoseconds of CLOCK_MONOTONIC; an event's other members have the names of `org.camarb.Session1`, and are null where
+/// nobody knows them.
 package enum LogEntry: Hashable, Sendable {
     case event(Moment, app: String, SessionSignal)
     case fact(Moment, TimelineFact)
@@ -26,7 +27,9 @@ package enum LogEntry: Hashable, Sendable {
             ]
             let names = Interface.session.signal(signal.event.wireName)?.carries.map(\.name) ?? []
             let arguments = signal.event.wireArguments(sequence: signal.sequence, decision: signal.decision)
-            for (name, argument) in zip(names, arguments) { members.append(.init(key: name, value: argument.json)) }
+            for (name, argument) in zip(names, arguments) {
+                members.append(.init(key: name, value: argument.knownJSON))
+            }
             return .object(members)
         case .fact(let moment, let fact):
             let json = JSON.object(["moment": .integer(moment.nanoseconds)])

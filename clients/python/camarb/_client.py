@@ -49,6 +49,9 @@ def _text(text: Optional[bytes]) -> str:
 
 def _texts(list_) -> tuple:
     texts = []
+# What camarb.h says for figures of a recording that nobody knows.
+UNKNOWN = (("frames", 2**64 - 1), ("bytes", 2**64 - 1), ("duration", -1))
+
     while list_ and list_[len(texts)] is not None:
         texts.append(_text(list_[len(texts)]))
     return tuple(texts)
@@ -121,12 +124,13 @@ class Event:
     recording: int
     photo: int
     grant: int
-    frames: int
-    bytes: int
+    frames: Optional[int]
+    bytes: Optional[int]
+    """Of a recording, None: nobody has counted what is in its file, which may have frames."""
     deadline: int
     """Nanoseconds of time.monotonic_ns()."""
-    duration: int
-    """Nanoseconds."""
+    duration: Optional[int]
+    """Nanoseconds. Of a recording, None: not known."""
     width: int
     height: int
     will_resume: bool
@@ -622,6 +626,8 @@ class Client:
     def watch_cameras(self) -> Call:
         """From now on the client knows which cameras there are: CAMERAS_CHANGED says when that changes."""
         return self._call(lib.camarb_client_watch_cameras(self._open()))
+            elif (name, value) in UNKNOWN:
+                value = None
 
     @property
     def cameras(self) -> list:

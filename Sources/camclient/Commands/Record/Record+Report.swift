@@ -13,8 +13,10 @@ extension Record {
                 JSON.object([
                     "file": .optional(part.file), "recording": .count(finished.recording),
                     "why": .string(finished.why.rawValue),
-                    "frames": .count(finished.frames), "nanoseconds": .integer(finished.duration.wholeNanoseconds),
-                    "bytes": .count(finished.bytes), "nextChance": .string(finished.nextChance.rawValue),
+                    "frames": finished.frames.map { .count($0) } ?? .null,
+                    "nanoseconds": finished.duration.map { .integer($0.wholeNanoseconds) } ?? .null,
+                    "bytes": finished.bytes.map { .count($0) } ?? .null,
+                    "nextChance": .string(finished.nextChance.rawValue),
                     "reason": .optional(interruption?.reason?.wireName),
                     "interrupter": .optional(interrupter?.wireName),
                     "cause": .optional(finished.cause?.wireName),
@@ -23,7 +25,10 @@ extension Record {
                 ]).text)
             return
         }
-        var facts = ["\(finished.duration.shortText)", "\(finished.frames) frames", "\(finished.bytes) bytes"]
+        var facts = ["\(finished.duration?.shortText ?? "length unknown")"]
+        facts += [(finished.frames, "frames"), (finished.bytes, "bytes")].map { count, what in
+            count.map { "\($0) \(what)" } ?? "\(what) unknown"
+        }
         if finished.framesLeftOut > 0 { facts.append("\(finished.framesLeftOut) frames left out") }
         var line = facts.joined(separator: ", ")
         if !part.isWanted {

@@ -69,7 +69,8 @@ final class RecordingSeries {
                 return stop == nil
             }
             let part = try await end(of: id, session, target, left)
-            recorded += part.finished.duration
+            // A part whose length nobody knows takes nothing off.
+            recorded += part.finished.duration ?? .zero
             onEnd(part)
             if goesOn { try writeGaps() }
             guard goesOn, part.isCut, duration.map({ recorded < $0 }) ?? true else { return part.isWanted }
@@ -115,13 +116,13 @@ final class RecordingSeries {
         }
         var part = Part(finished: finished, interruption: interruption)
         // A recording whose end is known and that has no frame is no film. Without --again its file stays as it is.
-        let isEmpty = finished.frames == 0 && finished.bytes > 0 && (goesOn || files.isFolder)
+        let isEmpty = finished.frames == 0 && finished.bytes ?? 0 > 0 && (goesOn || files.isFolder)
         guard !isEmpty, target.hasBytes else {
             if isEmpty { target.discard() } else { target.discardIfEmpty() }
             return part
         }
         // Bytes are told of a file that is known to be whole, and of no other.
-        let path = finished.bytes > 0 ? try target.keep() : try target.keepUnfinished()
+        let path = finished.bytes ?? 0 > 0 ? try target.keep() : try target.keepUnfinished()
         part.file = path
         files.keeps(path)
         if goesOn {
