@@ -17,7 +17,7 @@ public enum Event: Hashable, Sendable {
     case disconnected(ClientID)
 
     // MARK: Sessions
-    /// `camera` nil: the first one there is. `reestablished`: the client says it ran before the broker restarted.
+    /// `camera` nil: the back one, or where none is there the first by its id. `reestablished`: the client says it ran before the broker restarted.
     case created(SessionID, ClientID, camera: CameraID?, Configuration, reestablished: Bool)
     case startRunning(SessionID)
     /// In place of `startRunning`, after a restart of the broker: the session is the one that had a grant which a recorder

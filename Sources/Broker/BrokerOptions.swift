@@ -188,7 +188,8 @@ public struct BrokerOptions: Sendable {
                             and a bad one never replaces a good one
           --policy-dir DIR  drop-ins: every *.toml in it is read over the policy, in the order of the names;
                             without it \(usualPolicyFolder), where that is there; "" reads none
-          --camera ID=SPEC  a camera, as often as wanted; the first is the default one. ID is a word of letters,
+          --camera ID=SPEC  a camera, as often as wanted; apps that name none get the back one, or where none is
+                            there the first by its id. ID is a word of letters,
                             digits and . _ : -, and SPEC is
                               simulated[:MODEL]  a test picture with frame number and capture time, as a certain
                                                  camera would take it: iphone6s-back (the usual one), iphone5-back, …

@@ -7,7 +7,7 @@ import json, pathlib, re, shutil, subprocess, tempfile
 
 from camclient import camclient
 from footage import filmed
-from harness import PROGRAMS, ROOT, Daemon, Refused, Skipped, claim, wait_until
+from harness import PROGRAMS, ROOT, SHELL, Daemon, Refused, Skipped, claim, wait_until
 
 CAMERA_INTERFACE = "org.camarb.Camera1"
 
@@ -432,3 +432,25 @@ def page():
             seen.add(model)
     assert seen == set(CAMERAS), seen ^ set(CAMERAS)
     return f"{len(seen)} cameras"
+
+
+@claim("whoever names no camera gets the back one, and where none is there the first by its id, and keeps it")
+def unnamed():
+    def chosen(daemon):
+        session = daemon.app("photos").session("")
+        return session, session.property("Camera")
+
+    cameras = ("zoo=simulated:iphone6s-front", "attic=simulated:iphone6-front", "yard=simulated:iphone6s-back")
+    with Daemon(cameras=cameras) as daemon:
+        session, camera = chosen(daemon)
+        assert camera == "yard", camera
+        # What none of the others has.
+        camclient(daemon, "photo", str(daemon.directory / "yard.jpg"), "--set", "focusMode=locked")
+        shell = daemon.shell()
+        shell.call(SHELL, "Plug", "sb", "yard", False)
+        assert chosen(daemon)[1] == "attic"
+        shell.call(SHELL, "Plug", "sb", "yard", True)
+        shell.call(SHELL, "Plug", "sb", "attic", False)
+        assert chosen(daemon)[1] == session.property("Camera") == "yard"
+    with Daemon(cameras=cameras[:2]) as daemon:
+        assert chosen(daemon)[1] == "attic"

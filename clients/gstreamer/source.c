@@ -403,7 +403,7 @@ static void camarb_src_class_init(CamarbSrcClass *class) {
     object->finalize = finalize;
     const GParamFlags settable = G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_READY;
     properties[PROP_CAMERA] = g_param_spec_string(
-        "camera", "Camera", "The camera's id, as in `camclient devices`; nothing: the first one", NULL, settable);
+        "camera", "Camera", "The camera's id, as in `camclient devices`; nothing: the back one, else the first", NULL, settable);
     properties[PROP_ADDRESS] = g_param_spec_string(
         "address", "Address", "Where the broker is: unix:path=… or a path; nothing: $CAMARB_SOCKET, the user's, the system's", NULL,
         settable);

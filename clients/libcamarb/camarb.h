@@ -3,7 +3,7 @@
  *     camarb_client *client;
  *     if (camarb_client_new(&client, NULL) < 0) …                      // no broker here
  *     camarb_client_declare_app(client, "org.example.Booth");
- *     camarb_session *session = camarb_session_new(client, "", NULL);  // "": the first camera
+ *     camarb_session *session = camarb_session_new(client, "", NULL);  // "": the back camera, else the first
  *     camarb_session_set_pictures(session, true);
  *     camarb_session_start(session);
  *     for (;;) {
@@ -176,7 +176,7 @@ CAMARB_API int camarb_configuration_numbers(
 
 /* ── Sessions ───────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* A stopped session. camera: its id, "" or NULL for the first one. configuration: what it wants, NULL for the usual; stays the
+/* A stopped session. camera: its id, "" or NULL for the back one, or where none is there the first by its id. configuration: what it wants, NULL for the usual; stays the
  * caller's. NULL: no memory, too many calls, or an id that is not UTF-8. A camera that is not known, or a configuration that cannot be, ends the session:
  * CAMARB_EVENT_ENDED says why, and each call of the session's is refused with that error. */
 CAMARB_API camarb_session *camarb_session_new(

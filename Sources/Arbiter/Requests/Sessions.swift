@@ -8,7 +8,7 @@ extension Arbiter {
     ) {
         // Told twice, it is the same session; and a client that is gone needs none.
         guard state.session(id) == nil, let client = state.client(clientID) else { return }
-        guard let chosen = camera.map({ state.cameraNames[$0] }) ?? state.cameraOrder.first else {
+        guard let chosen = camera.map({ state.cameraNames[$0] }) ?? usualCamera else {
             return notes.refuse(.unknownCamera, unknownCamera(camera), .knownCamera)
         }
         let check = check(chosen)
@@ -31,6 +31,14 @@ extension Arbiter {
         if reestablished { state.sessions[slot].has.insert(.reestablished) }
         state.noteWishes(of: slot)
         state.append(slot, to: client)
+    }
+
+    /// Whoever names no camera gets the back one, as from AVFoundation; where none is there, the first by its id.
+    private var usualCamera: Slot<Camera>? {
+        let back = state.cameraOrder.first {
+            state.cameras[$0].isPresent && state.cameraSettings[$0].capabilities.position == .back
+        }
+        return back ?? state.cameraOrder.first
     }
 
     func unknownCamera(_ camera: CameraID?) -> String {

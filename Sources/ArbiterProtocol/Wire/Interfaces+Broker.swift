@@ -7,7 +7,10 @@ extension Interface {
             Method(
                 "CreateSession", [Argument("camera", "s"), Argument("configuration", "a{sv}")],
                 gives: [Argument("session", "o")],
-                "Creates a stopped session on a camera (its id, or \"\" for the first). At most 64 for each client and 256 for each user."
+                """
+                Creates a stopped session on a camera (its id; "" for the back one, or where none is there the first by its id). At \
+                most 64 for each client and 256 for each user.
+                """
             ),
             Method(
                 "DeclareClient", [Argument("attributes", "a{sv}")],

@@ -92,9 +92,9 @@ extension NoticeDescription {
             .recordingFinished,
             """
             The file is whole and playable. What is not known of it (“Files for a photo or a recording”) is 2^64 - 1 in `frames` and \
-            `bytes`, and -1 in `duration`. `framesLeftOut` could not be written in time, or not be had from footage in \
-            time; `lastCapture` is when its last frame was captured (nanoseconds of CLOCK_MONOTONIC, 0: not known); `cause` and `interrupter` say for what it \
-            was cut ("": it was not, or the client may not know).
+            `bytes`, and -1 in `duration`. `framesLeftOut` could not be written in time, or not be had from footage in time; \
+            `lastCapture` is when its last frame was captured (nanoseconds of CLOCK_MONOTONIC, 0: not known); `cause` and \
+            `interrupter` say for what it was cut ("": it was not, or the client may not know).
             """, SessionEvent.recordingFinished, .finishedRecording
         ) { if case .recordingFinished(let finished) = $0 { finished } else { nil } },
         NoticeDescription(

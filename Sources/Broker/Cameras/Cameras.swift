@@ -63,9 +63,6 @@ final class Cameras {
     /// The paths of those that have been described.
     var paths: [String] { order.filter { $0.capabilities != nil }.map { ObjectPath.camera($0.camera) } }
 
-    /// The default camera is the first of the command line, whatever its id.
-    var first: CameraID? { order.first { $0.capabilities != nil }?.camera }
-
     /// The file that a photo or a recording is to go into. Not one that is recorded to, by whichever camera: either would
     /// destroy the other.
     func outputFile(_ reader: inout WireReader, _ message: BusMessage) throws(BrokerError) -> ClientFile {

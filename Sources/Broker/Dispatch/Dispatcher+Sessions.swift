@@ -26,7 +26,7 @@ extension Dispatcher {
             let session = SessionID(clients.lastSession + 1)
             clients.owners[session.rawValue] = Clients.Owned(
                 client: client, name: clients.sessionNames.take(client.name))
-            let chosen = camera.isEmpty ? cameras.first : CameraID(camera)
+            let chosen = camera.isEmpty ? nil : CameraID(camera)
             let refusal = broker.step(
                 .created(session, client.id, camera: chosen, configuration, reestablished: reestablished), for: request)
             guard refusal == nil else {

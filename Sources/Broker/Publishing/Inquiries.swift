@@ -63,7 +63,7 @@ final class Inquiries {
             override: overrideStatus(for: client), budgets: clients.budgetUses(for: client),
             moment: Broker.now(),
             decision: arbiter.lastDecision,
-            // As given on the command line: the first is the one for apps that name none.
+            // As given on the command line.
             cameras: cameras.order.compactMap { link in status.cameras.first { $0.id == link.camera } }.map { camera in
                 ArbiterProtocol.CameraStatus(
                     camera: camera.id, name: camera.capabilities.name, position: camera.capabilities.position,

@@ -117,7 +117,9 @@ extension ReferenceArbiter {
     private mutating func create(
         _ id: SessionID, _ client: ClientID, _ camera: CameraID?, _ configuration: Configuration, _ reestablished: Bool
     ) {
-        guard world.sessions[id] == nil, world.clients[client] != nil, let camera = camera ?? world.cameras.keys.min()
+        let back = world.cameras.filter { $0.value.isPresent && $0.value.position == .back }
+        guard world.sessions[id] == nil, world.clients[client] != nil,
+            let camera = camera ?? back.keys.min() ?? world.cameras.keys.min()
         else { return }
         var session = WholeWorld.Session(client: client, camera: camera)
         session.usesAudio = configuration[.usesAudio] == .flag(true)

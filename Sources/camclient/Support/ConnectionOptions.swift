@@ -38,7 +38,8 @@ struct SessionOptions: ParsableArguments {
     @Option(
         name: .long,
         help: ArgumentHelp(
-            "The camera's id, as `camclient devices` shows it; default: camarbd's first.", valueName: "id"),
+            "The camera's id, as `camclient devices` shows it; default: the back one, else the first by its id.",
+            valueName: "id"),
         completion: CameraCompletion.kind)
     var camera = ""
 

@@ -637,8 +637,8 @@ class Client:
         return [_camera(cameras[i]) for i in range(count.value)]
 
     def session(self, camera: str = "", configuration: Optional[Mapping[str, Setting]] = None, **settings: Setting) -> Session:
-        """A stopped session. camera: its id, "" for the first one; settings: what it wants. A camera that is not known, or a
-        configuration that cannot be, ends the session: the event ENDED says why."""
+        """A stopped session. camera: its id, "" for the back one, or where none is there the first by its id; settings: what it
+        wants. A camera that is not known, or a configuration that cannot be, ends the session: the event ENDED says why."""
         with _configuration({**(configuration or {}), **settings}) as wanted:
             pointer = lib.camarb_session_new(self._open(), camera.encode(), wanted)
         if not pointer:
