@@ -1,7 +1,7 @@
 """Login sessions and sleep, as logind tells of them: the user at the machine has its cameras, and recordings end before it sleeps."""
-import json, os, pathlib, signal, subprocess, tempfile, time
+import json, os, pathlib, re, signal, subprocess, tempfile, time
 
-from harness import PROGRAMS, Daemon, children_of, claim, played, wait_until
+from harness import BROKER, PROGRAMS, ROOT, Daemon, children_of, claim, played, wait_until
 from logind import NAME, Logind
 from message_bus import BUS, Bus
 from jeepney import DBusAddress, HeaderFields, new_method_call, new_signal
@@ -296,3 +296,30 @@ def many():
         last.session().start()
         last.wait("WasInterrupted", lambda body: "login-session-inactive" in body[3])
         assert "88 of them count as inactive" in daemon.said()
+
+
+def documented(table):
+    """What wire.md has in the first columns of the table whose header begins so: keys, or a row's name with its keys, and types."""
+    text = (ROOT / "docs" / "wire.md").read_text()
+    rows = text.split(f"\n| {table} |", 1)[1].split("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in rows]
+
+
+@claim("a status has each key that wire.md lists, with its type, and no other")
+def documented_keys():
+    with Bus() as bus, Logind(bus, TWO), broker(bus) as daemon:
+        app, shell = daemon.app("alices", loginSession="1"), daemon.shell()
+        app.session().start()
+        app.wait("DidStartRunning")
+        known(daemon, "1", "2")
+        status_of_broker, cameras, sessions = shell.call(BROKER, "GetStatus")
+        for name, told in (("`broker`", status_of_broker), ("one of `cameras`", cameras[0]), ("one of `sessions`", sessions[0])):
+            listed = {}
+            for cells in documented(f"of {name}"):
+                keys, types = (re.findall("`([^`]+)`", cell) for cell in cells[:2])
+                listed.update(zip(keys, types if len(types) == len(keys) else types * len(keys)))
+            assert listed == {key: type_ for key, (type_, _) in told.items()}, (name, listed, told)
+        for row, keys in documented("of one of"):
+            entries = status_of_broker[row.strip("`")][1]
+            told = {key: type_ for entry in entries for key, (type_, _) in entry.items()}
+            assert dict(re.findall(r"`(\w+)` ([a-z])\b", keys)) == told, (row, told)

@@ -2,7 +2,7 @@
 from jeepney import DBusAddress, HeaderFields, MessageType, new_method_call
 
 from clients import Rival
-from harness import BROKER, CAMERA, PATIENCE, SHELL, Daemon, claim
+from harness import BROKER, CAMERA, PATIENCE, SHELL, Daemon, claim, stopped
 
 BUS = DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
 SESSION_INTERFACE = "org.camarb.Session1"
@@ -66,6 +66,25 @@ def ramp():
         app.wait("DidStopRunning")
         asked = session.property("Configuration")
         assert asked == {"frameRate": ("d", 20.0), "videoZoomFactor": ("d", 2.0)}, asked
+
+
+@claim("a batch that was taken is in the session's configuration when it is in force, and at once where it waits for that")
+def taken_and_in_force():
+    with Daemon(extra=("--patience", "20")) as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        session.start()
+        app.wait("DidStartRunning")
+        before = session.property("Configuration")
+        with stopped(*daemon.recorders()):
+            session.call("Configure", "a{sv}", {"videoZoomFactor": ("d", 2.0)})
+            assert session.property("Configuration") == before
+        app.wait("ConfigurationApplied", lambda body: body[3]["videoZoomFactor"] == ("d", 2.0))
+        assert session.property("Configuration") == {**before, "videoZoomFactor": ("d", 2.0)}
+        session.call("StopRunning")
+        app.wait("DidStopRunning")
+        session.call("Configure", "a{sv}", {"videoZoomFactor": ("d", 3.0)})
+        assert session.property("Configuration") == {"videoZoomFactor": ("d", 3.0)}
 
 
 @claim("answers name their sender as signals do, errors, too")

@@ -44,24 +44,9 @@ extension Interface {
                 "GetStatus", [],
                 gives: [Argument("broker", "a{sv}"), Argument("cameras", "aa{sv}"), Argument("sessions", "aa{sv}")],
                 """
-                Which apps hold and wait for cameras, and why. Other users' sessions show only where they are, and whether \
-                they run. `policyHash` (s) of `broker` is that of the policy in force, `policyByHand` (s) says whence it is where \
-                somebody loaded it (`LoadPolicy`), and is empty otherwise. The first 64 \
-                sessions; where `moreSessions` (b) of `broker` is true, `GetSessions` has the others. `waiting` and \
-                `sharers` of a camera list the first 64. `budgets` (aa{sv}) of `broker`: of each bounded `resource` (s) \
-                what the asker's user has `used` and may have at `most` (t); root is told of each `user` (u), and in \
-                entries without one of all together. `placements` (aa{sv}): why the apps of each `user` (u) count as where \
-                they are, by `standing` (s): `told` by a source, `kept` for some seconds after that source left, `lost` \
-                (all background), `login-session` (those of an active one in front), `nobody` (all in front). `ownPrivacy` \
-                (b): the asker's user has its own privacy switch on. `pressure` is what rules read: `pressureSaid` a \
-                shell's word, `pressureMeasured` the machine's own ("": nobody looks), `pressureWhy` by which reading, \
-                `pressureTrouble` why there is none. `mode` is the machine's mode ("": none), \
-                `modeSetBy` who set it by hand (`root`, `operator`; "": the calendar), `calendarMode` what the calendar says, \
-                and `calendarUntil` till when, in local time ("": always). `override` (s) is the app that the operator has chosen \
-                by hand (`Override`; "": none), `overrideTrouble` (s), for who is trusted, why nothing comes of it as things are: \
-                nobody knows the app. Of a camera, `outside` is a program that streams from it without \
-                asking, `openIn` one that merely has its node open, `unwatched` why neither would be noticed before \
-                somebody asks, `fault` how its device failed since it last streamed.
+                Which apps hold and wait for cameras, and why; “What GetStatus says” lists the keys. Other users' sessions show \
+                only where they are, and whether they run. The first 64 sessions; where `moreSessions` of `broker` is true, \
+                `GetSessions` has the others. `waiting` and `sharers` of a camera list the first 64.
                 """),
             Method(
                 "GetSessions", [Argument("after", "t")],
@@ -83,7 +68,11 @@ extension Interface {
                 "ExplainApp", [Argument("app", "s")],
                 gives: [Argument("summary", "s"), Argument("verdicts", "aa{sv}")],
                 """
-                How the sessions of an app that ask to run stand at this moment, and why, whenever that was decided: what                 holds each off, since when and till when. `app` is a name as events show it, or a session's. Each verdict                 as in `Explain`, without `decision`, and with `camera` s, `since` x (microseconds of real time, 0: not known),                 `hasWon` b (only the holder's time keeps it from its camera), and `limits` aa{sv}, the earliest first: `kind` s                 (`min-hold`, `grace`, `lease`, `cool-down` or `cut`), `until` x (microseconds of real time), `app` s, `rule` s.
+                How the sessions of an app that ask to run stand at this moment, and why, whenever that was decided: what \
+                holds each off, since when and till when. `app` is a name as events show it, or a session's. Each verdict \
+                as in `Explain`, without `decision`, and with `camera` s, `since` x (microseconds of real time, 0: not known), \
+                `hasWon` b (only the holder's time keeps it from its camera), and `limits` aa{sv}, the earliest first: `kind` s \
+                (`min-hold`, `grace`, `lease`, `cool-down` or `cut`), `until` x (microseconds of real time), `app` s, `rule` s.
                 """),
             Method(
                 "Plan", [Argument("scenario", "s")], gives: [Argument("outcome", "s")],

@@ -29,7 +29,11 @@ extension Interface {
             Method("CommitConfiguration", "Closes a batch; the outermost one applies it as a whole."),
             Method(
                 "Configure", [Argument("batch", "a{sv}")],
-                "Sets keys as a whole or not at all: camera, activeFormat, frameRate, videoZoomFactor, …"),
+                """
+                Sets keys as a whole or not at all: camera, activeFormat, frameRate, videoZoomFactor, … The answer says that the \
+                batch was taken. While the session runs it is in force, and in `Configuration`, with `ConfigurationApplied`, which \
+                may come later.
+                """),
             Method(
                 "CheckConfiguration", [Argument("batch", "a{sv}")],
                 "Answers as `Configure` would at this moment, refusal and sentence alike, and sets nothing."),
