@@ -18,7 +18,8 @@ public enum SocketAddress {
 
     /// The path in a D-Bus address of the form `unix:path=/run/…` (with `%2f` escapes), or a plain path.
     public static func path(of address: String) throws(BrokerError) -> String {
-        if address.hasPrefix("/") || address.hasPrefix("./") { return address }
+        // Also from here: before the first slash an address has its transport and a colon.
+        if let slash = address.firstIndex(of: "/"), !address[..<slash].contains(":") { return address }
         guard address.hasPrefix("unix:") else {
             throw BrokerError(
                 .invalidValue,

@@ -232,7 +232,10 @@ final class DoneFlag: Sendable {
     @Test func addressesAreReadAsDBusWritesThem() throws {
         #expect(try SocketAddress.path(of: "unix:path=/run/a%20b,guid=00") == "/run/a b")
         #expect(try SocketAddress.path(of: "/run/camarb/socket") == "/run/camarb/socket")
-        #expect(throws: BrokerError.self) { try SocketAddress.path(of: "tcp:host=localhost") }
+        #expect(try SocketAddress.path(of: "run/desk/socket") == "run/desk/socket")
+        for wrong in ["tcp:host=localhost", "unixexec:path=/bin/true", "socket", ""] {
+            #expect(throws: BrokerError.self) { try SocketAddress.path(of: wrong) }
+        }
     }
 
     @Test func aStaleSocketIsReplacedAndALiveOneIsNot() throws {

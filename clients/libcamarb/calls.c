@@ -52,7 +52,7 @@ int error_number(const char *name) {
 /* Whether it says how things shall be, as opposed to what is to happen now. */
 static bool is_lasting(enum call_kind kind) {
     switch (kind) {
-    case CALL_DECLARE_APP:
+    case CALL_DECLARE_CLIENT:
     case CALL_DECLARE_PRESENCE:
     case CALL_WATCH_CAMERAS:
     case CALL_CREATE_SESSION:
@@ -183,19 +183,28 @@ void calls_forget(camarb_client *client, camarb_session *session) {
 /* ── Answers ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 static void remember_declaration(camarb_client *client, struct call *call) {
-    char **kept = call->kind == CALL_DECLARE_APP ? &client->app : &client->presence;
-    if (!*kept) client->declared[client->declared_count++] = call->kind;
-    free(*kept);
-    *kept = call->word;
-    call->word = NULL;
-    if (call->kind == CALL_DECLARE_PRESENCE) client->is_focused = call->flag;
+    bool is_client = call->kind == CALL_DECLARE_CLIENT;
+    if (is_client ? !client->attributes : !client->presence) client->declared[client->declared_count++] = call->kind;
+    if (is_client) {
+        /* Of what a broker knew it keeps the name alone, where another is not given. */
+        bool keeps_name = client->attributes && !camarb_configuration_word(call->configuration, "app");
+        if (keeps_name && configuration_move(call->configuration, client->attributes, "app") == -ENOMEM) client->is_out_of_memory = true;
+        camarb_configuration_free(client->attributes);
+        client->attributes = call->configuration;
+        call->configuration = NULL;
+    } else {
+        free(client->presence);
+        client->presence = call->word;
+        client->is_focused = call->flag;
+        call->word = NULL;
+    }
 }
 
 /* Remembers a call that the broker has carried out. */
 static void remember(struct call *call, uint64_t value) {
     camarb_session *session = call->session;
     switch (call->kind) {
-    case CALL_DECLARE_APP:
+    case CALL_DECLARE_CLIENT:
     case CALL_DECLARE_PRESENCE: remember_declaration(call->client, call); break;
     case CALL_START: session->memory.wants_to_run = true; break;
     case CALL_STOP: memory_remember_stop(session); break;
@@ -289,7 +298,7 @@ void calls_lost(camarb_client *client) {
 
 static const char *member_of(enum call_kind kind) {
     switch (kind) {
-    case CALL_DECLARE_APP: return "DeclareClient";
+    case CALL_DECLARE_CLIENT: return "DeclareClient";
     case CALL_DECLARE_PRESENCE: return "DeclarePresence";
     case CALL_START: return "StartRunning";
     case CALL_STOP: return "StopRunning";
@@ -312,7 +321,7 @@ static const char *member_of(enum call_kind kind) {
 
 static int append_arguments(sd_bus_message *message, struct call *call) {
     switch (call->kind) {
-    case CALL_DECLARE_APP: return sd_bus_message_append(message, "a{sv}", 1, "app", "s", call->word);
+    case CALL_DECLARE_CLIENT: return configuration_append(message, call->configuration, false);
     case CALL_DECLARE_PRESENCE: return sd_bus_message_append(message, "sb", call->word, (int)call->flag);
     case CALL_CONFIGURE:
     case CALL_CHECK: return configuration_append(message, call->configuration, false);
@@ -408,7 +417,7 @@ static camarb_call declare(camarb_client *client, enum call_kind kind, const cha
     if (!call) return result;
     if (!word || !word[0]) {
         call_free(call);
-        return fail(client, -EINVAL, NULL, "%s.", kind == CALL_DECLARE_APP
+        return fail(client, -EINVAL, NULL, "%s.", kind == CALL_DECLARE_CLIENT
             ? "An app without a name cannot be declared; its desktop file's name will do"
             : "There is no such presence; it is background, fullscreen, split, slide-over or picture-in-picture");
     }
@@ -416,13 +425,31 @@ static camarb_call declare(camarb_client *client, enum call_kind kind, const cha
         call_free(call);
         return fail(client, -EINVAL, NULL, "What this program calls itself, or its presence, is no text: it takes UTF-8.");
     }
-    call->word = text_copy(client, word);
-    call->flag = flag;
+    if (kind == CALL_DECLARE_PRESENCE) {
+        call->word = text_copy(client, word);
+        call->flag = flag;
+        return call_ask(call);
+    }
+    /* A name that is too long is cut, and the broker's to refuse. */
+    char *name = text_copy(client, word);
+    call->configuration = camarb_configuration_new();
+    if (!name || !call->configuration || camarb_configuration_set_word(call->configuration, "app", name) < 0)
+        client->is_out_of_memory = true;
+    free(name);
     return call_ask(call);
 }
 
 camarb_call camarb_client_declare_app(camarb_client *client, const char *app) {
-    return declare(client, CALL_DECLARE_APP, app, false);
+    return declare(client, CALL_DECLARE_CLIENT, app, false);
+}
+
+camarb_call camarb_client_declare(camarb_client *client, const camarb_configuration *attributes) {
+    if (!attributes) return -EINVAL;
+    int result;
+    struct call *call = call_make(client, NULL, CALL_DECLARE_CLIENT, &result);
+    if (!call) return result;
+    call->configuration = configuration_copy(client, attributes);
+    return call_ask(call);
 }
 
 camarb_call camarb_client_declare_presence(camarb_client *client, const char *presence, bool focused) {

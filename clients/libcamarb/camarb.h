@@ -102,6 +102,10 @@ CAMARB_API int camarb_call_finish(camarb_client *client, camarb_call call, int64
 
 /* What this program says it is, such as a desktop file's name, in UTF-8. A claim: where the kernel vouches for another name, that counts. */
 CAMARB_API camarb_call camarb_client_declare_app(camarb_client *client, const char *app);
+/* The same with more of what it is, as a configuration: app and kind (words; kind: app, picker or voip), before its first session, and
+ * multitasking and requiresFullScreen (flags), at any time. All of it is said at once: an app that is not given stays as it is, a kind is
+ * app then, and a flag false. */
+CAMARB_API camarb_call camarb_client_declare(camarb_client *client, const camarb_configuration *attributes);
 /* presence: background, fullscreen, split, slide-over or picture-in-picture; counts where no shell knows better. */
 CAMARB_API camarb_call camarb_client_declare_presence(camarb_client *client, const char *presence, bool focused);
 
@@ -115,7 +119,10 @@ typedef struct camarb_format {
     /* As activeFormat takes it, and as no other format of the camera is called: “420v 1280x720@60 binned”. */
     char name[64];
     bool is_binned; /* pixels of the sensor are put together: less light is enough, and less is seen */
-    uint64_t reserved[3];
+    /* The zoom up to which no pixel is made up; what is seen across, in degrees; and the size of a photo with the key
+     * highResolutionStillImageOutputEnabled. 0, of each: the camera does not say, or the broker is an earlier one. */
+    double zoom_upscale_threshold, field_of_view;
+    uint32_t high_resolution_still_width, high_resolution_still_height;
 } camarb_format;
 
 typedef struct camarb_control {
@@ -307,11 +314,14 @@ enum camarb_event_type {
     CAMARB_EVENT_RUNTIME_ERROR, /* error_name (a code), error */
     CAMARB_EVENT_ENDED, /* the session is over: error, error_name. The last of its events. */
     /* Of a session as well; the numbers above are those of earlier versions. */
-    CAMARB_EVENT_CONNECTIONS_FORMED, /* camera, reopen: it was switched to this camera; pictures come again by themselves */
+    CAMARB_EVENT_CONNECTIONS_FORMED, /* camera, reopen. It was switched to this camera; pictures come again by themselves */
     CAMARB_EVENT_CAMERA_STATE_CHANGED, /* in_force: what the camera says of itself and is not as it was told last */
     CAMARB_EVENT_RECORDING_PAUSED, /* recording */
     CAMARB_EVENT_RECORDING_RESUMED, /* recording */
 };
+
+/* A count of a recording's that nobody knows, as where its broker or its recorder core was lost. */
+#define CAMARB_UNKNOWN UINT64_MAX
 
 /* Texts are never NULL: "" where there is none. Lists end with NULL. */
 typedef struct camarb_event {
@@ -320,9 +330,6 @@ typedef struct camarb_event {
     uint64_t sequence; /* of the session, from 1 and without a gap, over a broker's end too */
     uint64_t decision; /* for `camclient explain`; 0: the library's own */
     camarb_call call;
-/* A count of a recording's that nobody knows, as where its broker or its recorder core was lost. */
-#define CAMARB_UNKNOWN UINT64_MAX
-
     uint64_t value;
     uint64_t interruption, recording, photo, grant, frames, bytes;
     int64_t deadline, duration;

@@ -70,6 +70,10 @@ static int read_format_entry(sd_bus_message *message, const char *key, void *int
     if (strcmp(key, "minFrameRate") == 0) return read_rate(message, &format->min_frame_rate);
     if (strcmp(key, "maxFrameRate") == 0) return read_rate(message, &format->max_frame_rate);
     if (strcmp(key, "videoMaxZoomFactor") == 0) return read_number(message, &format->max_zoom_factor);
+    if (strcmp(key, "videoZoomFactorUpscaleThreshold") == 0) return read_number(message, &format->zoom_upscale_threshold);
+    if (strcmp(key, "fieldOfView") == 0) return read_number(message, &format->field_of_view);
+    if (strcmp(key, "highResolutionStillWidth") == 0) return read_side(message, &format->high_resolution_still_width);
+    if (strcmp(key, "highResolutionStillHeight") == 0) return read_side(message, &format->high_resolution_still_height);
     if (strcmp(key, "isBinned") == 0) return read_flag(message, &format->is_binned);
     return 0;
 }
@@ -288,7 +292,10 @@ static bool control_equals(const camarb_control *one, const camarb_control *othe
 static bool format_equals(const camarb_format *one, const camarb_format *other) {
     return strcmp(one->pixel_format, other->pixel_format) == 0 && one->width == other->width && one->height == other->height
         && one->min_frame_rate == other->min_frame_rate && one->max_frame_rate == other->max_frame_rate
-        && one->max_zoom_factor == other->max_zoom_factor && one->is_binned == other->is_binned;
+        && one->max_zoom_factor == other->max_zoom_factor && one->is_binned == other->is_binned
+        && one->zoom_upscale_threshold == other->zoom_upscale_threshold && one->field_of_view == other->field_of_view
+        && one->high_resolution_still_width == other->high_resolution_still_width
+        && one->high_resolution_still_height == other->high_resolution_still_height;
 }
 
 static bool camera_equals(const camarb_camera *one, const camarb_camera *other) {

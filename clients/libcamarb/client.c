@@ -108,7 +108,7 @@ void camarb_client_free(camarb_client *client) {
     events_free(client);
     cameras_free(client);
     event_free(client->end_event);
-    free(client->app);
+    camarb_configuration_free(client->attributes);
     free(client->presence);
     for (size_t i = 0; i < client->path_count; i++) free(client->paths[i]);
     if (client->timer >= 0) close(client->timer);

@@ -52,7 +52,8 @@ static int path_add(camarb_client *client, const char *path, size_t length, bool
 }
 
 static int address_add(camarb_client *client, const char *address) {
-    if (address[0] == '/' || strncmp(address, "./", 2) == 0) return path_add(client, address, strlen(address), false);
+    /* Also from here: before the first slash an address has its transport and a colon. */
+    if (address[strcspn(address, "/:")] == '/') return path_add(client, address, strlen(address), false);
     if (strncmp(address, "unix:", 5) != 0) return -EINVAL;
     for (const char *pair = address + 5; *pair;) {
         size_t length = strcspn(pair, ",");

@@ -337,7 +337,7 @@ void memory_stopped_while_away(camarb_session *session);
 /* ── Calls ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 enum call_kind {
-    CALL_DECLARE_APP,
+    CALL_DECLARE_CLIENT,
     CALL_DECLARE_PRESENCE,
     CALL_WATCH_CAMERAS,
     CALL_CREATE_SESSION,
@@ -474,7 +474,8 @@ struct camarb_client {
     /* What was declared: at most one of each kind, in the order in which they were first made. */
     enum call_kind declared[2];
     size_t declared_count;
-    char *app, *presence;
+    camarb_configuration *attributes; /* of the client, as DeclareClient takes them */
+    char *presence;
     bool is_focused;
     bool slates_show_names;
 

@@ -21,9 +21,9 @@ static void send(camarb_client *client, enum back_step step, sd_bus_message *mes
 static void declare(camarb_client *client, enum call_kind kind) {
     sd_bus_message *message;
     int result;
-    if (kind == CALL_DECLARE_APP) {
+    if (kind == CALL_DECLARE_CLIENT) {
         message = call_message(client, 0, "DeclareClient");
-        result = message ? sd_bus_message_append(message, "a{sv}", 1, "app", "s", client->app) : -ENOMEM;
+        result = message ? configuration_append(message, client->attributes, false) : -ENOMEM;
     } else {
         message = call_message(client, 0, "DeclarePresence");
         result = message ? sd_bus_message_append(message, "sb", client->presence, (int)client->is_focused) : -ENOMEM;

@@ -1,11 +1,12 @@
 """A broker that ends, and the next one on the same socket: what a program on libcamarb hears of it, and what not."""
-import errno, os, re, signal, socket, time
+import contextlib, errno, os, re, signal, socket, time
 
 import camarb
+import harness
 from app import App, refused
 from camarb import EventType, SlateKind, State
 from false_broker import FalseBroker
-from harness import PATIENCE, claim, played, wait_until
+from harness import PATIENCE, SHELL, Daemon, claim, played, state_of, wait_until
 from restart import Brokers, no_gap
 
 
@@ -83,7 +84,8 @@ def told_late():
         assert told.causes == ("broker-restarted",) and told.recording == recording and told.decision == 0, told
         assert session.slate().kind is SlateKind.NO_BROKER and session.state is State.INTERRUPTED
         finished = app.wait(EventType.RECORDING_FINISHED)
-        assert (finished.recording, finished.reason, finished.bytes) == (recording, "interrupted", 0), finished
+        assert (finished.recording, finished.reason) == (recording, "interrupted"), finished
+        assert finished.frames is finished.bytes is finished.duration is None, finished
         assert finished.next_chance == "when-interruption-ends", finished
         brokers.start()
         ended = app.wait(EventType.INTERRUPTION_ENDED)
@@ -93,6 +95,61 @@ def told_late():
         names = app.names()[before:]
         assert names == ["WAS_INTERRUPTED", "DID_STOP_RUNNING", "RECORDING_FINISHED", "INTERRUPTION_ENDED", "DID_START_RUNNING"], names
         assert not app.has_gap(session)
+
+
+@claim("a program says that it is a picker, and the next broker hears it, too")
+def declared():
+    with Brokers(policy="ios9") as brokers, App(brokers.address, "sheet") as app:
+        refused(lambda: app.client.declare(kind="robot"), "InvalidValue", errno.EINVAL)
+        app.client.declare(kind="picker", multitasking=False).result()
+        for other in ("app", "voip"):
+            with two_in_front(brokers):
+                session = app.session()
+                session.start()
+                app.wait(EventType.DID_START_RUNNING)
+                # What the policy leaves to pickers beside another app.
+                assert app.wait(EventType.ACCESS_CHANGED, lambda event: event.session is session).access == ("preview", "photo")
+                refused(lambda: app.client.declare(kind=other), "RefusedByPolicy", errno.EPERM)
+                session.close()
+            brokers.kill()
+            brokers.start()
+        assert "WAS_INTERRUPTED" not in app.names(), app.names()
+
+
+@contextlib.contextmanager
+def two_in_front(brokers):
+    shell = harness.App(brokers.address)
+    try:
+        shell.call(SHELL, "Attach", "s", "shell")
+        for name in ("notes", "sheet"):
+            shell.call(SHELL, "PlaceApp", "ssb", name, "split", name == "sheet")
+        yield
+    finally:
+        shell.close()
+
+
+@claim("what is in a recording whose broker nothing outlives is not known, and told at once: its file has frames")
+def unknown_figures():
+    with Daemon() as daemon, App(daemon.address, "photos") as app:
+        session = app.session()
+        session.start()
+        app.wait(EventType.DID_START_RUNNING)
+        film = daemon.directory / "film.mkv"
+        recording = session.start_recording(film).result()
+        app.wait(EventType.RECORDING_STARTED)
+        frames(app, session, 45)
+        daemon.ends = (-signal.SIGKILL,)
+        recorders = daemon.recorders()
+        daemon.process.kill()
+        told = app.wait(EventType.WAS_INTERRUPTED)
+        finished = app.wait(EventType.RECORDING_FINISHED)
+        assert told.recording == finished.recording == recording and finished.cause == "broker-restarted", (told, finished)
+        assert finished.frames is finished.bytes is finished.duration is None and finished.last_capture == 0, finished
+        # The recorder core ends the file when it sees that its broker is gone.
+        wait_until("the recorder core's end", lambda: all(state_of(recorder) in ("", "Z") for recorder in recorders))
+        count, _ = played(film)
+        assert count > 0
+    return f"{count} frames"
 
 
 @claim("interruptions are numbered on over a broker's end, and one that stands is not told twice")

@@ -1,5 +1,5 @@
 """The Python module itself, and its example."""
-import asyncio, pathlib, selectors, subprocess, sys
+import asyncio, inspect, pathlib, re, selectors, subprocess, sys
 
 import camarb
 from app import App
@@ -114,3 +114,29 @@ def views():
             raise AssertionError("a closed client dispatches")
         except camarb.Error as error:
             assert "closed" in error.sentence
+
+
+def fields_in(sentence):
+    """What the first sentence says; all are of a session, or of none."""
+    words = re.findall(r"\w+", re.split(r"\.\s", sentence)[0])
+    return {word for word in words if word in camarb.Event.__dataclass_fields__} - {"session"}
+
+
+@claim("help says of each type of event which fields mean something, the same as camarb.h, and of each function its types")
+def told_by_help():
+    header = (CLIENTS / "libcamarb" / "camarb.h").read_text().split("enum camarb_event_type {")[1].split("};")[0]
+    # A comment stands behind its name, or in lines of its own before it.
+    before = {name: sentence for sentence, name in re.findall(r"^    /\* ((?:[^*]|\*(?!/))*)\*/\n    CAMARB_EVENT_(\w+)", header, re.M)}
+    behind = dict(re.findall(r"CAMARB_EVENT_(\w+)(?: = 1)?, /\* (.*?)\*/", header))
+    said = dict((name.strip(), sentence) for names, sentence in re.findall(r"^([A-Z_, ]+): ((?:.|\n    )+)$", EventType.__doc__, re.M)
+                for name in names.split(","))
+    assert set(said) == {kind.name for kind in EventType}, said
+    for name, sentence in said.items():
+        told = fields_in(behind.get(name) or before.get(name, ""))
+        assert fields_in(sentence) == told, (name, sentence, told)
+    assert (pathlib.Path(camarb.__file__).parent / "py.typed").exists()
+    for owner in (getattr(camarb, name) for name in camarb.__all__):
+        for name, one in ((owner.__name__, owner), *vars(owner).items()) if isinstance(owner, type) else ((owner.__name__, owner),):
+            one = one.fget if isinstance(one, property) else one
+            if inspect.isfunction(one) and not name.startswith("_") and one.__module__.startswith("camarb"):
+                assert "return" in one.__annotations__, f"{owner.__name__}.{name} does not say what it gives"

@@ -23,6 +23,22 @@ def cameras():
         assert holder == {"back": "", "front": "photos"}, holder
         form = next(camera.formats[0] for camera in app.client.cameras if camera.id == "front")
         assert form.pixel_format in ("420v", "420f") and form.width % 2 == 0 and form.max_frame_rate >= form.min_frame_rate > 0, form
+        # As docs/simulated-cameras.md has them of the iPhone 6s's.
+        form = next(form for form in found["front"].formats if form.name == "420v 1920x1080@30")
+        assert (form.zoom_upscale_threshold, form.field_of_view, form.max_zoom_factor) == (2.1, 57.702, 141.75), form
+        assert (form.high_resolution_still_width, form.high_resolution_still_height) == (4032, 2268), form
+
+
+@claim("a broker's address may be a path from the folder in which the program is")
+def from_here():
+    with Daemon() as daemon:
+        here = os.getcwd()
+        os.chdir(daemon.directory.parent)
+        try:
+            with App(f"{daemon.directory.name}/socket", "photos") as app:
+                app.client.watch_cameras().result()
+        finally:
+            os.chdir(here)
 
 
 @claim("no broker, a socket without a listener and a malformed address are told apart")

@@ -3,7 +3,7 @@ import contextlib, enum, errno, os, select, time, weakref
 from ctypes import byref, c_bool, c_char_p, c_double, c_size_t, c_uint32, c_uint64, c_uint8, c_void_p, create_string_buffer
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Iterator, Mapping, Optional, Sequence, Union
+from typing import Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._library import Slate as LibrarySlate
 from ._library import lib
@@ -19,8 +19,38 @@ EventType = enum.IntEnum("EventType", [
     "INTERRUPTION_CHANGED", "INTERRUPTION_ENDED", "DID_START_RUNNING", "DID_STOP_RUNNING", "ACCESS_CHANGED", "SHARERS_CHANGED",
     "SESSION_STOPPED", "RECORDING_STARTED", "RECORDING_FINISHED", "PHOTO_CAPTURED", "CONFIGURATION_APPLIED", "RAMP_FINISHED",
     "RUNTIME_ERROR", "ENDED", "CONNECTIONS_FORMED", "CAMERA_STATE_CHANGED", "RECORDING_PAUSED", "RECORDING_RESUMED"])
+EventType.__doc__ = """What happened, and which fields of the event say more of it. Of a session, but for the first three.
+
+ANSWERED: call, value; error and error_name where it was refused.
+CAMERAS_CHANGED: `Client.cameras` are others now.
+DISCONNECTED: error. The client has ended; the last of its events.
+WILL_BE_INTERRUPTED: interruption, reason, deadline, rule.
+INTERRUPTION_WITHDRAWN: interruption.
+WAS_INTERRUPTED: interruption, causes, reason, interrupter, recording (the one that was cut, or 0), rule.
+INTERRUPTION_CHANGED: interruption, causes, reason, interrupter, rule.
+INTERRUPTION_ENDED: interruption, causes, duration, will_resume, recording (the one that it cut, or 0).
+DID_START_RUNNING: grant.
+DID_STOP_RUNNING: no frame is captured for the session any more.
+ACCESS_CHANGED: access, causes, rule.
+SHARERS_CHANGED: sharers.
+SESSION_STOPPED: reason, rule.
+RECORDING_STARTED: recording.
+RECORDING_FINISHED: recording, reason (why), frames, duration, bytes, next_chance, frames_left_out, last_capture; cause and interrupter
+    where it was cut.
+PHOTO_CAPTURED: photo, width, height, bytes, metadata; error where it is not whole.
+CONFIGURATION_APPLIED: asked, in_force, by.
+RAMP_FINISHED: number, the videoZoomFactor.
+RUNTIME_ERROR: error_name (a code), error.
+ENDED: error, error_name. The session is over; the last of its events.
+CONNECTIONS_FORMED: camera, reopen. The session was switched to this camera; pictures come again by themselves.
+CAMERA_STATE_CHANGED: in_force, what the camera says of itself and is not as it was told last.
+RECORDING_PAUSED, RECORDING_RESUMED: recording.
+"""
 State = enum.IntEnum("State", ["STOPPED", "STARTING", "RUNNING", "INTERRUPTED", "ENDED"], start=0)
 SlateKind = enum.IntEnum("SlateKind", ["WAITING", "INTERRUPTED", "SWITCHED_OFF", "NO_ACCESS", "NO_BROKER"], start=0)
+
+# What camarb.h says for figures of a recording that nobody knows.
+UNKNOWN = (("frames", 2**64 - 1), ("bytes", 2**64 - 1), ("duration", -1))
 
 # D-Bus's customary time for an answer, in seconds.
 CALL_TIME_MAX = 25.0
@@ -47,11 +77,8 @@ def _text(text: Optional[bytes]) -> str:
     return text.decode(errors="replace") if text else ""
 
 
-def _texts(list_) -> tuple:
+def _texts(list_) -> Tuple[str, ...]:
     texts = []
-# What camarb.h says for figures of a recording that nobody knows.
-UNKNOWN = (("frames", 2**64 - 1), ("bytes", 2**64 - 1), ("duration", -1))
-
     while list_ and list_[len(texts)] is not None:
         texts.append(_text(list_[len(texts)]))
     return tuple(texts)
@@ -110,7 +137,7 @@ def _settings(configuration: Optional[int]) -> dict:
 
 @dataclass(frozen=True)
 class Event:
-    """What happened. Which fields have a meaning, camarb.h says of each type; the others are 0, "", () or None."""
+    """What happened. Which fields have a meaning, `EventType` says of each type; the others are 0, "", () or None."""
 
     type: EventType
     session: Optional["Session"]
@@ -142,14 +169,14 @@ class Event:
     by: str
     error: str
     error_name: str
-    causes: tuple
+    causes: Tuple[str, ...]
     """The reason first."""
-    access: tuple
-    sharers: tuple
+    access: Tuple[str, ...]
+    sharers: Tuple[str, ...]
     asked: Optional[dict]
     in_force: Optional[dict]
     camera: str
-    reopen: tuple
+    reopen: Tuple[str, ...]
     metadata: Optional[dict]
     """How a photo was taken."""
     frames_left_out: int
@@ -162,7 +189,9 @@ class Event:
 
 @dataclass(frozen=True)
 class Format:
-    """One way a camera can deliver frames. Sides are pixels, rates frames a second. `name` is what activeFormat takes."""
+    """One way a camera can deliver frames. Sides are pixels, rates frames a second, field_of_view degrees across. `name` is what
+    activeFormat takes; zoom_upscale_threshold is the zoom up to which no pixel is made up; the last two are the size of a photo with
+    the key highResolutionStillImageOutputEnabled. These four are 0 where the camera does not say."""
 
     pixel_format: str
     width: int
@@ -172,6 +201,10 @@ class Format:
     max_zoom_factor: float
     name: str
     is_binned: bool
+    zoom_upscale_threshold: float
+    field_of_view: float
+    high_resolution_still_width: int
+    high_resolution_still_height: int
 
 
 @dataclass(frozen=True)
@@ -184,7 +217,7 @@ class Control:
     least: float
     most: float
     step: float
-    words: tuple
+    words: Tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -197,9 +230,9 @@ class Camera:
     position: str
     holder: str
     is_present: bool
-    formats: tuple
-    controls: tuple
-    keys: tuple
+    formats: Tuple[Format, ...]
+    controls: Tuple[Control, ...]
+    keys: Tuple[str, ...]
     default_format_index: int
 
 
@@ -223,7 +256,7 @@ def frame_rate_fraction(rate: float) -> Fraction:
 def _camera(camera) -> Camera:
     formats = tuple(
         Format(_text(f.pixel_format), f.width, f.height, f.min_frame_rate, f.max_frame_rate, f.max_zoom_factor, _text(f.name),
-               f.is_binned)
+               f.is_binned, f.zoom_upscale_threshold, f.field_of_view, f.high_resolution_still_width, f.high_resolution_still_height)
         for f in camera.formats[:camera.format_count])
     controls = tuple(
         Control(_text(c.key), _text(c.usual_word) or tuple(c.usual_numbers[:c.usual_number_count]) or c.usual, c.least, c.most, c.step,
@@ -294,7 +327,7 @@ class Frame:
         luma = self.strides[0] * self.height
         self.planes = (whole[:luma], whole[luma:])
 
-    def array(self):
+    def array(self) -> tuple:
         """The planes as numpy arrays, without a copy: Y of height × width, CbCr of height/2 × width/2 × 2. Needs numpy."""
         import numpy
         luma = numpy.frombuffer(self.planes[0], numpy.uint8).reshape(self.height, self.strides[0])[:, :self.width]
@@ -346,7 +379,8 @@ class Session:
 
     def configure(self, batch: Optional[Mapping[str, Setting]] = None, **settings: Setting) -> Call:
         """Sets keys as a whole or not at all; at once while the session may configure, else when it runs:
-        `session.configure(activeFormat="1280x720", frameRate=10)`."""
+        `session.configure(activeFormat="420v 1280x720", frameRate=10)`. The answer says that the batch was taken; it is in force, and in
+        `configuration`, with CONFIGURATION_APPLIED."""
         with _configuration({**(batch or {}), **settings}) as configuration:
             return self._ask(lib.camarb_session_configure, configuration)
 
@@ -592,6 +626,8 @@ class Client:
                 value = _settings(value) if value else None
             elif isinstance(value, bytes):
                 value = _text(value)
+            elif (name, value) in UNKNOWN:
+                value = None
             fields[name] = value
         return Event(**fields)
 
@@ -619,6 +655,13 @@ class Client:
         """What this program says it is. A claim: where the kernel vouches for another name, that counts."""
         return self._call(lib.camarb_client_declare_app(self._open(), app.encode()))
 
+    def declare(self, **attributes: Setting) -> Call:
+        """More of what this program is: app and kind ("app", "picker" or "voip"), before its first session, and multitasking and
+        requiresFullScreen, at any time. All of it is said at once: an app that is not given stays as it is, a kind is "app" then, and
+        a flag False."""
+        with _configuration(attributes) as wanted:
+            return self._call(lib.camarb_client_declare(self._open(), wanted))
+
     def declare_presence(self, presence: str, focused: bool = False) -> Call:
         """presence: background, fullscreen, split, slide-over or picture-in-picture; counts where no shell knows better."""
         return self._call(lib.camarb_client_declare_presence(self._open(), presence.encode(), focused))
@@ -626,11 +669,9 @@ class Client:
     def watch_cameras(self) -> Call:
         """From now on the client knows which cameras there are: CAMERAS_CHANGED says when that changes."""
         return self._call(lib.camarb_client_watch_cameras(self._open()))
-            elif (name, value) in UNKNOWN:
-                value = None
 
     @property
-    def cameras(self) -> list:
+    def cameras(self) -> List[Camera]:
         """Those that are known, in order of their ids."""
         count = c_size_t()
         cameras = lib.camarb_client_cameras(self._open(), byref(count))

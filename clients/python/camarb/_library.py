@@ -7,7 +7,8 @@ from ctypes import (CDLL, POINTER, PyDLL, Structure, c_bool, c_char, c_char_p, c
 class Format(Structure):
     _fields_ = [("pixel_format", c_char * 8), ("width", c_uint32), ("height", c_uint32), ("min_frame_rate", c_double),
                 ("max_frame_rate", c_double), ("max_zoom_factor", c_double), ("name", c_char * 64), ("is_binned", c_bool),
-                ("reserved", c_uint64 * 3)]
+                ("zoom_upscale_threshold", c_double), ("field_of_view", c_double), ("high_resolution_still_width", c_uint32),
+                ("high_resolution_still_height", c_uint32)]
 
 
 class Control(Structure):
@@ -57,6 +58,7 @@ FUNCTIONS = [
     ("camarb_client_error_name", c_char_p, c_void_p),
     ("camarb_call_finish", c_int, c_void_p, c_int64, c_int64, POINTER(c_uint64)),
     ("camarb_client_declare_app", c_int64, c_void_p, c_char_p),
+    ("camarb_client_declare", c_int64, c_void_p, c_void_p),
     ("camarb_client_declare_presence", c_int64, c_void_p, c_char_p, c_bool),
     ("camarb_client_watch_cameras", c_int64, c_void_p),
     ("camarb_client_cameras", POINTER(Camera), c_void_p, POINTER(c_size_t)),
