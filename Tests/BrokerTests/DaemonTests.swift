@@ -117,6 +117,8 @@ import Testing
         #expect(try bus("GetNameOwner", .string("org.camarb")) == [.string(":1.0")])
         #expect(try bus("GetNameOwner", .string(name)) == [.string(name)])
         #expect(try bus("NameHasOwner", .string("org.camarb")) == [.boolean(true)])
+        #expect(try bus("NameHasOwner", .string("org.example.Booth")) == [.boolean(false)])
+        refused(.unknownMethod) { _ = try bus("RequestName", .string("org.example.Booth"), .uint32(4)) }
         #expect(try bus("StartServiceByName", .string("org.camarb"), .uint32(0)) == [.uint32(2)])
         #expect(try bus("GetConnectionUnixProcessID", .string(name)) == [.uint32(UInt32(getpid()))])
         #expect(try bus("GetConnectionUnixProcessID", .string("org.camarb")) == [.uint32(UInt32(process.pid))])

@@ -5,6 +5,8 @@ What it is told, and what it has to hear, is the same for all of them.
 """
 import json, os, pathlib, select, shutil, subprocess, time
 
+from jeepney import DBusAddress
+
 from clients import IN_USE, LIFE, Gdbus, Rival, Tool, drive_with, in_order
 from harness import CAMERA, COMPUTING_PATIENCE, PATIENCE, ROOT, Daemon, Skipped, claim, die_with_parent, wait_until
 from shared import Shared
@@ -304,3 +306,28 @@ def dbus_monitor_with_rules():
             assert one.members() - bus == {"HolderChanged"}, one.members()
             assert both.members() - bus == {"HolderChanged", "Decided"}, both.members()
             assert none.members() - bus == set(), none.members()
+
+
+@claim("qdbusxml2cpp and gdbus-codegen make proxies of every object, with files among their arguments")
+def generators():
+    missing = [program for program in ("qdbusxml2cpp", "gdbus-codegen") if not shutil.which(program)]
+    if missing:
+        raise Skipped(f"{', '.join(missing)} is not here (make/packages test installs it)")
+    with Daemon() as daemon:
+        app = daemon.app("photos")
+        session = app.session()
+        made = {}
+        for path in ("/org/camarb/Broker1", "/org/camarb/Shell1", f"/org/camarb/camera/{CAMERA}", session.path):
+            (xml,) = app.call(DBusAddress(path, "org.camarb", "org.freedesktop.DBus.Introspectable"), "Introspect")
+            name = daemon.directory / path.split("/")[3]
+            file = name.with_suffix(".xml")
+            file.write_text(xml)
+            for command in (("qdbusxml2cpp", "-p", f"{name}_qt", file), ("gdbus-codegen", "--generate-c-code", f"{name}_glib", file)):
+                subprocess.run([str(word) for word in command], cwd=daemon.directory, check=True, timeout=60)
+            made[name.name] = [pathlib.Path(f"{name}_{kind}.h").read_text() for kind in ("qt", "glib")]
+    qt, glib = made["session"]
+    assert "CapturePhotoBracket(const QList<QDBusUnixFileDescriptor> &files, const QVariantMap &options)" in qt, qt
+    for call in ("capture_photo", "capture_photo_bracket", "start_recording", "attach_microphone", "open_stream"):
+        arguments = glib.split(f"gboolean org_camarb_session1_call_{call}_sync (")[1].split(");")[0]
+        assert "GUnixFDList" in arguments, (call, arguments)
+    assert "QList<QVariantMap>" in made["Broker1"][0]

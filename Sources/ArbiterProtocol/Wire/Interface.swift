@@ -91,28 +91,47 @@ package struct Interface: Sendable {
         var xml = " <interface name=\"\(name)\">\n"
         for method in methods {
             xml += "  <method name=\"\(method.name)\">\n"
-            for argument in method.takes {
-                xml += "   <arg name=\"\(argument.name)\" type=\"\(argument.type)\" direction=\"in\"/>\n"
-            }
-            for argument in method.gives {
-                xml += "   <arg name=\"\(argument.name)\" type=\"\(argument.type)\" direction=\"out\"/>\n"
+            xml += Self.arguments(method.takes, "in", says: true) + Self.arguments(method.gives, "out", says: true)
+            // Without it GLib's generator leaves descriptors out.
+            if (method.takes + method.gives).contains(where: { $0.type.contains("h") }) {
+                xml += "   <annotation name=\"org.gtk.GDBus.C.UnixFD\" value=\"true\"/>\n"
             }
             xml += "  </method>\n"
         }
         for signal in signals {
             xml += "  <signal name=\"\(signal.name)\">\n"
-            for argument in signal.carries {
-                xml += "   <arg name=\"\(argument.name)\" type=\"\(argument.type)\"/>\n"
-            }
-            xml += "  </signal>\n"
+            xml += Self.arguments(signal.carries, "out", says: false) + "  </signal>\n"
         }
         for property in properties {
             xml += "  <property name=\"\(property.name)\" type=\"\(property.type)\" access=\"read\">\n"
             // On each property, since busctl passes over that of the interface.
             xml += "   <annotation name=\"\(Self.emitsChanged)\" value=\"\(property.changes.rawValue)\"/>\n"
-            xml += "  </property>\n"
+            xml += Self.qtType(of: property.type, "") + "  </property>\n"
         }
         return xml + " </interface>\n"
+    }
+
+    /// - Parameter says: whether each says its direction: a signal's have one only.
+    private static func arguments(_ arguments: [Argument], _ direction: String, says: Bool) -> String {
+        var xml = ""
+        for (index, argument) in arguments.enumerated() {
+            let type = qtType(of: argument.type, ".\(direction == "in" ? "In" : "Out")\(index)")
+            xml +=
+                "   <arg name=\"\(argument.name)\" type=\"\(argument.type)\"\(says ? " direction=\"\(direction)\"" : "")/>\n"
+                + type
+        }
+        return xml
+    }
+
+    /// The types that Qt's generator does not know by itself, and refuses an interface for.
+    private static let qtTypes = [
+        "a{sv}": "QVariantMap", "aa{sv}": "QList&lt;QVariantMap&gt;", "at": "QList&lt;qulonglong&gt;",
+        "ah": "QList&lt;QDBusUnixFileDescriptor&gt;",
+    ]
+
+    private static func qtType(of type: String, _ place: String) -> String {
+        guard let name = qtTypes[type] else { return "" }
+        return "   <annotation name=\"org.qtproject.QtDBus.QtTypeName\(place)\" value=\"\(name)\"/>\n"
     }
 }
 

@@ -4,10 +4,12 @@ import Glibc
 import Machine
 
 /// The bus that is not there. Libraries that expect one call it before anything else, so it is answered for, even
-/// where the answer means little: there are two names, the broker's `:1.0` and the caller's own.
+/// where the answer means little: there are two names, the broker's `:1.0` and the caller's own. Nobody gets another one: to a
+/// program that asks for its own, to be the only one of its kind, no answer would be true.
 extension Dispatcher {
     private static let busName = "org.freedesktop.DBus"
     private static let ownName = BusMessage.serverName
+    private static let wellKnownName = "org.camarb"
 
     func busMethod(_ request: Request) throws(BrokerError) {
         let message = request.message
@@ -30,9 +32,12 @@ extension Dispatcher {
             client.connection.wanted?.remove(rule)
             request.answer()
         case "GetNameOwner": request.answer([.string(try owner(of: message, client))])
-        case "NameHasOwner": request.answer([.boolean(true)])
+        case "NameHasOwner":
+            let name = try name(of: message)
+            request.answer([
+                .boolean([Self.busName, Self.ownName, Self.wellKnownName, client.uniqueName].contains(name))
+            ])
         case "StartServiceByName": request.answer([.uint32(2)])  // It runs already.
-        case "RequestName", "ReleaseName": request.answer([.uint32(1)])
         case "ListNames": request.answer([.strings([Self.busName, Self.ownName, client.uniqueName])])
         case "ListActivatableNames", "ListQueuedOwners": request.answer([.strings([])])
         case "GetId": request.answer([.string(LoginSessions.machineID ?? String(repeating: "0", count: 32))])
@@ -70,11 +75,16 @@ extension Dispatcher {
         return rule
     }
 
-    private func owner(of message: BusMessage, _ client: BrokerClient) throws(BrokerError) -> String {
+    private func name(of message: BusMessage) throws(BrokerError) -> String {
         guard message.isSignature("s") else {
             throw Self.wrongArguments("\(Self.busName).\(message.member)", takes: "s", got: message.signature)
         }
-        let name = try message.readString()
+        return try message.readString()
+    }
+
+    /// Whatever a client calls the broker is the broker.
+    private func owner(of message: BusMessage, _ client: BrokerClient) throws(BrokerError) -> String {
+        let name = try name(of: message)
         return name == client.uniqueName || name == Self.busName ? name : Self.ownName
     }
 

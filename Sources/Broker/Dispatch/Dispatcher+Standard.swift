@@ -37,6 +37,7 @@ enum StandardInterface {
           </method>
           <method name="GetAll">
            <arg name="interface" type="s" direction="in"/><arg name="properties" type="a{sv}" direction="out"/>
+           <annotation name="org.qtproject.QtDBus.QtTypeName.Out0" value="QVariantMap"/>
           </method>
           <method name="Set">
            <arg name="interface" type="s" direction="in"/><arg name="property" type="s" direction="in"/>
@@ -44,6 +45,7 @@ enum StandardInterface {
           </method>
           <signal name="PropertiesChanged">
            <arg name="interface" type="s"/><arg name="changed" type="a{sv}"/><arg name="invalidated" type="as"/>
+           <annotation name="org.qtproject.QtDBus.QtTypeName.Out1" value="QVariantMap"/>
           </signal>
          </interface>
 
