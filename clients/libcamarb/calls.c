@@ -63,6 +63,7 @@ static bool is_lasting(enum call_kind kind) {
     case CALL_READY:
     case CALL_CONTINUE:
     case CALL_PHOTO:
+    case CALL_BRACKET:
     case CALL_START_RECORDING:
     case CALL_STOP_RECORDING:
     case CALL_PAUSE_RECORDING:
@@ -78,6 +79,7 @@ void call_free(struct call *call) {
     sd_bus_slot_unref(call->slot);
     free(call->word);
     words_free(call->items);
+    bracket_free(call->bracket);
     camarb_configuration_free(call->configuration);
     if (call->file >= 0) close(call->file);
     event_free(call->answer);
@@ -211,6 +213,9 @@ static void remember(struct call *call, uint64_t value) {
     case CALL_CONFIGURE: memory_remember_configuration(session, call->configuration); break;
     case CALL_START_RECORDING: memory_remember_recording(session, value); break;
     case CALL_PHOTO: memory_remember_photo(session, value); break;
+    case CALL_BRACKET:
+        for (size_t i = 0; i < call->bracket->count; i++) memory_remember_photo(session, value + i);
+        break;
     case CALL_WATCH_CAMERAS:
     case CALL_CREATE_SESSION:
     case CALL_CHECK:
@@ -271,6 +276,7 @@ static int answered(sd_bus_message *answer, void *context, sd_bus_error *ignored
         uint64_t value = 0;
         /* A number that does not come is 0, which is no photo's. */
         if (call->kind == CALL_PHOTO || call->kind == CALL_START_RECORDING) sd_bus_message_read(answer, "t", &value);
+        if (call->kind == CALL_BRACKET) value = bracket_read(answer);
         remember(call, value);
         call_answer(call, value, NULL, NULL);
     }
@@ -307,6 +313,7 @@ static const char *member_of(enum call_kind kind) {
     case CALL_READY: return "Ready";
     case CALL_CONTINUE: return "Continue";
     case CALL_PHOTO: return "CapturePhoto";
+    case CALL_BRACKET: return "CapturePhotoBracket";
     case CALL_START_RECORDING: return "StartRecording";
     case CALL_STOP_RECORDING: return "StopRecording";
     case CALL_PAUSE_RECORDING: return "PauseRecording";
@@ -332,6 +339,7 @@ static int append_arguments(sd_bus_message *message, struct call *call) {
         if (result >= 0 && call->kind == CALL_START_RECORDING) return recording_options_append(message, call->configuration);
         return result < 0 ? result : configuration_append(message, call->configuration, false);
     }
+    case CALL_BRACKET: return bracket_append(message, call->bracket);
     case CALL_ATTACH_MICROPHONE: return microphone_append(message, call);
     case CALL_APPEND_METADATA: return group_append(message, call);
     default: return 0;

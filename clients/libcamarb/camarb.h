@@ -214,6 +214,13 @@ CAMARB_API camarb_call camarb_session_continue(camarb_session *session);
  * no broker these are -ENOTCONN: an answer from before its end could not be told from one after it. */
 CAMARB_API camarb_call camarb_session_capture_photo(
     camarb_session *session, int file, const camarb_configuration *options);
+/* A bracket: photos of so many consecutive frames, each with an exposure of its own and into a file of its own. Either biases (exposure
+ * values beside what the automatic exposure finds), or durations (seconds) together with isos: as many as files, in their order, and NULL
+ * for what is not given. Gives the first photo's number, which the others' follow; CAMARB_EVENT_PHOTO_CAPTURED comes for each, in no
+ * promised order. All of it is ordered, or nothing. */
+#define CAMARB_BRACKET_MAX 8
+CAMARB_API camarb_call camarb_session_capture_bracket(
+    camarb_session *session, const int *files, size_t count, const double *biases, const double *durations, const double *isos);
 CAMARB_API camarb_call camarb_session_start_recording(
     camarb_session *session, int file, const camarb_configuration *options);
 CAMARB_API camarb_call camarb_session_stop_recording(camarb_session *session);

@@ -348,6 +348,7 @@ enum call_kind {
     CALL_READY,
     CALL_CONTINUE,
     CALL_PHOTO,
+    CALL_BRACKET,
     CALL_START_RECORDING,
     CALL_STOP_RECORDING,
     CALL_PAUSE_RECORDING,
@@ -355,6 +356,21 @@ enum call_kind {
     CALL_ATTACH_MICROPHONE,
     CALL_APPEND_METADATA,
 };
+
+/* Biases, durations, ISOs. */
+#define BRACKET_KEYS 3
+
+/* A bracket that is asked for: its files, and as many values of each kind that it has. */
+struct bracket {
+    size_t count;
+    int files[CAMARB_BRACKET_MAX];
+    bool has[BRACKET_KEYS];
+    double values[BRACKET_KEYS][CAMARB_BRACKET_MAX];
+};
+
+void bracket_free(struct bracket *bracket);
+int bracket_append(sd_bus_message *message, const struct bracket *bracket);
+uint64_t bracket_read(sd_bus_message *answer);
 
 struct call {
     struct call *next;
@@ -371,6 +387,7 @@ struct call {
     uint32_t sample_rate, channels;
     int64_t time;
     words items;
+    struct bracket *bracket;
     camarb_configuration *configuration;
     struct event *answer; /* made beforehand, so that no answer is lost for want of memory */
 };

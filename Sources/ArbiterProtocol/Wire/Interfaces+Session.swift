@@ -48,7 +48,8 @@ extension Interface {
                 gives: [Argument("photos", "at")],
                 """
                 Writes 1 to 8 JPEGs of consecutive frames, each with an exposure of its own and into a file of its own: all or \
-                none is ordered. `PhotoCaptured` comes for each.
+                none is ordered. `PhotoCaptured` comes for each, as each file is whole, in no promised order; \
+                their numbers follow each other, as the files do.
                 """),
             Method(
                 "AttachMicrophone", [Argument("microphone", "h"), Argument("options", "a{sv}")],

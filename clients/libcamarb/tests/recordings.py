@@ -117,6 +117,38 @@ def files_of_refused_calls():
         assert played(files[film])[0] == ended.frames
 
 
+@claim("a bracket is photos of consecutive frames, each with its exposure and in its file, and is refused as a whole")
+def brackets():
+    # A busy machine's keeper of descriptors is none that hangs.
+    patient = Daemon(cameras=("front=simulated:iphone6splus-back",), extra=("--patience", "20"))
+    with patient as daemon, App(daemon.address, "photos") as app:
+        session = app.session()
+        files = [daemon.directory / f"photo{number}.jpg" for number in range(9)]
+        refused(session.capture_bracket(files[:2], biases=[-1, 1]), "NotRunning")
+        session.start().result()
+        app.wait(EventType.DID_START_RUNNING)
+        for key, exposures, told_as in (("biases", {"biases": [-2.0, 0.0, 2.0]}, "exposureTargetBias"),
+                                        ("durations", {"durations": [1 / 250, 1 / 125, 1 / 60], "isos": [400, 200, 100]}, "exposureDuration")):
+            first = session.capture_bracket(files[:3], **exposures).result()
+            told = {event.photo: event for event in (app.wait(EventType.PHOTO_CAPTURED) for _ in range(3))}
+            assert sorted(told) == [first, first + 1, first + 2], told
+            for number, (file, exposure) in enumerate(zip(files, exposures[key])):
+                photo = told[first + number]
+                assert photo.bytes == len(file.read_bytes()) and file.read_bytes()[:2] == b"\xff\xd8", photo
+                assert abs(photo.metadata.get(told_as, 0.0) - exposure) < 1e-5, (photo.metadata, exposure)
+        kept = [file.read_bytes() for file in files[:3]]
+        refused(session.capture_bracket(files[:2], biases=[0, 9]), "InvalidValue")
+        refused(session.capture_bracket(files[:2], durations=[0.01, 0.02]))
+        refused(session.capture_bracket(files[:2]))
+        for count in (0, 9):
+            assert str(count) in refused(lambda: session.capture_bracket(files[:count], biases=[0] * count), number=errno.EINVAL).sentence
+        refused(lambda: session.capture_bracket(files[:2], biases=[0]), number=errno.EINVAL)
+        refused(lambda: session.capture_bracket([0, 9999], biases=[0, 0]), number=errno.EBADF)
+        assert kept == [file.read_bytes() for file in files[:3]]
+        first = session.capture_bracket(files[:8], biases=[0] * 8).result()
+        assert {app.wait(EventType.PHOTO_CAPTURED).photo for _ in range(8)} == set(range(first, first + 8))
+
+
 @claim("a recording is paused and resumed in one file, and says so")
 def pauses():
     with running() as (daemon, app, session):

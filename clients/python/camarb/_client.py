@@ -1,6 +1,6 @@
 """Clients, sessions, frames and events as Python has them. `camarb` says how they are used."""
 import contextlib, enum, errno, os, select, time, weakref
-from ctypes import byref, c_bool, c_char_p, c_double, c_size_t, c_uint32, c_uint64, c_uint8, c_void_p, create_string_buffer
+from ctypes import byref, c_bool, c_char_p, c_double, c_int, c_size_t, c_uint32, c_uint64, c_uint8, c_void_p, create_string_buffer
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Iterator, List, Mapping, Optional, Sequence, Tuple, Union
@@ -130,6 +130,21 @@ def _settings(configuration: Optional[int]) -> dict:
             lib.camarb_configuration_flag(configuration, name, byref(flag))
             settings[key] = flag.value
     return settings
+
+
+@contextlib.contextmanager
+def _descriptors(files: Sequence):
+    """The descriptors of files, of which those that are paths are open for as long as they are needed."""
+    with contextlib.ExitStack() as opened:
+        descriptors = []
+        for file in files:
+            if isinstance(file, (str, bytes, os.PathLike)):
+                # What is in it goes when the recorder core begins to write: a call that is refused changes nothing.
+                descriptors.append(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))
+                opened.callback(os.close, descriptors[-1])
+            else:
+                descriptors.append(file if isinstance(file, int) else file.fileno())
+        yield descriptors
 
 
 # ── What is told ──
@@ -398,21 +413,25 @@ class Session:
         return self._ask(lib.camarb_session_continue)
 
     def _ask_with_file(self, function, file, options) -> Call:
-        with _configuration(options) as configuration:
-            if isinstance(file, (str, bytes, os.PathLike)):
-                # What is in it goes when the recorder core begins to write: a call that is refused changes nothing.
-                opened = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-                try:
-                    return self._ask(function, opened, configuration)
-                finally:
-                    os.close(opened)
-            descriptor = file if isinstance(file, int) else file.fileno()
+        with _configuration(options) as configuration, _descriptors([file]) as (descriptor,):
             return self._ask(function, descriptor, configuration)
 
     def capture_photo(self, file, **options: Setting) -> Call:
         """Takes a photo into a file: a path, or what is open for reading and writing and not for appending. What was in the file
         is replaced, unless the call is refused. The result is the photo's number; PHOTO_CAPTURED says when the file is whole."""
         return self._ask_with_file(lib.camarb_session_capture_photo, file, options)
+
+    def capture_bracket(self, files: Sequence, biases: Optional[Sequence[float]] = None, durations: Optional[Sequence[float]] = None,
+                        isos: Optional[Sequence[float]] = None) -> Call:
+        """Takes photos of consecutive frames into as many files (1 to 8), as capture_photo takes one. Each has its exposure: `biases` in
+        exposure values, or `durations` in seconds together with `isos`. The result is the first photo's number, which the others'
+        follow; PHOTO_CAPTURED comes for each, in no promised order."""
+        for name, values in (("biases", biases), ("durations", durations), ("isos", isos)):
+            if values is not None and len(values) != len(files):
+                raise Error(-errno.EINVAL, f"{name} has {len(values)} numbers for {len(files)} files; it takes one for each.")
+        lists = [values if values is None else (c_double * len(values))(*values) for values in (biases, durations, isos)]
+        with _descriptors(files) as descriptors:
+            return self._ask(lib.camarb_session_capture_bracket, (c_int * len(descriptors))(*descriptors), len(descriptors), *lists)
 
     def start_recording(self, file, metadata: Optional[Mapping[str, str]] = None, **options: Setting) -> Call:
         """Records to a file, as with photos. The result is the recording's number; RECORDING_FINISHED says when the file is

@@ -84,6 +84,8 @@ FUNCTIONS = [
     ("camarb_session_ready", c_int64, c_void_p, c_uint64),
     ("camarb_session_continue", c_int64, c_void_p),
     ("camarb_session_capture_photo", c_int64, c_void_p, c_int, c_void_p),
+    ("camarb_session_capture_bracket", c_int64, c_void_p, POINTER(c_int), c_size_t, POINTER(c_double), POINTER(c_double),
+     POINTER(c_double)),
     ("camarb_session_start_recording", c_int64, c_void_p, c_int, c_void_p),
     ("camarb_session_stop_recording", c_int64, c_void_p),
     ("camarb_session_pause_recording", c_int64, c_void_p),
