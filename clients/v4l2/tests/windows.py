@@ -43,9 +43,10 @@ def text(picture):
     return slates.read(cut.tobytes(), cut.shape[1], cut.shape[0])
 
 
-def interrupted(program, environment, letters=False, settings={}):
-    """It shows the camera, which moves, for ten seconds; the slate while another app has it, which can be read where `letters`; and the
-    camera again. One process throughout. `environment` is what the door is given to, from a daemon; `settings` are files in its home."""
+@contextlib.contextmanager
+def started(program, environment, settings={}):
+    """A program on a screen: its daemon, and a function that waits for two pictures of the screen, one behind the other, to be as they
+    should be, while one process lives. `environment` is what the door is given to, from a daemon; `settings` are files in its home."""
     needs("ffmpeg", program[0])
     with Screen(size=f"{WIDTH}x{HEIGHT}") as screen, Daemon() as daemon, contextlib.ExitStack() as ends:
         for name, content in settings.items():
@@ -66,18 +67,32 @@ def interrupted(program, environment, letters=False, settings={}):
         def until(what, condition):
             end, before = time.monotonic() + PATIENCE, screenshot(screen)
             while time.monotonic() < end:
-                lives()
                 time.sleep(0.3)  # So that a camera's picture has moved on.
                 now = screenshot(screen)
+                lives()
                 if condition(before, now):
                     return now
                 before = now
             raise AssertionError(f"{program[0]} does not show {what}")
 
-        def camera(before, now):
-            # Its bars and its number move, and it is black and white.
-            return not shows_slate(now) and (abs(now - before).max(axis=2) > 100).sum() > MOVES_MIN
+        yield daemon, until
 
+
+def camera(before, now):
+    # Its bars and its number move, and it is black and white.
+    return not shows_slate(now) and (abs(now - before).max(axis=2) > 100).sum() > MOVES_MIN
+
+
+def comes_up(program, environment):
+    """Its window covers some of the screen, which is black."""
+    with started(program, environment) as (_, until):
+        until("a window", lambda before, now: min((picture.max(axis=2) > 100).mean() for picture in (before, now)) > SHARE_MIN)
+
+
+def interrupted(program, environment, letters=False, settings={}):
+    """It shows the camera, which moves, for ten seconds; the slate while another app has it, which can be read where `letters`; and the
+    camera again. One process throughout."""
+    with started(program, environment, settings) as (daemon, until):
         until("the camera", camera)
         begun = time.monotonic()
         while time.monotonic() < begun + STREAMS:
@@ -95,7 +110,6 @@ def interrupted(program, environment, letters=False, settings={}):
         shell.call(SHELL, "PlaceApp", "ssb", "booth", "background", False)
         until("the camera again", camera)
         until("more of it", camera)
-        lives()
 
 
 # What OBS finds at its first start otherwise is a dialogue.
