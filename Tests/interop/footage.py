@@ -12,7 +12,8 @@ def filmed(rate, seconds=2, picture="testsrc=size=640x480", filters="", encoder=
     with tempfile.TemporaryDirectory(prefix="camarb-test.") as folder:
         film = pathlib.Path(folder) / f"film.{kind}"
         subprocess.run(
-            ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"{picture}:rate={rate}:duration={seconds}{filters}", "-c:v", *encoder, film],
+            ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"{picture}:rate={rate}{filters}", "-t", str(seconds), "-c:v", *encoder,
+             film],
             check=True)
         yield f"front=file:{film}"
 
