@@ -15,7 +15,7 @@ static const char *test = "";
 #define REQUIRE(condition, ...)                                                                                                            \
     do {                                                                                                                                   \
         if (!(condition)) {                                                                                                                \
-            fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, test);                                                                      \
+            fprintf(stderr, "FAILED %s:%d: %s: ", __FILE__, __LINE__, test);                                                               \
             fprintf(stderr, __VA_ARGS__);                                                                                                  \
             fprintf(stderr, "\n");                                                                                                         \
             exit(1);                                                                                                                       \
