@@ -309,39 +309,50 @@ static int is_in_sign(enum camarb_slate_kind kind, int32_t x, int32_t y) {
         if (square >= 16 * 16 && square <= 26 * 26) return 0;
         return (x <= 60 && height <= 40) || (x <= 22 && y <= 0 && y >= -52);
     case CAMARB_SLATE_NO_ACCESS: /* no entry */ return square <= 60 * 60 && (height > 11 || x > 40);
-    case CAMARB_SLATE_NO_BROKER: /* an exclamation mark */ return (x <= 11 && y >= -60 && y <= 22) || x * x + (y - 47) * (y - 47) <= 13 * 13;
+    case CAMARB_SLATE_NO_BROKER: /* an exclamation mark */
+        return (x <= 11 && y >= -60 && y <= 22) || x * x + (y - 47) * (y - 47) <= 13 * 13;
     }
     return 0;
 }
 
-static void lighten(const struct canvas *canvas, uint32_t x, uint32_t y, struct paint ground) {
-    uint8_t *pixel = canvas->planes[0] + (size_t)y * canvas->strides[0] + (size_t)x * step_of(canvas->layout);
+/* Columns of a row, up to `to`. */
+static void lighten(const struct canvas *canvas, uint32_t y, uint32_t from, uint32_t to, struct paint ground) {
+    uint8_t *row = canvas->planes[0] + (size_t)y * canvas->strides[0];
+    const uint8_t luma = ground.y + SIGN_LUMA;
+    const uint8_t colours[] = {ground.blue + SIGN_COLOUR, ground.green + SIGN_COLOUR, ground.red + SIGN_COLOUR};
     switch (canvas->layout) {
     case NV12:
-    case YU12:
-    case YUYV: *pixel = ground.y + SIGN_LUMA; break;
-    case BGRX:
-    case RGB3: {
-        const uint8_t colours[] = {ground.blue, ground.green, ground.red};
-        for (int at = 0; at < 3; at++) pixel[canvas->layout == BGRX ? at : 2 - at] = colours[at] + SIGN_COLOUR;
+    case YU12: memset(row + from, luma, to - from); break;
+    case YUYV:
+        for (uint32_t x = from; x < to; x++) row[(size_t)x * 2] = luma;
         break;
-    }
+    case BGRX:
+        for (uint32_t x = from; x < to; x++) memcpy(row + (size_t)x * 4, colours, 3);
+        break;
+    case RGB3:
+        for (uint32_t x = from; x < to; x++)
+            for (int at = 0; at < 3; at++) row[(size_t)x * 3 + at] = colours[2 - at];
+        break;
     case NONE: break;
     }
 }
 
-/* In the picture's middle, the right half as the left one. */
+/* In the picture's middle, the right half as the left one. What is as far from the middle, in 64ths, is looked at once a row. */
 static void draw_sign(const struct canvas *canvas, enum camarb_slate_kind kind) {
     struct paint ground = ground_of(kind);
     uint32_t width = canvas->width, height = canvas->height, side = (width < height ? width : height) / 4 * SIGN_QUARTERS;
-    for (uint32_t y = (height - side) / 2; y < (height + side) / 2; y++)
-        for (uint32_t x = (width - side) / 2; x < (width + 1) / 2; x++) {
-            /* From the middle to the middle of a pixel, both doubled, since either may be half a pixel. */
-            int32_t aside = (int32_t)(width - 1 - 2 * x) * 64 / (int32_t)side, down = ((int32_t)(2 * y + 1) - (int32_t)height) * 64 / (int32_t)side;
-            if (!is_in_sign(kind, aside, down)) continue;
-            lighten(canvas, x, y, ground);
-            lighten(canvas, width - 1 - x, y, ground);
+    /* How many columns from the left are so far from the middle, or farther. */
+    uint32_t columns[65];
+    for (uint32_t far = 0; far <= 64; far++) columns[far] = (width - 1 - (far * side + 63) / 64) / 2 + 1;
+    for (uint32_t y = (height - side) / 2; y < (height + side) / 2; y++) {
+        /* To the middle of a pixel, both doubled, since either middle may be half a pixel. */
+        int32_t down = ((int32_t)(2 * y + 1) - (int32_t)height) * 64 / (int32_t)side;
+        for (int32_t far = 0; far < 64; far++) {
+            if (!is_in_sign(kind, far, down)) continue;
+            lighten(canvas, y, columns[far + 1], columns[far], ground);
+            lighten(canvas, y, width - columns[far], width - columns[far + 1], ground);
         }
+    }
 }
 
 /* ── The whole ──────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
