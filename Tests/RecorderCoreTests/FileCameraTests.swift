@@ -93,7 +93,7 @@ import Testing
 
     /// Ten frames a second, of which a machine decodes four: time is the test's own.
     @Test func footageThatIsDecodedTooSlowlySaysHowSlowlyAndHowManyFramesWereMissed() throws {
-        let file = try footage()
+        let file = try Self.footage()
         let camera = try FileCamera(path: file.path)
         try camera.start()
         let format = camera.capabilities.formats[0]
@@ -160,6 +160,9 @@ import Testing
         }
         func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
             try camera.nextDue(after: previous, interval: interval, now: now)
+        }
+        func due(_ due: Int64, after previous: Int64?, interval: Int64, now: Int64) -> Int64 {
+            camera.due(due, after: previous, interval: interval, now: now)
         }
         func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
             try camera.render(into: picture, layout: layout)
