@@ -179,7 +179,7 @@ public struct RecordingFinished: Hashable, Sendable {
     public var bytes: UInt64?
     /// What gives the next chance to record: `now`, `when-interruption-ends`, `when-access-returns`, `after-start`.
     public var nextChance: NextChance
-    /// Captured meanwhile, and not in the file because the encoder or the disk could not keep up.
+    /// Missing in the file because the encoder or the disk could not keep up, or the decoding of footage that is the camera.
     public var framesLeftOut: UInt64 = 0
     /// When the file's last frame was captured, by CLOCK_MONOTONIC; nil: there is none, or that is not known.
     public var lastCapture: Moment?
