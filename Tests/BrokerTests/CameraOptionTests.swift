@@ -48,7 +48,7 @@ import Testing
         ),
         (
             "V4L2",
-            "--camera is “V4L2”; it takes ID=SPEC, such as front=simulated or back=file:/path/clip.mp4, or v4l2 for all cameras of the machine."
+            "--camera is “V4L2”; it takes ID=SPEC, such as front=simulated:iphone6s-front or back=file:/path/clip.mp4, or v4l2 for all cameras of the machine."
         ),
     ]
 
