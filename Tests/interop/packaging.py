@@ -1,5 +1,5 @@
 """What is installed: that it is whole, that systemd understands it, and that its sandboxes are as tight as promised."""
-import os, pathlib, re, subprocess, tempfile
+import os, pathlib, re, shutil, subprocess, tempfile
 
 from harness import PATIENCE, PROGRAMS, ROOT, Skipped, claim
 from shells import Shells, installed
@@ -195,6 +195,21 @@ def found():
         assert all(f"{VERSION} {prefix}/lib/" in said for prefix in ("/usr/local", f"{folder}/elsewhere")), said
         first = said.split(f"\n{VERSION}\n")[0]
         assert "LD_LIBRARY_PATH" not in first and "PYTHONPATH" not in first and f"export LD_LIBRARY_PATH={folder}/elsewhere/lib" in said, said
+
+
+@claim("pip installs the Python module from the checkout, in camarb's version, with its mark for type checkers")
+def by_pip():
+    if subprocess.run(["/usr/bin/python3", "-m", "pip", "--version"], capture_output=True).returncode:
+        raise Skipped("pip is not here (make/packages test installs it)")
+    with tempfile.TemporaryDirectory() as folder:
+        # Pip builds beside the sources: not in the checkout.
+        copied = pathlib.Path(folder, "camarb")
+        shutil.copytree(ROOT / "clients" / "python", copied / "clients" / "python")
+        shutil.copy(ROOT / "VERSION", copied)
+        run("/usr/bin/python3", "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--root-user-action=ignore",
+            "--target", f"{folder}/modules", copied / "clients" / "python")
+        installed_files = {str(path.relative_to(f"{folder}/modules")) for path in pathlib.Path(folder, "modules").rglob("*")}
+        assert {"camarb/__init__.py", "camarb/py.typed", f"camarb-{VERSION}.dist-info"} <= installed_files, installed_files
 
 
 @claim("the V4L2 door is installed where its command and its generator look for it, below any prefix")
