@@ -41,7 +41,11 @@ final class PreviewWriter: Sendable {
             throw Failure(.file, "\(target) is \(words); the picture goes into a file, a pipe or a device.")
         }
         guard kind != S_IFIFO else {
-            output = Mutex(-1)
+            // Without waiting: ENXIO where nobody has it open for reading.
+            let opened = open(target, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
+            guard opened >= 0 || errno == ENXIO else { throw Failure.file(target, "cannot be written", errno) }
+            if opened >= 0 { _ = fcntl(opened, F_SETFL, 0) }
+            output = Mutex(opened)
             return
         }
         // A terminal or /dev/null has nothing that could be replaced.
