@@ -37,11 +37,12 @@ def trying():
         environment = {"PATH": f"{PROGRAMS}:{os.environ['PATH']}", "HOME": folder, "LANG": "C.UTF-8", "XDG_RUNTIME_DIR": str(home / "run"),
                        "CAMARB_SOCKET": str(home / "run" / "my-camarb"), "TMPDIR": folder}
         text = (ROOT / "README.md").read_text().split("## Trying it")[1].split("```sh\n")[1].split("```")[0]
-        first, *lines = [re.sub(r" +#.*", "", line) for line in text.splitlines()]
+        first, kept, *lines = [re.sub(r" +#.*", "", line) for line in text.splitlines()]
         assert first.startswith("make build && export ") and "my-camarb" in first, first
         assert lines[0].endswith(" &"), lines[0]
-        broker = subprocess.Popen(["bash", "-c", re.sub(r"camarbd (.*) &$", r"exec camarbd \1", lines[0])], cwd=home, env=environment,
-                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=die_with_parent)
+        broker = subprocess.Popen(["bash", "-c", kept + "\n" + re.sub(r"camarbd (.*) &$", r"exec camarbd \1", lines[0])], cwd=home,
+                                  env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                                  preexec_fn=die_with_parent)
         try:
             wait_until("the broker's socket", lambda: (home / "run" / "my-camarb").exists())
             for line in lines[1:]:
@@ -53,6 +54,7 @@ def trying():
                 done = subprocess.run(["bash", "-c", line], cwd=home, env=environment, capture_output=True, text=True, timeout=COMMAND_PATIENCE)
                 assert done.returncode in ends, f"{line}: {done.returncode}\n{done.stdout}{done.stderr}"
             assert "org.camarb.Broker1" in done.stdout, done.stdout
+            assert (home / "run" / "kept").is_dir()
             assert (home / "picture").stat().st_size == 100000
             assert (home / "visit.mkv").stat().st_size > 0 and list((home / "Videos").glob("*.mkv")), os.listdir(home)
         finally:
