@@ -231,6 +231,10 @@ static void ask_metadata(struct camarb_door *door, uint32_t id) {
     if (door->metadata) pw_metadata_add_listener(door->metadata, &door->metadata_listener, &metadata_events, door);
 }
 
+void camarb_door_ask_metadata(struct camarb_door *door) {
+    if (door->metadata) ask_metadata(door, door->metadata_id);
+}
+
 /* --- What the server tells --- */
 
 static void connection_told(void *data, const struct pw_client_info *info) {

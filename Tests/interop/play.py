@@ -294,4 +294,4 @@ def bounded():
                     assert one.recv(1) == b"", "it says something unasked"
                 closed += 1
             assert closed == 24, closed
-        assert "It comes out" in play.ask(SCENARIO)
+        assert "The outcome under" in play.ask(SCENARIO)

@@ -36,9 +36,10 @@ final class PipeWireDoor {
     private(set) var linkTrouble: String?
     private let onLinkTrouble: () -> Void
     private var linkTimer: Timer?
-    /// From the beginning to the complaint, in nanoseconds: a session manager starts beside camagent, or anew, and reads its scripts
-    /// last.
-    private static let linkPatience: Int64 = 5_000_000_000
+    private var hasAskedAboutLinking = false
+    /// From the beginning to a question, from that to the complaint, and between questions then, in nanoseconds: a session manager
+    /// starts beside camagent, or anew, and reads its scripts last.
+    private static let linkPatience: Int64 = 2_500_000_000
 
     /// It shows doorways and no more, and only when told to: in place of those of an agent that is lost.
     private let isStandIn: Bool
@@ -65,7 +66,7 @@ final class PipeWireDoor {
         identities = DoorIdentities(user: user)
         mailbox.setWakeup(try loop.addWakeup { [unowned self] in takeNews() })
         retry = try loop.addTimer { [unowned self] in open() }
-        linkTimer = try loop.addTimer { [unowned self] in complain() }
+        linkTimer = try loop.addTimer { [unowned self] in askAboutLinking() }
         known = try DoorCameras(on: loop, address: address) { [unowned self] in showCameras() }
     }
 
@@ -180,19 +181,28 @@ final class PipeWireDoor {
     private func lookAtLinking() {
         guard let door, !isStandIn else { return }
         if !camarb_door_has_script(door) {
-            if linkTrouble == nil, linkTimer?.deadline == nil {
-                linkTimer?.arm(at: EventLoop.now + Self.linkPatience)
-            }
+            if linkTimer?.deadline == nil { linkTimer?.arm(at: EventLoop.now + Self.linkPatience) }
             return
         }
         linkTimer?.arm(at: nil)
+        hasAskedAboutLinking = false
         guard linkTrouble != nil else { return }
         linkTrouble = nil
         journal.send(.notice, "WirePlumber has read camarb's script: programs in PipeWire see cameras")
         onLinkTrouble()
     }
 
-    private func complain() {
+    /// PipeWire 0.3.65 now and then does not tell of a change: what nobody has heard is asked for, and complained of when the
+    /// answer has not come either.
+    private func askAboutLinking() {
+        guard let door else { return }
+        camarb_door_ask_metadata(door)
+        linkTimer?.arm(at: EventLoop.now + Self.linkPatience)
+        guard hasAskedAboutLinking else {
+            hasAskedAboutLinking = true
+            return
+        }
+        guard linkTrouble == nil else { return }
         linkTrouble =
             "programs in PipeWire see slates only: WirePlumber has not read camarb's script; run systemctl --user restart wireplumber"
         journal.send(.warning, "\(linkTrouble ?? ""); docs/desktop.md says where its files are")

@@ -73,6 +73,8 @@ bool camarb_door_next(struct camarb_door *door, struct camarb_door_event *event)
 bool camarb_door_has_news(const struct camarb_door *door);
 /* The session manager has read camarb's script, by its own word. Without it nobody links programs to their nodes. */
 bool camarb_door_has_script(const struct camarb_door *door);
+/* Has the session manager's words told anew; until then it has not read the script. */
+void camarb_door_ask_metadata(struct camarb_door *door);
 
 /* Shows a camera, with the first size as the usual one. `id` becomes part of a node's name. `location` is where it sits, as PipeWire's
  * programs know it from libcamera's cameras: front, back or external. 0, or -errno. */
