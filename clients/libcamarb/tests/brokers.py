@@ -6,7 +6,7 @@ import harness
 from app import App, refused
 from camarb import EventType, SlateKind, State
 from false_broker import FalseBroker
-from harness import PATIENCE, SHELL, Daemon, claim, played, state_of, wait_until
+from harness import BROKER, PATIENCE, SHELL, Daemon, claim, played, state_of, wait_until
 from restart import Brokers, no_gap
 
 
@@ -103,7 +103,7 @@ def declared():
         refused(lambda: app.client.declare(kind="robot"), "InvalidValue", errno.EINVAL)
         app.client.declare(kind="picker", multitasking=False).result()
         for other in ("app", "voip"):
-            with two_in_front(brokers):
+            with two_in_front(brokers) as shell:
                 session = app.session()
                 session.start()
                 app.wait(EventType.DID_START_RUNNING)
@@ -111,6 +111,8 @@ def declared():
                 assert app.wait(EventType.ACCESS_CHANGED, lambda event: event.session is session).access == ("preview", "photo")
                 refused(lambda: app.client.declare(kind=other), "RefusedByPolicy", errno.EPERM)
                 session.close()
+                # What the broker has not read yet, the next one would take for a session that it is to have again.
+                wait_until("the session's end", lambda: not shell.call(BROKER, "GetStatus")[2])
             brokers.kill()
             brokers.start()
         assert "WAS_INTERRUPTED" not in app.names(), app.names()
@@ -123,7 +125,7 @@ def two_in_front(brokers):
         shell.call(SHELL, "Attach", "s", "shell")
         for name in ("notes", "sheet"):
             shell.call(SHELL, "PlaceApp", "ssb", name, "split", name == "sheet")
-        yield
+        yield shell
     finally:
         shell.close()
 
