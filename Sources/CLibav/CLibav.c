@@ -44,3 +44,24 @@ int camarb_packet_discard(AVPacket *packet, uint32_t samples) {
     for (int i = 0; i < 4; i++) data[from_end + i] = (uint8_t)(samples >> 8 * i);
     return 0;
 }
+
+int camarb_stream_orient(AVStream *stream, int orientation) {
+    /* How far the stored picture is turned clockwise, before left and right are exchanged, where they are. */
+    static const struct { int angle, mirrored; } turns[] = {
+        {0, 0}, {0, 1}, {180, 0}, {180, 1}, {90, 1}, {90, 0}, {270, 1}, {270, 0}};
+    enum { cells = 9 };
+    if (orientation < 1 || orientation > 8) return AVERROR(EINVAL);
+    if (orientation == 1) return 0;
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+    AVPacketSideData *data = av_packet_side_data_new(
+        &stream->codecpar->coded_side_data, &stream->codecpar->nb_coded_side_data, AV_PKT_DATA_DISPLAYMATRIX,
+        cells * sizeof(int32_t), 0);
+    int32_t *matrix = data ? (int32_t *)data->data : NULL;
+#else
+    int32_t *matrix = (int32_t *)av_stream_new_side_data(stream, AV_PKT_DATA_DISPLAYMATRIX, cells * sizeof(int32_t));
+#endif
+    if (!matrix) return AVERROR(ENOMEM);
+    av_display_rotation_set(matrix, turns[orientation - 1].angle);
+    av_display_matrix_flip(matrix, turns[orientation - 1].mirrored, 0);
+    return 0;
+}

@@ -66,6 +66,9 @@ private struct MetadataStory {
                 }
                 wire[key] = .dictionary(kinds)
             case .maxBytes, .minFreeBytes, .bitRate: wire[key] = seed.values("t")[0]
+            case .fileType:
+                let types = RecordingFileType.allCases
+                wire[key] = .string(types[Int(seed.byte()) % types.count].rawValue)
             case .codec:
                 let codecs = VideoCodec.allCases
                 wire[key] = .string(codecs[Int(seed.byte()) % codecs.count].rawValue)

@@ -6,6 +6,8 @@ public struct RecordingOptions: Hashable, Sendable, Codable {
     public var maxBytes: UInt64?
     /// Bytes that stay free on the file's file system, from 1: fewer end the recording as `disk-full`, before the disk is full.
     public var minFreeBytes: UInt64?
+    /// Nil: Matroska.
+    public var fileType: RecordingFileType?
     /// Nil: H.264 up to 100 Mpixel/s, Motion JPEG above.
     public var codec: VideoCodec?
     /// Bits a second of the picture, in `bitRates`. Nil: what is published for its size and rate.
@@ -21,12 +23,14 @@ public struct RecordingOptions: Hashable, Sendable, Codable {
     public static let bitRates: ClosedRange<UInt64> = 100_000...200_000_000
 
     public init(
-        maxDuration: Double? = nil, maxBytes: UInt64? = nil, minFreeBytes: UInt64? = nil, codec: VideoCodec? = nil,
-        bitRate: UInt64? = nil, metadata: [MetadataTrack] = []
+        maxDuration: Double? = nil, maxBytes: UInt64? = nil, minFreeBytes: UInt64? = nil,
+        fileType: RecordingFileType? = nil, codec: VideoCodec? = nil, bitRate: UInt64? = nil,
+        metadata: [MetadataTrack] = []
     ) {
         self.maxDuration = maxDuration
         self.maxBytes = maxBytes
         self.minFreeBytes = minFreeBytes
+        self.fileType = fileType
         self.codec = codec
         self.bitRate = bitRate
         self.metadata = metadata.sorted { $0.kind < $1.kind }
@@ -34,6 +38,9 @@ public struct RecordingOptions: Hashable, Sendable, Codable {
 
     /// What a recording's metadata cannot be; nil: it can.
     public var metadataProblem: String? {
+        if let fileType, !fileType.keepsMetadata, !metadata.isEmpty {
+            return "metadata has kinds, which a fileType of \(fileType.rawValue) does not keep; matroska does."
+        }
         guard metadata.count <= MetadataTrack.countMax else {
             return "metadata has \(metadata.count) kinds; it takes at most \(MetadataTrack.countMax)."
         }
@@ -44,6 +51,17 @@ public struct RecordingOptions: Hashable, Sendable, Codable {
     }
 
     public func type(of kind: String) -> MetadataType? { metadata.first { $0.kind == kind }?.type }
+}
+
+/// Which file a recording is. All of them play to the last frame that was written, whatever ends them.
+public enum RecordingFileType: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The one that keeps timed metadata, and says when and why it ended.
+    case matroska
+    /// MPEG-4 (ISO 14496-14) and QuickTime, in fragments of a frame each. A display matrix turns their picture as the
+    /// orientation at the recording's beginning was.
+    case mp4, mov
+
+    public var keepsMetadata: Bool { self == .matroska }
 }
 
 /// How a recording's pictures are encoded.

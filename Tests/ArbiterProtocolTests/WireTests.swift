@@ -188,7 +188,7 @@ struct WireTests {
         )
         #expect(
             ofRecording(["maxSize": .uint64(1)])
-                == "“maxSize” is no option of a recording; there are maxDuration, maxBytes, minFreeBytes, codec, bitRate, metadata."
+                == "“maxSize” is no option of a recording; there are maxDuration, maxBytes, minFreeBytes, fileType, codec, bitRate, metadata."
         )
         #expect(ofRecording(["maxDuration": .double(0)])?.hasSuffix("it takes seconds above 0.") == true)
         #expect(ofRecording(["maxBytes": .uint64(1000)])?.hasSuffix("it takes bytes from 262144.") == true)

@@ -70,12 +70,18 @@ import Testing
         #expect(stream.hasEnded)
     }
 
-    @Test func aFileSizeLimitOfTheSystemEndsTheRecordingAsAFullDisk() throws {
+    @Test(arguments: RecordingFileType.allCases)
+    func aFileSizeLimitOfTheSystemEndsTheRecordingAsAFullDisk(_ fileType: RecordingFileType) throws {
         let recorder = try RecorderProcess("camrecorder", Self.camera, fileBlocksMax: 1000)
         let file = try TemporaryFile(".mkv")
         try recorder.call("Open", [.uint64(1), .dictionary(["activeFormat": .string("420v 1920x1080")])])
         let descriptor = try file.open()
-        try recorder.call("StartRecording", [.uint64(1), .uint64(4), .fileDescriptor(descriptor), .dictionary([:])])
+        try recorder.call(
+            "StartRecording",
+            [
+                .uint64(1), .uint64(4), .fileDescriptor(descriptor),
+                .dictionary(["fileType": .string(fileType.rawValue)]),
+            ])
         close(descriptor)
         let finished = try recorder.signal("RecordingFinished")
         #expect(finished[1] == .string("disk-full"))

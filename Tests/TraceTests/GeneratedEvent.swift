@@ -124,6 +124,8 @@ struct GeneratedEvent {
         if flag() { options.metadata.append(MetadataTrack(kind: "location", type: .iso6709)) }
         if flag() { options.metadata.append(MetadataTrack(kind: "heading-2", type: random.pick([.text, .number]))) }
         if flag() { options.metadata.append(MetadataTrack(kind: "objects", type: .objects)) }
+        // Only one of them keeps metadata.
+        if flag() { options.fileType = options.metadata.isEmpty ? random.pick(RecordingFileType.allCases) : .matroska }
         return options
     }
 

@@ -172,10 +172,14 @@ def to_output():
 @claim("a file whose name promises another format than is written is made with a warning that says what is written")
 def formats():
     with Daemon() as daemon:
-        film = daemon.directory / "visit.mp4"
+        film = daemon.directory / "visit.avi"
         said = camclient(daemon, "record", str(film), "-d", "200ms").stderr
         assert "will be Matroska" in said and "visit.mkv" in said, said
         assert film.read_bytes()[:4] == b"\x1a\x45\xdf\xa3"
+        for ending in ("mp4", "mov"):
+            film = daemon.directory / f"visit.{ending}"
+            said = camclient(daemon, "record", str(film), "-d", "200ms").stderr
+            assert "will be" not in said and film.read_bytes()[4:8] == b"ftyp", (said, film.read_bytes()[:16])
         quiet = camclient(daemon, "record", str(daemon.directory / "visit.2026"), "-d", "200ms").stderr
         assert "Matroska" not in quiet, quiet
 

@@ -516,7 +516,8 @@ def recorded_marks(path):
          "csv=p=0", str(path)], stdout=subprocess.PIPE, text=True, check=True, timeout=60).stdout.strip().rstrip(",")
     width, height = [int(word) for word in size.split(",")[:2]]
     decoder = subprocess.Popen(
-        ["ffmpeg", "-v", "error", "-i", str(path), "-f", "rawvideo", "-pix_fmt", "gray", "-fps_mode", "passthrough", "-"],
+        ["ffmpeg", "-v", "error", "-noautorotate", "-i", str(path), "-f", "rawvideo", "-pix_fmt", "gray", "-fps_mode",
+         "passthrough", "-"],
         stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
     marks = []
     while True:

@@ -130,22 +130,23 @@ def written_only():
 
 @claim("a recording that is stopped before its first frame says so, and its file opens")
 def no_frame():
-    with Daemon() as daemon:
-        app = daemon.app("photos")
-        session = app.session(frameRate=3.0)
-        session.start()
-        app.wait("DidStartRunning")
-        # Between two frames of a slow camera, a frame of its stream having just come.
-        frames(session.stream(), 1)
-        file = daemon.directory / "empty.mkv"
-        session.record(file)
-        session.call("StopRecording")
-        finished = app.wait("RecordingFinished")
-        described = subprocess.run(
-            ["ffprobe", "-v", "error", "-show_entries", "stream=codec_name", "-of", "csv=p=0", str(file)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
-        assert described.returncode == 0 and described.stdout.strip() == "h264" and not described.stderr, described
-        assert finished[4] == 0 and finished[6] == os.path.getsize(file), finished
+    for kind in ("matroska", "mp4", "mov"):
+        with Daemon() as daemon:
+            app = daemon.app("photos")
+            session = app.session(frameRate=3.0)
+            session.start()
+            app.wait("DidStartRunning")
+            # Between two frames of a slow camera, a frame of its stream having just come.
+            frames(session.stream(), 1)
+            file = daemon.directory / "empty"
+            session.record(file, fileType=("s", kind))
+            session.call("StopRecording")
+            finished = app.wait("RecordingFinished")
+            described = subprocess.run(
+                ["ffprobe", "-v", "error", "-show_entries", "stream=codec_name", "-of", "csv=p=0", str(file)],
+                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
+            assert described.returncode == 0 and described.stdout.strip() == "h264" and not described.stderr, (kind, described)
+            assert finished[4] == 0 and finished[6] == os.path.getsize(file), (kind, finished)
 
 
 @claim("another recorder core that speaks Recorder1 takes camrecorder's place")

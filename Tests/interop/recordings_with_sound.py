@@ -1,7 +1,7 @@
 """Recordings with sound and timed metadata: what gets into the file, what the file tells by itself, and what bad input gets."""
-import array, contextlib, itertools, json, math, os, socket, struct, subprocess, tempfile, threading, time
+import array, contextlib, itertools, json, math, os, select, signal, socket, struct, subprocess, tempfile, threading, time
 
-from harness import PATIENCE, SHELL, App, Daemon, Refused, claim, played, recorded_marks
+from harness import PATIENCE, SHELL, App, Daemon, Refused, children_of, claim, played, recorded_marks
 from restart import Brokers, Holder
 
 RATE = 48_000
@@ -597,6 +597,134 @@ def beginnings():
                 assert abs(at - max(0, begun - begin) / 1e9) < (0.005 if way == "late" else 0.025), (way, at, begun - begin)
             said.append(f"{way}: {count} frames, {length:.2f} s" + (f", heard at {at:.3f}" if at is not None else ""))
     return "; ".join(said)
+
+
+# ── Which file it is ──
+
+
+@claim("as mp4 and mov a recording is what its name says, turned by a display matrix, with its sound in place; limits end it, and metadata is refused")
+def file_types():
+    said = []
+    for kind, options in (
+            ("mp4", {}), ("mov", {"codec": ("s", "mjpeg")}), ("mp4", {"maxBytes": ("t", 400_000)}),
+            ("mov", {"maxDuration": ("d", 0.5)})):
+        with running(videoOrientation="portrait") as (daemon, app, session):
+            end, theirs = pair()
+            attach(session, theirs)
+            file, options = daemon.directory / f"film.{kind}", {"fileType": ("s", kind), **options}
+            with open(file, "w+b") as opened:
+                refused(
+                    lambda: session.call(
+                        "StartRecording", "ha{sv}", opened, {**options, "metadata": ("a{sv}", {"location": ("s", "iso6709")})}),
+                    "metadata", "fileType", kind, "matroska", error="InvalidValue")
+                (number,) = session.call("StartRecording", "ha{sv}", opened, options)
+            app.wait("RecordingStarted")
+            first = pass_time(session, 0)
+            send_tone(end, begun := time.monotonic_ns() + 300_000_000, 0.5)
+            if "maxBytes" not in options and "maxDuration" not in options:
+                pass_time(session, 1.2)
+                session.call("StopRecording")
+            ended = app.wait("RecordingFinished", lambda body: body[2] == number)
+            end.close()
+            why = {"maxBytes": "size-limit", "maxDuration": "duration-limit"}.get(
+                next((key for key in options if key.startswith("max")), ""), "stopped")
+            assert ended[3] == why, ended
+            found, (count, length) = described(file), played(file)
+            assert count == ended[4] > 0 and ended[6] == file.stat().st_size, (count, ended)
+            if why == "size-limit":
+                assert ended[6] <= 400_000, ended
+            # The header says what it is to every player.
+            brand = found["format"]["tags"]["major_brand"].strip()
+            assert file.read_bytes()[4:8] == b"ftyp" and (brand == "qt") == (kind == "mov"), brand
+            (picture,), (sound,) = streams(found, "video"), streams(found, "audio")
+            assert picture["codec_name"] == ("mjpeg" if "codec" in options else "h264"), picture
+            (matrix,) = [data for data in picture["side_data_list"] if "rotation" in data]
+            assert matrix["rotation"] in (-90, 90), matrix
+            # So a player shows it turned, as a viewer would turn it by hand: -90 is clockwise.
+            turned = [
+                subprocess.run(
+                    ["ffmpeg", "-v", "error", *before, "-i", str(file), *after, "-frames:v", "2", "-map", "v:0", "-f", "md5", "-"],
+                    stdout=subprocess.PIPE, check=True, timeout=120).stdout
+                for before, after in (
+                    ((), ()), (("-noautorotate",), ("-vf", f"transpose={'clock' if matrix['rotation'] == -90 else 'cclock'}")))]
+            assert turned[0] == turned[1], turned
+            assert float(picture["start_time"]) == 0 and float(sound["start_time"]) == 0, found["streams"]
+            marks, times = recorded_marks(file), [at for at, _, _ in packets(file, "v:0")]
+            begin = marks[0][0]
+            # Each picture is where it was captured, however unevenly.
+            apart = max(abs(at - (captured - begin) / 1e9) for at, (captured, _) in zip(times, marks, strict=True))
+            assert apart < 0.001, (apart, times, marks)
+            assert abs(sound_end(file) - picture_end(file)) <= max(length / count, 2 * 1024 / RATE), (sound_end(file), picture_end(file))
+            said.append(f"{kind}, {picture['codec_name']}, {why}: {count} frames, {ended[6]} bytes")
+            if why != "stopped":
+                continue
+            # And the tone is where it was captured, as in a Matroska file.
+            late = heard(file) - (begun - begin) / 1e9
+            assert begin <= first and abs(late) < 0.005, (late, begun - begin, first - begin)
+            said[-1] += f", tone {late * 1000:.1f} ms late"
+    return "; ".join(said)
+
+
+@claim("SIGKILL of camrecorder, or of it, its writers and camarbd: an mp4 and a mov keep of what was written what a Matroska file keeps: all but what is torn")
+def killed_in_fragments():
+    said = []
+    for codec, has_sound in (("h264", False), ("h264", True), ("mjpeg", True)):
+        for kind in ("matroska", "mp4", "mov"):
+            kept = []
+            for everybody in (False, True):
+                with running(sound=has_sound, frameRate=10.0) as (daemon, app, session):
+                    file, copy = daemon.directory / f"killed.{kind}", daemon.directory / f"copy.{kind}"
+                    if has_sound:
+                        end, theirs = pair()
+                        attach(session, theirs)
+                    with open(file, "w+b") as opened:
+                        session.call("StartRecording", "ha{sv}", opened, {"fileType": ("s", kind), "codec": ("s", codec)})
+                    app.wait("RecordingStarted")
+                    stream, sent, is_long = session.stream(), None, False
+                    # Sound ahead of its picture, which then does not wait for it; and no frame of before is left to be seen.
+                    for count in itertools.count(1):
+                        seen = stream.read()
+                        stream.release(seen)
+                        sent = sent or seen.timestamp
+                        while has_sound and sent < seen.timestamp + 600_000_000:
+                            send_tone(end, sent, 0.1)
+                            sent += 100_000_000
+                        assert count < 300, "the file does not grow"
+                        if count >= 20 and not is_long:
+                            # Of a copy: the file itself has no end for ffprobe.
+                            copy.write_bytes(file.read_bytes())
+                            is_long = len(packets(copy, "v:0")) >= 10
+                        if is_long and not select.select([stream], [], [], 0)[0]:
+                            break
+                    (recorder,) = daemon.recorders()
+                    processes = [recorder]
+                    if everybody:
+                        processes += [*children_of(recorder, "camwriter"), daemon.process.pid]
+                        daemon.ends = (-signal.SIGKILL,)
+                    copy.write_bytes(file.read_bytes())
+                    for process in processes:
+                        os.kill(process, signal.SIGKILL)
+                    if everybody:
+                        daemon.process.wait()
+                    else:
+                        ended = app.wait("RecordingFinished")
+                        count, seconds = played(file)
+                        assert ended[3] == "recorder-reset" and ended[4] == count > 0, (ended, count)
+                        assert ended[6] == file.stat().st_size, (ended, file.stat().st_size)
+                        if not has_sound:
+                            assert abs(seconds - ended[5] / 1e9) < 0.002, f"{seconds} s play, {ended[5] / 1e9} s were announced"
+                    marks, written = recorded_marks(file), recorded_marks(copy)
+                    # Where nobody completes a file, its last picture may be torn; and so may the copy's.
+                    if everybody and marks[-1] is None:
+                        marks.pop()
+                    if written[-1] is None:
+                        written.pop()
+                    assert None not in marks, (kind, codec, marks)
+                    whole = written[:-1]
+                    assert len(whole) >= 8 and marks[:len(whole)] == whole, (kind, codec, marks, written)
+                    kept.append(f"{len(marks)} of {len(written)} written, {seen.mark[1] - marks[0][1] + 1} seen")
+            said.append(f"{kind}, {codec}{' and AAC' if has_sound else ''}: {'; '.join(kept)}")
+    return ". ".join(said)
 
 
 # ── What the file tells ──

@@ -228,9 +228,10 @@ CAMARB_API camarb_call camarb_session_stop_recording(camarb_session *session);
 CAMARB_API camarb_call camarb_session_pause_recording(camarb_session *session);
 CAMARB_API camarb_call camarb_session_resume_recording(camarb_session *session);
 
-/* Options of a recording, as numbers: maxDuration (seconds), maxBytes, minFreeBytes, bitRate (bits a second); as words: codec (h264 or
- * mjpeg), and for each kind of timed metadata that is to be kept “metadata.KIND”: orientation, objects, or a kind of the program's
- * own with the type of its items: iso6709, text or number. docs/wire.md has all of them. */
+/* Options of a recording, as numbers: maxDuration (seconds), maxBytes, minFreeBytes, bitRate (bits a second); as words: fileType
+ * (matroska, mp4 or mov: the last two without metadata), codec (h264 or mjpeg), and for each kind of timed metadata that is to be
+ * kept “metadata.KIND”: orientation, objects, or a kind of the program's own with the type of its items: iso6709, text or number.
+ * docs/wire.md has all of them. */
 
 /* Sound for the recordings that begin from now on, while the session runs and has usesAudio. socket: one end of a connected pair of
  * AF_UNIX SOCK_SEQPACKET sockets; it is duplicated, and the other end is written to: packets of an int64_t (the moment of the first

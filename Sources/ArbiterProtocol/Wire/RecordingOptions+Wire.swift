@@ -5,6 +5,7 @@ extension RecordingOptions {
         case maxDuration
         case maxBytes
         case minFreeBytes
+        case fileType
         case codec
         case bitRate
         case metadata
@@ -13,7 +14,7 @@ extension RecordingOptions {
             switch self {
             case .maxDuration: "d"
             case .maxBytes, .minFreeBytes, .bitRate: "t"
-            case .codec: "s"
+            case .fileType, .codec: "s"
             case .metadata: "a{sv}"
             }
         }
@@ -24,6 +25,7 @@ extension RecordingOptions {
             case .maxDuration: "seconds above 0"
             case .maxBytes: "bytes from \(bytesLeast)"
             case .minFreeBytes: "bytes from 1"
+            case .fileType: RecordingFileType.allCases.map(\.rawValue).joined(separator: ", ")
             case .codec: VideoCodec.allCases.map(\.rawValue).joined(separator: " or ")
             case .bitRate: "bits a second, \(bitRates.lowerBound) to \(bitRates.upperBound)"
             case .metadata: "a dictionary of at most \(MetadataTrack.countMax) kinds, each with its type as text"
@@ -36,6 +38,11 @@ extension RecordingOptions {
             case .maxBytes: "The recording ends before a frame with which the file would be larger: `size-limit`."
             case .minFreeBytes:
                 "Looked at every second: fewer bytes free on the file's file system end the recording as `disk-full`."
+            case .fileType:
+                """
+                Which file it is; without it Matroska. `mp4` and `mov` have a display matrix for the orientation at the \
+                beginning, and neither `metadata` nor tags. All play to the last frame that was written, whatever ends them.
+                """
             case .codec: "How pictures are encoded; without it H.264, and Motion JPEG above 100 Mpixel/s."
             case .bitRate: "Of the picture; without it what is published for its size and rate."
             case .metadata:
@@ -60,6 +67,7 @@ extension RecordingOptions {
             }
             try take(entry.value, for: key)
         }
+        if let problem = metadataProblem { throw BrokerError(.invalidValue, problem) }
     }
 
     private mutating func take(_ value: WireValue, for key: Key) throws(BrokerError) {
@@ -76,6 +84,9 @@ extension RecordingOptions {
             maxDuration = seconds
         case .maxBytes: maxBytes = try number(from: Self.bytesLeast, to: bytesMost)
         case .minFreeBytes: minFreeBytes = try number(from: 1, to: bytesMost)
+        case .fileType:
+            guard let fileType = value.string.flatMap(RecordingFileType.init(rawValue:)) else { throw refusal }
+            self.fileType = fileType
         case .codec:
             guard let codec = value.string.flatMap(VideoCodec.init(rawValue:)) else { throw refusal }
             self.codec = codec
@@ -111,6 +122,7 @@ extension RecordingOptions {
         if let maxDuration { add(.maxDuration, .double(maxDuration)) }
         if let maxBytes { add(.maxBytes, .uint64(maxBytes)) }
         if let minFreeBytes { add(.minFreeBytes, .uint64(minFreeBytes)) }
+        if let fileType { add(.fileType, .string(fileType.rawValue)) }
         if let codec { add(.codec, .string(codec.rawValue)) }
         if let bitRate { add(.bitRate, .uint64(bitRate)) }
         if !metadata.isEmpty {

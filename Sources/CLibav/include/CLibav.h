@@ -3,6 +3,7 @@
 #include <libavcodec/avcodec.h>
 #include <libavformat/avformat.h>
 #include <libavutil/avutil.h>
+#include <libavutil/display.h>
 #include <libavutil/error.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/log.h>
@@ -35,6 +36,9 @@ struct SwsContext *camarb_sws_make(struct camarb_sws_side from, struct camarb_sw
 
 /* A packet's payload from elsewhere (a JPEG), copied. */
 int camarb_packet_from_bytes(AVPacket *packet, const uint8_t *bytes, int count);
+
+/* Gives a stream the display matrix for an orientation as Exif numbers it, 1 to 8: none for 1. 0, or an error. */
+int camarb_stream_orient(AVStream *stream, int orientation);
 
 /* The last samples of a packet of sound are not to be played. 0, or an error. */
 int camarb_packet_discard(AVPacket *packet, uint32_t samples);

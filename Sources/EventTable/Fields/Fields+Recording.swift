@@ -155,7 +155,7 @@ extension SentenceReader {
         switch key {
         case .maxDuration: return Double(text).map { .double($0) } ?? .string(text)
         case .maxBytes, .minFreeBytes, .bitRate: return UInt64(text).map { .uint64($0) } ?? .string(text)
-        case .codec: return .string(text)
+        case .fileType, .codec: return .string(text)
         case .metadata:
             var kinds = WireDictionary()
             for track in text.split(separator: ",") {
@@ -204,7 +204,7 @@ extension TraceFields {
         switch key {
         case .maxDuration: return .double(try number(key.rawValue))
         case .maxBytes, .minFreeBytes, .bitRate: return .uint64(try count(key.rawValue))
-        case .codec: return .string(try text(key.rawValue))
+        case .fileType, .codec: return .string(try text(key.rawValue))
         case .metadata:
             var kinds = WireDictionary()
             for member in try json(key.rawValue).members ?? [] {

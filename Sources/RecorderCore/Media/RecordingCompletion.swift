@@ -9,6 +9,8 @@ import Glibc
 /// gigabyte for eight minutes of 1080p30), passes over what it does not understand, and does not tell where a cluster begins, which an
 /// index has to say. So the elements are read and written by hand, those that `RecordingFile` has.
 ///
+/// A file in fragments is `FragmentCompletion`'s.
+///
 /// It never makes a file worse. Anything unexpected, and nothing is written. The places that are filled in are voids to a
 /// reader until their head is written, in one piece and after what is in them; the segment's size comes last, and says that
 /// the file is whole: then nothing more is written either.
@@ -65,23 +67,30 @@ package struct RecordingCompletion {
         do throws(FileFault) { size = try file.openedAgain() } catch { throw .file(error) }
         // Lost before it had a header.
         if size == 0 { return Result(frames: 0, duration: 0, bytes: 0, lastCapture: nil) }
-        var completion = try RecordingCompletion(file, size) { clock() >= deadline }
-        try completion.walk()
-        return try completion.finish()
-    }
-
-    private init(
-        _ file: any LostFile, _ size: Int64, isLate: @escaping () -> Bool
-    ) throws(CompletionFault) {
-        self.file = file
-        self.isLate = isLate
-        window = ByteWindow(size: size) { (count, offset) throws(CompletionFault) in
+        let isLate = { clock() >= deadline }
+        var window = ByteWindow(size: size) { (count, offset) throws(CompletionFault) in
             // Each fetch asks another process, beside which the clock costs little; and all that is done between two fetches
             // is done with what one brought.
             guard !isLate() else { throw .late }
             do throws(FileFault) { return try file.read(count, at: offset) } catch { throw .file(error) }
         }
-        layout = try MatroskaLayout(&window)
+        if FragmentCompletion.takes(try window.bytes(8, at: 0)) {
+            let found = try FragmentCompletion(window)
+            guard !isLate() else { throw .late }
+            return try found.finish(file)
+        }
+        var completion = try RecordingCompletion(file, window, isLate: isLate)
+        try completion.walk()
+        return try completion.finish()
+    }
+
+    private init(
+        _ file: any LostFile, _ window: ByteWindow, isLate: @escaping () -> Bool
+    ) throws(CompletionFault) {
+        self.file = file
+        self.isLate = isLate
+        self.window = window
+        layout = try MatroskaLayout(&self.window)
         end = layout.clustersBegin
         otherTimes = Array(repeating: .min, count: layout.tracks)
     }

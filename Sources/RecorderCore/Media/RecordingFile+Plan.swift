@@ -8,6 +8,7 @@ extension RecordingFile {
         package var layout: PictureLayout
         /// Pictures a second.
         package var frameRate: Double
+        package var fileType: RecordingFileType
         /// Nil: H.264 where the machine keeps up with it, else JPEGs.
         package var codec: VideoCodec?
         /// Bits a second of the picture; nil: as published for its size.
@@ -20,11 +21,13 @@ extension RecordingFile {
         package var orientation: Int?
 
         package init(
-            layout: PictureLayout, frameRate: Double, codec: VideoCodec? = nil, bitRate: Int64? = nil,
+            layout: PictureLayout, frameRate: Double, fileType: RecordingFileType = .matroska, codec: VideoCodec? = nil,
+            bitRate: Int64? = nil,
             sound: SoundTrack? = nil, metadata: [String] = [], orientation: Int? = nil
         ) {
             self.layout = layout
             self.frameRate = frameRate
+            self.fileType = fileType
             self.codec = codec
             self.bitRate = bitRate
             self.sound = sound

@@ -2,11 +2,12 @@ import ArbiterProtocol
 import CLibav
 import Glibc
 
-/// A Matroska file that plays whatever happens: each picture ends a cluster, flushed as soon as it and the sound up to it are
-/// there.
+/// A file that plays whatever happens: each picture ends a cluster of Matroska, or a fragment of MP4, flushed as soon as it and
+/// the sound up to it are there.
 ///
-/// The header's place for the duration is overwritten while the file grows, so that a killed recording has one too, and room
-/// for tags and for the index is reserved in front, so that a full disk cannot take it.
+/// Matroska's place for the duration is overwritten while the file grows, so that a killed recording has one too, and room
+/// for tags and for the index is reserved in front, so that a full disk cannot take it. Readers of MP4 take the duration from the
+/// fragments; an index of these is behind them, where there is room for it.
 ///
 /// All times are nanoseconds of the file, of which 0 is the first picture's; a pause is no part of them.
 ///
@@ -20,7 +21,7 @@ package final class RecordingFile {
     package var bytes: Int64 { file.committed }
 
     private let encoder: VideoEncoder
-    private let muxer: MatroskaMuxer
+    private let muxer: RecordingMuxer
     private let sound: SoundTrack?
     private let kinds: [String]
     private var layout: MatroskaLayout?
@@ -61,19 +62,20 @@ package final class RecordingFile {
         interleaver = Interleaver(hasSound: plan.sound != nil)
         lastTicks = Array(repeating: -1, count: (plan.sound == nil ? 1 : 2) + kinds.count)
         encoder = try VideoEncoder(plan)
-        muxer = try MatroskaMuxer(file)
+        muxer = try RecordingMuxer(file, plan.fileType)
         try addTracks(plan)
         var tags = [(name: "creation_time", value: Self.now())]
         if let orientation = plan.orientation { tags.append(("ORIENTATION", String(orientation))) }
         try muxer.writeHeader(tags)
         // Where another libav writes its header otherwise, a killed recording has no duration, and is not completed.
         var header = ByteWindow(file.uncommitted)
-        layout = try? MatroskaLayout(&header)
+        if plan.fileType == .matroska { layout = try? MatroskaLayout(&header) }
         hasHeader = file.commit()
     }
 
     private func addTracks(_ plan: Plan) throws(MediaFault) {
-        try muxer.addTrack(isDefault: true) { (stream, parameters) throws(MediaFault) in
+        try muxer.addTrack(isDefault: true, orientation: plan.orientation) {
+            (stream, parameters) throws(MediaFault) in
             try encoder.describe(parameters)
             stream.pointee.avg_frame_rate = av_d2q(plan.frameRate, 100_000)
         }
@@ -102,12 +104,12 @@ package final class RecordingFile {
     ) throws(MediaFault) -> Bool {
         guard isOpen else { return false }
         // Times grow, also where two captures fall into one tick.
-        let tick = max(lastTicks[0] + 1, time / MatroskaMuxer.nanosecondsPerTick)
+        let tick = max(lastTicks[0] + 1, time / muxer.nanosecondsPerTick)
         let packets = try encoder.encode(picture, tick: tick)
         lastTicks[0] = tick
         for packet in packets {
             packet.stamp(
-                stream: Self.pictureStream, tick: tick, duration: max(1, interval / MatroskaMuxer.nanosecondsPerTick))
+                stream: Self.pictureStream, tick: tick, duration: max(1, interval / muxer.nanosecondsPerTick))
             let entry = Entry(packet: packet, pictureEnd: time + interval, time: time)
             interleaver.add(entry, .picture, at: time, bytes: packet.bytes)
         }
@@ -128,7 +130,7 @@ package final class RecordingFile {
         let packet = try packet.withMediaBytes { (bytes) throws(MediaFault) in try MediaPacket(bytes) }
         packet.pointer.pointee.flags |= AV_PKT_FLAG_KEY
         if let left = sound?.samplesLeftOver(of: duration) { try packet.discard(last: left) }
-        stamp(packet, 1, time, duration / MatroskaMuxer.nanosecondsPerTick)
+        stamp(packet, 1, time, duration / muxer.nanosecondsPerTick)
         interleaver.add(
             Entry(packet: packet, pictureEnd: nil, time: time), .sound, at: time, bytes: packet.bytes,
             until: time + duration)
@@ -160,7 +162,7 @@ package final class RecordingFile {
     }
 
     private func stamp(_ packet: MediaPacket, _ stream: Int, _ time: Int64, _ duration: Int64) {
-        let tick = max(lastTicks[stream], max(0, time) / MatroskaMuxer.nanosecondsPerTick)
+        let tick = max(lastTicks[stream], max(0, time) / muxer.nanosecondsPerTick)
         lastTicks[stream] = tick
         packet.stamp(stream: Int32(stream), tick: tick, duration: duration)
     }
@@ -225,6 +227,10 @@ package final class RecordingFile {
             if isOpen, isUnflushed { _ = try flush(to: duration) }
         } catch {
             // What waited is lost; what is in the file is made whole.
+        }
+        if frames == 0, muxer.fileType != .matroska {
+            // A header without a fragment is a file whose tracks are empty.
+            return
         }
         if frames == 0 {
             // libav would spoil the header with an index of nothing, and readers want a cluster: an empty one.

@@ -45,19 +45,20 @@ package final class VideoEncoder {
         guard codec == .h264 else { return }
         context = try Self.open(
             layout, frameRate: plan.frameRate, bitRate: plan.bitRate ?? published,
+            ticksPerSecond: RecordingMuxer.ticksPerSecond(of: plan.fileType),
             threads: pixelsPerSecond > Self.h264PixelsPerSecondOfOneCore ? 2 : 1)
         frame = try allocated("making a frame", av_frame_alloc())
     }
 
     private static func open(
-        _ layout: PictureLayout, frameRate: Double, bitRate: Int64, threads: Int32
+        _ layout: PictureLayout, frameRate: Double, bitRate: Int64, ticksPerSecond: Int32, threads: Int32
     ) throws(MediaFault) -> UnsafeMutablePointer<AVCodecContext> {
         let codec = try allocated("finding libx264", avcodec_find_encoder_by_name("libx264"))
         let context = try allocated("making the encoder", avcodec_alloc_context3(codec))
         context.pointee.width = Int32(layout.width)
         context.pointee.height = Int32(layout.height)
         context.pointee.pix_fmt = AV_PIX_FMT_NV12
-        context.pointee.time_base = AVRational(num: 1, den: MatroskaMuxer.ticksPerSecond)
+        context.pointee.time_base = AVRational(num: 1, den: ticksPerSecond)
         context.pointee.framerate = av_d2q(frameRate, 100_000)
         context.pointee.bit_rate = bitRate
         context.pointee.gop_size = keyFrameInterval
@@ -68,7 +69,7 @@ package final class VideoEncoder {
         context.pointee.color_primaries = AVCOL_PRI_BT709
         context.pointee.color_trc = AVCOL_TRC_BT709
         context.pointee.colorspace = AVCOL_SPC_BT709
-        // Matroska keeps the parameter sets in its header.
+        // All file types keep the parameter sets in their header.
         context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
         av_opt_set(context.pointee.priv_data, "preset", "ultrafast", 0)
         av_opt_set(context.pointee.priv_data, "tune", "zerolatency", 0)

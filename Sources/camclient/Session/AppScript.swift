@@ -182,8 +182,9 @@ struct AppScript {
             let opened = try source.open()
             try await opened.attach(to: session)
             microphone.replace(by: opened)
-        case .record(let path, let options):
-            NewFile.warn(of: path, .matroska)
+        case .record(let path, var options):
+            options.fileType = options.fileType ?? NewFile.fileType(of: path)
+            NewFile.warn(of: path, NewFile.Format(options.fileType ?? .matroska))
             let file = try NewFile(path, overwriting: overwriting)
             do {
                 let recording = try await session.startRecording(to: file.descriptor, options: options)

@@ -1,3 +1,4 @@
+import ArbiterProtocol
 import Glibc
 
 /// A new file that a photo, a recording or a trace is written to.
@@ -7,25 +8,56 @@ struct NewFile: ~Copyable {
     static let noRecordingToOutput =
         "A recording is completed at its end, which a pipe cannot be: name a file, or take the pictures with preview -o -."
 
-    /// What is written, whatever the name says.
+    /// What is written.
     enum Format: String {
         case jpeg = "JPEG"
         case matroska = "Matroska"
+        case mp4 = "MP4"
+        case mov = "QuickTime"
 
-        var endings: [String] { self == .jpeg ? ["jpg", "jpeg", "jpe", "jfif"] : ["mkv", "mk3d"] }
+        /// The first is the usual one.
+        var endings: [String] {
+            switch self {
+            case .jpeg: ["jpg", "jpeg", "jpe", "jfif"]
+            case .matroska: ["mkv", "mk3d"]
+            case .mp4: ["mp4", "m4v"]
+            case .mov: ["mov", "qt"]
+            }
+        }
+
+        init(_ fileType: RecordingFileType) {
+            self =
+                switch fileType {
+                case .matroska: .matroska
+                case .mp4: .mp4
+                case .mov: .mov
+                }
+        }
 
         /// Endings by which people mean another format; any other one is a name's own affair.
         var othersEndings: [String] {
-            let films = ["mp4", "m4v", "mov", "avi", "webm", "ogv", "ts", "mpg", "mpeg", "wmv", "flv", "gif", "y4m"]
+            let films = [
+                "mkv", "mp4", "m4v", "mov", "avi", "webm", "ogv", "ts", "mpg", "mpeg", "wmv", "flv", "gif", "y4m",
+            ]
             let pictures = ["png", "webp", "bmp", "tif", "tiff", "heic", "avif", "gif", "raw"]
-            return self == .jpeg ? pictures + films + Self.matroska.endings : films + pictures + Self.jpeg.endings
+            return (pictures + films + Self.jpeg.endings).filter { !endings.contains($0) }
         }
+    }
+
+    /// The type of file that a recording's name asks for by its ending; nil: none.
+    static func fileType(of path: String) -> RecordingFileType? {
+        let ending = ending(of: path)
+        return RecordingFileType.allCases.first { Format($0).endings.contains(ending) }
+    }
+
+    private static func ending(of path: String) -> String {
+        guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return "" }
+        return path[path.index(after: dot)...].lowercased()
     }
 
     /// Says what will be in a file whose name says otherwise.
     static func warn(of path: String, _ format: Format) {
-        guard let dot = path.lastIndex(of: "."), !path[dot...].contains("/") else { return }
-        guard format.othersEndings.contains(path[path.index(after: dot)...].lowercased()) else { return }
+        guard format.othersEndings.contains(ending(of: path)), let dot = path.lastIndex(of: ".") else { return }
         Output.notice(
             "camclient: \(path) will be \(format.rawValue), whatever its name says; "
                 + "\(path[..<dot]).\(format.endings[0]) would say so.")

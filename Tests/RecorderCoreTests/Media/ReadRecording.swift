@@ -17,7 +17,7 @@ struct ReadRecording {
     }
     struct Packet: Hashable {
         var track: Int
-        /// Milliseconds, the file's own unit.
+        /// Milliseconds, Matroska's own unit.
         var time: Int64
         var bytes: [UInt8]
         var isKey: Bool
@@ -59,7 +59,11 @@ struct ReadRecording {
             defer { av_packet_unref(read) }
             packets.append(
                 Packet(
-                    track: Int(read.pointee.stream_index), time: read.pointee.pts,
+                    track: Int(read.pointee.stream_index),
+                    time: av_rescale_q(
+                        read.pointee.pts,
+                        try #require(context.pointee.streams[Int(read.pointee.stream_index)]).pointee.time_base,
+                        AVRational(num: 1, den: 1000)),
                     bytes: Array(UnsafeBufferPointer(start: read.pointee.data, count: Int(read.pointee.size))),
                     isKey: read.pointee.flags & AV_PKT_FLAG_KEY != 0))
         }

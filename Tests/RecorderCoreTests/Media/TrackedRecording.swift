@@ -19,7 +19,8 @@ final class TrackedRecording {
     static func time(_ frame: Int) -> Int64 { Int64(frame) * 1_000_000_000 / Int64(frameRate) }
 
     init(
-        codec: VideoCodec? = nil, hasSound: Bool = true, metadata: [String] = ["location", "note"],
+        fileType: RecordingFileType = .matroska, codec: VideoCodec? = nil, hasSound: Bool = true,
+        metadata: [String] = ["location", "note"],
         orientation: Int? = nil, bytesMax: Int64? = nil
     ) throws {
         file = try TemporaryFile(".mkv")
@@ -30,7 +31,8 @@ final class TrackedRecording {
         recording = try RecordingFile(
             file: OutputFile(try envelope(file.open()), in: .patient, bytesMax: bytesMax),
             RecordingFile.Plan(
-                layout: Self.layout, frameRate: Double(Self.frameRate), codec: codec, sound: hasSound ? sound : nil,
+                layout: Self.layout, frameRate: Double(Self.frameRate), fileType: fileType, codec: codec,
+                sound: hasSound ? sound : nil,
                 metadata: metadata, orientation: orientation))
     }
 

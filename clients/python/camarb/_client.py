@@ -437,8 +437,9 @@ class Session:
         """Records to a file, as with photos. The result is the recording's number; RECORDING_FINISHED says when the file is
         whole. An interruption ends a recording, and it never resumes by itself.
 
-        Options: maxDuration (seconds), maxBytes, minFreeBytes, codec ("h264", "mjpeg"), bitRate (bits a second). metadata: which
-        kinds are kept beside the picture, and the type of their items: {"orientation": "orientation", "location": "iso6709"}."""
+        Options: maxDuration (seconds), maxBytes, minFreeBytes, fileType ("matroska", "mp4", "mov"), codec ("h264",
+        "mjpeg"), bitRate (bits a second). metadata, which mp4 and mov do not keep: which kinds are kept beside the
+        picture, and the type of their items: {"orientation": "orientation", "location": "iso6709"}."""
         options.update({"metadata." + kind: type_ for kind, type_ in (metadata or {}).items()})
         return self._ask_with_file(lib.camarb_session_start_recording, file, options)
 

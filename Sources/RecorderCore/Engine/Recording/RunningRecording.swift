@@ -68,7 +68,8 @@ final class RunningRecording {
         do throws(MediaFault) {
             let sound = try order.microphone.map { (microphone) throws(MediaFault) in try RecordingSound(microphone) }
             let plan = RecordingFile.Plan(
-                layout: order.layout, frameRate: order.frameRate, codec: order.options.codec,
+                layout: order.layout, frameRate: order.frameRate,
+                fileType: order.options.fileType ?? .matroska, codec: order.options.codec,
                 bitRate: order.options.bitRate.map { Int64($0) }, sound: sound?.track,
                 metadata: order.options.metadata.map(\.kind), orientation: Int(order.orientation))
             file = try RecordingFile(file: output, plan)

@@ -20,7 +20,9 @@ struct Record: AsyncParsableCommand {
               camclient record --into ~/Videos --again --min-free 2G
             """)
 
-    @Argument(help: "The Matroska file to write.", completion: .file(extensions: ["mkv"]))
+    @Argument(
+        help: "The file to write: MP4 or QuickTime where its name ends in .mp4 or .mov, else Matroska.",
+        completion: .file(extensions: ["mkv", "mp4", "mov"]))
     var file: String?
     @Option(
         help: ArgumentHelp(
@@ -67,7 +69,7 @@ struct Record: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let file { NewFile.warn(of: file, .matroska) }
+        if let file { NewFile.warn(of: file, NewFile.Format(NewFile.fileType(of: file) ?? .matroska)) }
         let interrupts = Interrupts.stream()
         let files = try recordingFiles()
         let sound = try microphone?.open()

@@ -40,10 +40,10 @@ struct RecordingChoices: ParsableArguments {
     }
 
     /// - Parameter duration: at most so long; nil: until it is stopped.
-    func options(for duration: Duration?) -> RecordingOptions {
+    func options(for duration: Duration?, _ fileType: RecordingFileType?) -> RecordingOptions {
         RecordingOptions(
             maxDuration: duration.map { Double($0.wholeNanoseconds) / 1e9 }, minFreeBytes: minFree?.count,
-            codec: codec?.codec,
+            fileType: fileType, codec: codec?.codec,
             bitRate: bitRate?.count, metadata: metadata.map(\.track))
     }
 }

@@ -75,6 +75,8 @@ final class RecordingTarget {
     }
 
     var descriptor: Int32 { file.descriptor }
+    /// What its name asks for; a folder gives names of its own.
+    var fileType: RecordingFileType? { folder == nil ? NewFile.fileType(of: file.path) : nil }
 
     /// Whether anything was written into it.
     var hasBytes: Bool {

@@ -85,7 +85,8 @@ final class RecordingSeries {
     ) async throws -> RecordingID? {
         do throws(BrokerError) {
             try await sound?.attach(to: session)
-            let id = try await session.startRecording(to: target.descriptor, options: choices.options(for: left))
+            let id = try await session.startRecording(
+                to: target.descriptor, options: choices.options(for: left, target.fileType))
             // The one before it is over.
             interruption = nil
             return id
