@@ -151,9 +151,13 @@ struct FragmentCompletion {
         let first: Int64 = 8 + (flags & 0x1 != 0 ? 4 : 0) + (flags & 0x4 != 0 ? 4 : 0)
         let bytes = Int64([0x100, 0x200, 0x400, 0x800].count { flags & $0 != 0 } * 4)
         guard samples <= UInt64(Self.headMax) else { throw .foreign("too many pictures", at: run.start) }
-        for sample in 0..<Int64(samples) {
-            ticks += flags & 0x100 != 0 ? try number(run, at: first + sample * bytes) : usual
-            frames += 1
+        if flags & 0x100 == 0 {
+            // Without a look at each: a head has room for runs of more pictures than could be counted in time.
+            ticks += samples * usual
+        } else {
+            for sample in 0..<Int64(samples) { ticks += try number(run, at: first + sample * bytes) }
         }
+        frames += samples
+        guard ticks / timescale <= Self.secondsMax else { throw .foreign("a time that cannot be", at: run.start) }
     }
 }

@@ -99,7 +99,17 @@ import Testing
         var (kind, size) = (bytes, bytes)
         kind.replaceSubrange(lengths[2] + 4..<lengths[2] + 8, with: Array("free".utf8))
         size.replaceSubrange(lengths[2]..<lengths[2] + 4, with: [0, 0, 0, 1] as [UInt8])
-        for bytes in [kind, size, Array(bytes.prefix(lengths[0] - 1))] {
+        // A million pictures of a hundred years each, of a clock that ticks once a second.
+        var long = bytes
+        for (box, from, offset, number) in [
+            ("mdhd", 0, 12, [0, 0, 0, 1]), ("tfhd", lengths[2], 8, [255, 255, 255, 255]),
+            ("trun", lengths[2], 0, [0, 0, 0, 0]),
+            ("trun", lengths[2], 4, [0, 16, 0, 0]),
+        ] as [(String, Int, Int, [UInt8])] {
+            let name = try #require(long[from...].indices.first { long[$0...].starts(with: box.utf8) })
+            long.replaceSubrange(name + 4 + offset..<name + 8 + offset, with: number)
+        }
+        for bytes in [kind, size, long, Array(bytes.prefix(lengths[0] - 1))] {
             try file.write(bytes[...])
             #expect(throws: CompletionFault.self) { try complete(file) }
             #expect(try file.bytes() == bytes)
