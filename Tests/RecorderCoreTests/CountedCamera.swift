@@ -6,14 +6,14 @@ import RecorderCore
 import Synchronization
 
 /// A simulated camera that counts what is done to it.
-final class CountedCamera: CameraSource {
+final class CountedCamera: WrappedCamera {
     struct Counts {
         var starts = 0
         var stops = 0
         var wentOn = 0
     }
 
-    private let camera: SimulatedCamera
+    let camera: SimulatedCamera
     private let counts: Counter
 
     final class Counter: Sendable {
@@ -26,8 +26,6 @@ final class CountedCamera: CameraSource {
         self.counts = counts
     }
 
-    var capabilities: CameraCapabilities { camera.capabilities }
-    var showsText: Bool { camera.showsText }
     func start() throws(BrokerError) {
         counts.change { $0.starts += 1 }
         try camera.start()
@@ -36,17 +34,8 @@ final class CountedCamera: CameraSource {
         counts.change { $0.stops += 1 }
         camera.stop()
     }
-    func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError) {
-        try camera.select(format: format, zoom: zoom, frameRate: frameRate)
-    }
     func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool {
         counts.change { $0.wentOn += 1 }
         return try camera.goOn(settings, zoom: zoom)
-    }
-    func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
-        try camera.nextDue(after: previous, interval: interval, now: now)
-    }
-    func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
-        try camera.render(into: picture, layout: layout)
     }
 }

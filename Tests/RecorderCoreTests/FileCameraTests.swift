@@ -77,12 +77,17 @@ import Testing
         #expect(video.luma.allSatisfy { shade in Self.shades.contains { abs(Int($0) - shade) < 16 } })
     }
 
-    @Test func aZoomOfFootageReadsItsMiddle() throws {
-        let file = try Self.footage()
+    private static func started(_ file: TemporaryFile, zoom: Double) throws -> (FileCamera, CameraFormat) {
         let camera = try FileCamera(path: file.path)
         try camera.start()
         let format = camera.capabilities.formats[0]
-        try camera.select(format: format, zoom: 4, frameRate: format.maxFrameRate)
+        try camera.select(format: format, zoom: zoom, frameRate: format.maxFrameRate)
+        return (camera, format)
+    }
+
+    @Test func aZoomOfFootageReadsItsMiddle() throws {
+        let file = try Self.footage()
+        let (camera, format) = try Self.started(file, zoom: 4)
         _ = try camera.nextDue(after: nil, interval: 100_000_000, now: 0)
         let layout = PictureLayout(width: format.width, height: format.height, pixelFormat: "420v")
         var picture = [UInt8](repeating: 0, count: layout.bytes)
@@ -94,10 +99,7 @@ import Testing
     /// Ten frames a second, of which a machine decodes four: time is the test's own.
     @Test func footageThatIsDecodedTooSlowlySaysHowSlowlyAndHowManyFramesWereMissed() throws {
         let file = try Self.footage()
-        let camera = try FileCamera(path: file.path)
-        try camera.start()
-        let format = camera.capabilities.formats[0]
-        try camera.select(format: format, zoom: 1, frameRate: format.maxFrameRate)
+        let (camera, _) = try Self.started(file, zoom: 1)
         let (interval, decoding): (Int64, Int64) = (100_000_000, 250_000_000)
         var now: Int64 = 5_000_000_000
         var due = try camera.nextDue(after: nil, interval: interval, now: now)
@@ -142,31 +144,12 @@ import Testing
     }
 
     /// A camera that is too slow for three frames before each second one.
-    private final class SlowCamera: CameraSource {
-        private let camera: SimulatedCamera
+    private final class SlowCamera: WrappedCamera {
+        let camera: SimulatedCamera
         private var frames = 0
 
         init(_ model: CameraModel) { camera = SimulatedCamera(model) }
 
-        var capabilities: CameraCapabilities { camera.capabilities }
-        var showsText: Bool { camera.showsText }
-        func start() throws(BrokerError) { try camera.start() }
-        func stop() { camera.stop() }
-        func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError) {
-            try camera.select(format: format, zoom: zoom, frameRate: frameRate)
-        }
-        func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool {
-            try camera.goOn(settings, zoom: zoom)
-        }
-        func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
-            try camera.nextDue(after: previous, interval: interval, now: now)
-        }
-        func due(_ due: Int64, after previous: Int64?, interval: Int64, now: Int64) -> Int64 {
-            camera.due(due, after: previous, interval: interval, now: now)
-        }
-        func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
-            try camera.render(into: picture, layout: layout)
-        }
         func takeMissed() -> MissedFrames? {
             frames += 1
             return frames % 2 == 0 ? MissedFrames(count: 3, sentence: "It was too slow for 3 frames.") : nil

@@ -37,7 +37,7 @@ struct PhotoTests {
     }
 
     /// A camera whose photos are not drawn before the test says so.
-    private final class SlowlyDrawn: CameraSource {
+    private final class SlowlyDrawn: WrappedCamera {
         let camera: SimulatedCamera
         let gate: PhotoGate
 
@@ -46,22 +46,6 @@ struct PhotoTests {
             self.gate = gate
         }
 
-        var capabilities: CameraCapabilities { camera.capabilities }
-        var showsText: Bool { camera.showsText }
-        func start() throws(BrokerError) { try camera.start() }
-        func stop() { camera.stop() }
-        func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError) {
-            try camera.select(format: format, zoom: zoom, frameRate: frameRate)
-        }
-        func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool {
-            try camera.goOn(settings, zoom: zoom)
-        }
-        func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
-            try camera.nextDue(after: previous, interval: interval, now: now)
-        }
-        func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
-            try camera.render(into: picture, layout: layout)
-        }
         func photo(_ plan: PhotoPlan, zoom: Double) -> DrawnPhoto? {
             camera.photo(plan, zoom: zoom).map { photo in
                 DrawnPhoto(photo.layout) { [gate] (memory) throws(MediaFault) in

@@ -34,9 +34,9 @@ typedef struct camarb_slate {
     uint64_t reserved[3];
 } camarb_slate;
 
-/* Draws it over the whole of a picture, a sign of its kind behind its words, which a mirror leaves as it is: NV12, YU12, YUYV, BGRx or RGB3 by V4L2's four characters. From 64x48 on; legible from 320x180 on. Nothing
- * of what was in the memory is kept, padding between rows included, also that
- * of the last row: a plane is as long as its stride times its rows.
+/* Draws it over the whole of a picture, a sign of its kind behind its words, which a mirror leaves as it is: NV12, YU12, YUYV, BGRx or
+ * RGB3 by V4L2's four characters. From 64x48 on; legible from 320x180 on. Nothing of what was in the memory is kept, padding between
+ * rows included, also that of the last row: a plane is as long as its stride times its rows.
  * strides: bytes from one row to the next, one a plane. Errors: -EINVAL, for a format or size that it cannot draw. */
 CAMARB_API int camarb_slate_draw(
     const camarb_slate *slate, const char fourcc[4], uint32_t width, uint32_t height, uint8_t *const planes[],
