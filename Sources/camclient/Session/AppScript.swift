@@ -22,12 +22,15 @@ enum AppCommand {
     /// Nothing a script waits for takes longer, unless it says so.
     static let waitUsual = Duration.seconds(60)
 
+    private static let recordingKeys = RecordingOptions.Key.allCases
+        .map { $0 == .metadata ? "or \($0.rawValue).KIND" : "\($0.rawValue)," }.joined(separator: " ")
+        .wrapped(to: 52).joined(separator: "\n" + String(repeating: " ", count: 28))
+
     static let help = """
         Commands, one an argument or one a line of standard input:
           start, stop               ask to run, take the request back
           record FILE [KEY=VALUE …] an interruption ends it, for good; KEY is
-                                    maxDuration, maxBytes, minFreeBytes, codec, bitRate,
-                                    or metadata.KIND
+                                    \(recordingKeys)
           microphone SOURCE         what recordings hear until the camera goes, where
                                     usesAudio is true: tone, pipewire, or a WAV file
           stop-record               finish the file

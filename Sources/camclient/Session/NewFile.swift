@@ -9,7 +9,7 @@ struct NewFile: ~Copyable {
         "A recording is completed at its end, which a pipe cannot be: name a file, or take the pictures with preview -o -."
 
     /// What is written.
-    enum Format: String {
+    enum Format: String, CaseIterable {
         case jpeg = "JPEG"
         case matroska = "Matroska"
         case mp4 = "MP4"
@@ -36,12 +36,14 @@ struct NewFile: ~Copyable {
 
         /// Endings by which people mean another format; any other one is a name's own affair.
         var othersEndings: [String] {
-            let films = [
-                "mkv", "mp4", "m4v", "mov", "avi", "webm", "ogv", "ts", "mpg", "mpeg", "wmv", "flv", "gif", "y4m",
-            ]
-            let pictures = ["png", "webp", "bmp", "tif", "tiff", "heic", "avif", "gif", "raw"]
-            return (pictures + films + Self.jpeg.endings).filter { !endings.contains($0) }
+            (Self.allCases.flatMap(\.endings) + Self.neverWritten).filter { !endings.contains($0) }
         }
+
+        private static let neverWritten = [
+            "avi", "webm", "ogv", "ts", "mpg", "mpeg", "wmv", "flv", "gif", "y4m", "png", "webp", "bmp", "tif", "tiff",
+            "heic",
+            "avif", "raw",
+        ]
     }
 
     /// The type of file that a recording's name asks for by its ending; nil: none.
