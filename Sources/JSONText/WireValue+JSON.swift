@@ -15,7 +15,9 @@ extension WireValue {
     }
 
     /// What stands on the wire for a figure that nobody knows, by its type.
-    private static let unknown: [String: WireValue] = ["t": .uint64(.max), "x": .int64(-1)]
+    private static let unknown: [String: WireValue] = [
+        "t": .uint64(UnknownFigure.count), "x": .int64(UnknownFigure.nanoseconds),
+    ]
 
     /// As `json`; a figure that nobody knows is null.
     package var knownJSON: JSON { self == Self.unknown[signature] ? .null : json }

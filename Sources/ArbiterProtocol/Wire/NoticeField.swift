@@ -47,6 +47,12 @@ extension NoticeField {
     }
 }
 
+/// What stands on the wire for a figure that nobody knows.
+package enum UnknownFigure {
+    package static let count = UInt64.max
+    package static let nanoseconds: Int64 = -1
+}
+
 // MARK: Numbers and words
 
 extension NoticeField where Value == UInt64 {
@@ -57,13 +63,13 @@ extension NoticeField where Value == UInt64 {
 }
 
 extension NoticeField where Value == UInt64? {
-    /// 2^64 - 1 on the wire: nobody knows.
+    /// `UnknownFigure.count` on the wire: nobody knows.
     static func knownNumber(_ name: String) -> NoticeField {
         NoticeField(
-            name, "t", wire: { .uint64($0 ?? .max) },
+            name, "t", wire: { .uint64($0 ?? UnknownFigure.count) },
             read: { (reader, name) throws(BrokerError) in
                 let number = try reader.uint64(name)
-                return number == .max ? nil : number
+                return number == UnknownFigure.count ? nil : number
             })
     }
 
@@ -157,10 +163,10 @@ extension NoticeField where Value == Moment? {
 }
 
 extension NoticeField where Value == Duration? {
-    /// -1 on the wire: nobody knows.
+    /// `UnknownFigure.nanoseconds` on the wire: nobody knows.
     static var knownDuration: NoticeField {
         NoticeField(
-            "duration", "x", wire: { .int64($0?.wholeNanoseconds ?? -1) },
+            "duration", "x", wire: { .int64($0?.wholeNanoseconds ?? UnknownFigure.nanoseconds) },
             read: { (reader, name) throws(BrokerError) in
                 let nanoseconds = try reader.int64(name)
                 return nanoseconds < 0 ? nil : .nanoseconds(nanoseconds)

@@ -46,10 +46,7 @@ extension EventField where Value == Moment? {
     /// before it was told.
     static func laterMoment(_ key: String) -> EventField {
         let hear: @Sendable (Word) throws(LineProblem) -> Moment? = { (word) throws(LineProblem) in
-            guard let time = TimeText.parse(word.text) else {
-                throw LineProblem(word, "“\(word.text)” is no time")
-            }
-            return .zero + time
+            .zero + (try word.time())
         }
         var phrase = Phrase<Moment?>(
             { value, _ in value.map { "\(key)=\(TimeText.write($0))" } },
@@ -71,7 +68,7 @@ extension EventField where Value == Moment? {
 private let unknown = "unknown"
 
 extension EventField where Value == UInt64? {
-    /// As `setting`, or `frames=unknown`.
+    /// `frames=60`, or `frames=unknown`; 0 where the line does not say it.
     static func knownSetting(_ key: String) -> EventField {
         EventField(
             key, "t",
@@ -86,19 +83,13 @@ extension EventField where Value == UInt64? {
 }
 
 extension EventField where Value == Duration? {
-    /// As `time`, or `duration=unknown`.
+    /// `duration=2s`, or `duration=unknown`; nothing where the line does not say it. Nanoseconds in a trace and on the wire.
     static func knownTime(_ key: String) -> EventField {
         EventField(
             key, "x",
             .setting(
                 key, usual: .zero, say: { $0.map { TimeText.write($0) } ?? unknown },
-                hear: { (word) throws(LineProblem) in
-                    if word.text == unknown { return nil }
-                    guard let time = TimeText.parse(word.text) else {
-                        throw LineProblem(word, "“\(word.text)” is no time")
-                    }
-                    return time
-                }),
+                hear: { (word) throws(LineProblem) in word.text == unknown ? nil : try word.time() }),
             wire: { $0.map { .int64($0.wholeNanoseconds) } },
             read: { (line) throws(LineFault) in
                 try line.nullable(key) { (line) throws(LineFault) in .nanoseconds(try line.nanoseconds(key)) }
@@ -107,7 +98,7 @@ extension EventField where Value == Duration? {
 }
 
 extension EventField where Value == UInt64 {
-    /// As `setting`; a trace of before it was told does not have it.
+    /// `framesLeftOut=3`; 0 where the line does not say it, and in a trace of before it was told.
     static func laterSetting(_ key: String) -> EventField {
         EventField(
             key, "t",

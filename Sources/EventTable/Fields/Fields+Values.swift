@@ -63,13 +63,6 @@ extension EventField where Value == UInt64 {
             Phrase({ value, _ in "\(value)" }, hear: { (reader) throws(LineProblem) in try reader.number(of: what) }))
     }
 
-    /// `frames=60`; 0 where the line does not say it.
-    static func setting(_ key: String) -> EventField {
-        counted(
-            key,
-            .setting(key, usual: 0, say: { "\($0)" }, hear: { (word) throws(LineProblem) in try word.wholeNumber() }))
-    }
-
     static var interruption: EventField {
         counted(
             "interruption",
@@ -146,24 +139,6 @@ extension EventField where Value == Double {
                     return factor
                 }),
             wire: { .double($0) }, read: { (line) throws(LineFault) in try line.number(key) })
-    }
-}
-
-extension EventField where Value == Duration {
-    /// `duration=2s`; nothing where the line does not say it. Nanoseconds in a trace and on the wire.
-    static func time(_ key: String) -> EventField {
-        EventField(
-            key, "x",
-            .setting(
-                key, usual: .zero, say: { TimeText.write($0) },
-                hear: { (word) throws(LineProblem) in
-                    guard let time = TimeText.parse(word.text) else {
-                        throw LineProblem(word, "“\(word.text)” is no time")
-                    }
-                    return time
-                }),
-            wire: { .int64($0.wholeNanoseconds) },
-            read: { (line) throws(LineFault) in .nanoseconds(try line.nanoseconds(key)) })
     }
 }
 

@@ -61,4 +61,9 @@ extension Word {
         guard let number = UInt64(text) else { throw LineProblem(self, "“\(text)” is no whole number from 0") }
         return number
     }
+
+    func time() throws(LineProblem) -> Duration {
+        guard let time = TimeText.parse(text) else { throw LineProblem(self, "“\(text)” is no time") }
+        return time
+    }
 }

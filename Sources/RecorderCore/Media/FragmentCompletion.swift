@@ -15,12 +15,9 @@ struct FragmentCompletion {
     private var end: Int64 = 0
     private var isWhole = false
 
-    /// Bytes of what describes one fragment, and of a fragment: more than any frame has, and less than could be read wrongly
-    /// without notice.
+    /// Bytes of what describes one fragment: more than any frame needs, and less than could be read wrongly without notice.
     private static let headMax: Int64 = 1 << 20
-    private static let fragmentMax: Int64 = 1 << 28
-    /// Ten years, as the broker believes of a duration.
-    private static let secondsMax: UInt64 = 10 * 366 * 86_400
+    private static let secondsMax = UInt64(RecordingCompletion.secondsMax)
 
     private struct Box {
         var type: String
@@ -43,7 +40,7 @@ struct FragmentCompletion {
             switch box.type {
             case "moof" where box.end - box.start <= Self.headMax:
                 guard box.end <= window.size, let data = try self.box(at: box.end) else { return }
-                guard data.type == "mdat", data.end - data.start <= Self.fragmentMax else {
+                guard data.type == "mdat", data.end - data.start <= RecordingCompletion.clusterBytesMax else {
                     throw .foreign("no pictures behind what describes them", at: box.end)
                 }
                 guard data.end <= window.size else { return }

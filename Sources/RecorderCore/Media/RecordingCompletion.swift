@@ -46,10 +46,12 @@ package struct RecordingCompletion {
     /// Ticks, of each further track's last block.
     private var otherTimes: [Int64]
 
-    /// Bytes of one cluster: more than any frame has, and less than could be read wrongly without notice.
-    private static let clusterBytesMax: Int64 = 1 << 28
-    /// Ticks: ten years, as the broker believes of a duration.
-    private static let timeMax: Int64 = 10 * 366 * 86_400 * 1_000
+    /// Bytes of one cluster or fragment: more than any frame has, and less than could be read wrongly without notice.
+    static let clusterBytesMax: Int64 = 1 << 28
+    /// Ten years, as the broker believes of a duration.
+    static let secondsMax: Int64 = 10 * 366 * 86_400
+    /// Ticks.
+    private static let timeMax = secondsMax * 1_000
     /// Bytes of one block of sound or metadata: a group of metadata has at most 64 KiB, and its text some quotes more.
     private static let otherBytesMax: Int64 = 256 << 10
     /// The first track's number, as a block says it in one byte.
