@@ -99,8 +99,9 @@ public enum Event: Hashable, Sendable {
     case recorderGone(CameraID)
     /// The device could not be opened, or failed while streaming. The process lives.
     case deviceFailed(CameraID, DeviceFault, message: String)
-    /// `lastCapture` nil: there is no frame, or its moment is not known. Any other figure that is nil is not known.
-    case recordingFinished(
+    /// `lastCapture` nil: there is no frame, or its moment is not known. Any other figure that is nil is not known. Indirect: every
+    /// event would be as large as this one, and a walk copies millions.
+    indirect case recordingFinished(
         RecordingID, why: RecordingEnd, frames: UInt64?, duration: Duration?, bytes: UInt64?,
         lastCapture: Moment? = nil,
         framesLeftOut: UInt64 = 0)

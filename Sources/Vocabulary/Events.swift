@@ -21,7 +21,8 @@ public enum SessionEvent: Hashable, Sendable {
     /// Its client asked for it: no frame gets into the file until it is resumed.
     case recordingPaused(RecordingID)
     case recordingResumed(RecordingID)
-    case recordingFinished(RecordingFinished)
+    /// Indirect, so that the others are not as large.
+    indirect case recordingFinished(RecordingFinished)
     case photoCaptured(PhotoCaptured)
     /// What was asked, and what is in force (whole). Differs where the nearest supported value was taken.
     case configurationApplied(asked: Configuration, inForce: Configuration, by: Applier)
