@@ -28,6 +28,16 @@ struct SwsContext *camarb_sws_make(struct camarb_sws_side from, struct camarb_sw
     return context;
 }
 
+AVIOContext *camarb_output_make(
+    unsigned char *buffer, int capacity, void *opaque, int (*write)(void *opaque, const uint8_t *bytes, int count),
+    int64_t (*seek)(void *opaque, int64_t offset, int whence)) {
+#if LIBAVFORMAT_VERSION_MAJOR >= 61
+    return avio_alloc_context(buffer, capacity, 1, opaque, NULL, write, seek);
+#else
+    return avio_alloc_context(buffer, capacity, 1, opaque, NULL, (int (*)(void *, uint8_t *, int))write, seek);
+#endif
+}
+
 int camarb_packet_from_bytes(AVPacket *packet, const uint8_t *bytes, int count) {
     int result = av_new_packet(packet, count);
     if (result < 0) return result;

@@ -34,6 +34,12 @@ struct camarb_sws_side {
  * picture only has to be copied. */
 struct SwsContext *camarb_sws_make(struct camarb_sws_side from, struct camarb_sws_side to, int flags);
 
+/* An output of a file's bytes, over a buffer of av_malloc that it takes; NULL where there is no memory. libav 7 gives the writer bytes
+ * that it must not change, and earlier ones did not say so. */
+AVIOContext *camarb_output_make(
+    unsigned char *buffer, int capacity, void *opaque, int (*write)(void *opaque, const uint8_t *bytes, int count),
+    int64_t (*seek)(void *opaque, int64_t offset, int whence));
+
 /* A packet's payload from elsewhere (a JPEG), copied. */
 int camarb_packet_from_bytes(AVPacket *packet, const uint8_t *bytes, int count);
 

@@ -129,8 +129,7 @@ package final class OutputFile {
 }
 
 /// libav's callbacks. At file scope, so that they belong to no actor.
-func outputFileWrite(_ opaque: UnsafeMutableRawPointer?, _ bytes: UnsafeMutablePointer<UInt8>?, _ count: Int32) -> Int32
-{
+func outputFileWrite(_ opaque: UnsafeMutableRawPointer?, _ bytes: UnsafePointer<UInt8>?, _ count: Int32) -> Int32 {
     guard let opaque, let bytes else { return 0 }
     Unmanaged<OutputFile>.fromOpaque(opaque).takeUnretainedValue()
         .take(UnsafeRawBufferPointer(start: bytes, count: Int(count)))

@@ -28,9 +28,9 @@ final class RecordingMuxer {
         ticksPerSecond = Self.ticksPerSecond(of: fileType)
         let buffer = try allocated("making a buffer", av_malloc(Int(Self.bufferBytes)))
         // Unretained: this object holds the file longer than libav has the context.
-        output = avio_alloc_context(
-            buffer.assumingMemoryBound(to: UInt8.self), Self.bufferBytes, 1, Unmanaged.passUnretained(file).toOpaque(),
-            nil, outputFileWrite, outputFileSeek)
+        output = camarb_output_make(
+            buffer.assumingMemoryBound(to: UInt8.self), Self.bufferBytes, Unmanaged.passUnretained(file).toOpaque(),
+            outputFileWrite, outputFileSeek)
         try checked("making a file", avformat_alloc_output_context2(&format, nil, fileType.rawValue, nil))
         let context = try allocated("making a file", format)
         context.pointee.pb = try allocated("making an output", output)
