@@ -8,12 +8,13 @@ SAY_HOW_LONG = @[ -e .build/release/camclient ] || echo "The first build takes a
 # libcamarb, the V4L2 door, and the modules for Python and GStreamer: in C, and no part of the Swift package.
 CLIENTS = $(MAKE) --silent -C clients
 
-.PHONY: help build test planted-bugs test-clients test-desktop test-vm demo verify fuzz metamorphoses fuzz-inputs simulate test-threads torture torture-recordings small-worlds bench bench-vm install deb check-deb format lint install-packages clean
+.PHONY: help build test planted-bugs test-clients test-debian13 test-desktop test-vm demo verify fuzz metamorphoses fuzz-inputs simulate test-threads torture torture-recordings small-worlds bench bench-vm install deb check-deb format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
 	@echo "                       (CAMERA=v4l2:IDENTITY: with a camera of this machine; camrecorder --list-cameras)"
 	@echo "make test              everything that is tested: Swift, real D-Bus clients, real processes, planted bugs"
+	@echo "make test-debian13     what depends on the release of Debian, on Debian 13, in a root that debootstrap makes; an hour the first time"
 	@echo "make planted-bugs      plants every known bug, and requires that its test finds it; half an hour"
 	@echo "make verify            every shipped policy in every state of small worlds, as far as MINUTES=10 each allow"
 	@echo "make small-worlds      random policies in worlds of 3 clients and 2 cameras, and in larger ones, for MINUTES=10 (SEED=N)"
@@ -48,9 +49,13 @@ build:
 	$(CLIENTS)
 
 test:
-	@make/packages build test
+	@make/packages build test roots
 	$(SAY_HOW_LONG)
 	@make/test
+
+# The root and what is built in it are kept; some of it runs beside `make test`.
+test-debian13:
+	@make/inside trixie make/test release
 
 # Every sixth of those in the core is part of `make test`.
 planted-bugs:
@@ -172,4 +177,4 @@ lint:
 
 clean:
 	$(CLIENTS) clean
-	rm -rf .build .build-bench .build-deb .build-demo .build-fuzz .build-planted .build-python .build-threads .build-vm out
+	rm -rf .build .build-bench .build-deb .build-demo .build-fuzz .build-planted .build-python .build-threads .build-trixie .build-vm out
