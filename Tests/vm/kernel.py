@@ -125,14 +125,27 @@ def image(folder):
     setup_sectors = data[0x1F1] or 4
     offset, length = struct.unpack_from("<II", data, 0x248)
     start = (setup_sectors + 1) * 512 + offset
-    try:
-        kernel = lzma.LZMADecompressor().decompress(data[start:start + length])
-    except lzma.LZMAError:
-        return packed  # Packed another way: the kernel unpacks itself, only later.
+    kernel = decompressed(data[start:start + length])
+    if kernel is None:
+        return packed  # The kernel unpacks itself, only later.
     draft = plain.with_suffix(".new")
     draft.write_bytes(kernel)
     draft.rename(plain)
     return plain
+
+
+def decompressed(payload):
+    """What a kernel's image has inside: packed by xz in Debian 12, by Zstandard since 13. None where it is neither, or cannot be unpacked."""
+    try:
+        return lzma.LZMADecompressor().decompress(payload)
+    except lzma.LZMAError:
+        pass
+    try:
+        # Behind what is packed stands its size, in four bytes.
+        return subprocess.run(["zstd", "--decompress", "--stdout"], input=payload[:-4], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                              timeout=60, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
 
 
 def initramfs(folder):
