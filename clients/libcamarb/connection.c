@@ -148,6 +148,19 @@ static void wait_for(camarb_client *client, uint32_t events) {
     epoll_ctl(client->epoll, EPOLL_CTL_MOD, client->waited_on, &event);
 }
 
+/* Starts a connection. libsystemd then keeps a descriptor of the broker's process from Debian 13 on, wherever one is free: so that it
+ * becomes no standard stream of a program that has closed its own, those are taken meanwhile. */
+static int start_above(sd_bus *bus, int descriptor) {
+    int taken[3];
+    int count = 0;
+    int next;
+    while ((next = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) >= 0 && next <= 2 && count < 3) taken[count++] = next;
+    if (next >= 0) close(next);
+    int result = sd_bus_start(bus);
+    while (count > 0) close(taken[--count]);
+    return result;
+}
+
 /* Takes a connected socket over, in any case. */
 static int begin(camarb_client *client, int descriptor) {
     sd_bus *bus = NULL;
@@ -166,7 +179,7 @@ static int begin(camarb_client *client, int descriptor) {
     sd_bus_negotiate_creds(bus, 1, 0);
     sd_bus_set_exit_on_disconnect(bus, 0);
     result = sd_bus_add_filter(bus, NULL, signal_arrived, client);
-    if (result >= 0) result = sd_bus_start(bus);
+    if (result >= 0) result = start_above(bus, waited_on);
     struct epoll_event event = {.events = EPOLLIN};
     if (result >= 0 && epoll_ctl(client->epoll, EPOLL_CTL_ADD, waited_on, &event) < 0) result = -errno;
     if (result < 0) {
