@@ -1,5 +1,5 @@
 """Unmodified D-Bus clients drive a full session: create, start, be interrupted, resume, stop."""
-import asyncio, json, re, subprocess
+import asyncio, itertools, json, re, subprocess
 
 from harness import CAMERA, PATIENCE, SHELL, Daemon, claim, die_with_parent, wait_until
 from shared import Shared
@@ -251,10 +251,16 @@ def busctl_monitor():
                 ["busctl", f"--address={daemon.address}", "--json=short", "monitor"], stdout=out,
                 stderr=subprocess.STDOUT, preexec_fn=die_with_parent)
         try:
-            wait_until("the monitor to be one", lambda: "Monitoring" in log.read_text() or monitor.poll() is not None)
+            rival, places = Rival(daemon, "photos"), itertools.cycle(("split", "background"))
+
+            def monitors():
+                rival.shell.call(SHELL, "PlaceApp", "ssb", "notes", next(places), False)
+                return '"Decided"' in log.read_text() or monitor.poll() is not None
+
+            # It says that it monitors on Debian 12, and on Debian 13 only where it prints no JSON: what it shows tells on both.
+            wait_until("the monitor to be one", monitors)
             app = daemon.app("photos")
             session = app.session()
-            rival = Rival(daemon, "photos")
             session.start()
             app.wait("DidStartRunning")
             rival.take()
