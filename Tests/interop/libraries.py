@@ -140,15 +140,17 @@ def fetched(title, name):
     return folder
 
 
-def unpacked(package, megabytes):
-    """The folder of a Debian package's files: downloaded once and never installed, since an installed one would start its service."""
+def unpacked(package, megabytes, before=None):
+    """The folder of a Debian package's files: downloaded once and never installed, since an installed one would start its service.
+    before: what has these files in a release that has no such package"""
     folder = MADE / package
     if not (folder / "whole").exists():
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         print(f"  downloading {package}, {megabytes} MB, once", flush=True)
         # The user `_apt` may not write here.
-        download = f"apt-get -q -o APT::Sandbox::User=root download {package}"
+        names = (package, before) if before else (package,)
+        download = "{ " + " || ".join(f"apt-get -q -o APT::Sandbox::User=root download {name}" for name in names) + "; }"
         # A machine on which nothing was missing may have no package lists.
         for script in (f"{download} || {{ apt-get -q update && {download}; }}",
                        "dpkg-deb --extract ./*.deb . && rm ./*.deb && touch whole"):

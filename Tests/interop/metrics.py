@@ -159,7 +159,7 @@ def unit_test(name, machines, firing):
 
 @claim("the alerts of docs/fleet see one kiosk of two that is gone, a file that nobody writes, memory that grows, slow handovers and a first lost recording, and a fleet that is well leaves them silent")
 def alerts():
-    promtool = shutil.which("promtool") or unpacked("prometheus", 19) / "usr" / "bin" / "promtool"
+    promtool = shutil.which("promtool") or unpacked("promtool", 19, before="prometheus") / "usr" / "bin" / "promtool"
     with Daemon() as daemon:
         handover(daemon)
         found = samples(textfile_of(daemon))
