@@ -2,7 +2,7 @@
 import collections, contextlib, http.server, os, pathlib, signal, subprocess, tempfile, threading, urllib.parse
 
 from harness import Daemon, Skipped, claim, die_with_parent, wait_until
-from pipewire_door import SWAPS, Focus, Video, Viewer, agent, crash, kind, sessions
+from pipewire_door import SWAPS, Focus, Video, Viewer, agent, crash, kind, packaged, sessions
 from screen import Screen, needs
 
 PAGE = pathlib.Path(__file__).with_name("page.html")
@@ -12,7 +12,8 @@ PERMISSIONS = "org.freedesktop.impl.portal.PermissionStore"
 
 
 class Portal(Video):
-    """A session with the desktop portal, its permission store that lets everybody see cameras, and a screen for it."""
+    """A session with the desktop portal, its permission store that lets everybody see cameras, and a screen for it; WirePlumber has our
+    script as the package installs it."""
 
     def begin(self):
         needs("Xvfb", "gdbus", "chromium", "firefox-esr")
@@ -35,6 +36,9 @@ class Portal(Video):
     def __exit__(self, *why):
         super().__exit__(*why)
         self.screen.__exit__(*why)
+
+    def give_script(self):
+        self.variables.update(packaged(self.directory / "package"))
 
     def restart_all(self):
         """PipeWire ends, and its session manager with it; the portal's connection as well, which it makes anew by itself."""

@@ -5,7 +5,7 @@ import collections, contextlib, json, os, pathlib, re, shutil, signal, socket, s
 from camclient import camclient
 from desktop import Agent, tells_apart
 from footage import filmed
-from harness import BROKER, PATIENCE, ROOT, SHELL, Daemon, Skipped, claim, die_with_parent, wait_until
+from harness import BROKER, PATIENCE, ROOT, SHELL, App, Daemon, Skipped, claim, die_with_parent, wait_until
 from microphone import Sound
 from screen import Screen, needs
 from shells import installed
@@ -13,7 +13,9 @@ from shells import installed
 sys.path.append(str(ROOT / "clients" / "v4l2" / "tests"))
 import slates
 
-SCRIPTS = ROOT / "desktop" / "wireplumber" / "0.4"
+# Our files for each version of WirePlumber, and where that version looks for a user's own, in the user's home.
+SCRIPTS = {"0.4": {"camarb.lua": ".config/wireplumber/scripts", "90-camarb.lua": ".config/wireplumber/main.lua.d"},
+           "0.5": {"camarb.lua": ".local/share/wireplumber/scripts/linking", "90-camarb.conf": ".config/wireplumber/wireplumber.conf.d"}}
 SWAPS = 20
 CONNECTIONS = 2000  # more than camagent has room for news (EVENTS_MAX)
 # What makes a connection to PipeWire a client that others are told of: Core.Hello(3) and Client.UpdateProperties({}). A message is
@@ -25,6 +27,34 @@ SIDE = 16  # of the pictures that are looked at, in pixels
 # The ground of each slate (clients/libcamarb/slate.c), by what it says.
 GROUNDS = {"waiting": (28, 28, 28), "interrupted": (31, 47, 87), "switched off": (139, 19, 24), "no access": (98, 56, 7),
            "no broker": (76, 26, 84)}
+
+
+def wireplumber():
+    """Which of our two parts for WirePlumber is for the version that is here."""
+    said = subprocess.run(["wireplumber", "--version"], capture_output=True, text=True, timeout=PATIENCE).stdout
+    return re.search(r"libwireplumber (\d+\.\d+)", said)[1]
+
+
+def packaged(folder):
+    """What our package installs, in a folder, beside what WirePlumber itself has where it looks: variables by which it looks there."""
+    installed(folder)
+    merged = pathlib.Path(folder, "wireplumber")
+    for one in ("/usr/share/wireplumber", f"{folder}/usr/share/wireplumber"):
+        shutil.copytree(one, merged, dirs_exist_ok=True)
+    return {"WIREPLUMBER_CONFIG_DIR": str(merged), "WIREPLUMBER_DATA_DIR": str(merged)}
+
+
+# Pipelines in one process, each by itself: with GStreamer 1.26 one that sees nothing ends, and must not end the others.
+GREEDY = """
+import sys, gi
+gi.require_version("Gst", "1.0")
+from gi.repository import GLib, Gst
+Gst.init(None)
+running = [Gst.parse_launch(sys.argv[1]) for _ in range(int(sys.argv[2]))]
+for one in running:
+    one.set_state(Gst.State.PLAYING)
+GLib.MainLoop().run()
+"""
 
 
 class Video(Sound):
@@ -45,15 +75,23 @@ class Video(Sound):
         self.manage()
 
     def give_script(self):
-        own = self.directory / ".config" / "wireplumber"
-        for folder, name in (("scripts", "camarb.lua"), ("main.lua.d", "90-camarb.lua")):
-            (own / folder).mkdir(parents=True, exist_ok=True)
-            shutil.copy(SCRIPTS / name, own / folder)
+        version = wireplumber()
+        for name, folder in SCRIPTS[version].items():
+            (self.directory / folder).mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / "desktop" / "wireplumber" / version / name, self.directory / folder)
 
     def manage(self):
         self.manager = self.start("wireplumber")
         wait_until("PipeWire's session manager", lambda: any(
             one.get("info", {}).get("props", {}).get("application.name") == "WirePlumber" for one in self.objects()))
+
+    def tries(self, *command):
+        """Whether a command said that it worked."""
+        try:
+            self.ask(*command)
+        except AssertionError:
+            return False
+        return True
 
     def kill(self, process):
         process.kill()
@@ -178,7 +216,8 @@ class Focus:
 
 def sessions(daemon):
     """Apps and processes of the sessions there are."""
-    _, _, found = daemon.app().call(BROKER, "GetStatus")
+    with contextlib.closing(App(daemon.address)) as app:
+        _, _, found = app.call(BROKER, "GetStatus")
     return [{key: value[1] for key, value in one.items()} for one in found]
 
 
@@ -218,7 +257,8 @@ def formats():
         # What no camera can be is no link at all, and touches nobody else.
         with Viewer(video, "mirror") as mirror, Viewer(video, "odd", caps="video/x-raw,width=12345,height=7") as odd:
             mirror.sees("picture")
-            wait_until("the other to be known", lambda: len(sessions(daemon)) == 2)
+            # GStreamer 1.26 ends there.
+            wait_until("the other to be known", lambda: len(sessions(daemon)) == 2 or odd.process.poll())
             for _ in range(30):
                 mirror.sees("picture")
             odd.look()
@@ -388,7 +428,9 @@ def linked_by_hand():
             for _ in range(9):
                 wait_until("the link to be taken away", lambda: all(
                     other["id"] != one["info"]["input-node-id"] for one in video.objects() if one["type"].endswith(":Link")))
-                video.ask("pw-link", "-p", lies, str(output), str(end))
+                if not video.tries("pw-link", "-p", lies, str(output), str(end)):
+                    # PipeWire 1.4 makes none that lies, and its pw-link fails where its link is taken away again so soon.
+                    video.tries("pw-link", str(output), str(end))
                 mirror.sees("no access")
             wait_until("the link to stay", lambda: any(
                 other["id"] == one["info"]["input-node-id"] for one in video.objects() if one["type"].endswith(":Link")))
@@ -457,10 +499,10 @@ def says_that_the_script_is_missing():
             assert "known from X11" in camclient(daemon, "status").stdout
 
 
-@claim("what is installed is where WirePlumber looks: 0.4 links a program by it, and 0.5's part is loaded by a name that is there")
+@claim("what is installed is where WirePlumber looks: it links a program by it, and 0.5's part is loaded by a name that is there")
 def as_installed():
     with tempfile.TemporaryDirectory() as folder:
-        installed(folder)
+        variables = packaged(folder)
         ours = pathlib.Path(folder, "usr/share/wireplumber")
         conf = (ours / "wireplumber.conf.d" / "90-camarb.conf").read_text()
         (script,) = re.findall(r"name = (\S+), type = script/lua", conf)
@@ -468,12 +510,7 @@ def as_installed():
         assert (ours / "scripts" / script).read_text() == (ROOT / "desktop/wireplumber/0.5/camarb.lua").read_text()
         # One that is "optional" is never loaded, since nothing asks for it.
         assert re.search(rf"^\s*{re.escape(feature)} = required$", conf, re.MULTILINE), conf
-        # What is installed, beside what WirePlumber itself has there.
-        merged = pathlib.Path(folder, "wireplumber")
-        shutil.copytree("/usr/share/wireplumber", merged)
-        shutil.copytree(ours, merged, dirs_exist_ok=True)
-        with Video(script=False, WIREPLUMBER_CONFIG_DIR=str(merged), WIREPLUMBER_DATA_DIR=str(merged)) as video, Daemon() as daemon, \
-                agent(daemon, video):
+        with Video(script=False, **variables) as video, Daemon() as daemon, agent(daemon, video):
             wait_until("the doorway", lambda: "camarb.front" in video.nodes())
             with Viewer(video, "mirror") as mirror:
                 mirror.sees("picture")
@@ -576,8 +613,7 @@ def bad_programs():
         large = "video/x-raw,format=NV12,width=1920,height=1080"
 
         def greedy(count):
-            many = " ".join(f"pipewiresrc target-object=camarb.front ! {large} ! fakesink" for _ in range(count))
-            return video.start("gst-launch-1.0", "-q", *many.split())
+            return video.start("/usr/bin/python3", "-c", GREEDY, f"pipewiresrc target-object=camarb.front ! {large} ! fakesink", str(count))
 
         programs = [greedy(12)]
         door.says("sees a slate only")

@@ -2,7 +2,8 @@
 -- for that program alone. What a doorway and a private node are, ../0.4/camarb.lua says, which does the same for 0.4.
 --
 -- 0.5 asks its hooks for a target whenever something changes, so that nothing has to be held here: while a program's private
--- node is not there the event ends without a target, and when it appears WirePlumber asks again.
+-- node is not there the event ends without a target, and when it appears WirePlumber asks again. Which node a program means is
+-- WirePlumber's to find out, also where that is the default one because the one that was named is not there.
 
 -- 0.4 reads wireplumber.conf.d as well, and ends where a script fails that stands there.
 if not SimpleEventHook then return end
@@ -15,36 +16,26 @@ local PRIVATE_NODE_TIME = 5000
 
 -- Not local, so that it lives as long as WirePlumber: by the item's id, when it was seen first, and whether that is too long ago.
 camarb = {
-  default_nodes = Plugin.find("default-nodes-api"),
   metadata = ObjectManager {
     Interest { type = "metadata", Constraint { "metadata.name", "=", "default" } },
+  },
+  -- Programs that the desktop portal let in.
+  portal_clients = ObjectManager {
+    Interest { type = "client", Constraint { "pipewire.access", "=", "portal" } },
   },
   waiting = {},
 }
 
-local function targetOf(properties)
-  if properties["target.object"] then return "object.serial", properties["target.object"] end
-  if properties["node.target"] then return "node.id", properties["node.target"] end
-  local default = camarb.default_nodes and camarb.default_nodes:call("get-default-node", "Video/Source")
-  if default and default ~= 4294967295 then return "node.id", tostring(default) end
+local function isConsumer(properties)
+  return properties["media.type"] == "Video" and properties["item.node.direction"] == "input"
+    and properties["item.node.type"] == "stream"
 end
 
--- The doorway that is meant. An item that means another's private node means its doorway: what is shown there is for one
--- program alone.
-local function meantDoorway(items, properties)
-  local key, value = targetOf(properties)
-  if not value or value == "-1" then return nil end
-  local name
-  for item in items:iterate { type = "SiLinkable", Constraint { "item.node.direction", "=", "output" } } do
-    local other = item.properties
-    if other[key] == value or other["node.name"] == value then
-      name = other["node.camarb.doorway"] == "true" and other["node.name"] or other["node.camarb.camera"]
-    end
-  end
-  return name and items:lookup {
-    type = "SiLinkable",
-    Constraint { "node.name", "=", name }, Constraint { "node.camarb.doorway", "=", "true" },
-  }
+-- The doorway that an item is, or is behind, by its name. An item that means another's private node means its doorway: what is
+-- shown there is for one program alone.
+local function doorwayNameOf(properties)
+  if properties["node.camarb.doorway"] == "true" then return properties["node.name"] end
+  return properties["node.camarb.camera"]
 end
 
 local function isOverdue(source, item)
@@ -60,6 +51,19 @@ local function isOverdue(source, item)
   return camarb.waiting[id]
 end
 
+-- PipeWire 1.x links nobody to what it does not see, and the portal's programs see cameras alone, as WirePlumber gives them the right to
+-- (client/access-portal.lua, whose rule this is). So each is shown its own node, which has no other use for anybody.
+local function show(private, properties)
+  local client = camarb.portal_clients:lookup { Constraint { "bound-id", "=", properties["client.id"], type = "gobject" } }
+  if not client then return end
+  local app = client.properties["pipewire.access.portal.app_id"]
+  local roles = client.properties["pipewire.access.portal.media_roles"]
+  if app == "" or (app and roles and roles:find("Camera", 1, true)) then
+    client:update_permissions { [private["bound-id"]] = "r" }
+  end
+end
+
+-- Before WirePlumber looks: camagent has looked as well, also before it was restarted, when numbers of nodes were others.
 SimpleEventHook {
   name = "linking/find-camarb-target",
   before = { "linking/find-defined-target", "linking/find-filter-target", "linking/find-media-role-target" },
@@ -67,25 +71,47 @@ SimpleEventHook {
     EventInterest { Constraint { "event.type", "=", "select-target" } },
   },
   execute = function(event)
-    local source, items, item, properties, _, target = lutils:unwrap_select_target_event(event)
-    if target or properties["media.type"] ~= "Video" or properties["item.node.direction"] ~= "input"
-        or properties["item.node.type"] ~= "stream" then
-      return
-    end
+    local _, items, item, properties, flags, target = lutils:unwrap_select_target_event(event)
+    if target or not isConsumer(properties) then return end
     local private = items:lookup {
       type = "SiLinkable",
       Constraint { "node.camarb.consumer", "=", properties["node.id"] },
     }
-    if private then
-      log:info(item, "camarb: " .. tostring(properties["node.id"]) .. " has its own node")
-      event:set_data("target", private)
-      return
+    if not private then return end
+    log:info(item, "camarb: " .. tostring(properties["node.id"]) .. " has its own node")
+    event:set_data("target", private)
+    if flags.peer_id ~= private.id then show(private:get_associated_proxy("node"), properties) end
+    -- It was linked to the doorway meanwhile. WirePlumber moves no program that asks to stay where it is (node.dont-reconnect), as
+    -- GStreamer's do, and the doorway is nowhere to stay.
+    if flags.peer_id and flags.peer_id ~= private.id then
+      local link = lutils.lookupLink(item.id, flags.peer_id)
+      if link then link:remove() end
+      lutils:clear_flags(item.id)
     end
-    local doorway = meantDoorway(items, properties)
-    if not doorway then return end
+  end,
+}:register()
+
+-- After it has looked, and before anything is linked.
+SimpleEventHook {
+  name = "linking/hold-for-camarb",
+  after = {
+    "linking/find-defined-target", "linking/find-filter-target", "linking/find-media-role-target", "linking/find-default-target",
+    "linking/find-best-target",
+  },
+  before = { "linking/get-filter-from-target", "linking/prepare-link" },
+  interests = {
+    EventInterest { Constraint { "event.type", "=", "select-target" } },
+  },
+  execute = function(event)
+    local source, items, item, properties, _, target = lutils:unwrap_select_target_event(event)
+    if not target or not isConsumer(properties) then return end
+    local name = doorwayNameOf(target.properties)
+    if not name or target.properties["node.camarb.consumer"] == properties["node.id"] then return end
     if isOverdue(source, item) then
-      -- Said here: WirePlumber itself would link it to whichever node it named.
-      event:set_data("target", doorway)
+      event:set_data("target", items:lookup {
+        type = "SiLinkable",
+        Constraint { "node.name", "=", name }, Constraint { "node.camarb.doorway", "=", "true" },
+      })
     else
       event:stop_processing()
     end
@@ -97,3 +123,4 @@ camarb.metadata:connect("object-added", function(_, metadata)
   metadata:set(0, "camarb.linking", "", "camarb.lua")
 end)
 camarb.metadata:activate()
+camarb.portal_clients:activate()
