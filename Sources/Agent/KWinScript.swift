@@ -1,7 +1,7 @@
 /// What KWin is asked to run: it says all windows, from the bottom of the stack to its top, whenever one changes.
 ///
 /// KWin tells programs nothing of its windows, and a script inside it reaches programs by the session bus alone. KWin 5's names
-/// for things differ from KWin 6's, and both are here; 6 is untried, since Debian 12 has 5.27.
+/// for things differ from KWin 6's, and both are here.
 enum KWinScript {
     /// What KWin calls it, so that one that an earlier camagent left there is taken out.
     static let name = "camarb"

@@ -201,16 +201,20 @@ def swap_focus(daemon, screen, red, blue, helper=None):
 
     screen.display.activate(blue.window)
     placed(("split", False), ("split", True))
-    caught_up(red)
-    red.heard.clear()
+    wait_until("blue to run", lambda: holder(daemon) == blue.name)
+    caught_up(red, blue)
+    for app in (red, blue):
+        app.heard.clear()
     for _ in range(ROUNDS // 2):
         for front in (red, blue):
             screen.display.activate(front.window)
             placed(("split", front is red), ("split", front is blue))
             wait_until(f"{front.name} to run", lambda: holder(daemon) == front.name)
-    caught_up(red)
-    lost = [said["body"][3] for said in red.heard if said["what"] == "WasInterrupted"]
-    assert lost == [[CAUSE]] * (ROUNDS // 2), red.heard
+    caught_up(red, blue)
+    lost, back = ("WasInterrupted", [CAUSE]), ("InterruptionEnded", [CAUSE])
+    for app, told in ((red, [back, lost]), (blue, [lost, back])):
+        notices = [(said["what"], said["body"][3]) for said in app.heard if said["what"] in ("WasInterrupted", "InterruptionEnded")]
+        assert notices == told * (ROUNDS // 2), (app.name, app.heard)
     blue.do("fullscreen")
     placed(("background", False), ("fullscreen", True))
     blue.do("window")

@@ -83,7 +83,8 @@ class KWin:
     def activate(self, window):
         """By a script of the test's own, as nothing else moves the focus without a mouse."""
         script = self.home / "activate.js"
-        script.write_text(f"workspace.clientList().forEach(w => {{ if (w.caption === '{window}') workspace.activeClient = w; }});")
+        script.write_text(f"const six = workspace.windowList; (six ? workspace.windowList() : workspace.clientList()).forEach(w => "
+                          f"{{ if (w.caption === '{window}') workspace[six ? 'activeWindow' : 'activeClient'] = w; }});")
         self.call("/Scripting", "org.kde.kwin.Scripting.unloadScript", "test")
         assert self.call("/Scripting", "org.kde.kwin.Scripting.loadScript", str(script), "test"), self.refusal
         self.call("/Scripting", "org.kde.kwin.Scripting.start")

@@ -1,5 +1,5 @@
-// The extension as GNOME Shell 45 and later load it. Not tried: Debian 12 has GNOME Shell 43.
-// `packaging/install` puts the other files beside it as modules, with one more line each.
+// The extension as GNOME Shell 45 and later load it; tried with 48 (metadata.json: "shell-version").
+// `packaging/install` makes modules of the other files, with one more line each.
 import {PACKAGE_VERSION} from 'resource:///org/gnome/shell/misc/config.js';
 
 import {Processes} from './processes.js';
