@@ -32,8 +32,8 @@ help:
 	@echo "make bench-vm          on the kernel's own virtual camera: processor time and delay of each kind of consumer, and the time of a handover"
 	@echo "make build             the programs, in .build/release, and the libraries, in clients"
 	@echo "make install           programs, libraries, units, policies and pages, below PREFIX (/usr/local)"
-	@echo "make deb               the Debian packages, in .build-deb"
-	@echo "make check-deb         the same; fails where lintian warns, or they are larger than they may be"
+	@echo "make deb               the Debian packages, in .build-deb (RELEASE=trixie: those of Debian 13, in .build-deb/trixie)"
+	@echo "make check-deb         the same; fails where lintian warns, or they are larger than they may be (RELEASE=…, too)"
 	@echo "make format            formats the Swift sources"
 	@echo "make lint              says what \`make format\` would change, and fails if anything"
 	@echo "make install-packages  the Debian packages for all of this"
@@ -159,6 +159,13 @@ install: build
 	@echo "udevadm control --reload; udevadm trigger --subsystem-match=video4linux --subsystem-match=media --action=change"
 	@echo "(the package acl has setfacl, which the rules call)"
 
+ifdef RELEASE
+deb:
+	@packaging/deb --release "$(RELEASE)"
+
+check-deb:
+	@packaging/deb --check --release "$(RELEASE)"
+else
 deb:
 	@make/packages build deb
 	$(SWIFT_BUILD)
@@ -168,6 +175,7 @@ check-deb:
 	@make/packages build deb deb-check
 	$(SWIFT_BUILD)
 	@packaging/deb --check
+endif
 
 format:
 	swift format --in-place --parallel --recursive Package.swift Sources Tests

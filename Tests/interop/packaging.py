@@ -117,8 +117,8 @@ def purge():
 @claim("all that is installed is in one of the Debian packages")
 def in_packages():
     with tempfile.TemporaryDirectory() as folder:
-        run(ROOT / "packaging" / "install", "--destdir", folder, "--prefix", "/usr", "--units", "/lib", "--libraries",
-            "/usr/lib/x86_64-linux-gnu", "--programs", PROGRAMS)
+        run(ROOT / "packaging" / "install", "--destdir", folder, "--prefix", "/usr", "--libraries", "/usr/lib/x86_64-linux-gnu",
+            "--programs", PROGRAMS)
         patterns = []
         for file in (ROOT / "packaging" / "debian").glob("*.install"):
             patterns += file.read_text().split()
@@ -269,6 +269,123 @@ def one_version():
                  ROOT / "Sources", ROOT / "clients").splitlines()
     assert len(spoken) == 1 and "/Vocabulary/Release.swift:" in spoken[0], spoken
     return VERSION
+
+
+class Checkout:
+    """A checkout of its own with nothing but what a package's version is made of."""
+
+    def __init__(self, folder):
+        self.root = pathlib.Path(folder, "checkout")
+        (self.root / "packaging").mkdir(parents=True)
+        shutil.copy(ROOT / "packaging" / "version", self.root / "packaging")
+        self.environment = {"PATH": os.environ["PATH"], "HOME": folder, "GIT_CONFIG_NOSYSTEM": "1"}
+        for who in ("AUTHOR", "COMMITTER"):
+            self.environment |= {f"GIT_{who}_NAME": "a test", f"GIT_{who}_EMAIL": "test@camarb.example"}
+        self.write("0.1.0", "Added")
+        self.git("init", "--quiet")
+
+    def write(self, released, unreleased=""):
+        (self.root / "VERSION").write_text(released + "\n")
+        (self.root / "CHANGELOG.md").write_text(
+            "# Changes\n\n## [Unreleased]\n\n" + (f"- {unreleased}\n\n" if unreleased else "") + f"## [{released}] - 2026-11-23\n\n- First.\n")
+
+    def git(self, *words):
+        subprocess.run(["git", *words], cwd=self.root, env=self.environment, check=True, timeout=PATIENCE)
+
+    def commit(self, what="a change"):
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", what)
+
+    def version(self, id="debian", number="12", root=None):
+        """The version on such a system, and what is said of it; `root`: of another checkout."""
+        system = pathlib.Path(self.environment["HOME"], "os-release")
+        system.write_text(f'ID={id}\n' + (f'VERSION_ID="{number}"\n' if number else ""))
+        done = subprocess.run([(root or self.root) / "packaging" / "version", system], env=self.environment, capture_output=True,
+                              text=True, timeout=PATIENCE)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip(), done.stderr
+
+
+def ascending(*versions):
+    for lower, higher in zip(versions, versions[1:]):
+        assert subprocess.run(["dpkg", "--compare-versions", lower, "lt", higher]).returncode == 0, f"{lower} is not older than {higher}"
+
+
+@claim("a package's version grows with each commit, and a release's tag is newer than all builds on the way to it")
+def versions():
+    with tempfile.TemporaryDirectory() as folder:
+        checkout, built = Checkout(folder), ["0.1.0"]
+        # Over a limit of digits, where a comparison of texts would go wrong.
+        for _ in range(11):
+            checkout.commit()
+            built.append(checkout.version()[0])
+        assert re.fullmatch(r"0\.2\.0~git11\.[0-9a-f]{8}\+deb12u1", built[-1]), built
+        # The release's commit is not tagged at once.
+        checkout.write("0.2.0")
+        checkout.commit("release")
+        built.append(checkout.version()[0])
+        assert built[-1].startswith("0.2.0~git12."), built
+        checkout.git("tag", "v0.2.0")
+        built.append(checkout.version()[0])
+        assert built[-1] == "0.2.0+deb12u1", built
+        # Nobody has noticed anything of what came next.
+        checkout.commit()
+        built.append(checkout.version()[0])
+        checkout.write("0.2.0", "Something new")
+        checkout.commit()
+        built.append(checkout.version()[0])
+        assert built[-1].startswith("0.3.0~git14."), built
+        ascending(*built)
+        return " < ".join(built[-5:])
+
+
+@claim("an upgrade of Debian is an upgrade of camarb's packages, of the same commit and of the same release")
+def releases():
+    with tempfile.TemporaryDirectory() as folder:
+        checkout = Checkout(folder)
+        for tag in (None, "v0.1.0"):
+            checkout.write("0.1.0", "" if tag else "Added")
+            checkout.commit()
+            if tag:
+                checkout.git("tag", tag)
+            found = [checkout.version("debian", number)[0] for number in ("12", "13", "")]
+            ascending(*found)
+        assert checkout.version("ubuntu", "24.04")[0] == "0.1.0+ubuntu24.04"
+
+
+@claim("changes that are not committed are part of a package's version, which is then newer than the commit's")
+def uncommitted():
+    with tempfile.TemporaryDirectory() as folder:
+        checkout = Checkout(folder)
+        checkout.commit()
+        clean, said = checkout.version()
+        assert not said, said
+        (checkout.root / "new.swift").write_text("")
+        changed, said = checkout.version()
+        assert changed == clean.replace("+deb12u1", ".changed+deb12u1") and "not all changes are committed" in said, (changed, said)
+        checkout.commit()
+        ascending(clean, changed, checkout.version()[0])
+
+
+@claim("without commits to count a package is older than any build of one, and the reason is said")
+def without_commits():
+    with tempfile.TemporaryDirectory() as folder:
+        checkout = Checkout(folder)
+        checkout.commit()
+        checkout.commit()
+        counted, _ = checkout.version()
+        copy = pathlib.Path(folder, "copy")
+        checkout.git("clone", "--quiet", "--depth=1", f"file://{checkout.root}", str(copy))
+        shallow, said = checkout.version(root=copy)
+        assert "shallow" in said, said
+        shutil.rmtree(checkout.root / ".git")
+        tarball, said = checkout.version()
+        assert "is no checkout of git's" in said, said
+        assert shallow == tarball == "0.2.0~git0+deb12u1", (shallow, tarball)
+        ascending(tarball, counted)
+        # A release's tarball needs no commits.
+        checkout.write("0.2.0")
+        assert checkout.version()[0] == "0.2.0+deb12u1"
 
 
 @claim("the installed programs carry no Foundation, no ICU, and the daemons no regular expressions")
