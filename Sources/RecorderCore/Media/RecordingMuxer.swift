@@ -56,9 +56,10 @@ final class RecordingMuxer {
         let stream = try allocated("adding a stream", avformat_new_stream(format, nil))
         stream.pointee.time_base = AVRational(num: 1, den: ticksPerSecond)
         stream.pointee.disposition = isDefault ? AV_DISPOSITION_DEFAULT : 0
-        if let orientation { try checked("turning a track", camarb_stream_orient(stream, Int32(orientation))) }
         if let title { av_dict_set(&stream.pointee.metadata, "title", title, 0) }
         try describe(stream, try allocated("adding a stream", stream.pointee.codecpar))
+        // Behind the encoder's description, of which it is a part from libav 6.1 on.
+        if let orientation { try checked("turning a track", camarb_stream_orient(stream, Int32(orientation))) }
     }
 
     /// Writes the header to memory: the file has it after its next commit.
