@@ -152,7 +152,7 @@ public final class Logind {
         ) { [weak self] result in
             guard let self, round == begun else { return }
             // It may have ended meanwhile: then there is an error, or its place is empty.
-            if let id = ids[path], let found = try? result.get().readProperties() {
+            if let id = ids[path], let found = try? result.get().readProperties(), !Self.isOfManager(found) {
                 let session = LoginSessionStatus(
                     id: id, user: UInt32(clamping: found["User"]?.uint64 ?? .max), seat: found["Seat"]?.string ?? "",
                     isRemote: found["Remote"]?.boolean ?? false, isActive: found["Active"]?.boolean ?? false,
@@ -161,6 +161,12 @@ public final class Logind {
             }
             answered()
         }
+    }
+
+    /// Since systemd 256 a user's manager has a session of its own, which is on no seat and active for as long as it runs: nobody has logged
+    /// in by it, and of a user who lingers it is the only one.
+    private static func isOfManager(_ session: WireDictionary) -> Bool {
+        session["Class"]?.string?.hasPrefix("manager") ?? false
     }
 
     private func took(_ session: LoginSessionStatus) {

@@ -68,7 +68,7 @@ package final class FakeLogind: BusConnectionDelegate {
 
     package func add(
         _ id: String, user: UInt32, seat: String = "seat0", remote: Bool = false, active: Bool = false,
-        locked: Bool = false
+        locked: Bool = false, class: String = "user"
     ) {
         sessions.append(
             (
@@ -77,7 +77,7 @@ package final class FakeLogind: BusConnectionDelegate {
                     "User": .structure([.uint32(user), .objectPath("\(Self.path)/user/_\(user)")]),
                     "Seat": .structure([.string(seat), .objectPath("\(Self.path)/seat/none")]),
                     "Remote": .boolean(remote), "Active": .boolean(active), "LockedHint": .boolean(locked),
-                    "Timestamp": .uint64(1),
+                    "Class": .string(`class`), "Timestamp": .uint64(1),
                 ]
             ))
     }

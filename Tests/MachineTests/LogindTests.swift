@@ -106,6 +106,23 @@ struct LogindTests {
             ])
     }
 
+    @Test("The session of a user's manager is nobody's login, whatever changes of it")
+    func managers() throws {
+        let desk = try Desk {
+            $0.add("1", user: 1000)
+            $0.add("2", user: 1000, seat: "", active: true, class: "manager")
+            $0.add("3", user: 1001, seat: "", active: true, class: "manager-early")
+        }
+        try desk.known()
+        desk.bus.say(changed: "2", ["Active": .boolean(false)])
+        desk.bus.add("4", user: 1002, seat: "", active: true, class: "manager")
+        desk.bus.say(new: "4")
+        try desk.settle()
+        desk.bus.say(removed: "2")
+        try desk.settle()
+        #expect(desk.told == ["knows [1 of 1000 at seat0]"])
+    }
+
     @Test("A session that ends while it is asked about is not told of, and holds up nobody")
     func endsWhileAsked() throws {
         let desk = try Desk {
