@@ -26,12 +26,17 @@ class Portal(Video):
             self.variables.update(XDG_CURRENT_DESKTOP="gtk", DISPLAY=self.screen.name)
             self.ask("dbus-update-activation-environment", "DISPLAY", "XDG_CURRENT_DESKTOP")
         super().begin()
-        for name in ("xdg-permission-store", "xdg-desktop-portal-gtk", "xdg-desktop-portal"):
+        for name, service in (("xdg-permission-store", PERMISSIONS),
+                              ("xdg-desktop-portal-gtk", "org.freedesktop.impl.portal.desktop.gtk")):
             self.start(self.programs / name, "-r")
-            self.owns({"xdg-permission-store": PERMISSIONS, "xdg-desktop-portal-gtk": "org.freedesktop.impl.portal.desktop.gtk",
-                       "xdg-desktop-portal": "org.freedesktop.portal.Desktop"}[name])
+            self.owns(service)
+        self.start_portal()
         self.ask("gdbus", "call", "--session", "-d", PERMISSIONS, "-o", "/org/freedesktop/impl/portal/PermissionStore", "-m",
                  f"{PERMISSIONS}.SetPermission", "devices", "true", "camera", "", "['yes']")
+
+    def start_portal(self):
+        self.portal = self.start(self.programs / "xdg-desktop-portal", "-r")
+        self.owns("org.freedesktop.portal.Desktop")
 
     def __exit__(self, *why):
         super().__exit__(*why)
@@ -47,8 +52,8 @@ class Portal(Video):
         (self.directory / "pipewire-0").unlink(missing_ok=True)
         Video.begin(self)
 
-    def owns(self, name):
-        wait_until(f"{name} on the bus", lambda: "true" in self.ask(
+    def owns(self, name, there=True):
+        wait_until(f"{name} on the bus, or gone: {there}", lambda: str(there).lower() in self.ask(
             "gdbus", "call", "--session", "-d", "org.freedesktop.DBus", "-o", "/org/freedesktop/DBus", "-m",
             "org.freedesktop.DBus.NameHasOwner", name))
 
@@ -254,6 +259,25 @@ def both():
                 chromium.is_live_throughout()
                 firefox.is_live_throughout()
                 return f"{first}: {chromium.note()}; {second}: {firefox.note()}"
+
+
+@claim("a page in Chromium sees the camera whichever started first: the session manager, the camera or the portal")
+def orders():
+    with desk() as (portal, daemon, page), agent(daemon, portal):
+        def sees(tag):
+            doorway(portal)
+            with Browser(portal, page, "chromium", tag) as browser:
+                browser.opens()
+                browser.sees("picture", count=5)
+
+        sees("manager-portal-camera")
+        portal.kill(portal.portal)
+        portal.owns("org.freedesktop.portal.Desktop", False)
+        portal.start_portal()
+        sees("manager-camera-portal")
+        portal.kill(portal.manager)
+        portal.manage()
+        sees("camera-portal-manager")
 
 
 def survivors(browser, what, rounds=3):
