@@ -15,13 +15,15 @@ class Portal(Video):
     """A session with the desktop portal, its permission store that lets everybody see cameras, and a screen for it; WirePlumber has our
     script as the package installs it."""
 
+    screen_options = {"manager": False}
+
     def begin(self):
         needs("Xvfb", "gdbus", "chromium", "firefox-esr")
         self.programs = pathlib.Path("/usr/libexec")
         if not (self.programs / "xdg-desktop-portal").exists():
             raise Skipped("there is no xdg-desktop-portal here (make/packages desktop installs it)")
         if "DISPLAY" not in self.variables:
-            self.screen = Screen(manager=False)
+            self.screen = Screen(**self.screen_options)
             self.screen.__enter__()
             self.variables.update(XDG_CURRENT_DESKTOP="gtk", DISPLAY=self.screen.name)
             self.ask("dbus-update-activation-environment", "DISPLAY", "XDG_CURRENT_DESKTOP")

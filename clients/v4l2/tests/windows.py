@@ -43,10 +43,26 @@ def text(picture):
     return slates.read(cut.tobytes(), cut.shape[1], cut.shape[0])
 
 
+def watching(screen, process, log):
+    """A function that waits for two pictures of the screen, one behind the other, to be as they should be, while a process lives."""
+    def until(what, condition):
+        end, before = time.monotonic() + PATIENCE, screenshot(screen)
+        while time.monotonic() < end:
+            time.sleep(0.3)  # So that a camera's picture has moved on.
+            now = screenshot(screen)
+            assert process.poll() is None, f"{process.args[0]} ended with {process.returncode}:\n{log.read_text(errors='replace')[-2000:]}"
+            if condition(before, now):
+                return now
+            before = now
+        raise AssertionError(f"{process.args[0]} does not show {what}")
+
+    return until
+
+
 @contextlib.contextmanager
 def started(program, environment, settings={}):
-    """A program on a screen: its daemon, and a function that waits for two pictures of the screen, one behind the other, to be as they
-    should be, while one process lives. `environment` is what the door is given to, from a daemon; `settings` are files in its home."""
+    """A program on a screen: its daemon, and what waits for pictures of it. `environment` is what the door is given to, from a daemon;
+    `settings` are files in its home."""
     needs("ffmpeg", program[0])
     with Screen(size=f"{WIDTH}x{HEIGHT}") as screen, Daemon() as daemon, contextlib.ExitStack() as ends:
         for name, content in settings.items():
@@ -59,23 +75,7 @@ def started(program, environment, settings={}):
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent)
         ends.callback(process.wait)
         ends.callback(process.kill)
-
-        def lives():
-            assert process.poll() is None, f"{program[0]} ended with {process.returncode}:\n" + \
-                (daemon.directory / "program").read_text(errors="replace")[-2000:]
-
-        def until(what, condition):
-            end, before = time.monotonic() + PATIENCE, screenshot(screen)
-            while time.monotonic() < end:
-                time.sleep(0.3)  # So that a camera's picture has moved on.
-                now = screenshot(screen)
-                lives()
-                if condition(before, now):
-                    return now
-                before = now
-            raise AssertionError(f"{program[0]} does not show {what}")
-
-        yield daemon, until
+        yield daemon, watching(screen, process, daemon.directory / "program")
 
 
 def camera(before, now):
@@ -90,26 +90,31 @@ def comes_up(program, environment):
 
 
 def interrupted(program, environment, letters=False, settings={}):
-    """It shows the camera, which moves, for ten seconds; the slate while another app has it, which can be read where `letters`; and the
-    camera again. One process throughout."""
+    """It is interrupted, one process throughout."""
     with started(program, environment, settings) as (daemon, until):
-        until("the camera", camera)
-        begun = time.monotonic()
-        while time.monotonic() < begun + STREAMS:
-            until("more of it", camera)
-        shell, intruder = daemon.shell(), daemon.app("booth")
-        shell.call(SHELL, "PlaceApp", "ssb", "booth", "fullscreen", True)
-        session = intruder.session()
-        session.start()
-        intruder.wait("DidStartRunning")
-        shown = until("the slate", lambda before, now: shows_slate(before) and shows_slate(now))
-        if letters:
-            said = text(shown)
-            assert USED in said and "booth" not in said, said
-        session.call("StopRunning")
-        shell.call(SHELL, "PlaceApp", "ssb", "booth", "background", False)
-        until("the camera again", camera)
+        interrupt(daemon, until, letters)
+
+
+def interrupt(daemon, until, letters=False):
+    """What is started shows the camera, which moves, for ten seconds; the slate while another app has it, which can be read where
+    `letters`; and the camera again."""
+    until("the camera", camera)
+    begun = time.monotonic()
+    while time.monotonic() < begun + STREAMS:
         until("more of it", camera)
+    shell, intruder = daemon.shell(), daemon.app("booth")
+    shell.call(SHELL, "PlaceApp", "ssb", "booth", "fullscreen", True)
+    session = intruder.session()
+    session.start()
+    intruder.wait("DidStartRunning")
+    shown = until("the slate", lambda before, now: shows_slate(before) and shows_slate(now))
+    if letters:
+        said = text(shown)
+        assert USED in said and "booth" not in said, said
+    session.call("StopRunning")
+    shell.call(SHELL, "PlaceApp", "ssb", "booth", "background", False)
+    until("the camera again", camera)
+    until("more of it", camera)
 
 
 # What OBS finds at its first start otherwise is a dialogue.

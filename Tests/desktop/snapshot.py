@@ -1,0 +1,27 @@
+"""GNOME's own camera program, in a window on X11: it knows no broker, and has cameras from the desktop portal."""
+import shutil, subprocess
+
+from browsers import Portal, doorway
+from harness import Daemon, Skipped, claim, die_with_parent
+from pipewire_door import agent
+import windows
+
+
+class Desk(Portal):
+    screen_options = {"size": f"{windows.WIDTH}x{windows.HEIGHT}"}
+
+
+@claim("GNOME Snapshot through the portal shows the camera, a slate while another app has it, and the camera again")
+def snapshot():
+    if not shutil.which("snapshot"):
+        raise Skipped("there is no GNOME Snapshot here, which Debian has since 13 (make/packages desktop installs it there)")
+    with Desk() as portal, Daemon() as daemon, agent(daemon, portal):
+        doorway(portal)
+        log = portal.directory / "snapshot.log"
+        with open(log, "w") as said, subprocess.Popen(
+                ["snapshot"], env={**portal.environment(), "GDK_BACKEND": "x11", "LIBGL_ALWAYS_SOFTWARE": "1"},
+                stdin=subprocess.DEVNULL, stdout=said, stderr=said, preexec_fn=die_with_parent) as process:
+            try:
+                windows.interrupt(daemon, windows.watching(portal.screen, process, log))
+            finally:
+                process.kill()
