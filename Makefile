@@ -34,6 +34,7 @@ help:
 	@echo "make install           programs, libraries, units, policies and pages, below PREFIX (/usr/local)"
 	@echo "make deb               the Debian packages, in .build-deb (RELEASE=trixie: those of Debian 13, in .build-deb/trixie)"
 	@echo "make check-deb         the same; fails where lintian warns, or they are larger than they may be (RELEASE=…, too)"
+	@echo "make test-packages     installs them from nothing by docs/installing.md, in a root of their own, and purges them (RELEASE=…, too)"
 	@echo "make format            formats the Swift sources"
 	@echo "make lint              says what \`make format\` would change, and fails if anything"
 	@echo "make install-packages  the Debian packages for all of this"
@@ -176,6 +177,11 @@ check-deb:
 	$(SWIFT_BUILD)
 	@packaging/deb --check
 endif
+
+# Part of `make test`, for this machine's release.
+.PHONY: test-packages
+test-packages: deb
+	@Tests/packages/run $(RELEASE)
 
 format:
 	swift format --in-place --parallel --recursive Package.swift Sources Tests
