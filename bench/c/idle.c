@@ -62,7 +62,7 @@ int main(int argc, char **argv) {
     setrlimit(RLIMIT_NOFILE, &limit);
     int epoll = new_epoll();
     struct connection *connections = calloc(count + 1, sizeof *connections);
-    char greeting[512], digits[16], call[256];
+    char greeting[512], digits[16], call[256] = {0};  // what stands between fields is zeros
     size_t call_bytes = hello(call);
     int n = snprintf(digits, sizeof digits, "%u", getuid());
     int at = snprintf(greeting + 1, sizeof greeting - 1, "AUTH EXTERNAL ") + 1;
