@@ -52,7 +52,12 @@ extension WireValue {
                 case .integer(let number): dictionary[member.key] = .int64(number)
                 case .number(let number): dictionary[member.key] = .double(number)
                 case .string(let text): dictionary[member.key] = .string(text)
-                case .null, .array, .object: return nil
+                case .array(let parts):
+                    // A configuration's points and gains.
+                    let numbers = parts.compactMap(\.number)
+                    guard numbers.count == parts.count else { return nil }
+                    dictionary[member.key] = .structure(of: numbers)
+                case .null, .object: return nil
                 }
             }
             self = .dictionary(dictionary)

@@ -9,7 +9,8 @@ struct LogTests {
         let causes = CauseSet([.videoDeviceInUseByAnotherClient, .systemSleep])
         let asked = Configuration([
             .frameRate: .number(29.5), .activeFormat: .text("420v 1280x720@30"), .usesAudio: .flag(true),
-            .videoZoomFactor: .number(2),
+            .videoZoomFactor: .number(2), .focusPointOfInterest: .point(x: 0.5, y: 0.25),
+            .whiteBalanceGains: .gains(red: 2, green: 1, blue: 1.5),
         ])
         return [
             .willBeInterrupted(
