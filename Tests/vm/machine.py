@@ -10,6 +10,8 @@ ROOT = FOLDER.parents[1]
 # The programs lie where no camera files are: a broker and its recorder cores look for them where this says.
 os.environ["CAMARB_CAMERAS"] = str(ROOT / "cameras")
 PATIENCE = 30.0 * float(os.environ["CAMARB_VM_SLOWNESS"])
+# Linux says since 6.5 which process is at the other end of a socket (SO_PEERPIDFD); before, it gives a number, and identities are weak.
+IDENTITIES_ARE_WEAK = tuple(int(word) for word in os.uname().release.split(".")[:2]) < (6, 5)
 
 
 def wait_until(what, condition, patience=PATIENCE):
