@@ -12,6 +12,7 @@ sys.path.append(str(ROOT / "clients" / "v4l2" / "tests"))
 import slates
 
 HANDOVERS = 50
+SETTLED = 12  # more pictures than wait between a camera and a program's screen
 WIDTH, HEIGHT = 640, 480
 SHIM = ROOT / "clients" / "v4l2" / ".build" / "libcamarb-v4l2.so"
 # What the loser is shown; it names no app.
@@ -85,6 +86,19 @@ class Program:
                 return shown
             seen.add(shown.text or "the camera")
         raise AssertionError(f"{self.name} did not show {what}; it showed {seen}")
+
+    def settles(self, what, condition):
+        """Until it shows that and nothing else: SETTLED pictures in a row, of those that are still to come."""
+        for _ in self.waiting():
+            pass
+        row = 0
+
+        def settled(shown):
+            nonlocal row
+            row = row + 1 if condition(shown) else 0
+            return row == SETTLED
+
+        self.until(what, settled)
 
     def __enter__(self):
         return self
@@ -190,8 +204,9 @@ def contend(desk):
     with contenders(desk) as (mirror, booth):
         desk.focus(mirror)
         winner, loser = mirror, booth
-        winner.until("the camera", lambda shown: shown.mark)
-        loser.until("a slate", lambda shown: shown.text and USED in shown.text)
+        # Both windows had the focus when they came, and what was shown then is still to be read.
+        winner.settles("the camera", lambda shown: shown.mark)
+        loser.settles("slates", lambda shown: shown.text and USED in shown.text)
         for _ in range(HANDOVERS):
             winner, loser = loser, winner
             desk.focus(winner)
