@@ -2,8 +2,7 @@
 -- for that program alone. What a doorway and a private node are, ../0.4/camarb.lua says, which does the same for 0.4.
 --
 -- 0.5 asks its hooks for a target whenever something changes, so that nothing has to be held here: while a program's private
--- node is not there the event ends without a target, and when it appears WirePlumber asks again. A program that waited too long and asks
--- to be moved to no other node (node.dont-reconnect), as GStreamer's do, keeps its slates: moved, GStreamer 1.26 ends. Which node a program means is
+-- node is not there the event ends without a target, and when it appears WirePlumber asks again. Which node a program means is
 -- WirePlumber's to find out, also where that is the default one because the one that was named is not there.
 
 -- 0.4 reads wireplumber.conf.d as well, and ends where a script fails that stands there.
@@ -79,11 +78,17 @@ SimpleEventHook {
       Constraint { "node.camarb.consumer", "=", properties["node.id"] },
     }
     if not private then return end
-    -- WirePlumber would give it a second link beside the one that it keeps.
-    if flags.peer_id and flags.peer_id ~= private.id and properties["node.dont-reconnect"] == "true" then return end
     log:info(item, "camarb: " .. tostring(properties["node.id"]) .. " has its own node")
     event:set_data("target", private)
-    if flags.peer_id ~= private.id then show(private:get_associated_proxy("node"), properties) end
+    if flags.peer_id == private.id then return end
+    show(private:get_associated_proxy("node"), properties)
+    -- It was linked before: to the doorway, or to a node of an agent that crashed. Most programs ask WirePlumber to make no other link
+    -- then (node.dont-reconnect). Browsers go on with one; GStreamer 1.26 ends.
+    if flags.was_handled and flags.failed_peer_id ~= private.id then
+      local link = flags.peer_id and lutils.lookupLink(item.id, flags.peer_id)
+      if link then link:remove() end
+      lutils:clear_flags(item.id)
+    end
   end,
 }:register()
 
