@@ -4,6 +4,7 @@ import grp, json, os, pathlib, pwd, subprocess, sys, tempfile, time
 from machine import FOLDER, PATIENCE, ROOT, run, wait_until
 
 sys.path.insert(0, str(ROOT / "Tests" / "interop"))
+from debs import version_of, with_version
 from page import Shell, tried
 
 
@@ -42,9 +43,10 @@ def forget_files():
 
 
 class Installed:
-    def __init__(self, flags=None, packages=BROKER, among_all=False):
-        """`among_all`: beside what all packages of the machine have, as an administrator installs it."""
-        self.flags, self.packages, self.among_all = flags, packages, among_all
+    def __init__(self, flags=None, packages=BROKER, among_all=False, version=None):
+        """`among_all`: beside what all packages of the machine have, as an administrator installs it. `version`: the packages say this one
+        of themselves, and `upgrade` installs those that there are."""
+        self.flags, self.packages, self.among_all, self.version = flags, packages, among_all, version
 
     def __enter__(self):
         prepare()
@@ -52,13 +54,21 @@ class Installed:
             forget_files()
         if self.flags:
             pathlib.Path("/etc/default/camarb").write_text(f'CAMARB_FLAGS="{self.flags}"\n')
-        begun = time.monotonic()
-        # A file in /etc that is there already is kept, as an administrator's.
-        dpkg("--install", "--force-confold", *map(package, self.packages))
-        print(f"installed in {time.monotonic() - begun:.1f} s", flush=True)
+        files = [package(name) for name in self.packages]
+        with tempfile.TemporaryDirectory() as folder:
+            self.install("installed", [with_version(file, self.version, folder) for file in files] if self.version else files)
         self.files = [path for path in run("dpkg", "--listfiles", *self.packages).splitlines() if "camarb" in path]
         assert len(self.files) > 20, self.files
         return self
+
+    def install(self, what, files):
+        begun = time.monotonic()
+        # A file in /etc that is there already is kept, as an administrator's.
+        dpkg("--install", "--force-confold", *files)
+        print(f"{what} in {time.monotonic() - begun:.1f} s", flush=True)
+
+    def upgrade(self):
+        self.install("upgraded", [package(name) for name in self.packages])
 
     def __exit__(self, kind, *_):
         if kind is not None:
@@ -135,6 +145,27 @@ def status_with(cameras):
 
 def unit(name, key):
     return run("systemctl", "show", name, f"--property={key}", "--value").strip()
+
+
+def told_until(app, command):
+    """The events that an app was told before a command of its was carried out: after a restart, by the next broker."""
+    app.type(command)
+    told = []
+    while True:
+        report = app.reports.get(timeout=PATIENCE)
+        assert report, f"{app.name} ended"
+        if report.get("command") == command:
+            return told
+        if "event" in report and report["event"] != "ConfigurationApplied":
+            told.append(report)
+
+
+def frames(film):
+    """How many whole frames a film has by now; it may be being written."""
+    said = subprocess.run(["ffprobe", "-v", "quiet", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of",
+                           "csv=p=0", film], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE).stdout
+    words = said.replace(",", " ").split()
+    return int(words[0]) if words and words[0].isdigit() else 0
 
 
 def recorders():
