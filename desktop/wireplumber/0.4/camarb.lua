@@ -33,6 +33,9 @@ camarb = {
   links = ObjectManager {
     Interest { type = "SiLink", Constraint { "is.policy.item.link", "=", true } },
   },
+  clients = ObjectManager {
+    Interest { type = "client", Constraint { "pipewire.access", "=", "portal" } },
+  },
   -- By the item's id, which no other item is given: what is held, and why a link was not made.
   held = {},
   failures = {},
@@ -105,6 +108,21 @@ end
 
 local linkAll
 
+-- Whom a portal lets in, WirePlumber shows all cameras (access-portal.lua, whose rule this is), doorways among them, and nothing else.
+-- PipeWire (since 0.3.77) links no program to what it may not see.
+local function showTo(input, private)
+  local node = input:get_associated_proxy("node")
+  local client = node and camarb.clients:lookup {
+    Constraint { "bound-id", "=", tonumber(node.properties["client.id"]), type = "gobject" },
+  }
+  if not client then return end
+  local app = client.properties["pipewire.access.portal.app_id"]
+  local roles = client.properties["pipewire.access.portal.media_roles"]
+  if app == "" or (app and roles and roles:find("Camera", 1, true)) then
+    client:update_permissions { [private:get_associated_proxy("node")["bound-id"]] = "r" }
+  end
+end
+
 local function link(output, input)
   local made = SessionItem("si-standard-link")
   local isConfigured = made:configure {
@@ -165,7 +183,10 @@ linkAll = function()
       elseif output and output["active-features"] == 0 then
         output = nil
       end
-      if output then link(output, input) end
+      if output then
+        if output.properties["node.camarb.consumer"] then showTo(input, output) end
+        link(output, input)
+      end
     end
   end
 end
@@ -230,5 +251,6 @@ camarb.metadata:connect("object-added", function(_, metadata)
 end)
 
 camarb.metadata:activate()
+camarb.clients:activate()
 camarb.links:activate()
 camarb.items:activate()
