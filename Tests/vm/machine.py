@@ -25,6 +25,11 @@ def wait_until(what, condition, patience=PATIENCE):
         time.sleep(0.05)
 
 
+def show(*words):
+    """Says of a step that passes how it did: Tests/vm/run shows such lines."""
+    print("shown:", *words, flush=True)
+
+
 def run(*command):
     """What a command says on standard output; fails when it does."""
     done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True,

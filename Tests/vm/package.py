@@ -11,6 +11,8 @@ from page import Shell, tried
 # What a machine without programs of its own needs, and all that there is.
 BROKER = ("libcamarb1", "camarb")
 EVERYTHING = (*BROKER, "libcamarb-dev", "python3-camarb", "gstreamer1.0-camarb")
+# How many seconds a recorder core and a client wait for the next broker.
+ALONE = 3.0
 
 
 def package(name="camarb"):
@@ -145,6 +147,12 @@ def status_with(cameras):
 
 def unit(name, key):
     return run("systemctl", "show", name, f"--property={key}", "--value").strip()
+
+
+def main_process():
+    """The broker that runs now, if one does."""
+    found = int(unit("camarbd.service", "MainPID"))
+    return found if found > 0 and unit("camarbd.service", "ActiveState") == "active" else None
 
 
 def told_until(app, command):
