@@ -3,8 +3,8 @@
 Nothing here sleeps for luck: every wait is for an event and has a bound, after which the test fails and says what it
 waited for. Every process is started by the test that needs it and ended by its own id.
 """
-import contextlib, ctypes, faulthandler, json, mmap, os, pathlib, select, shutil, signal, socket, struct, subprocess, sys, tempfile
-import threading, time, traceback
+import concurrent.futures, contextlib, ctypes, faulthandler, json, mmap, multiprocessing, os, pathlib, select, shutil, signal, socket
+import struct, subprocess, sys, tempfile, threading, time, traceback
 
 from jeepney import DBusAddress, MessageType, new_method_call
 from jeepney.io.blocking import open_dbus_connection
@@ -26,12 +26,16 @@ IN_ORDER = (("DidStartRunning", "WasInterrupted", "DidStopRunning", "Interruptio
             ("ConfigurationApplied",), ("CameraStateChanged",), ("PropertiesChanged",))
 
 claims = []
+alone_claims = set()
 
 
-def claim(sentence):
-    """Registers a test under the sentence it shows to be true."""
+def claim(sentence, alone=False):
+    """Registers a test under the sentence it shows to be true. `alone`: in a run in shards it comes after all others, since what it
+    measures is not the same beside other work."""
     def register(function):
         claims.append((sentence, function))
+        if alone:
+            alone_claims.add(sentence)
         return function
     return register
 
@@ -48,38 +52,74 @@ class Skipped(Exception):
     """The claim needs what this machine cannot have; the run says so, and what."""
 
 
-def run_claims(words, of=None, hang=None):
-    """Runs the claims that are asked for, in the order in which they were registered, and says what became of each as soon
-    as it is known; returns the exit status. `of` names the modules whose claims they are: what these import may have claims of its own;
-    without it all are. The words at the beginnings of lines are what make/test looks for. With `hang`
-    a claim that takes so many seconds ends the run and says where it was: what hangs inside a C library no exception ends."""
-    passed, failed, skipped = 0, [], 0
-    for sentence, test in claims:
-        if (of and test.__module__ not in of) or not is_wanted(sentence, words):
-            continue
-        begun = time.monotonic()
-        if hang:
-            faulthandler.dump_traceback_later(hang, exit=True)
-        try:
-            note = test()
-        except Skipped as why:
-            skipped += 1
-            print(f"skipped: {sentence}: {why}", flush=True)
-        except Exception:  # A test may fail in any way; the next one still has something to say.
-            failed.append(sentence)
-            print(f"FAILED  {sentence}", flush=True)
-            traceback.print_exc()
-        else:
-            passed += 1
-            print(f"ok      {sentence} ({note + ', ' if note else ''}{time.monotonic() - begun:.1f} s)", flush=True)
+def attempt(at, hang=None):
+    """Runs one claim, and returns what became of it and how that is said, with the words at the beginning that make/test looks for."""
+    sentence, test = claims[at]
+    begun = time.monotonic()
     if hang:
-        faulthandler.cancel_dump_traceback_later()
+        faulthandler.dump_traceback_later(hang, exit=True)
+    try:
+        note = test()
+    except Skipped as why:
+        return "skipped", f"skipped: {sentence}: {why}"
+    except Exception:  # A test may fail in any way; the next one still has something to say.
+        return "failed", f"FAILED  {sentence}\n{traceback.format_exc()}"
+    finally:
+        if hang:
+            faulthandler.cancel_dump_traceback_later()
+    return "passed", f"ok      {sentence} ({note + ', ' if note else ''}{time.monotonic() - begun:.1f} s)"
+
+
+def attempt_in_shard(at):
+    """The same in a shard: what the claim and its processes print while it runs comes with how it ended, and not among other claims' lines."""
+    with tempfile.TemporaryFile() as printed:
+        sys.stdout.flush()
+        before = [os.dup(descriptor) for descriptor in (1, 2)]
+        for descriptor in (1, 2):
+            os.dup2(printed.fileno(), descriptor)
+        try:
+            outcome, said = attempt(at)
+        finally:
+            sys.stdout.flush()
+            for descriptor, own in zip((1, 2), before):
+                os.dup2(own, descriptor)
+                os.close(own)
+        printed.seek(0)
+        return outcome, printed.read().decode(errors="replace") + said
+
+
+def outcomes(wanted, shards, hang):
+    """What becomes of each claim, as soon as it is known. A shard is a process that takes the next claim when its last one is over."""
+    if shards > 1:
+        together = [at for at in wanted if claims[at][0] not in alone_claims]
+        with concurrent.futures.ProcessPoolExecutor(shards, mp_context=multiprocessing.get_context("fork")) as pool:
+            begun = {pool.submit(attempt_in_shard, at): at for at in together}
+            for done in concurrent.futures.as_completed(begun):
+                yield begun[done], *done.result()
+        wanted = [at for at in wanted if claims[at][0] in alone_claims]
+    for at in wanted:
+        yield at, *attempt(at, hang)
+
+
+def run_claims(words, of=None, hang=None, shards=1):
+    """Runs the claims that are asked for and says what became of each; returns the exit status. `of` names the modules whose claims they
+    are: what these import may have claims of its own; without it all are. With `hang` a claim that takes so many seconds ends the run and
+    says where it was: what hangs inside a C library no exception ends. They run in the order in which they were registered, in as many
+    `shards` at once."""
+    wanted = [at for at, (sentence, test) in enumerate(claims) if (not of or test.__module__ in of) and is_wanted(sentence, words)]
+    count = dict.fromkeys(("passed", "failed", "skipped"), 0)
+    failed = []
+    for at, outcome, said in outcomes(wanted, shards, hang):
+        count[outcome] += 1
+        if outcome == "failed":
+            failed.append(claims[at][0])
+        print(said, flush=True)
     # Again where a long run ends, which is all that is read of it from afar.
     for sentence in failed:
         print(f"failed: {sentence}")
-    print(f"{passed} passed, {len(failed)} failed, {skipped} skipped")
+    print(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped")
     # Words that no claim has are a mistake, and no run that passed.
-    return 1 if failed or not (passed or skipped) else 0
+    return 1 if failed or not (count["passed"] or count["skipped"]) else 0
 
 
 class Refused(Exception):
