@@ -1,7 +1,7 @@
 """A chromium that a test drives by its own protocol, over two pipes: pages, keys, pictures, and what a screen reader would hear."""
 import base64, json, os, pathlib, select, subprocess, tempfile, time
 
-from harness import Skipped, die_with_parent
+from harness import die_with_parent
 from screen import needs
 
 # A browser that begins on a busy machine of two cores.
@@ -15,8 +15,8 @@ class Browser:
         self.profile = tempfile.TemporaryDirectory(prefix="camarb-browser.")
         down, self.write = os.pipe()
         self.read, up = os.pipe()
-        # The protocol's pipes are descriptors 3 and 4 there.
-        command = ["sh", "-c", f'exec 3<&{down} 4>&{up}; exec chromium "$@"', "chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
+        # The protocol's pipes are descriptors 3 and 4 there. Debian's sh reads numbers of one digit only, and a pipe may have more.
+        command = ["bash", "-c", f'exec 3<&{down} 4>&{up}; exec chromium "$@"', "chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
                    "--no-first-run", "--disable-background-networking", "--hide-scrollbars", "--remote-debugging-pipe",
                    f"--user-data-dir={self.profile.name}", "about:blank"]
         self.process = subprocess.Popen(command, pass_fds=(down, up), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
@@ -43,7 +43,7 @@ class Browser:
             assert select.select([self.read], [], [], max(0, until - time.monotonic()))[0], "the browser says nothing"
             more = os.read(self.read, 1 << 16)
             if not more:
-                raise Skipped("chromium ended by itself before it could be asked anything")
+                raise AssertionError(f"chromium ended by itself, with {self.process.wait()}")
             self.buffer += more
         text, self.buffer = self.buffer.split(b"\0", 1)
         return json.loads(text)

@@ -1,11 +1,11 @@
 """Two programs that know no broker, each by a door of its own, and the focus moving between their windows: the one in focus has the camera,
 and the other's pictures are slates from the cut on, which the marks in the simulated camera's pictures prove."""
-import contextlib, os, queue, shutil, subprocess, sys, threading, time
+import contextlib, queue, shutil, subprocess, sys, threading, time
 
 from desktop import Agent, tells_apart
 from harness import PATIENCE, ROOT, Daemon, Skipped, as_other, claim, die_with_parent, read_mark, wait_until
 from pipewire_door import Video
-from screen import Screen, needs
+from screen import Screen
 from sway import Sway
 
 sys.path.append(str(ROOT / "clients" / "v4l2" / "tests"))
@@ -113,7 +113,6 @@ class OnX11:
     window = ["ximagesink"]
 
     def __init__(self):
-        needs("wmctrl")
         self.screen = Screen()
 
     def __enter__(self):
@@ -129,17 +128,14 @@ class OnX11:
         return Agent(daemon, *QUIET, **{**video.variables, **self.variables()})
 
     def windows(self):
-        said = subprocess.run(
-            ["wmctrl", "-l"], env={**os.environ, **self.variables()}, capture_output=True, text=True, timeout=PATIENCE).stdout
-        return {line.split()[0] for line in said.splitlines()}
+        return self.screen.display.managed()
 
     def take(self, program, before):
         """The one window that was not there before is the program's."""
         (program.window,) = wait_until(f"the window of {program.name}", lambda: program.lives() and self.windows() - before)
 
     def focus(self, program):
-        subprocess.run(
-            ["wmctrl", "-i", "-a", program.window], env={**os.environ, **self.variables()}, check=True, timeout=PATIENCE)
+        self.screen.display.activate(program.window)
 
 
 class OnSway:

@@ -9,7 +9,7 @@ def needs(*programs):
     """Skips aloud where make/packages could not install what a test is about."""
     missing = [program for program in programs if not shutil.which(program)]
     if missing:
-        raise Skipped(f"there is no {', no '.join(missing)} here (make/packages test installs them)")
+        raise Skipped(f"there is no {', no '.join(missing)} here (make/packages test desktop installs them)")
 
 
 class Screen:
