@@ -132,7 +132,7 @@ class Page(Installed):
         def told(number, command):
             print(f"{time.monotonic() - begun:6.1f} s  line {number}: {command[:100]}", flush=True)
 
-        looks = ("camclient status", "ls ", "systemctl is-active", "wmctrl -l")
+        looks = ("camclient status", "ls ", "systemctl is-active", "xprop ")
         print(tried(self.page, self.shells, looks, PATIENCE, told), "commands")
 
 
