@@ -111,6 +111,11 @@ class Page:
             return list(self.said[name])
 
 
+# What a browser's log has where a process of it has ended by itself. The second is a check that Chromium's process for cameras makes of its
+# own threads when a stream begins, and that it sometimes does not stand.
+CRASHED = ("minidump", "!race_checker")
+
+
 class Browser:
     """A browser with a profile of its own, on the page. One that ends by itself before it shows anything is started once more."""
 
@@ -144,19 +149,22 @@ class Browser:
                               timeout=PATIENCE).stdout.strip()
 
     def opens(self):
-        """Waits until the page has the camera."""
+        """Waits until the page has the camera, and something to show of it."""
         def opened():
-            said = self.page.of(self.tag)
+            said, log = self.page.of(self.tag), self.log.read_text(errors="replace")
             failed = [text for what, text, _ in said if what == "failed"]
-            if self.process.poll() is not None or failed or "minidump" in self.log.read_text(errors="replace"):
-                why = failed or f"ended with {self.process.poll()}"
-                assert not self.crashes, f"{self.version()} twice: {self.crashes + [why]}\n{self.log.read_text()[-3000:]}"
+            crashed = [sign for sign in CRASHED if sign in log]
+            if self.process.poll() is not None or failed or crashed:
+                why = failed or crashed or f"ended with {self.process.poll()}"
+                assert not self.crashes, f"{self.version()} twice: {self.crashes + [why]}\n{log[-3000:]}"
                 self.crashes.append(why)
                 self.end()
+                self.log.write_text("")
                 with self.page.lock:
                     self.page.said[self.tag].clear()
                 self.start()
-            return any(what == "opened" for what, _, _ in said)
+                return False
+            return any(frames is not None for _, _, frames in said)
 
         wait_until(f"{self.name} to open the camera", opened, PATIENCE)
 
