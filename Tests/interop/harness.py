@@ -88,15 +88,22 @@ def attempt_in_shard(at):
         return outcome, printed.read().decode(errors="replace") + said
 
 
-def outcomes(wanted, shards, hang):
-    """What becomes of each claim, as soon as it is known. A shard is a process that takes the next claim when its last one is over."""
+def outcomes(wanted, shards, hang, again):
+    """What becomes of each claim, as soon as it is known. A shard is a process that takes the next claim when its last one is over. How a
+    claim ends by itself decides: one that fails beside others is tried again after them, and is added to `again`."""
     if shards > 1:
         together = [at for at in wanted if claims[at][0] not in alone_claims]
+        wanted = [at for at in wanted if claims[at][0] in alone_claims]
         with concurrent.futures.ProcessPoolExecutor(shards, mp_context=multiprocessing.get_context("fork")) as pool:
             begun = {pool.submit(attempt_in_shard, at): at for at in together}
             for done in concurrent.futures.as_completed(begun):
-                yield begun[done], *done.result()
-        wanted = [at for at in wanted if claims[at][0] in alone_claims]
+                outcome, said = done.result()
+                if outcome == "failed":
+                    wanted.append(begun[done])
+                    again.append(begun[done])
+                    print(f"beside others, and is tried again by itself: {said}", flush=True)
+                else:
+                    yield begun[done], outcome, said
     for at in wanted:
         yield at, *attempt(at, hang)
 
@@ -108,13 +115,16 @@ def run_claims(words, of=None, hang=None, shards=1):
     `shards` at once."""
     wanted = [at for at, (sentence, test) in enumerate(claims) if (not of or test.__module__ in of) and is_wanted(sentence, words)]
     count = dict.fromkeys(("passed", "failed", "skipped"), 0)
-    failed = []
-    for at, outcome, said in outcomes(wanted, shards, hang):
+    failed, again = [], []
+    for at, outcome, said in outcomes(wanted, shards, hang, again):
         count[outcome] += 1
         if outcome == "failed":
             failed.append(claims[at][0])
         print(said, flush=True)
     # Again where a long run ends, which is all that is read of it from afar.
+    for sentence in (claims[at][0] for at in again):
+        if sentence not in failed:
+            print(f"passed only by itself: {sentence}")
     for sentence in failed:
         print(f"failed: {sentence}")
     print(f"{count['passed']} passed, {count['failed']} failed, {count['skipped']} skipped")
