@@ -88,16 +88,22 @@ def by_keyboard():
         assert browser.run("document.activeElement.matches('.reasons li')")
 
 
+EMPTIES_POLICY = "document.querySelector('#policy').value = ''; document.querySelector('#policy').dispatchEvent(new Event('input'))"
+
+
 @claim("policy play is used by keyboard alone: what is typed is answered, a screen reader is told, and the outcome is taken over")
 def played():
     with Play(ROOT / "policies") as play, Browser() as browser:
         browser.open(f"{play.origin}/{play.token}/", dark=True)
         heard = browser.heard()
         assert {("textbox", "Policy"), ("textbox", "Scenario"), ("textbox", "And what if next")} <= set(heard), heard
+        # It opens with an example.
+        assert browser.run(f"{EMPTIES_POLICY}; document.querySelector('#scenario').value.length") > 0
         for _ in range(20):
             browser.press("Tab")
             if browser.run("document.activeElement.id") == "scenario":
                 break
+        browser.press("a", ctrl=True)
         browser.type(SCENARIO)
         browser.until("document.querySelector('#outcome')?.textContent.includes('loop didStartRunning')")
         heard = browser.heard()
@@ -123,6 +129,6 @@ def played():
         assert not browser.complaints(), browser.complaints()
         assert all(one.startswith(play.origin) for one in browser.asked()), browser.asked()
         if PICTURES:
-            browser.run("document.querySelector('#policy').value = ''; document.querySelector('#policy').dispatchEvent(new Event('input'))")
+            browser.run(EMPTIES_POLICY)
             browser.until("!!document.querySelector('#outcome')")
             browser.picture(f"{PICTURES}/play.png")
