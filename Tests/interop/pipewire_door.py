@@ -538,9 +538,24 @@ def broker_restarts():
             assert video.links() == links
 
 
+# GStreamer 1.26 does not always take the format of a link that is made anew while it streams, the same as before, and then says this and
+# ends. It does so in about one of three restarts.
+GSTREAMERS_END = "unhandled format"
+ENDED_MAX = 6
+
+
 @claim("camagent is killed and another takes up the programs that watch, and a program in PipeWire that comes then sees the camera, "
        "also where the first gives no buffer back any more")
 def agent_restarts():
+    ended = 0
+    while not taken_up():
+        ended += 1
+        assert ended < ENDED_MAX, f"GStreamer ended {ended} programs of {ended}"
+    return f"GStreamer ended {ended} programs before that" if ended else None
+
+
+def taken_up():
+    """One agent's end, and the next one's beginning; false where the program that watched ended by itself meanwhile."""
     with Video() as video, Daemon() as daemon, agent(daemon, video, status=-signal.SIGKILL) as first:
         wait_until("the doorway", lambda: "camarb.front" in video.nodes())
         with Viewer(video, "mirror") as mirror:
@@ -550,11 +565,16 @@ def agent_restarts():
             wait_until("its session to go", lambda: not sessions(daemon))
             with agent(daemon, video):
                 # It means a node that is not there any more, by a number; what the first one wrote down says which.
-                wait_until("the second one to take it up", lambda: len(sessions(daemon)) == 1)
+                wait_until("the second one to take it up", lambda: mirror.process.poll() is not None or len(sessions(daemon)) == 1)
                 with Viewer(video, "booth") as booth:
                     booth.sees("picture")
+            if mirror.process.poll() is not None:
+                said = video.log.read_text(errors="replace")
+                assert GSTREAMERS_END in said, said[-3000:]
+                return False
             # GStreamer 1.22 with PipeWire 0.3.65 gives no buffer back on a link that was made anew, and does not end by itself.
             mirror.end(signal.SIGKILL)
+            return True
 
 
 def crash(door, how=signal.SIGKILL):
