@@ -538,24 +538,14 @@ def broker_restarts():
             assert video.links() == links
 
 
-# GStreamer 1.26 does not always take the format of a link that is made anew while it streams, the same as before, and then says this and
-# ends. It does so in about one of three restarts.
+# GStreamer 1.26 does not take the format of a link that is made anew below a program that streams, the same as before: it says this and ends
+# the program. Browsers go on, as Tests/desktop shows.
 GSTREAMERS_END = "unhandled format"
-ENDED_MAX = 6
 
 
 @claim("camagent is killed and another takes up the programs that watch, and a program in PipeWire that comes then sees the camera, "
        "also where the first gives no buffer back any more")
 def agent_restarts():
-    ended = 0
-    while not taken_up():
-        ended += 1
-        assert ended < ENDED_MAX, f"GStreamer ended {ended} programs of {ended}"
-    return f"GStreamer ended {ended} programs before that" if ended else None
-
-
-def taken_up():
-    """One agent's end, and the next one's beginning; false where the program that watched ended by itself meanwhile."""
     with Video() as video, Daemon() as daemon, agent(daemon, video, status=-signal.SIGKILL) as first:
         wait_until("the doorway", lambda: "camarb.front" in video.nodes())
         with Viewer(video, "mirror") as mirror:
@@ -571,10 +561,9 @@ def taken_up():
             if mirror.process.poll() is not None:
                 said = video.log.read_text(errors="replace")
                 assert GSTREAMERS_END in said, said[-3000:]
-                return False
+                return "GStreamer itself ended the program that watched"
             # GStreamer 1.22 with PipeWire 0.3.65 gives no buffer back on a link that was made anew, and does not end by itself.
             mirror.end(signal.SIGKILL)
-            return True
 
 
 def crash(door, how=signal.SIGKILL):
