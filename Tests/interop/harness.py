@@ -26,16 +26,12 @@ IN_ORDER = (("DidStartRunning", "WasInterrupted", "DidStopRunning", "Interruptio
             ("ConfigurationApplied",), ("CameraStateChanged",), ("PropertiesChanged",))
 
 claims = []
-alone_claims = set()
 
 
-def claim(sentence, alone=False):
-    """Registers a test under the sentence it shows to be true. `alone`: in a run in shards it comes after all others, since what it
-    measures is not the same beside other work."""
+def claim(sentence):
+    """Registers a test under the sentence it shows to be true."""
     def register(function):
         claims.append((sentence, function))
-        if alone:
-            alone_claims.add(sentence)
         return function
     return register
 
@@ -92,10 +88,9 @@ def outcomes(wanted, shards, hang, again):
     """What becomes of each claim, as soon as it is known. A shard is a process that takes the next claim when its last one is over. How a
     claim ends by itself decides: one that fails beside others is tried again after them, and is added to `again`."""
     if shards > 1:
-        together = [at for at in wanted if claims[at][0] not in alone_claims]
-        wanted = [at for at in wanted if claims[at][0] in alone_claims]
         with concurrent.futures.ProcessPoolExecutor(shards, mp_context=multiprocessing.get_context("fork")) as pool:
-            begun = {pool.submit(attempt_in_shard, at): at for at in together}
+            begun = {pool.submit(attempt_in_shard, at): at for at in wanted}
+            wanted = []
             for done in concurrent.futures.as_completed(begun):
                 outcome, said = done.result()
                 if outcome == "failed":
