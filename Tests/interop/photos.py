@@ -3,6 +3,7 @@ import contextlib, fractions, json, os, subprocess
 
 from camclient import camclient
 from harness import SHELL, Daemon, Refused, children_of, claim, played, wait_until
+from service import writers
 
 
 def exif(path):
@@ -119,14 +120,19 @@ def nine_files():
                     return refused
             raise AssertionError("nine were taken")
 
+        def are_closed():
+            """An answer may come a moment before the files of its message are closed."""
+            wait_until("the refused files to be closed", lambda: not any(map(writers, paths)))
+
         nine()
+        are_closed()
         (keeper,) = children_of(daemon.process.pid, "camkeeper")
         processes = (daemon.process.pid, keeper)
         before = descriptors_of(*processes)
         for _ in range(20):
             refused = nine()
             assert refused.name.endswith(".LimitExceeded") and "9 file descriptors" in refused.message and "at most 8" in refused.message, refused
-        # Not more: whoever counts right after an answer may count files of the message that are just being closed.
+        are_closed()
         wait_until(f"at most {before} descriptors", lambda: all(now <= then for now, then in zip(descriptors_of(*processes), before)))
         assert all(path.read_bytes() == b"" for path in paths)
         take(app, session, paths[:8], {"exposureTargetBiases": ("ad", [0.0] * 8)})
