@@ -17,6 +17,8 @@ package final class FakeLogind: BusConnectionDelegate {
     package var refusesInhibitors = false
     /// So often it does not say which sessions there are.
     package var busyFor = 0
+    /// When each `ListSessions` was read, oldest first, before it was answered.
+    package private(set) var sessionsAskedAt: [Int64] = []
     /// By id; as `GetAll` tells of each.
     package var sessions: [(id: String, properties: WireDictionary)] = []
     /// What it was asked, oldest first: the member, behind it the property, or the session's id.
@@ -101,6 +103,7 @@ package final class FakeLogind: BusConnectionDelegate {
         default: break
         }
         calls.append(call)
+        if call == "ListSessions" { sessionsAskedAt.append(EventLoop.now) }
         if let holds, call.hasPrefix(holds) { held.append((call, message)) } else { answer(call, message) }
     }
 

@@ -249,15 +249,10 @@ struct LogindTests {
             $0.busyFor = 2
             $0.add("1", user: 1000)
         }
-        func lost(_ count: Int) throws -> Int64 {
-            try desk.loop.turn(until: { desk.told.count { $0.hasPrefix("lost") } == count })
-            return EventLoop.now
-        }
-        let first = try lost(1)
-        let second = try lost(2)
-        #expect(second - first >= 1_000_000_000)
         try desk.known()
-        #expect(EventLoop.now - second >= 2_000_000_000)
+        // From reading to reading: a moment that is taken after an answer may be later than the timer that the answer armed.
+        let asked = desk.bus.sessionsAskedAt
+        #expect(asked.count == 3 && asked[1] - asked[0] >= 1_000_000_000 && asked[2] - asked[1] >= 2_000_000_000)
         let sentence = "lost: logind does not say which sessions there are: too busy"
         #expect(desk.told == [sentence, sentence, "knows [1 of 1000 at seat0]"])
         #expect(desk.bus.isHeld(desk.bus.inhibitorsGiven - 1))
