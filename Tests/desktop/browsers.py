@@ -111,13 +111,14 @@ class Page:
             return list(self.said[name])
 
 
-# What a browser's log has where a process of it has ended by itself. The second is a check that Chromium's process for cameras makes of its
-# own threads when a stream begins, and that it sometimes does not stand.
-CRASHED = ("minidump", "!race_checker")
+# What a browser's log has where a process of it has ended by itself, and how often in a row it may. The second is a check that Chromium's
+# process for cameras makes of its own threads when a stream begins: Chromium 156 failed it in one of ten openings on a quiet machine and in
+# up to four of ten on a busy one, which six in a row make one of 250.
+CRASHED = {"minidump": 1, "!race_checker": 5}
 
 
 class Browser:
-    """A browser with a profile of its own, on the page. One that ends by itself before it shows anything is started once more."""
+    """A browser with a profile of its own, on the page. One that ends by itself before it shows anything is started anew."""
 
     def __init__(self, portal, page, name, tag=None):
         self.portal, self.page, self.name, self.tag = portal, page, name, tag or name
@@ -156,7 +157,8 @@ class Browser:
             crashed = [sign for sign in CRASHED if sign in log]
             if self.process.poll() is not None or failed or crashed:
                 why = failed or crashed or f"ended with {self.process.poll()}"
-                assert not self.crashes, f"{self.version()} twice: {self.crashes + [why]}\n{log[-3000:]}"
+                most = max((CRASHED[sign] for sign in crashed), default=1)
+                assert len(self.crashes) < most, f"{self.version()} again: {self.crashes + [why]}\n{log[-3000:]}"
                 self.crashes.append(why)
                 self.end()
                 self.log.write_text("")
@@ -199,7 +201,7 @@ class Browser:
             print(f"  {self.tag} said {self.page.of(self.tag)[-12:]}\n{self.log.read_text(errors='replace')[-1500:]}")
 
     def note(self):
-        return f"{self.frames()} frames" + (f", after {len(self.crashes)} crash of {self.version()}" if self.crashes else "")
+        return f"{self.frames()} frames" + (f", after {len(self.crashes)} crashes of {self.version()}" if self.crashes else "")
 
 
 @contextlib.contextmanager
