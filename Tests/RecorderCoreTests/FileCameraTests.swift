@@ -69,11 +69,12 @@ import Testing
         let test = try CaptureUnderTest("file:" + file.path)
         let recording = try TemporaryFile(".mkv")
         try await test.open(1, Configuration())
-        try await test.record(1, 1, try recording.open(), RecordingOptions(maxDuration: 1))
+        // Thirty frames' time: a machine under full load has captured one in the time of ten.
+        try await test.record(1, 1, try recording.open(), RecordingOptions(maxDuration: 3))
         let finished = try await test.recordingFinished()
         #expect(finished.why == .durationLimit)
         let video = try DecodedVideo(recording.path)
-        #expect(UInt64(video.luma.count) == finished.frames && finished.frames >= 1)
+        #expect(UInt64(video.luma.count) == finished.frames && finished.frames >= 2)
         #expect(video.luma.allSatisfy { shade in Self.shades.contains { abs(Int($0) - shade) < 16 } })
     }
 

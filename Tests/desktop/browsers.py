@@ -112,8 +112,8 @@ class Page:
 
 
 # What a browser's log has where a process of it has ended by itself, and how often in a row it may. The second is a check that Chromium's
-# process for cameras makes of its own threads when a stream begins: Chromium 156 failed it in one of ten openings on a quiet machine and in
-# up to four of ten on a busy one, which six in a row make one of 250.
+# process for cameras makes of its own threads when a stream begins: Chromium 156 failed it in one of ten to one of three openings, at which
+# six in a row are one of 700, and on a busy machine twice in a row in three claims of one run.
 CRASHED = {"minidump": 1, "!race_checker": 5}
 
 
