@@ -97,7 +97,7 @@ def slow(short):
         yield from beside(daemon, heard)
 
 
-def hang_and_wait(path, until_gone):
+def hang_and_wait(path, seen):
     file = slow_files.SlowFile()
     slow = file.open()
     file.hang()
@@ -107,7 +107,7 @@ def hang_and_wait(path, until_gone):
         wire.send(peer, data, some)
         peers.append(peer)
     # One of each is at a keeper; a third waits in a socket that nobody reads.
-    time.sleep(1.5)
+    seen.wait()
     for peer in peers:
         wire.is_over(peer)
     file.end()
@@ -118,17 +118,19 @@ def hang_and_wait(path, until_gone):
      "files of a FUSE mount whose server does not answer, passed in two ways")
 def end_beside(short):
     slow_files.may_be_made()
+    seen = slow_files.Seen()
     with broker() as daemon:
-        with Child(ATTACKER, hang_and_wait, daemon.path, 0) as attack:
+        with Child(ATTACKER, hang_and_wait, daemon.path, seen) as attack:
             wait_until("a keeper to hang", lambda: "D" in children(daemon, "camkeeper").values())
             begun = time.monotonic()
             daemon.process.send_signal(signal.SIGTERM)
             daemon.process.wait(timeout=PATIENCE)
             yield Figure("from SIGTERM to the end", (time.monotonic() - begun) * 1000, "ms", most=2000)
+            seen.say()
             attack.result()
 
 
-def drop_slow_file(path):
+def drop_slow_file(path, seen):
     """A socket in whose queue lies the last reference of a file, what was written to which is not with its server yet: who
     drops the one drops the other, and waits for the server. It comes with bytes that end the connection."""
     file = slow_files.SlowFile()
@@ -146,6 +148,7 @@ def drop_slow_file(path):
     theirs.close()
     ended = wire.is_over(peer)
     time.sleep(2)
+    seen.wait()
     file.end()
     return ended
 
@@ -156,14 +159,16 @@ def dropped(short):
     slow_files.may_be_made()
     with broker() as daemon:
         calls = neighbour(daemon, 4)
-        with Child(ATTACKER, drop_slow_file, daemon.path) as attack:
+        seen = slow_files.Seen()
+        with Child(ATTACKER, drop_slow_file, daemon.path, seen) as attack:
             wait_until("a keeper to hang", lambda: "D" in children(daemon, "camkeeper").values())
+            seen.say()
             assert attack.result(), "the connection went on"
         yield from beside(daemon, calls.result())
         wait_until("the keeper to be back", lambda: "D" not in children(daemon, "camkeeper").values())
 
 
-def sound_with_slow_file(address, is_late):
+def sound_with_slow_file(address, is_late, seen):
     """A microphone with whose sound the last reference of such a file comes, before it is attached or after; then the camera is
     given back. How long that took, in milliseconds."""
     file = slow_files.SlowFile()
@@ -205,6 +210,7 @@ def sound_with_slow_file(address, is_late):
     app.close()
     # Whoever has the last of it hangs meanwhile.
     time.sleep(3)
+    seen.wait()
     file.end()
     return took
 
@@ -218,8 +224,10 @@ def slow_microphones(short):
         calls = neighbour(daemon, 6)
         hung = set()
         for is_late in (False, True):
-            with Child(ATTACKER, sound_with_slow_file, daemon.address, is_late) as attack:
+            seen = slow_files.Seen()
+            with Child(ATTACKER, sound_with_slow_file, daemon.address, is_late, seen) as attack:
                 wait_until("a keeper to hang", lambda: "D" in children(daemon, "camkeeper").values())
+                seen.say()
                 hung |= {state for state in children(daemon, "camrecorder").values() if state == "D"}
                 with Child(NEIGHBOUR, photos, daemon.address, 5) as camera:
                     yield Figure("photos of another user meanwhile", len(camera.result()[0]), least=5)
