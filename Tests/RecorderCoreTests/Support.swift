@@ -180,7 +180,11 @@ final class CaptureUnderTest: Sendable {
     /// The inodes of a stream's buffers; the stream is closed again.
     func buffers(_ grant: UInt64, session: UInt64) async throws -> Set<UInt> {
         let end = try await wait { capture.openStream(GrantID(grant), session: SessionID(session), $0) }
-        defer { close(end) }
+        defer {
+            // A process that a test beside this one is just starting has the descriptor, too, until its program begins.
+            shutdown(end, Int32(SHUT_RDWR))
+            close(end)
+        }
         var inodes: Set<UInt> = []
         while inodes.count < BufferPool.buffersUsual {
             var record = [UInt8](repeating: 0, count: FrameRecord.encodedBytes)
