@@ -215,16 +215,16 @@ def long_completions(short):
         app.wait("RecordingStarted")
         for _ in range(10):
             stream.release(stream.read())
-        (recorder,) = daemon.recorders()
-        process = os.pidfd_open(recorder)
-        # It writes no more, and the file is still its own.
-        signal.pidfd_send_signal(process, signal.SIGSTOP)
         whole = path.read_bytes()
         begin = whole.index(b"\x1f\x43\xb6\x75", 0, HEADER_MAX)
         # Its time, and a frame at it.
         body = b"\xe7\x81\x00\xa3\x85\x81\x00\x00\x80\x07"
         body += ELEMENT * ((CLUSTER - len(body)) // len(ELEMENT))
         crafted = whole[:begin] + b"\x1f\x43\xb6\x75" + (1 << 56 | len(body)).to_bytes(8, "big") + body
+        (recorder,) = daemon.recorders()
+        process = os.pidfd_open(recorder)
+        # It writes no more, and the file is still its own; after two seconds camarbd would kill it.
+        signal.pidfd_send_signal(process, signal.SIGSTOP)
         path.write_bytes(crafted)
         killed = time.monotonic()
         signal.pidfd_send_signal(process, signal.SIGKILL)
