@@ -194,6 +194,8 @@ def hang_over_recording(daemon, shell, stops):
     # As if nothing had failed before: else each further fault is waited for longer.
     for is_there in (False, True):
         shell.call(SHELL, "Plug", "sb", "front", is_there)
+    # A file keeps the recording before until the first byte of the next.
+    (daemon.directory / "recording.mkv").unlink(missing_ok=True)
     app, session = recording(daemon, "film")
     wait_until("some of the recording", lambda: os.path.getsize(daemon.directory / "recording.mkv") > 1 << 17)
     (core,) = daemon.recorders()
