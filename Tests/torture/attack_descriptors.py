@@ -107,7 +107,7 @@ def hang_and_wait(path, seen):
         wire.send(peer, data, some)
         peers.append(peer)
     # One of each is at a keeper; a third waits in a socket that nobody reads.
-    seen.wait()
+    wait_until("the row to see it hang", seen.exists, patience=slow_files.LIFE)
     for peer in peers:
         wire.is_over(peer)
     file.end()
@@ -118,15 +118,15 @@ def hang_and_wait(path, seen):
      "files of a FUSE mount whose server does not answer, passed in two ways")
 def end_beside(short):
     slow_files.may_be_made()
-    seen = slow_files.Seen()
     with broker() as daemon:
+        seen = daemon.directory / "seen"
         with Child(ATTACKER, hang_and_wait, daemon.path, seen) as attack:
             wait_until("a keeper to hang", lambda: "D" in children(daemon, "camkeeper").values())
             begun = time.monotonic()
             daemon.process.send_signal(signal.SIGTERM)
             daemon.process.wait(timeout=PATIENCE)
             yield Figure("from SIGTERM to the end", (time.monotonic() - begun) * 1000, "ms", most=2000)
-            seen.say()
+            seen.touch()
             attack.result()
 
 
@@ -148,7 +148,7 @@ def drop_slow_file(path, seen):
     theirs.close()
     ended = wire.is_over(peer)
     time.sleep(2)
-    seen.wait()
+    wait_until("the row to see it hang", seen.exists, patience=slow_files.LIFE)
     file.end()
     return ended
 
@@ -159,10 +159,10 @@ def dropped(short):
     slow_files.may_be_made()
     with broker() as daemon:
         calls = neighbour(daemon, 4)
-        seen = slow_files.Seen()
+        seen = daemon.directory / "seen"
         with Child(ATTACKER, drop_slow_file, daemon.path, seen) as attack:
             wait_until("a keeper to hang", lambda: "D" in children(daemon, "camkeeper").values())
-            seen.say()
+            seen.touch()
             assert attack.result(), "the connection went on"
         yield from beside(daemon, calls.result())
         wait_until("the keeper to be back", lambda: "D" not in children(daemon, "camkeeper").values())
@@ -210,7 +210,7 @@ def sound_with_slow_file(address, is_late, seen):
     app.close()
     # Whoever has the last of it hangs meanwhile.
     time.sleep(3)
-    seen.wait()
+    wait_until("the row to see it hang", seen.exists, patience=slow_files.LIFE)
     file.end()
     return took
 
@@ -224,10 +224,10 @@ def slow_microphones(short):
         calls = neighbour(daemon, 6)
         hung = set()
         for is_late in (False, True):
-            seen = slow_files.Seen()
+            seen = daemon.directory / f"seen-{is_late}"
             with Child(ATTACKER, sound_with_slow_file, daemon.address, is_late, seen) as attack:
                 wait_until("a keeper to hang", lambda: "D" in children(daemon, "camkeeper").values())
-                seen.say()
+                seen.touch()
                 hung |= {state for state in children(daemon, "camrecorder").values() if state == "D"}
                 with Child(NEIGHBOUR, photos, daemon.address, 5) as camera:
                     yield Figure("photos of another user meanwhile", len(camera.result()[0]), least=5)

@@ -23,19 +23,6 @@ def may_be_made():
         raise Skipped("/dev/fuse is not for everybody on this machine")
 
 
-class Seen:
-    """Made before a `Child` whose files hang: they hang until the row has seen so, however long a busy machine takes for it."""
-
-    def __init__(self):
-        self.reading, self.writing = os.pipe()
-
-    def say(self):
-        os.write(self.writing, b"x")
-
-    def wait(self):
-        select.select([self.reading], [], [], LIFE)
-
-
 class SlowFile:
     """A file of the calling process, whose server answers until `hang()` is called, and whoever closes it then waits for
     `end()`. For a process that may leave its namespaces: a `Child`."""
