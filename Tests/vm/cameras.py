@@ -108,7 +108,7 @@ class Watcher:
                 return grant
             except Refused as refused:
                 # Interrupted again meanwhile, as apps may be at any time: the next start is waited for.
-                assert refused.name.endswith(".NotRunning"), refused
+                assert refused.name.endswith((".NotRunning", ".Interrupted")), refused
 
     def frames(self, count):
         """That many frames of the running stream, released at once."""
