@@ -304,18 +304,18 @@ def leave_unread(path, seconds, bytes):
 
 
 @row("unread-of-many", "what all clients together have not read is bounded, and who has left most goes first",
-     "connections of 24 subordinate ids that ask for 440 KiB each, half of which the kernel has, and read nothing")
+     "connections of 24 subordinate ids that ask for 460 KiB each, half of which the kernel has, and read nothing")
 def unread_of_many(short):
     with broker() as daemon:
         idle = neighbour(daemon, 1).result()
         bystanders = Bystanders(daemon)
         before = memory(daemon)
         with contextlib.ExitStack() as stack:
-            children = [stack.enter_context(Child(user, leave_unread, daemon.path, 4, 440 << 10))
+            children = [stack.enter_context(Child(user, leave_unread, daemon.path, 4, 460 << 10))
                         for user in range(IDS[0], IDS[0] + 24)]
             calls = neighbour(daemon, 7).result()
             results = [child.result(patience=120) for child in children]
-        yield Figure("connections that read nothing", sum(count for count, _ in results), least=200)
+        yield Figure("connections that read nothing", sum(count for count, _ in results), least=206)
         yield Figure("of them disconnected", sum(ended for _, ended in results), least=1)
         yield bystanders.disconnected()
         yield latency(idle, idle=True)
