@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Exploration
+import Glibc
 import PolicyFile
 import Testing
 
@@ -111,6 +112,21 @@ struct CrewTests {
         }
         #expect(said == one)
         #expect(asked > 0)
+    }
+
+    @Test("Memory that was short for several worlds cuts off none that is alone by the time")
+    func endedMeanwhile() throws {
+        let plan = try Self.plan("kiosk.toml")
+        var isFirst = true
+        let said = Self.run([plan], threads: 2) { progress in
+            guard progress.worldsAtOnce > 1, isFirst else { return nil }
+            isFirst = false
+            // All others are walked meanwhile.
+            usleep(1_000_000)
+            return .memory
+        }
+        #expect(said == Self.run([plan], threads: 1))
+        #expect(!isFirst)
     }
 
     @Test("A world that is alone and has not enough memory is cut off, and other policies are walked all the same")

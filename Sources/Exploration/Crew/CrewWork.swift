@@ -167,7 +167,8 @@ struct CrewWork {
 
     /// A bound is met. Memory is everybody's: where several worlds take it together, the largest goes on alone, and a walk
     /// is cut off only if that does not help.
-    mutating func meet(_ bound: SearchBound, in walk: Int) {
+    /// - Parameter worldsAtOnce: as many as were walked when the bound was found to be met.
+    mutating func meet(_ bound: SearchBound, in walk: Int, worldsAtOnce: Int) {
         guard bound == .memory else {
             walks[walk].cut = walks[walk].cut ?? bound
             return
@@ -176,7 +177,8 @@ struct CrewWork {
         guard givingBack.isEmpty else { return }
         let busy = underWay.indices.filter { underWay[$0] != nil }
         guard busy.count > 1 else {
-            walks[walk].cut = walks[walk].cut ?? .memory
+            // What has ended meanwhile gave its memory back: whether that is enough is found out at the next look.
+            if worldsAtOnce == 1 { walks[walk].cut = walks[walk].cut ?? .memory }
             return
         }
         func states(_ thread: Int) -> Int { underWay[thread]?.progress.states ?? 0 }

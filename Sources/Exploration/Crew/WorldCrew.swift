@@ -85,7 +85,7 @@ final class WorldCrew: Sendable {
         let now = clock()
         for progress in work.withLock({ $0.progress(at: now) }) {
             guard let bound = listener.limiter(progress) else { continue }
-            work.withLock { $0.meet(bound, in: progress.walk) }
+            work.withLock { $0.meet(bound, in: progress.walk, worldsAtOnce: progress.worldsAtOnce) }
         }
     }
 
