@@ -86,6 +86,14 @@ class Openings:
             return 0
 
 
+def stream_of(session):
+    """Its stream; None where it was interrupted before it asked for one, as apps may be at any time: its next start has one."""
+    try:
+        return session.stream()
+    except Refused as refused:
+        assert refused.name.endswith((".NotRunning", ".Interrupted")), refused
+
+
 class Watcher:
     """An app with a session and, while it runs, its stream."""
 
@@ -103,12 +111,9 @@ class Watcher:
         """Waits until it runs, and opens the stream of this grant."""
         while True:
             grant = self.app.wait("DidStartRunning", patience=VM_PATIENCE)[2]
-            try:
-                self.stream = self.session.stream()
+            self.stream = stream_of(self.session)
+            if self.stream is not None:
                 return grant
-            except Refused as refused:
-                # Interrupted again meanwhile, as apps may be at any time: the next start is waited for.
-                assert refused.name.endswith((".NotRunning", ".Interrupted")), refused
 
     def frames(self, count):
         """That many frames of the running stream, released at once."""
