@@ -58,7 +58,10 @@ while True:
                 while stream.read(VM_PATIENCE) is not None:
                     pass
                 over()
-            grant, first, last, frames = body[2], None, None, 0
+            first, last, frames = None, None, 0
             stream = stream_of(session)
+            # Whatever came before the answer was so before the stream was opened, which is of the last of these starts.
+            grant = [body[2], *(later[2] for _, member, later in app.signals[app.seen:] if member == "DidStartRunning")][-1]
+            app.seen = len(app.signals)
         # Whatever came along with an answer wakes nobody.
         app.poll()
