@@ -223,7 +223,7 @@ static gboolean stop(GstBaseSrc *source) {
 
 /* While PAUSED the streaming thread stays in `create`, and waits there. Returning FLUSHING would do for READY and for the stream's end; for
  * PAUSED the base class may pause its task then after PLAYING has started it again, and nothing would ever come. So it is told apart
- * why the base class unlocks. */
+ * why the base class unlocks, where it does. */
 static GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
     CamarbSrc *self = CAMARB_SRC(element);
     if (change == GST_STATE_CHANGE_PLAYING_TO_PAUSED) {
@@ -240,6 +240,9 @@ static GstStateChangeReturn change_state(GstElement *element, GstStateChange cha
     if (change == GST_STATE_CHANGE_PAUSED_TO_PLAYING) self->is_playing = result != GST_STATE_CHANGE_FAILURE;
     g_cond_broadcast(&self->changed);
     g_mutex_unlock(&self->lock);
+    /* GStreamer 1.22 does not unlock for PAUSED, and `turn_stop` may have read already all that the broker had to say: the streaming thread
+     * would then wait for the client's descriptor, and go on waiting there in PLAYING. */
+    eventfd_write(self->wake, 1);
     return result;
 }
 
