@@ -14,19 +14,23 @@ PROGRAMS = ("camarbd", "camkeeper", "camrecorder", "camwriter", "camclient", "ca
 
 
 class Step:
-    """One file of `steps`: which guest it wants and how long it may take, from its first lines."""
+    """One file of `steps`: which guest it wants, how long it may take and why a short run does without it, from its first lines."""
 
     GUESTS = ("plain", "systemd")
     SECONDS = 90
 
     def __init__(self, path):
         self.path, self.name, self.guest, self.seconds = path, path.name, None, self.SECONDS
+        # Why a short run leaves it out; empty where it does not.
+        self.long = ""
         for line in path.read_text().splitlines()[:20]:
             words = line.strip("#/ ").split()
             if words[:1] == ["guest:"] and line.startswith("#"):
                 self.guest = " ".join(words[1:])
             elif words[:1] == ["seconds:"] and line.startswith("#"):
                 self.seconds = int(words[1])
+            elif words[:1] == ["long:"] and line.startswith("#"):
+                self.long = " ".join(words[1:])
         if self.guest not in self.GUESTS:
             said = "has no line" if self.guest is None else f"says \"guest: {self.guest}\" and not"
             raise Mistake(f"{path}: {said} \"# guest: plain\" or \"# guest: systemd\" among its first 20.")
