@@ -1,25 +1,46 @@
 import Foundation
 import Testing
 
-@Suite("The arrows between targets point one way")
-struct ImportTests {
-    /// The text of every source file of a target.
-    private func texts(of target: String) throws -> [String] {
-        let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().appending(path: "Sources/\(target)")
-        let files = try #require(FileManager.default.enumerator(at: sources, includingPropertiesForKeys: nil))
-        var texts: [String] = []
-        for case let file as URL in files where file.pathExtension == "swift" {
-            texts.append(try String(contentsOf: file, encoding: .utf8))
+/// Sources and Proof as floors: which target stands where, and what its files import.
+private struct House {
+    /// From the bottom up. A target imports what stands on its own floor or below; Edge and Language know nothing of each other but the
+    /// wire, which Edge carries.
+    static let floors = ["Core", "Language", "Workbench", "Edge", "Programs"]
+    /// Whose floor is its own folder.
+    static let loneTargets = ["Workbench"]
+
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+    /// By a target's name: its floor (`Proof` beside them), its folder, and what its files import.
+    private(set) var targets: [String: (floor: String, folder: URL, imports: Set<String>)] = [:]
+
+    init() throws {
+        for floor in Self.floors + ["Proof"] {
+            let folder = root.appending(path: floor == "Proof" ? floor : "Sources/\(floor)")
+            if Self.loneTargets.contains(floor) {
+                targets[floor] = (floor, folder, try Self.imports(in: folder))
+                continue
+            }
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            for name in names.sorted() where name != "C" {
+                let own = folder.appending(path: name)
+                targets[name] = (floor, own, try Self.imports(in: own))
+            }
         }
-        #expect(!texts.isEmpty, "\(target) has no source to look at")
-        return texts
     }
 
-    /// Every module that the files of a target import.
-    private func imports(of target: String) throws -> Set<String> {
+    static func texts(in folder: URL) throws -> [String] {
+        let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
+        return try files.compactMap { file in
+            guard let file = file as? URL, file.pathExtension == "swift" else { return nil }
+            return try String(contentsOf: file, encoding: .utf8)
+        }
+    }
+
+    /// Every module that the files import.
+    private static func imports(in folder: URL) throws -> Set<String> {
         var modules: Set<String> = []
-        for text in try texts(of: target) {
+        for text in try texts(in: folder) {
             for line in text.split(separator: "\n") {
                 let words = line.split(separator: " ")
                 guard let place = words.firstIndex(of: "import"), place <= 2, words.count > place + 1,
@@ -37,30 +58,82 @@ struct ImportTests {
         return modules
     }
 
+    func imports(of target: String) throws -> Set<String> {
+        try #require(targets[target], "\(target) is no target").imports
+    }
+
+    /// The most targets in a row of which each imports the next.
+    func chain(from target: String) -> [String] {
+        let below = (targets[target]?.imports ?? []).filter { targets[$0] != nil }.map(chain)
+        return [target] + (below.max { ($0.count, $0.joined()) < ($1.count, $1.joined()) } ?? [])
+    }
+}
+
+@Suite("The arrows between targets point one way")
+struct ImportTests {
+    private let house: House
+
+    init() throws { house = try House() }
+
+    @Test("Each floor imports what is below it, Broker no workbench, and nothing imports Proof")
+    func floors() throws {
+        let allowed: [String: Set<String>] = [
+            "Core": ["Core"], "Language": ["Core", "Language"], "Workbench": ["Core", "Language"],
+            "Edge": ["Core", "Edge"], "Programs": ["Core", "Language", "Workbench", "Edge", "Programs"],
+            "Proof": ["Core", "Language", "Workbench", "Edge", "Programs", "Proof"],
+        ]
+        for (name, target) in house.targets {
+            for imported in target.imports {
+                guard let other = house.targets[imported] else { continue }
+                // The wire is what Edge carries.
+                let isWire = target.floor == "Edge" && imported == "ArbiterProtocol"
+                let isAllowed = isWire || allowed[target.floor]?.contains(other.floor) == true
+                #expect(isAllowed, "\(name) of \(target.floor) imports \(imported) of \(other.floor)")
+            }
+        }
+        let broker = try house.imports(of: "Broker")
+        #expect(!broker.contains("Workbench"))
+    }
+
+    @Test("There are at most 26 targets in Sources, and at most six of them import each other in a row")
+    func size() {
+        let own = house.targets.filter { $0.value.floor != "Proof" }
+        #expect(own.count <= 26, "\(own.keys.sorted())")
+        for name in own.keys {
+            let chain = house.chain(from: name)
+            #expect(chain.count <= 6, "\(chain.joined(separator: " → "))")
+        }
+    }
+
+    @Test("The drawing of the floors in docs/architecture.md has every target on its floor")
+    func drawing() throws {
+        let page = try String(contentsOf: house.root.appending(path: "docs/architecture.md"), encoding: .utf8)
+        var drawn: [String: String] = [:]
+        for line in page.split(separator: "\n") where line.hasPrefix("│") {
+            let cells = line.split(separator: "│", omittingEmptySubsequences: true)
+            guard cells.count == 2 else { continue }
+            let floor = cells[0].trimmingCharacters(in: .whitespaces)
+            for name in cells[1].split(separator: " ") { drawn[String(name)] = floor }
+        }
+        let built = house.targets.mapValues(\.floor)
+        let wrong = drawn.filter { built[$0.key] != $0.value }
+        #expect(wrong.isEmpty, "drawn, and not so")
+        #expect(built.filter { drawn[$0.key] == nil }.isEmpty, "not drawn")
+    }
+
     @Test("The vocabulary imports nothing")
-    func vocabulary() throws {
-        #expect(try imports(of: "Vocabulary") == [])
-    }
+    func vocabulary() throws { #expect(try house.imports(of: "Vocabulary") == []) }
 
-    @Test("The check of configurations imports the vocabulary, and nothing else")
-    func captureModel() throws {
-        #expect(try imports(of: "CaptureModel") == ["Vocabulary"])
-    }
-
-    @Test("Arbiter imports the vocabulary and the check of configurations, and nothing else")
-    func core() throws {
-        #expect(try imports(of: "Arbiter") == ["CaptureModel", "Vocabulary"])
-    }
+    @Test("Arbiter imports the vocabulary, and nothing else")
+    func core() throws { #expect(try house.imports(of: "Arbiter") == ["Vocabulary"]) }
 
     @Test("Explain imports the core and its vocabulary, and nothing else")
-    func explain() throws {
-        #expect(try imports(of: "Explain") == ["Arbiter", "Vocabulary"])
-    }
+    func explain() throws { #expect(try house.imports(of: "Explain") == ["Arbiter", "Vocabulary"]) }
 
     // The clocks need no import, so that the imports say nothing about them.
-    @Test("The vocabulary and the core have no clock", arguments: ["Vocabulary", "CaptureModel", "Arbiter"])
+    @Test("The vocabulary and the core have no clock", arguments: ["Vocabulary", "Arbiter"])
     func clock(target: String) throws {
-        for text in try texts(of: target) {
+        for text in try House.texts(in: try #require(house.targets[target]).folder) {
             for clock in ["ContinuousClock", "SuspendingClock", "Task.sleep"] {
                 // Not inside the expectation, which would print the whole file.
                 let isNamed = text.contains(clock)
@@ -71,24 +144,19 @@ struct ImportTests {
 
     @Test("ArbiterProtocol imports the vocabulary, nothing of C and no Foundation")
     func client() throws {
-        #expect(try imports(of: "ArbiterProtocol").subtracting(["Synchronization"]) == ["Vocabulary"])
+        #expect(try house.imports(of: "ArbiterProtocol").subtracting(["Synchronization"]) == ["Vocabulary"])
     }
 
     @Test("The reference arbiter imports ArbiterProtocol, and nothing else")
     func reference() throws {
-        #expect(try imports(of: "ReferenceArbiter").subtracting(["ArbiterProtocol"]) == [])
+        #expect(try house.imports(of: "ReferenceArbiter").subtracting(["ArbiterProtocol"]) == [])
     }
 
-    @Test(
-        "What is installed imports no Foundation",
-        arguments: [
-            "PolicyFile", "Explain", "EventTable", "Scenario", "JSONText", "Trace", "Metrics", "Timeline",
-            "Exploration", "Camarb", "Bus", "Loop", "Machine", "Identity", "Flags", "FrameStream", "VideoNodes",
-            "MachineLoad", "RecorderCore", "Resolution", "DesktopFacts", "Agent", "Broker", "camarbd", "camrecorder",
-            "camagent",
-            "camclient",
-        ])
-    func installed(target: String) throws {
-        #expect(try imports(of: target).isDisjoint(with: ["Foundation", "FoundationEssentials", "Dispatch"]))
+    @Test("What is installed imports no Foundation")
+    func installed() {
+        for (name, target) in house.targets where target.floor != "Proof" {
+            let isFree = target.imports.isDisjoint(with: ["Foundation", "FoundationEssentials", "Dispatch"])
+            #expect(isFree, "\(name)")
+        }
     }
 }

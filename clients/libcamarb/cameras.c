@@ -226,7 +226,7 @@ static void write_rate(double rate, char *text, size_t bytes) {
     text[count] = 0;
 }
 
-/* CameraFormat.name of Sources/Vocabulary/CameraFormat.swift. */
+/* CameraFormat.name of Sources/Core/Vocabulary/CameraFormat.swift. */
 static void name_format(camarb_format *format) {
     char rate[32];
     write_rate(format->max_frame_rate, rate, sizeof rate);

@@ -128,7 +128,7 @@ camarb_configuration *configuration_copy(camarb_client *client, const camarb_con
 /* A later batch over an earlier one: the later value of each key counts. 0, or -ENOMEM. */
 int configuration_merge(camarb_configuration *into, const camarb_configuration *later);
 /* The same, as its session means it: a preset and a format take each other's place, as frameRate and the frame durations do.
- * (Configuration.take of Sources/Vocabulary/Configuration.swift.) */
+ * (Configuration.take of Sources/Core/Vocabulary/Configuration.swift.) */
 int configuration_take(camarb_configuration *into, const camarb_configuration *later);
 void configuration_remove(camarb_configuration *configuration, const char *key);
 /* One key's value goes over; where there is none, it is gone in both. 0, or -ENOMEM. */

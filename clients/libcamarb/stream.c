@@ -20,7 +20,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Sources/ArbiterProtocol/Wire/FrameRecord.swift, and docs/wire.md. */
+/* Sources/Language/ArbiterProtocol/Wire/FrameRecord.swift, and docs/wire.md. */
 #define RECORD_BYTES 40
 enum tag { TAG_BUFFER = 1, TAG_FRAME = 2, TAG_RELEASE = 3, TAG_END = 4 };
 

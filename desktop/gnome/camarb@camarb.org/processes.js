@@ -1,5 +1,5 @@
-// Which app a process is, from /proc, in the broker's words (Sources/Identity/AppIdentity.swift), and which clients of
-// the broker are behind which windows (Sources/DesktopFacts/Processes.swift says why it is so).
+// Which app a process is, from /proc, in the broker's words (Sources/Edge/System/Identity/AppIdentity.swift), and which clients of
+// the broker are behind which windows (Sources/Programs/Agent/Facts/Processes.swift says why it is so).
 /* exported Processes */
 'use strict';
 

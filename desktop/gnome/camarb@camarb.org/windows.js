@@ -1,4 +1,4 @@
-// Where windows put apps, as Sources/DesktopFacts/Desktop.swift and UserFacts.swift have it.
+// Where windows put apps, as Sources/Programs/Agent/Facts/Desktop.swift and UserFacts.swift have it.
 /* exported placements, PLACED_MAX */
 'use strict';
 

@@ -1,0 +1,212 @@
+import Arbiter
+import ArbiterProtocol
+package import Scenario
+import Workbench
+
+/// A small world to be walked whole: how it begins, as a scenario, and what may happen in it, as input lines.
+///
+/// Clients that come and go are connected by a move rather than in the beginning. What recorders answer,
+/// and the passing of time to the earliest deadline, happens in every world.
+package struct ExploredWorld: Sendable {
+    package let name: String
+    let scenario: Scenario
+    let names: Names
+    let actions: [(text: String, action: Action)]
+    let whims: RecorderDuties.Whims
+
+    /// - Parameter whims: what recorders do unasked: `crash`, `fail`, `disk-full`, `refuse`, `trouble`.
+    /// - Throws: what is wrong with the texts.
+    package init(_ name: String, _ text: String, moves: [String], whims: [String] = []) throws(ScenarioError) {
+        self.name = name
+        scenario = try Scenario.parse(text, file: "the world “\(name)”", policies: ".")
+        var names = scenario.names
+        var actions: [(String, Action)] = []
+        for move in moves { for action in try Scenario.input(move, names: &names) { actions.append((move, action)) } }
+        self.names = names
+        self.actions = actions
+        self.whims = RecorderDuties.Whims(RecorderDuties.Whims.names.filter { whims.contains($0.0) }.map { $0.1 })
+    }
+
+    var clientCount: Int {
+        Set(
+            (scenario.setup + actions.map(\.action)).compactMap {
+                if case .event(.connected(let client, _, _)) = $0 { client } else { nil }
+            }
+        ).count
+    }
+
+    package var size: (clients: Int, cameras: Int) { (clientCount, scenario.world.cameras.count) }
+
+    /// The worlds that are walked deep: each about one part of the contract, small enough to be walked whole or nearly so.
+    package static func deep() throws(ScenarioError) -> [ExploredWorld] {
+        var worlds: [ExploredWorld] = []
+        try addContended(&worlds)
+        try addMachine(&worlds)
+        try addSettings(&worlds)
+        try addPressure(&worlds)
+        try addShared(&worlds)
+        try addQuestions(&worlds)
+        return worlds
+    }
+
+    /// A policy with three ranks; `weak` gets the given privileges.
+    static func ranked(_ weak: String, _ contention: String = "", _ more: String = "") -> String {
+        """
+        policy \"""
+        name = "ranked"
+        ranks = ["strong", "middle", "weak"]
+        [[rank]]
+        name = "Strong"
+        app = "strong"
+        rank = "strong"
+        \(contention.contains("immediate") ? "immediate = true" : "")
+        [[rank]]
+        name = "Middle"
+        app = "middle"
+        rank = "middle"
+        [[rank]]
+        name = "Weak"
+        \(weak.contains("deny") ? "" : "rank = \"weak\"")
+        \(weak)
+        [contention]
+        \(contention.replacing("immediate", with: ""))
+        \(more)
+        \"""
+
+        """
+    }
+
+    /// Clients, each with a session of its own name on a camera.
+    static func clients(_ cameras: KeyValuePairs<String, String>) -> String {
+        let lines = cameras.map { "connect \($0.key)" } + cameras.map { "session \($0.key) camera=\($0.value)" }
+        return "0s   " + lines.joined(separator: "\n     ") + "\n"
+    }
+
+    static func three(_ weak: String, _ middle: String, _ strong: String) -> String {
+        clients(["weak": weak, "middle": middle, "strong": strong])
+    }
+
+    /// All three on one camera.
+    static let together = "camera back\n" + three("back", "back", "back")
+
+    static let startAndStop = ["start weak", "stop weak", "start middle", "stop middle", "start strong", "stop strong"]
+
+    private static func addContended(_ worlds: inout [ExploredWorld]) throws(ScenarioError) {
+        try worlds.add(
+            "handover", ranked("grace = \"5s\"") + "camera back\n" + clients(["weak": "back", "strong": "back"]),
+            moves: [
+                "start weak", "stop weak", "start strong", "stop strong", "connect middle",
+                "session middle camera=back", "start middle", "disconnect middle", "record weak", "stop-record weak",
+                "ready weak", "sleep", "wake",
+            ])
+        try worlds.add(
+            "min-hold", ranked("grace = \"2s\"\nmin-hold = \"5s\"", "immediate") + together,
+            moves: startAndStop + ["ready weak", "privacy back on", "privacy back off"])
+        try worlds.add(
+            "lease",
+            ranked("lease = \"10s\"", "cool-down = \"3s\"\ntie = \"newcomer\"") + "camera back\n"
+                + clients(["weak": "back", "other": "back"]),
+            moves: ["start weak", "stop weak", "start other", "stop other", "sleep", "wake"])
+        try worlds.add(
+            "eviction", ranked("grace = \"2s\"", "loser = \"evict\"\ncool-down = \"3s\"") + together,
+            moves: startAndStop + ["record weak", "ready weak", "unplug back", "plug back"])
+        try worlds.add(
+            "refusal", ranked("grace = \"2s\"", "newcomer = \"refuse\"") + together,
+            moves: startAndStop + [
+                "lower strong weak", "held-outside back on", "held-outside back off", "close middle",
+            ])
+        try worlds.add(
+            "same-app",
+            ranked("", "tie = \"newcomer\"") + "camera back\n" + """
+                0s   connect weak
+                     connect weak-2 app=weak
+                     connect middle
+                     session weak camera=back
+                     session inset of weak camera=back
+                     session weak-2 camera=back
+                     session middle camera=back
+
+                """,
+            moves: [
+                "start weak", "stop weak", "start inset", "stop inset", "start weak-2", "stop weak-2", "start middle",
+                "stop middle", "disconnect weak-2",
+            ])
+        try worlds.add(
+            "on-open", ranked("grace = \"2s\"", "re-decide = \"open\"\norder = [\"operator\"]") + together,
+            moves: startAndStop + ["operator weak", "operator none", "lower strong weak"])
+        try worlds.add(
+            "conflict",
+            ranked("grace = \"2s\"", "", "[[camera]]\nid = \"front\"\nconflicts = [\"back\"]")
+                + "camera back\ncamera front\n" + three("back", "front", "back"),
+            moves: startAndStop + ["unplug front", "plug front", "disconnect strong"])
+        // The middle camera excludes both others, which is more than two cameras: the row of §9 that needs three.
+        try worlds.add(
+            "chain",
+            ranked("", "", "[[camera]]\nid = \"b\"\nconflicts = [\"a\", \"c\"]") + "camera a\ncamera b\ncamera c\n"
+                + three("a", "b", "c"), moves: startAndStop + ["unplug c", "plug c"])
+        try worlds.add(
+            "budget",
+            ranked("", "budget = 3", "[[camera]]\nid = \"back\"\ncost = 2\n[[camera]]\nid = \"front\"\ncost = 2")
+                + "camera back\ncamera front\n" + three("back", "front", "back"),
+            moves: startAndStop + ["privacy back on", "privacy back off", "close strong"])
+    }
+
+    static let inTheBackground = """
+        [[cause]]
+        name = "In the background"
+        when = { presence = "background" }
+        cause = "video-device-not-available-in-background"
+        """
+
+    /// Several sessions share a camera.
+    private static func addShared(_ worlds: inout [ExploredWorld]) throws(ScenarioError) {
+        // Every session that loses watches; the strongest one configures.
+        try worlds.add(
+            "sharing",
+            ranked("grace = \"2s\"", "sharing = \"read-only\"").replacing(
+                "[contention]", with: "\(inTheBackground)\n[contention]"
+            ).replacing("ranks =", with: "sources = [\"shell\"]\nranks =") + together,
+            moves: startAndStop + [
+                "record weak", "presence weak background", "presence weak fullscreen", "disconnect middle",
+            ], whims: ["crash"])
+        // Decided when a session starts: one controls, the others asked to watch or are refused.
+        try worlds.add(
+            "watching",
+            """
+            policy \"""
+            name = "watching"
+            [contention]
+            newcomer = "refuse"
+            same-app = "refuse"
+            re-decide = "open"
+            sharing = "read-only"
+            \"""
+            camera back
+            0s   connect weak
+                 connect middle
+                 connect strong
+                 session weak camera=back
+                 session middle camera=back sharingMode=sharedReadOnly videoZoomFactor=2
+                 session strong camera=back sharingMode=sharedReadOnly
+
+            """,
+            moves: startAndStop + [
+                "configure strong sharingMode=exclusiveControl", "configure strong sharingMode=sharedReadOnly",
+                "unplug back", "plug back",
+            ], whims: ["fail"])
+        // A shared camera and one that excludes it: sessions that watch lose the camera with its holder.
+        try worlds.add(
+            "shared-conflict",
+            ranked(
+                "", "sharing = \"read-only\"\nloser = \"evict\"\ncool-down = \"1s\"",
+                "[[camera]]\nid = \"front\"\nconflicts = [\"back\"]") + "camera back\ncamera front\n"
+                + three("back", "back", "front"),
+            moves: startAndStop + ["configure middle camera=front", "configure middle camera=back", "record middle"])
+    }
+}
+
+extension [ExploredWorld] {
+    mutating func add(_ name: String, _ text: String, moves: [String], whims: [String] = []) throws(ScenarioError) {
+        append(try ExploredWorld(name, text, moves: moves, whims: whims))
+    }
+}

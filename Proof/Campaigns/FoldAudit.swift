@@ -1,0 +1,110 @@
+import Arbiter
+import ArbiterProtocol
+import Scenario
+import Workbench
+
+extension PolicyWalk {
+    /// Looks for two states that the walk takes for one although they go on differently; nil when there are none
+    /// among the first `statesMax` of each world. For tests: it tells states apart by everything they have.
+    package func audit(statesMax: Int) -> (states: Int, folded: Int, difference: String?) {
+        var states = 0
+        var folded = 0
+        for world in worlds {
+            let cast = cast(of: world, leases)
+            var fold = StateFold()
+            func fingerprint(_ state: ExploredState) -> Fingerprint {
+                state.fold(world, cast, into: &fold)
+                return fold.fingerprint(cast)
+            }
+            var outcomes: [Fingerprint: (state: ExploredState, next: [Fingerprint])] = [:]
+            let start = world.beginning(policy)
+            var seen: Set<Fingerprint> = [start.fingerprint]
+            var queue = [start]
+            var index = 0
+            while index < queue.count, index < statesMax {
+                let state = queue[index]
+                index += 1
+                var next: [Fingerprint] = []
+                forEachNext(of: state, in: world, leases, answers: true) { after in
+                    next.append(fingerprint(after))
+                    if seen.insert(after.fingerprint).inserted { queue.append(after) }
+                }
+                next.sort { ($0.first, $0.second) < ($1.first, $1.second) }
+                let own = fingerprint(state)
+                if let known = outcomes[own], known.next != next {
+                    return (states, folded, Self.difference(known.state, state, world))
+                }
+                outcomes[own] = outcomes[own] ?? (state, next)
+            }
+            states += index
+            folded += outcomes.count
+        }
+        return (states, folded, nil)
+    }
+
+    private static func difference(_ one: ExploredState, _ other: ExploredState, _ world: SmallWorld) -> String {
+        let status = other.arbiter.status().sessions.map { "\(world.names.name(of: $0.id)) \($0.state.rawValue)" }
+        let texts = [one, other].map { StateText($0.arbiter.state).text.split(separator: "\n") }
+        let differing = zip(texts[0], texts[1]).filter { $0 != $1 }.map { "\($0)\n  against \($1)" }
+        return "two states with \(status.joined(separator: ", ")) go on differently:\n"
+            + differing.joined(separator: "\n")
+    }
+
+    /// How many states, leases apart, a walk reaches that does not count leases and one that does, and how many of the latter are
+    /// lost to the former. Nil: the policy has no leases, or a walk of one world is longer than `statesMax`. For tests.
+    package func lostWithoutLeases(statesMax: Int) -> (states: Int, counted: Int, lost: Int)? {
+        guard let leases else { return nil }
+        var found = (states: 0, counted: 0, lost: 0)
+        for world in worlds {
+            guard let without = reached(world, leases, statesMax), let with = reached(world, nil, statesMax) else {
+                return nil
+            }
+            found.states += without.states
+            found.counted += with.states
+            found.lost += with.seen.subtracting(without.seen).count
+        }
+        return found
+    }
+
+    private func reached(_ world: SmallWorld, _ leases: Leases?, _ statesMax: Int) -> (
+        states: Int, seen: Set<Fingerprint>
+    )? {
+        let (own, view) = (cast(of: world, leases), cast(of: world, Leases([policy], isReplaced: scope.machineEvents)))
+        var fold = StateFold()
+        var known: Set<Fingerprint> = []
+        var seen: Set<Fingerprint> = []
+        var queue: [ExploredState] = []
+        func reach(_ state: ExploredState) {
+            state.fold(world, own, into: &fold)
+            guard known.insert(fold.fingerprint(own)).inserted else { return }
+            state.fold(world, view, into: &fold)
+            seen.insert(fold.fingerprint(view))
+            queue.append(state)
+        }
+        reach(world.beginning(policy))
+        while let state = queue.popLast() {
+            guard known.count <= statesMax else { return nil }
+            forEachNext(of: state, in: world, leases, answers: scope.lateRecorders, reach)
+        }
+        return (known.count, seen)
+    }
+
+    /// Calls with every state that comes of one step.
+    /// - Parameter answers: recorders answer as steps of their own; else at once.
+    private func forEachNext(
+        of state: ExploredState, in world: SmallWorld, _ leases: Leases?, answers: Bool, _ body: (ExploredState) -> Void
+    ) {
+        func live(_ before: ExploredState, _ events: [Event], _ now: Moment) -> Bool {
+            var after = before
+            after.now = now
+            for event in events { _ = after.take(event) }
+            if !answers { _ = after.answerAll() }
+            body(after)
+            return true
+        }
+        _ = world.forEachChoice(in: state, answers: answers) { choice, events, now in
+            guard let leases, choice == SmallWorld.timePasses else { return live(state, events, now) }
+            return leases.forEachPassing(from: state) { live($1, events, $2) } ?? false
+        }
+    }
+}

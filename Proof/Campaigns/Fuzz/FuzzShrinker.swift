@@ -1,0 +1,312 @@
+package import Arbiter
+import ArbiterProtocol
+
+/// Takes away from a story what it does not need to break its promise: lines, then rules and keys of its policies,
+/// words and cameras, and then time; over and over, until nothing more can go. A smaller story counts when the first
+/// promise that it breaks is of the same class.
+package struct FuzzShrinker {
+    private let promise: PromiseClass
+    private let runsMax: Int
+    private let run: (String) -> FuzzVerdict
+    var best: FuzzStory
+    private var runs = 0
+
+    /// More runs are seldom worth their time: most stories are small after a tenth.
+    package static let runsUsual = 3000
+
+    /// - Parameter run: what becomes of a text; in another process, where the story stops the process.
+    package init(
+        _ story: FuzzStory, _ broken: FuzzVerdict.Broken, runsMax: Int = runsUsual,
+        run: @escaping (String) -> FuzzVerdict
+    ) {
+        promise = broken.promise
+        self.runsMax = runsMax
+        self.run = run
+        best = story
+        best.cut(behind: broken)
+    }
+
+    package mutating func shrink() -> FuzzStory {
+        var before: FuzzStory
+        repeat {
+            before = best
+            dropLines()
+            mergeClients()
+            simplifyPolicies()
+            dropWords()
+            dropCameras()
+            shortenTimes()
+            if before == best { dropPairs() }
+        } while before != best && runs < runsMax
+        return best
+    }
+
+    /// Takes the change where the story still breaks its promise with it.
+    mutating func accept(_ change: (inout FuzzStory) -> Void) -> Bool {
+        var candidate = best
+        change(&candidate)
+        guard candidate != best, runs < runsMax else { return false }
+        runs += 1
+        guard let broken = run(candidate.text("Smaller.")).broken, broken.promise == promise else { return false }
+        best = candidate
+        best.cut(behind: broken)
+        return true
+    }
+
+    /// Halves first, then quarters, down to single lines; from the end, where less depends on them.
+    private mutating func dropLines() {
+        var size = max(1, best.lines.count / 2)
+        while true {
+            var end = best.lines.count
+            while end > 0 {
+                let start = max(0, end - size)
+                end = drop(Set(start..<end)) ? min(start, best.lines.count) : start
+            }
+            if size == 1 { return }
+            size /= 2
+        }
+    }
+
+    /// Two that only count together, such as `sleep` and `wake`.
+    private mutating func dropPairs() {
+        var last = best.lines.count - 1
+        while last > 0 {
+            for first in 0..<last { if drop([first, last]) { break } }
+            last = min(last, best.lines.count) - 1
+        }
+    }
+
+    private mutating func drop(_ gone: Set<Int>) -> Bool {
+        accept { story in
+            story.lines = story.lines.indices.filter { !gone.contains($0) }.map { story.lines[$0] }.withoutOrphans
+        }
+    }
+
+    private mutating func mergeClients() {
+        for index in best.lines.indices.reversed() where index < best.lines.count {
+            guard case .client(let name)? = best.lines[index].gives else { continue }
+            for other in best.lines[..<index].compactMap(\.gives).reversed() {
+                guard case .client(let heir) = other else { continue }
+                let isTaken = accept { story in
+                    story.lines.remove(at: index)
+                    for line in story.lines.indices { story.lines[line].rename(client: name, to: heir) }
+                }
+                if isTaken { break }
+            }
+        }
+    }
+
+    private mutating func dropWords() {
+        var index = best.lines.count
+        while index > 0 {
+            index -= 1
+            guard index < best.lines.count else { continue }
+            var word = best.lines[index].words.count
+            // What is left without its command or its name is no line.
+            while word > 2, index < best.lines.count {
+                word -= 1
+                var words = best.lines[index].words
+                guard word < words.count else { continue }
+                words.remove(at: word)
+                _ = accept { $0.lines[index].text = words.joined(separator: " ") }
+            }
+        }
+    }
+
+    private mutating func dropCameras() {
+        for index in best.cameras.indices.reversed() {
+            // Without any there would be two that nobody asked for.
+            if best.cameras.count > 1, accept({ $0.cameras.remove(at: index) }) { continue }
+            for words in ["", best.cameras[index].words.split(separator: " ").first.map(String.init) ?? ""] {
+                if accept({ $0.cameras[index].words = words }) { break }
+            }
+        }
+    }
+
+    private static let gaps: [Duration] = [
+        .zero, .milliseconds(1), .milliseconds(100), .milliseconds(250), .milliseconds(500), .seconds(1), .seconds(2),
+        .seconds(3), .seconds(5), .seconds(10), .seconds(20), .seconds(30), .seconds(60), .seconds(70), .seconds(600),
+    ]
+
+    /// Each time between two lines as short as it may be, and a round one.
+    private mutating func shortenTimes() {
+        for index in best.lines.indices.reversed() where index < best.lines.count {
+            let before = index == 0 ? Moment.zero : best.lines[index - 1].at
+            let gap = best.lines[index].at - before
+            for shorter in Self.gaps where shorter < gap {
+                let isTaken = accept { story in
+                    for later in index..<story.lines.count {
+                        story.lines[later].at = before + (shorter + (story.lines[later].at - before - gap))
+                    }
+                }
+                if isTaken { break }
+            }
+        }
+    }
+
+    /// The story's own policy first, then those that it reloads.
+    mutating func simplifyPolicies() {
+        simplify({ $0.policy }, with: { $0.policy = $1 })
+        for index in best.lines.indices where index < best.lines.count && best.lines[index].policy != nil {
+            let isBuiltIn = accept { story in
+                story.lines[index].policy = nil
+                story.lines[index].text += " built-in"
+            }
+            if isBuiltIn || hoist(index) { continue }
+            simplify(
+                { index < $0.lines.count ? $0.lines[index].policy : nil },
+                with: { if index < $0.lines.count { $0.lines[index].policy = $1 } })
+        }
+    }
+
+    /// The policy of a reload from the beginning, and no reload.
+    private mutating func hoist(_ index: Int) -> Bool {
+        guard let policy = best.lines[index].policy else { return false }
+        return accept { story in
+            story.policy = policy
+            story.lines.remove(at: index)
+        }
+    }
+
+    private mutating func simplify(_ policy: (FuzzStory) -> Policy?, with put: (inout FuzzStory, Policy) -> Void) {
+        var place = 0
+        while let current = policy(best) {
+            let simpler = current.simplifications
+            guard place < simpler.count else { return }
+            // What comes next stands at the same place once this is gone.
+            if !accept({ put(&$0, simpler[place]) }) { place += 1 }
+        }
+    }
+}
+
+extension FuzzStory {
+    /// Nothing behind the moment at which a promise was broken plays a part in that.
+    fileprivate mutating func cut(behind broken: FuzzVerdict.Broken) {
+        guard let count = broken.lines, count <= lines.count else { return }
+        lines.removeSubrange(count...)
+        if broken.moment > lines.last?.at ?? .zero { lines.append(Line(at: broken.moment, text: "")) }
+    }
+}
+
+extension Policy {
+    /// Simpler by one thing each, the large things first. Each is one that a policy file can say.
+    package var simplifications: [Policy] {
+        var simpler = [Policy](wholes) + rules + settings
+        simpler.removeAll { $0 == self }
+        return simpler
+    }
+
+    private func with(_ change: (inout Policy) -> Void) -> Policy {
+        var copy = self
+        change(&copy)
+        return copy
+    }
+
+    /// Without one each, the last first.
+    private func fewer<Part>(_ path: WritableKeyPath<Policy, [Part]>) -> [Policy] {
+        self[keyPath: path].indices.reversed().map { index in with { $0[keyPath: path].remove(at: index) } }
+    }
+
+    /// With what is so where a file says nothing.
+    private func usual<Value>(_ path: WritableKeyPath<Policy, Value>) -> Policy {
+        with { $0[keyPath: path] = Policy(name: "")[keyPath: path] }
+    }
+
+    private var wholes: [Policy] {
+        [
+            usual(\.statements), usual(\.rights), usual(\.causeRules), usual(\.rankRules), usual(\.cameras),
+            usual(\.contention), usual(\.sources), usual(\.summary), rankRules.isEmpty ? usual(\.ranks) : self,
+            usual(\.pressureSettle), usual(\.pressure), usual(\.shellUnit), usual(\.agentUnit),
+        ]
+    }
+
+    private var rules: [Policy] {
+        var simpler: [Policy] = []
+        for index in attributes.indices { simpler.append(without(attributes[index])) }
+        for index in modes.indices {
+            simpler.append(without(modes[index]))
+            simpler.append(with { $0.modes[index].at = [] })
+            simpler.append(with { $0.modes[index].setBy = Mode.Setter.allCases })
+        }
+        for index in causeRules.indices.reversed() {
+            simpler.append(with { $0.causeRules.remove(at: index) })
+            simpler += fewer(\.causeRules[index].when)
+            simpler.append(with { $0.causeRules[index].access = .none })
+            simpler.append(with { $0.causeRules[index].cause = .videoDeviceNotAvailableInBackground })
+        }
+        for index in rankRules.indices.reversed() {
+            simpler.append(with { $0.rankRules.remove(at: index) })
+            simpler += fewer(\.rankRules[index].when)
+            simpler.append(with { $0.rankRules[index].isImmediate = false })
+            simpler.append(with { $0.rankRules[index].grace = .zero })
+            simpler.append(with { $0.rankRules[index].minHold = .zero })
+            simpler.append(with { $0.rankRules[index].lease = nil })
+        }
+        for index in cameras.indices.reversed() {
+            simpler.append(with { $0.cameras.remove(at: index) })
+            simpler += fewer(\.cameras[index].conflicts)
+            simpler.append(with { $0.cameras[index].cost = 0 })
+            let cost = cameras[index].cost
+            for left in cost.formats.indices {
+                var formats = cost.formats
+                formats.remove(at: left)
+                let fewer = formats.isEmpty ? CameraCost(cost.other) : CameraCost(formats: formats, other: cost.other)
+                simpler.append(with { $0.cameras[index].cost = fewer })
+            }
+        }
+        for rank in ranks.indices.dropFirst().reversed() { simpler.append(withoutRank(rank)) }
+        return simpler + fewer(\.sources)
+    }
+
+    private var settings: [Policy] {
+        var simpler = fewer(\.contention.order)
+        simpler += fewer(\.rights.users)
+        simpler += fewer(\.rights.groups)
+        simpler += fewer(\.rights.services)
+        simpler += [usual(\.rights.seat), usual(\.rights.identity), usual(\.rights.apps)]
+        simpler += [
+            usual(\.contention.tie), usual(\.contention.sameApp), usual(\.contention.ownConflict),
+            usual(\.contention.newcomer), usual(\.contention.loser), usual(\.contention.sharing),
+            usual(\.contention.shareWith), usual(\.contention.reDecide), usual(\.contention.coolDown),
+            usual(\.contention.budget), usual(\.contention.givesWay), usual(\.contention.strongestMayExceed),
+            usual(\.contention.backfill),
+        ]
+        return simpler
+    }
+
+    private func without(_ attribute: Attribute) -> Policy {
+        var policy = withoutTests { if case .attribute(attribute.name, _) = $0 { true } else { false } }
+        policy.attributes.removeAll { $0 == attribute }
+        policy.contention.order.removeAll { $0 == .attribute(attribute.name) }
+        return policy
+    }
+
+    private func without(_ mode: Mode) -> Policy {
+        var policy = withoutTests { $0 == .mode(mode.name) }
+        policy.modes.removeAll { $0 == mode }
+        return policy
+    }
+
+    /// Without what asks for something, statements included.
+    private func withoutTests(_ isGone: (FactTest) -> Bool) -> Policy {
+        with { policy in
+            policy.statements = []
+            for index in policy.causeRules.indices { policy.causeRules[index].when.removeAll(where: isGone) }
+            for index in policy.rankRules.indices { policy.rankRules[index].when.removeAll(where: isGone) }
+        }
+    }
+
+    /// Rules that gave the rank give the one above it.
+    private func withoutRank(_ rank: Int) -> Policy {
+        with { policy in
+            policy.ranks.remove(at: rank)
+            for index in policy.rankRules.indices where policy.rankRules[index].rank >= rank {
+                policy.rankRules[index].rank -= 1
+            }
+            // A file gives a denied app no rank, which is read as the weakest.
+            for index in policy.rankRules.indices where policy.rankRules[index].deny {
+                policy.rankRules[index].rank = policy.ranks.count - 1
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+package import Arbiter
+package import ArbiterProtocol
+import PolicyFile
+import Scenario
+
+/// A policy, the cameras and what happens: a scenario without its notices, in parts that can be taken away.
+package struct FuzzStory: Hashable, Sendable {
+    package var policy: Policy
+    package var cameras: [Camera]
+    package var lines: [Line]
+
+    package struct Camera: Hashable, Sendable {
+        package var name: String
+        package var words: String
+    }
+
+    package struct Line: Hashable, Sendable {
+        package var at: Moment
+        /// Empty: time passes up to here.
+        package var text: String
+        /// The policy of a reload, which stands as a block behind the line.
+        package var policy: Policy?
+    }
+
+    package func text(_ title: String) -> String {
+        var text = ["# \(title)", "", "policy \"\"\""] + ShortPolicyText.lines(policy) + ["\"\"\""]
+        text += cameras.map { "camera \($0.name)\($0.words.isEmpty ? "" : " " + $0.words)" }
+        text.append("")
+        var last: Moment?
+        for line in lines {
+            // A line without an input has to say its time.
+            let time = line.at == last && !line.text.isEmpty ? "" : TimeText.write(line.at)
+            last = line.at
+            let indent = String(repeating: " ", count: max(time.isEmpty ? 5 : 1, 5 - time.utf8.count))
+            let input = line.text.isEmpty ? "" : indent + line.text
+            guard let policy = line.policy else {
+                text.append(time + input)
+                continue
+            }
+            text += [time + input + " \"\"\""] + ShortPolicyText.lines(policy) + ["\"\"\""]
+        }
+        return text.joined(separator: "\n") + "\n"
+    }
+}
+
+extension FuzzStory.Line {
+    /// Split where no quotation mark is open.
+    var words: [String] {
+        var words: [String] = []
+        var isQuoted = false
+        var word = ""
+        for character in text {
+            if character == "\"" { isQuoted.toggle() }
+            if character == " ", !isQuoted {
+                if !word.isEmpty { words.append(word) }
+                word = ""
+            } else {
+                word.append(character)
+            }
+        }
+        return word.isEmpty ? words : words + [word]
+    }
+
+    var gives: Name? {
+        let words = words
+        guard words.count > 1 else { return nil }
+        switch words[0] {
+        case "connect": return .client(words[1])
+        case "session": return .session(words[1])
+        default: return nil
+        }
+    }
+
+    /// The client or session it speaks of: the line that gives it comes before.
+    var needs: Name? {
+        let words = words
+        guard words.count > 1 else { return nil }
+        switch words[0] {
+        case "session": return words.count > 3 ? .client(words[3]) : nil
+        case "declare", "declare-presence", "lower", "disconnect": return .client(words[1])
+        case "start", "stop", "begin", "commit", "configure", "stream", "photo", "bracket", "record", "stop-record",
+            "ready", "continue", "close":
+            return .session(words[1])
+        case "recorder": return words.count > 3 && words[2] == "closed-streams" ? .session(words[words.count - 1]) : nil
+        default: return nil
+        }
+    }
+
+    mutating func rename(client name: String, to other: String) {
+        guard needs == .client(name) else { return }
+        text = words.map { $0 == name ? other : $0 }.joined(separator: " ")
+    }
+
+    enum Name: Hashable {
+        case client(String)
+        case session(String)
+    }
+}
+
+extension [FuzzStory.Line] {
+    /// Without the lines that speak of a client or session that no line before them gives.
+    var withoutOrphans: [FuzzStory.Line] {
+        var there: Set<FuzzStory.Line.Name> = []
+        return filter { line in
+            if let needed = line.needs, !there.contains(needed) { return false }
+            if let given = line.gives { there.insert(given) }
+            return true
+        }
+    }
+}
+
+/// A policy as a person would write it for a scenario: what is as it is without being written is left out.
+enum ShortPolicyText {
+    static func lines(_ policy: Policy) -> [String] {
+        let usual = Policy(name: "", ranks: policy.rankRules.isEmpty ? Policy(name: "").ranks : [""])
+        var lines = differing(PolicyWriter.pairs(policy), PolicyWriter.pairs(usual))
+        let rights = differing(PolicyWriter.pairs(policy.rights), PolicyWriter.pairs(Rights()))
+        lines += rights.isEmpty ? [] : ["[access]"] + rights
+        for attribute in policy.attributes {
+            let usual = Attribute(name: attribute.name, values: attribute.values)
+            let hidden = usual == attribute ? ["default"] : []
+            lines += ["[[attribute]]"] + PolicyWriter.pairs(attribute).filter { !hidden.contains($0.key) }.map(\.text)
+        }
+        for mode in policy.modes {
+            let usual = PolicyWriter.pairs(Mode(name: mode.name)).dropFirst()
+            lines += ["[[mode]]"] + PolicyWriter.pairs(mode).filter { !usual.contains($0) }.map(\.text)
+        }
+        for rule in policy.causeRules {
+            let hidden = rule.access == .none ? ["access"] : []
+            lines += ["[[cause]]"] + PolicyWriter.pairs(rule).filter { !hidden.contains($0.key) }.map(\.text)
+        }
+        for rule in policy.rankRules {
+            lines += ["[[rank]]"] + PolicyWriter.pairs(rule, ranks: policy.ranks).map(\.text)
+        }
+        let pressure = differing(PolicyWriter.pairs(policy.pressure), PolicyWriter.pairs(PressureSettings.usual))
+        lines += pressure.isEmpty ? [] : ["[pressure]"] + pressure
+        let contention = differing(PolicyWriter.pairs(policy.contention), PolicyWriter.pairs(Contention()))
+        lines += contention.isEmpty ? [] : ["[contention]"] + contention
+        for (header, unit) in [("[shell]", policy.shellUnit), ("[agent]", policy.agentUnit)] {
+            if let unit { lines += [header] + PolicyWriter.pairs(speakingUnit: unit).map(\.text) }
+        }
+        for camera in policy.cameras { lines += ["[[camera]]"] + PolicyWriter.pairs(camera).map(\.text) }
+        for statement in policy.statements {
+            let header = statement.isNever ? "[[never]]" : "[[always]]"
+            lines += [header] + PolicyWriter.pairs(statement).map(\.text)
+        }
+        return lines
+    }
+
+    private static func differing(_ pairs: [PolicyWriter.Pair], _ usual: [PolicyWriter.Pair]) -> [String] {
+        pairs.filter { !usual.contains($0) }.map(\.text)
+    }
+}
+
+extension PolicyWriter.Pair { fileprivate var text: String { "\(key) = \(value)" } }

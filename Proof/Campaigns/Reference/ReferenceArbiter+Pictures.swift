@@ -1,0 +1,90 @@
+import Arbiter
+import ArbiterProtocol
+import ReferenceArbiter
+
+/// Which pictures sessions ask for, as far as a policy's costs tell them apart. What a batch makes of what was asked
+/// before is no decision: the one check of configurations says it.
+extension ReferenceArbiter {
+    /// The session asks its camera for more; of each camera it remembers what it asked.
+    mutating func ask(_ batch: Configuration, _ id: SessionID) {
+        guard let session = world.sessions[id] else { return }
+        let asked = asked(batch, of: session, on: session.camera)
+        world.sessions[id]?.asked[session.camera] = asked
+        lookAtPictures(of: id)
+    }
+
+    /// A camera may have come back with other formats.
+    mutating func lookAtPictures(on camera: CameraID) {
+        for (id, session) in world.sessions where session.camera == camera { lookAtPictures(of: id) }
+    }
+
+    private mutating func lookAtPictures(of id: SessionID) {
+        guard let session = world.sessions[id] else { return }
+        let pictures = pictures(session.asked[session.camera] ?? Configuration(), session.camera)
+        world.sessions[id]?.pictures = pictures
+    }
+
+    private func asked(_ batch: Configuration, of session: WholeWorld.Session, on camera: CameraID) -> Configuration {
+        let before = session.asked[camera] ?? Configuration()
+        let own = batch.keeping { $0 != .camera && $0 != .whenBusy }
+        return check(camera)?.merged(own, into: before) ?? before
+    }
+
+    private func pictures(_ asked: Configuration, _ camera: CameraID) -> WholeWorld.Pictures? {
+        check(camera)?.formatAndRate(asked).map { format, rate in
+            (pixelFormat: format.pixelFormat, width: format.width, height: format.height, frameRate: rate)
+        }
+    }
+
+    private func check(_ camera: CameraID) -> ConfigurationCheck? {
+        world.cameras[camera]?.capabilities.map { ConfigurationCheck(capabilities: $0) }
+    }
+
+    /// Nobody is cut for a configuration: of a session that has its camera, or has won it, a dearer one needs room.
+    func hasRoom(for event: Event) -> Bool {
+        switch event {
+        case .configure(let id, let batch):
+            if let session = world.sessions[id], session.batches > 0 { return true }
+            return hasRoom(for: batch, id)
+        case .commitConfiguration(let id):
+            guard let session = world.sessions[id], session.batches == 1 else { return true }
+            return hasRoom(for: session.batch, id)
+        default: return true
+        }
+    }
+
+    private func hasRoom(for batch: Configuration, _ id: SessionID) -> Bool {
+        guard let (sum, budget) = dearer(batch, id) else { return true }
+        return sum <= budget || isStrongest(id)
+    }
+
+    /// There is none, and the strongest app takes it all the same.
+    func mayExceed(with batch: Configuration, _ id: SessionID) -> Bool {
+        dearer(batch, id).map { $0.sum > $0.budget } ?? false
+    }
+
+    /// What all cameras in use would cost with a batch that makes its session's own dearer; nil: it does not.
+    private func dearer(_ batch: Configuration, _ id: SessionID) -> (sum: Int, budget: Int)? {
+        guard let session = world.sessions[id], session.started != nil, let budget = policy.contention.budget,
+            policy.weighsPictures
+        else { return nil }
+        if case .text(let name)? = batch[.camera], CameraID(name) != session.camera { return nil }
+        guard world.cameras[session.camera]?.holding?.session == id else { return nil }
+        var after = session
+        after.pictures = pictures(asked(batch, of: session, on: session.camera), session.camera)
+        guard policy.cost(after) > policy.cost(session) else { return nil }
+        let others = world.cameras.filter { $0.key != session.camera }.map { camera, state in
+            if let holder = state.holding.flatMap({ world.sessions[$0.session] }) { return policy.cost(holder) }
+            return state.survivor == nil ? 0 : policy.dearest(camera)
+        }
+        return (others.reduce(policy.cost(after), +), budget)
+    }
+
+    private func isStrongest(_ id: SessionID) -> Bool {
+        guard policy.contention.strongestMayExceed, let own = world.strength(of: id, policy) else { return false }
+        return world.cameras.values.compactMap(\.holding?.session).allSatisfy { other in
+            guard let theirs = world.strength(of: other, policy) else { return true }
+            return theirs.app == own.app || own.strength.lexicographicallyPrecedes(theirs.strength)
+        }
+    }
+}

@@ -1,0 +1,172 @@
+package import ArbiterProtocol
+
+/// A session that asks to run, and may: nothing but another bid keeps it from its camera.
+struct Bid {
+    var id: SessionID
+    var app: WholeWorld.App
+    var camera: CameraID
+    var started: Int
+    var bidSince: Int
+    var watches: Bool
+    var manners: Manners
+    /// Its rank and what the order list compares; smaller is stronger.
+    var strength: [Int]
+    /// It was sent away a moment ago.
+    var cools: Bool
+    /// What its camera counts while it has it.
+    var cost: Int
+    /// It was let in beyond the budget.
+    var exceeds: Bool
+    /// What it may do beside a holder, if it may watch at all.
+    var watching: Access
+
+    func beats(_ other: Bid) -> Bool { strength.lexicographicallyPrecedes(other.strength) }
+
+    /// Of bids that the policy does not tell apart the one that asked first.
+    func isBefore(_ other: Bid) -> Bool { strength == other.strength ? started < other.started : beats(other) }
+}
+
+extension WholeWorld {
+    /// What the machine itself forbids, under every policy.
+    func machine(_ session: Session, _ policy: any HousePolicy) -> Set<Cause> {
+        var causes: Set<Cause> = []
+        if let camera = cameras[session.camera] {
+            if !camera.isPresent { causes.insert(.videoDeviceDisconnected) }
+            if camera.isPrivate || isPrivate || privateUsers.contains(app(session).id.user) {
+                causes.insert(.videoDeviceBlockedByPrivacy)
+            }
+            if camera.isHeldOutside { causes.insert(.videoDeviceInUseByAnotherClient) }
+        }
+        if isAsleep { causes.insert(.systemSleep) }
+        if leave(session, policy.rights) == .wanted { causes.insert(.waitingForPermission) }
+        if isAway(session, policy.rights) { causes.insert(.loginSessionInactive) }
+        if session.isSensitive { causes.insert(.sensitiveContentMitigationActivated) }
+        if session.isReestablished { causes.insert(.brokerRestarted) }
+        return causes
+    }
+
+    /// A session that asked only to watch never has more, also while it is alone.
+    func wish(_ session: Session, _ policy: any HousePolicy) -> Access {
+        session.watches && policy.contention.shares ? .sharer : .all
+    }
+
+    func bids(_ session: Session, _ policy: any HousePolicy) -> Bool {
+        let left = policy.limits(sight(session, policy)).reduce(wish(session, policy)) { $0.intersection($1.access) }
+        // A restart of the broker is over when the session runs: it keeps nobody from asking.
+        return !left.isEmpty && machine(session, policy).isSubset(of: [.brokerRestarted])
+    }
+
+    func bid(_ id: SessionID, _ policy: any HousePolicy) -> Bid? {
+        guard let session = sessions[id], let started = session.started, bids(session, policy) else { return nil }
+        let sight = sight(session, policy)
+        let app = app(session)
+        let manners = manners(session, policy)
+        let cools = coolDowns.contains { $0.app == app && $0.camera == session.camera }
+        return Bid(
+            id: id, app: app, camera: session.camera, started: started, bidSince: session.bidSince ?? started,
+            watches: wish(session, policy) != .all, manners: manners,
+            strength: [manners.rank] + policy.order(sight, started: started), cools: cools && !manners.isImmediate,
+            cost: policy.cost(session), exceeds: session.exceeds,
+            watching: policy.limits(sight).reduce(.sharer) { $0.intersection($1.access) })
+    }
+
+    package func strength(of id: SessionID, _ policy: any HousePolicy) -> (app: App, strength: [Int])? {
+        guard let session = sessions[id] else { return nil }
+        let order = policy.order(sight(session, policy), started: session.started ?? 0)
+        return (app(session), [manners(session, policy).rank] + order)
+    }
+
+    /// With what its client gave up.
+    func manners(_ session: Session, _ policy: any HousePolicy) -> Manners {
+        let own = policy.manners(sight(session, policy))
+        guard let lowered = clients[session.client]?.loweredTo.flatMap(policy.ranks.firstIndex(of:)) else { return own }
+        return own.lowered(to: lowered)
+    }
+}
+
+extension ReferenceArbiter {
+    func manners(_ session: WholeWorld.Session) -> Manners { world.manners(session, policy) }
+
+    package func mayStart(_ id: SessionID) -> Bool {
+        guard let session = world.sessions[id] else { return false }
+        guard mayUse(session), world.leave(session, policy.rights) != .denied else { return false }
+        let own = manners(session)
+        if own.denies { return false }
+        let app = world.app(session)
+        let siblings = world.sessions.filter { $0.key != id && $0.value.started != nil && world.app($0.value) == app }
+        let watches = world.wish(session, policy) != .all
+        for sibling in siblings.values where sibling.camera == session.camera && !watches {
+            if world.wish(sibling, policy) != .all { continue }
+            switch policy.contention.sameApp {
+            case .newest: break
+            case .refuse: return false
+            case .replace: if world.bids(sibling, policy), manners(sibling).rank < own.rank { return false }
+            }
+        }
+        guard policy.contention.refusesOwnConflict else { return true }
+        return !siblings.values.contains { policy.excludes($0.camera, session.camera) && $0.camera != session.camera }
+    }
+
+    /// Demotion only. A client without a session may take whatever is not stronger than what it took last.
+    package mutating func lower(_ client: ClientID, to rank: String) -> Bool {
+        guard let wanted = policy.ranks.firstIndex(of: rank) else { return false }
+        let sessions = world.sessions.values.filter { $0.client == client }
+        let last = world.clients[client]?.loweredTo.flatMap(policy.ranks.firstIndex(of:))
+        guard wanted >= sessions.map({ manners($0).rank }).min() ?? last ?? 0 else { return false }
+        world.clients[client]?.loweredTo = rank
+        return true
+    }
+
+    /// Demotion only, and for the whole app.
+    package mutating func lower(_ client: ClientID, _ name: String, to value: String) -> Bool {
+        guard let attribute = policy.scales.first(where: { $0.name == name }), let app = world.clients[client]?.app,
+            let wanted = attribute.values.firstIndex(of: value), wanted >= world.value(attribute, of: app).place
+        else { return false }
+        let declared = policy.scales.map(\.name)
+        var lowered = world.clients[client]?.loweredValues.filter { declared.contains($0.key) } ?? [:]
+        lowered[name] = value
+        world.clients[client]?.loweredValues = lowered
+        return true
+    }
+
+    package mutating func tell(_ app: AppID, _ name: String, _ value: String?) -> Bool {
+        guard let value else {
+            world.attributes[app]?[name] = nil
+            return true
+        }
+        guard policy.scales.first(where: { $0.name == name })?.values.contains(value) == true else { return false }
+        let declared = policy.scales.map(\.name)
+        world.attributes[app] = (world.attributes[app] ?? [:]).filter { declared.contains($0.key) }
+        world.attributes[app]?[name] = value
+        return true
+    }
+
+    /// - Parameter name: nil: the one that was set is taken back.
+    /// - Returns: false: there is none of that name, or it is not this one's to set.
+    package mutating func setMode(_ name: String?, by setter: String) -> Bool {
+        let touched = policy.modes.filter { $0.name == name || $0.name == world.modeByHand }
+        guard touched.allSatisfy({ !$0.setBy.isEmpty && (setter == "root" || $0.setBy.contains(setter)) }) else {
+            return false
+        }
+        if let name, !touched.contains(where: { $0.name == name }) { return false }
+        world.modeByHand = name
+        return true
+    }
+
+    /// Before anybody is weighed: whether its client has a right to the camera.
+    func mayUse(_ session: WholeWorld.Session) -> Bool {
+        world.clients[session.client].map { world.right($0, to: session.camera, policy.rights).has } ?? false
+    }
+
+    /// A policy comes into force, or is once more: it stops sessions that have no right by it, or that it denies.
+    /// - Parameter isOther: it is another one than before.
+    package mutating func load(_ policy: any HousePolicy, isOther: Bool) {
+        self.policy = policy
+        if isOther { shortenTimes() }
+        // All are seen as they were before the first of them is stopped.
+        let stopped = world.sessions.filter {
+            $0.value.started != nil && (!mayUse($0.value) || manners($0.value).denies)
+        }
+        for id in stopped.keys { stop(id) }
+    }
+}

@@ -1,0 +1,314 @@
+package import ArbiterProtocol
+
+/// A naive arbiter of a few screens: after each change it looks at the whole world anew.
+///
+/// It decides what `docs/semantics.md` says, under any policy, and shares no code with the real one: what both agree on
+/// was understood twice. From one look to the next it keeps only each camera's holder, and which promises of time still
+/// run. Recorders answer at once, and whoever describes a change says whether a configuration was taken.
+package struct ReferenceArbiter: Sendable {
+    package var world = WholeWorld()
+    package var policy: any HousePolicy
+    package private(set) var judgement = Judgement()
+    /// Cameras that were left since the last look: a shared one may pass on as it is.
+    var left: Set<CameraID> = []
+    /// Cameras whose recorders have still to answer: that the stream is cut, or that the first frame is there.
+    var beingCut: Set<CameraID> = []
+    var opening: Set<CameraID> = []
+
+    package init(policy: any HousePolicy) { self.policy = policy }
+
+    package enum Shown: Hashable, Sendable {
+        case stopped
+        case running(Access)
+        case interrupted(Set<Cause>)
+    }
+
+    package struct Judgement: Hashable, Sendable {
+        package var holders: [CameraID: SessionID] = [:]
+        package var sessions: [SessionID: Shown] = [:]
+        package var recording: Set<SessionID> = []
+    }
+
+    package struct Occasion: Sendable {
+        /// The session whose start this is, or that asks for control: decided as newcomers are.
+        package var starter: SessionID?
+        /// The start may be refused.
+        package var isStart = false
+        /// Another policy was just loaded: cameras that it excludes may be held side by side.
+        package var isReload = false
+
+        package init(starter: SessionID? = nil, isStart: Bool = false, isReload: Bool = false) {
+            (self.starter, self.isStart, self.isReload) = (starter, isStart, isReload)
+        }
+    }
+
+    /// Looks at the world until nothing changes any more.
+    /// - Returns: false: the start is refused, and nothing changed.
+    @discardableResult package mutating func judge(_ occasion: Occasion = Occasion()) -> Bool {
+        let before = self
+        var occasion = occasion
+        var mayBeRefused = occasion.isStart && policy.contention.refusesNewcomers
+        // Each look after the first stops, starts or cuts somebody; a policy that goes round in circles has no end.
+        for _ in 0..<(32 + 16 * world.sessions.count) {
+            endBarredSurvivors()
+            noteWhoAsks()
+            noteWhoBids()
+            noteRanks()
+            var round = Round(world, policy, occasion)
+            round.decide()
+            if mayBeRefused, let starter = occasion.starter, round.refuses(starter) {
+                self = before
+                return false
+            }
+            let last = (judgement, world.cameras.mapValues { $0.holding?.granted }, ran)
+            carryOut(round)
+            // Whoever sits from here on was weighed by the new policy.
+            if !round.isSuccession { occasion.isReload = false }
+            if !round.isSuccession { show(round) }
+            let next = (judgement, world.cameras.mapValues { $0.holding?.granted }, ran)
+            if last != next || round.isSuccession { continue }
+            // From the first answer of a recorder on, it is a newcomer no more.
+            guard takeAnswer() else { break }
+            (occasion, mayBeRefused) = (Occasion(), false)
+        }
+        noteQuestions()
+        return true
+    }
+
+    package mutating func settle() {
+        (opening, beingCut, left) = ([], [], [])
+        judge()
+    }
+
+    /// Recorders answer at once, and one after the other in the order of their cameras.
+    private mutating func takeAnswer() -> Bool {
+        guard let camera = beingCut.union(opening).min() else { return false }
+        if beingCut.remove(camera) != nil { return true }
+        opening.remove(camera)
+        if let holder = world.cameras[camera]?.holding?.session { run(holder) }
+        return true
+    }
+
+    private var ran: Set<SessionID> { Set(world.sessions.filter(\.value.hasRun).keys) }
+
+    private mutating func noteWhoBids() {
+        // In the order of their ids: the contract leaves open which of several began to contend first.
+        for id in world.sessions.keys.sorted() {
+            guard let session = world.sessions[id], session.started != nil else { continue }
+            let bids = world.bids(session, policy)
+            let bidSince = session.bidSince ?? world.tick()
+            world.sessions[id]?.bidSince = bids ? bidSince : nil
+        }
+    }
+
+    private mutating func carryOut(_ round: Round) {
+        var warnings: [CameraID: (app: WholeWorld.App?, warning: WholeWorld.Warning)] = [:]
+        for camera in world.cameras.keys.sorted() {
+            guard let holding = world.cameras[camera]?.holding else { continue }
+            if round.outcomes[holding.session] == .has { continue }
+            if round.isSuccession, round.outcomes[holding.session] == nil { continue }
+            // A warning is the app's: a session of it that takes its place has what is left, and has to say itself that it is ready.
+            if round.isSuccession, var warning = holding.warning, warning.toldUntil != nil {
+                warning.isReady = false
+                warnings[camera] = (world.sessions[holding.session].map(world.app), warning)
+            }
+            leave(holding.session)
+        }
+        for (id, outcome) in round.outcomes.sorted(by: { $0.key < $1.key }) {
+            guard let session = world.sessions[id] else { continue }
+            if outcome == .evicted { coolDown(world.app(session), on: session.camera) }
+            if outcome == .evicted || outcome == .replaced { stop(id) }
+        }
+        noteWhoAsks()
+        noteWhoExceeds(round)
+        // Granted in one moment: the contract leaves open which held longer, so that their ids decide.
+        let seats = round.seats.filter { $0.kind != .kept }.sorted { $0.bid.id < $1.bid.id }
+        let passing = policy.contention.shares ? left.intersection(seats.map(\.bid.camera)) : []
+        for seat in seats {
+            if world.cameras[seat.bid.camera]?.holding == nil {
+                world.cameras[seat.bid.camera]?.holding = WholeWorld.Holding(seat.bid.id)
+                if let (app, warning) = warnings[seat.bid.camera], app == seat.bid.app {
+                    world.cameras[seat.bid.camera]?.holding?.warning = warning
+                }
+            }
+            guard world.cameras[seat.bid.camera]?.holding?.granted == nil, !mustWait(seat.bid.camera, passing) else {
+                continue
+            }
+            grant(seat.bid)
+        }
+        opening.subtract(left)
+        beingCut.formUnion(left)
+        left = []
+        if round.isSuccession { return }
+        for camera in world.cameras.keys { world.cameras[camera]?.holding?.warning = round.warnings[camera] }
+    }
+
+    private mutating func noteWhoExceeds(_ round: Round) {
+        if !round.isSuccession { for id in world.sessions.keys { world.sessions[id]?.exceeds = false } }
+        for seat in round.seats where seat.exceeds && seat.kind != .kept { world.sessions[seat.bid.id]?.exceeds = true }
+    }
+
+    /// Something that excludes the camera is being cut in this moment.
+    /// - Parameter passing: cameras that nobody cuts, although their holders have left them.
+    private func mustWait(_ camera: CameraID, _ passing: Set<CameraID>) -> Bool {
+        if passing.contains(camera) { return false }
+        return left.subtracting(passing).union(beingCut).contains { other in
+            let bothCost = policy.dearest(other) > 0 && policy.dearest(camera) > 0
+            return other == camera || policy.excludes(other, camera) || (policy.contention.budget != nil && bothCost)
+        }
+    }
+
+    private mutating func grant(_ bid: Bid) {
+        hold(bid.camera, bid.id, bid.app, bid.manners)
+        if left.remove(bid.camera) == nil { opening.insert(bid.camera) }
+        if !opening.contains(bid.camera) { run(bid.id) }
+    }
+
+    mutating func hold(_ camera: CameraID, _ id: SessionID, _ app: WholeWorld.App, _ manners: Manners) {
+        // An app that left the camera to somebody else begins a new lease.
+        world.leases.removeAll { $0.camera == camera && $0.app != app && $0.until != nil }
+        var holding = WholeWorld.Holding(id)
+        if let before = world.cameras[camera]?.holding, before.session == id { holding.warning = before.warning }
+        holding.granted = world.tick()
+        holding.since = world.now
+        holding.protectedUntil = manners.protection > .zero ? world.now + manners.protection : nil
+        if leaseEnd(manners.lease, app, on: camera) == world.now {
+            // Used up before anybody was stopped for it: a new one begins.
+            world.leases.removeAll { $0.camera == camera && $0.app == app }
+        }
+        holding.leaseUntil = leaseEnd(manners.lease, app, on: camera)
+        holding.leaseSince = holding.leaseUntil == nil ? nil : world.now
+        holding.lease = manners.lease
+        world.cameras[camera]?.holding = holding
+        world.cameras[camera]?.wasGiven = true
+    }
+
+    mutating func run(_ id: SessionID) {
+        world.sessions[id]?.hasRun = true
+        world.sessions[id]?.isReestablished = false
+    }
+
+    package mutating func leave(_ id: SessionID) {
+        for (camera, state) in world.cameras where state.holding?.session == id {
+            countLease(on: camera)
+            if state.holding?.granted != nil { left.insert(camera) }
+            world.cameras[camera]?.holding = nil
+            // It is the grant's, whoever has it next.
+            world.sessions[id]?.hasMicrophone = false
+        }
+    }
+
+    package mutating func stop(_ id: SessionID) {
+        leave(id)
+        world.sessions[id]?.stop()
+    }
+
+    private mutating func show(_ round: Round) {
+        judgement = Judgement()
+        for (id, camera) in world.cameras { judgement.holders[id] = camera.holding?.session }
+        for (id, session) in world.sessions {
+            let shown = shown(id, session, round)
+            judgement.sessions[id] = shown
+            // A recording never outlives the right to record, and never comes back by itself.
+            if case .running(let access) = shown {
+                // Nobody runs before the first frame, nor while the streams in its way are cut.
+                if world.cameras[session.camera]?.holding?.granted != nil, !opening.contains(session.camera) { run(id) }
+                if access.contains(.record) {
+                    if session.isRecording { judgement.recording.insert(id) }
+                    continue
+                }
+            }
+            world.sessions[id]?.isRecording = false
+            world.sessions[id]?.isPaused = false
+        }
+    }
+
+    private func shown(_ id: SessionID, _ session: WholeWorld.Session, _ round: Round) -> Shown {
+        guard session.started != nil else { return .stopped }
+        let limits = policy.limits(world.sight(session, policy))
+        let access = limits.reduce(world.wish(session, policy)) { $0.intersection($1.access) }
+        if world.cameras[session.camera]?.holding?.session == id { return .running(access) }
+        var causes = world.machine(session, policy).union(limits.map(\.cause))
+        switch round.outcomes[id] {
+        case nil: break
+        case .waits(_, watches: true): return .running(access.intersection(.sharer))
+        // Only a session that nothing else stops is stopped by another one.
+        default: causes.insert(.videoDeviceInUseByAnotherClient)
+        }
+        return .interrupted(causes)
+    }
+}
+
+extension WholeWorld {
+    enum Leave { case given, wanted, denied }
+
+    func leave(_ session: Session, _ rights: HouseRights) -> Leave {
+        let app = app(session)
+        if app.id.user == 0 { return .given }
+        if denied.contains(app.id) { return .denied }
+        switch answers[app] {
+        case .allow: return .given
+        case .deny: return .denied
+        case nil: return rights.asks && (app.isClaimed || !rights.services.contains(app.id.name)) ? .wanted : .given
+        }
+    }
+
+    func asks(_ session: Session, _ rights: HouseRights) -> Bool {
+        session.started != nil && leave(session, rights) == .wanted && !isAsleep && !isAway(session, rights)
+    }
+}
+
+extension ReferenceArbiter {
+    /// - Returns: false: that cannot be said.
+    package mutating func say(_ app: WholeWorld.App, _ answer: AppAnswer?, inStore: Bool) -> Bool {
+        if app.id.user == 0 { return false }
+        if inStore {
+            if app.isClaimed || answer == .allow { return false }
+            if answer == nil { world.denied.remove(app.id) } else { world.denied.insert(app.id) }
+        } else {
+            world.answers[app] = answer
+        }
+        for (id, session) in world.sessions
+        where session.started != nil && world.leave(session, policy.rights) == .denied { stop(id) }
+        return true
+    }
+
+    /// - Returns: false: nothing of that app is asked now.
+    package mutating func answer(_ app: WholeWorld.App, _ answer: AppAnswer) -> Bool {
+        guard world.questions[app.id.user]?.app == app else { return false }
+        return say(app, answer, inStore: false)
+    }
+
+    /// - Returns: false: no app of the name asks for a camera.
+    package mutating func stop(named app: AppID) -> Bool {
+        let own = world.sessions.filter { $0.value.started != nil && world.app($0.value).id == app }
+        for id in own.keys { stop(id) }
+        return !own.isEmpty
+    }
+
+    /// So long an answer counts.
+    static let questionTime = Duration.seconds(30)
+
+    mutating func noteQuestions() {
+        let asking = world.sessions.filter { world.asks($0.value, policy.rights) }.values.sorted {
+            ($0.started ?? 0) < ($1.started ?? 0)
+        }
+        for (user, question) in world.questions where !asking.contains(where: { world.app($0) == question.app }) {
+            world.questions[user] = nil
+        }
+        for session in asking {
+            let app = world.app(session)
+            if world.questions[app.id.user] != nil { continue }
+            world.questions[app.id.user] = (app: app, until: world.now + Self.questionTime)
+        }
+    }
+
+    mutating func endQuestions() {
+        for (user, question) in world.questions where question.until <= world.now {
+            world.questions[user] = nil
+            for (id, session) in world.sessions where session.started != nil && world.app(session) == question.app {
+                stop(id)
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import ArbiterProtocol
+
+/// One look at all cameras: which bid has each, and what becomes of all others.
+struct Round {
+    let world: WholeWorld
+    let policy: any HousePolicy
+    let occasion: ReferenceArbiter.Occasion
+    let bids: [Bid]
+    let contenders: [CameraID: [Bid]]
+    var seats: [Seat] = []
+    var outcomes: [SessionID: Outcome] = [:]
+    var warnings: [CameraID: WholeWorld.Warning] = [:]
+    /// Only places inside an app, or between watching and control, changed hands: all else is for the next look.
+    var isSuccession = false
+    /// Whether the bid whose rivals were looked for last exceeds the budget beside all others.
+    var exceeds = false
+
+    struct Seat {
+        enum Kind {
+            /// Its holder's since an earlier moment; `nil` grants of a holding are `won`.
+            case held, won
+            /// Nobody's: a stronger bid waits for it that is not passed over.
+            case kept
+        }
+        var kind: Kind
+        var bid: Bid
+        var exceeds = false
+    }
+
+    enum Outcome: Equatable {
+        case has, evicted, replaced
+        /// `isWinning`: it only waits for a holder's times.
+        case waits(isWinning: Bool = false, watches: Bool = false)
+    }
+
+    init(_ world: WholeWorld, _ policy: any HousePolicy, _ occasion: ReferenceArbiter.Occasion) {
+        (self.world, self.policy, self.occasion) = (world, policy, occasion)
+        let bids = world.sessions.keys.sorted().compactMap { world.bid($0, policy) }
+        self.bids = bids
+        contenders = Dictionary(grouping: bids) { $0.camera }.mapValues { bids in
+            let admitted = bids.filter { Self.admits($0, world, policy) }
+            // On a camera that a session wants to control, those that only watch do not contend.
+            let controlling = admitted.filter { !$0.watches }
+            return controlling.isEmpty ? admitted : controlling
+        }
+    }
+
+    /// After a restart the camera is kept for the app that had it: the vouched-for one, where it is there.
+    private static func admits(_ bid: Bid, _ world: WholeWorld, _ policy: any HousePolicy) -> Bool {
+        guard let camera = world.cameras[bid.camera], camera.holding?.session != bid.id else { return true }
+        // What a survivor has is its session's alone, and so is what cannot run beside it.
+        let survivors = world.cameras.filter { $0.value.survivor != nil }.keys
+        if survivors.contains(where: { $0 == bid.camera || policy.excludes($0, bid.camera) }) { return false }
+        guard let kept = camera.keptFor else { return true }
+        return bid.app.id == kept.app && world.isReached(bid.app)
+    }
+
+    mutating func decide() {
+        for camera in world.cameras.keys.sorted() { succeed(on: camera) }
+        if isSuccession { return letWatch() }
+        var challengers: [Bid] = []
+        for camera in world.cameras.keys.sorted() {
+            for bid in contenders[camera] ?? [] {
+                let speaker = speaker(of: bid)
+                if speaker.id != bid.id, !(isHolder(bid) && opensAnew(speaker, over: bid)) {
+                    let isReplaced = policy.contention.sameApp == .replace && bid.started < speaker.started
+                    outcomes[bid.id] = isReplaced ? .replaced : .waits()
+                } else if let holding = world.cameras[camera]?.holding, holding.session == bid.id {
+                    outcomes[bid.id] = .has
+                    let kind = holding.granted == nil ? Seat.Kind.won : .held
+                    seats.append(Seat(kind: kind, bid: bid, exceeds: bid.exceeds))
+                } else {
+                    challengers.append(bid)
+                }
+            }
+        }
+        if isOverspent() || occasion.isReload { expel() }
+        bindAllButStrongest()
+        // A bid that was just cut comes behind all that wait.
+        for bid in challengers.sorted(by: { $0.cools != $1.cools ? $1.cools : $0.isBefore($1) }) { seat(bid) }
+        for bid in bids where outcomes[bid.id] == nil { outcomes[bid.id] = .waits() }
+        // Beside whoever has just come.
+        bindAllButStrongest()
+        letWatch()
+    }
+
+    /// Of an app's contenders for one camera the one of the best rank, then the newest.
+    private func speaker(of bid: Bid) -> Bid {
+        (contenders[bid.camera] ?? []).filter { $0.app == bid.app }.min {
+            $0.manners.rank != $1.manners.rank ? $0.manners.rank < $1.manners.rank : $0.started > $1.started
+        } ?? bid
+    }
+
+    /// An app's better session takes its place over, and one that wants control does from one that only watches:
+    /// nothing stands between.
+    private mutating func succeed(on camera: CameraID) {
+        guard let holding = world.cameras[camera]?.holding, let holder = bids.first(where: { $0.id == holding.session })
+        else { return }
+        let contending = contenders[camera] ?? []
+        let isContending = contending.contains { $0.id == holder.id }
+        let successor =
+            isContending
+            ? speaker(of: holder)
+            : contending.filter { speaker(of: $0).id == $0.id }.min {
+                $0.cools != $1.cools ? $1.cools : $0.isBefore($1)
+            }
+        guard let successor, successor.id != holder.id, !opensAnew(successor, over: holder) else { return }
+        isSuccession = true
+        let isReplaced =
+            policy.contention.sameApp == .replace && successor.app == holder.app && successor.watches == holder.watches
+        outcomes[holder.id] = isReplaced ? .replaced : .waits()
+        outcomes[successor.id] = .has
+        seats.append(Seat(kind: .won, bid: successor, exceeds: holder.exceeds))
+    }
+
+    private func isHolder(_ bid: Bid) -> Bool { world.cameras[bid.camera]?.holding?.session == bid.id }
+
+    /// A start on its own app's camera is looked at like every other newcomer's where those held longest give way and
+    /// newcomers are refused. Its app's older session always loses to it.
+    func opensAnew(_ bid: Bid, over holder: Bid) -> Bool {
+        policy.contention.budget != nil && policy.contention.givesWay == .longestHeld
+            && policy.contention.refusesNewcomers && occasion.isStart && occasion.starter == bid.id
+            && bid.app == holder.app && bid.camera == holder.camera && bid.id != holder.id
+    }
+
+    /// A session that lost a camera to a holder on it may watch, where the policy shares cameras with it.
+    private mutating func letWatch() {
+        for bid in bids {
+            guard case .waits(let isWinning, watches: false) = outcomes[bid.id],
+                let seat = seats.first(where: { $0.kind != .kept && $0.bid.camera == bid.camera }),
+                isWinning || outcomes[seat.bid.id] == .has, mayWatch(bid, beside: seat.bid)
+            else { continue }
+            outcomes[bid.id] = .waits(isWinning: isWinning, watches: true)
+        }
+    }
+
+    private func mayWatch(_ bid: Bid, beside holder: Bid) -> Bool {
+        policy.contention.shares && !bid.watching.isEmpty
+            && (policy.contention.sharesWithEveryone || bid.app.id.user == holder.app.id.user)
+    }
+
+    /// A newcomer that loses may not wait; one that asked only to watch may, while there is something to watch.
+    func refuses(_ starter: SessionID) -> Bool {
+        guard case .waits(isWinning: false, let watches) = outcomes[starter],
+            let bid = bids.first(where: { $0.id == starter })
+        else { return false }
+        return !(bid.watches && watches)
+    }
+}

@@ -1,0 +1,146 @@
+package import ArbiterProtocol
+
+/// Promises of time: when the next one ends, and what ends then.
+extension ReferenceArbiter {
+    /// Nil: nothing ends by itself.
+    package var nextMoment: Moment? {
+        var ends = world.coolDowns.map(\.until) + world.leases.compactMap(\.until) + world.falling.map(\.until)
+        ends += world.speakers.compactMap(\.frozenUntil) + world.questions.values.map(\.until)
+        for camera in world.cameras.values {
+            ends += [camera.keptFor?.until, camera.holding?.leaseUntil, camera.holding?.warning?.due].compactMap { $0 }
+        }
+        return ends.min()
+    }
+
+    package mutating func pass(to moment: Moment) {
+        var (last, repeats) = (world.now, 0)
+        while let next = nextMoment, next <= moment {
+            world.now = max(world.now, next)
+            endTimes()
+            judge()
+            // A time that ends and stands again at once would never let time pass.
+            repeats = next == last ? repeats + 1 : 0
+            last = next
+            if repeats > 100 { break }
+        }
+        world.now = max(world.now, moment)
+    }
+
+    private mutating func endTimes() {
+        let now = world.now
+        endReservations()
+        endLeases()
+        world.coolDowns.removeAll { $0.until <= now }
+        world.leases.removeAll { $0.until.map { $0 <= now } ?? false }
+        if let level = world.falling.filter({ $0.until <= now }).map(\.level).min() {
+            world.pressure = min(world.pressure, level)
+            world.falling.removeAll { $0.level >= level }
+        }
+        endQuestions()
+        for index in world.speakers.indices where world.speakers[index].frozenUntil.map({ $0 <= now }) == true {
+            world.speakers[index].frozenUntil = nil
+            let speaker = world.speakers[index]
+            // What it said, and nothing that another one said, ends with it.
+            world.said[speaker.source] = world.said[speaker.source]?.filter { app, said in
+                !(said.isStale && (speaker.user == nil ? !said.isOwn : said.isOwn && app.user == speaker.user))
+            }
+        }
+    }
+
+    mutating func endLeases() {
+        for camera in world.cameras.keys.sorted() {
+            guard let holding = world.cameras[camera]?.holding, let until = holding.leaseUntil, until <= world.now,
+                let session = world.sessions[holding.session]
+            else { continue }
+            let app = world.app(session)
+            stop(holding.session)
+            coolDown(app, on: camera)
+            world.leases.removeAll { $0.app == app && $0.camera == camera }
+        }
+    }
+
+    mutating func coolDown(_ app: WholeWorld.App, on camera: CameraID) {
+        world.coolDowns.removeAll { $0.app == app && $0.camera == camera }
+        guard policy.contention.coolDown > .zero else { return }
+        world.coolDowns.append((app, camera, world.now + policy.contention.coolDown))
+    }
+
+    func leaseEnd(_ lease: Duration?, _ app: WholeWorld.App, on camera: CameraID) -> Moment? {
+        let used = world.leases.first { $0.app == app && $0.camera == camera }?.used ?? .zero
+        return lease.map { world.now + max(.zero, $0 - used) }
+    }
+
+    mutating func countLease(on camera: CameraID) {
+        guard let holding = world.cameras[camera]?.holding, let since = holding.leaseSince,
+            let app = world.sessions[holding.session].map(world.app)
+        else { return }
+        let index = world.leases.firstIndex { $0.app == app && $0.camera == camera }
+        let before = index.map { world.leases[$0].used } ?? .zero
+        // The grace behind a lease is no part of it.
+        var used = before + (world.now - since)
+        if let lease = holding.lease { used = max(before, min(used, lease)) }
+        world.cameras[camera]?.holding?.leaseSince = world.now
+        if let index {
+            world.leases[index].used = used
+        } else if used > .zero {
+            world.leases.append((app: app, camera: camera, used: used, until: nil))
+        }
+    }
+
+    /// Whoever has another rank has its lease, of which counts what the app has used of others; when little is left of
+    /// it, the rank's grace is left.
+    mutating func noteRanks() {
+        for camera in world.cameras.keys.sorted() {
+            guard let holding = world.cameras[camera]?.holding, holding.granted != nil,
+                let session = world.sessions[holding.session], manners(session).lease != holding.lease
+            else { continue }
+            countLease(on: camera)
+            let (lease, until) = (manners(session).lease, newEnd(session, on: camera))
+            world.cameras[camera]?.holding?.lease = lease
+            world.cameras[camera]?.holding?.leaseUntil = until
+            world.cameras[camera]?.holding?.leaseSince = until == nil ? nil : world.now
+        }
+    }
+
+    private func newEnd(_ session: WholeWorld.Session, on camera: CameraID) -> Moment? {
+        let manners = manners(session)
+        return leaseEnd(manners.lease, world.app(session), on: camera).map { max($0, world.now + manners.grace) }
+    }
+
+    /// Since when each app does not ask for each camera any more.
+    mutating func noteWhoAsks() {
+        for index in world.leases.indices {
+            let lease = world.leases[index]
+            let asks = world.sessions.values.contains {
+                $0.started != nil && $0.camera == lease.camera && world.app($0) == lease.app
+            }
+            let until = lease.until ?? world.now + policy.contention.coolDown
+            world.leases[index].until = asks ? nil : until
+        }
+        world.leases.removeAll { $0.until.map { $0 <= world.now } ?? false }
+    }
+
+    /// Neither an old deadline nor a new policy makes a time that runs longer.
+    package mutating func shortenTimes() {
+        for camera in world.cameras.keys.sorted() {
+            guard var holding = world.cameras[camera]?.holding, holding.granted != nil,
+                let session = world.sessions[holding.session]
+            else { continue }
+            let manners = manners(session)
+            if let until = holding.protectedUntil {
+                let protected = min(until, holding.since + manners.protection)
+                holding.protectedUntil = manners.protection > .zero ? protected : nil
+            }
+            // Where the policy before had no lease for it, its time counts from the grant.
+            if manners.lease != nil, holding.leaseSince == nil {
+                world.cameras[camera]?.holding?.leaseSince = holding.since
+            }
+            countLease(on: camera)
+            if let end = newEnd(session, on: camera) { holding.leaseUntil = min(holding.leaseUntil ?? end, end) }
+            holding.leaseSince = holding.leaseUntil == nil ? nil : world.now
+            holding.lease = manners.lease
+            world.cameras[camera]?.holding = holding
+        }
+        endLeases()
+    }
+}

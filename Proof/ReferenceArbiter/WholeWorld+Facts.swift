@@ -1,0 +1,179 @@
+package import ArbiterProtocol
+
+/// What a policy may read, worked out from the world anew each time.
+extension WholeWorld {
+    func app(_ session: Session) -> App { clients[session.client]?.app ?? App(AppID("", user: 0), isClaimed: true) }
+    func clients(of app: App) -> [Client] { clients.values.filter { $0.app == app } }
+
+    /// What is said by name reaches an app that only claims it while no vouched-for client is connected under it.
+    package func isReached(_ app: App) -> Bool { !app.isClaimed || clients(of: App(app.id, isClaimed: false)).isEmpty }
+
+    func sight(_ session: Session, _ policy: any HousePolicy) -> Sight {
+        let app = app(session)
+        let client = clients[session.client]
+        let place = place(of: app, policy.believed)
+        return Sight(
+            app: app.isClaimed ? nil : app.id.name, claimedApp: client?.claimedName, user: app.id.user,
+            login: loginState(client), presence: place.presence, isFocused: place.isFocused,
+            appsInFront: appsInFront(as: place, user: app.id.user, policy.believed), kind: client?.kind ?? .app,
+            multitasking: client?.multitasking ?? false, camera: session.camera,
+            position: cameras[session.camera]?.position ?? .external, usesAudio: session.usesAudio,
+            microphoneTaken: microphones.contains {
+                [0, app.id.user].contains($0.user) && !($0 == app.id && isReached(app))
+            }, pressure: pressure, mode: mode(policy.modes), isRecording: session.isRecording, isNew: !session.hasRun,
+            isOperatorsChoice: operatorChoice == app.id && isReached(app),
+            values: Dictionary(uniqueKeysWithValues: policy.scales.map { ($0.name, value($0, of: app)) }))
+    }
+
+    func loginState(_ client: Client?) -> Sight.LoginState {
+        guard let login = client?.login.flatMap({ logins[$0] }) else { return .none }
+        return login.isActive && !login.isLocked ? .active : .inactive
+    }
+
+    /// What the app was told, where that reaches it, or the weakest that one of its clients took.
+    func value(_ scale: HouseScale, of app: App) -> Sight.Value {
+        let values = scale.values
+        let told = isReached(app) ? attributes[app.id]?[scale.name] : nil
+        let place = told.flatMap(values.firstIndex(of:)) ?? values.firstIndex(of: scale.unknown) ?? 0
+        let lowered = clients(of: app).compactMap { $0.loweredValues[scale.name].flatMap(values.firstIndex(of:)) }
+        let weakest = max(place, lowered.max() ?? 0)
+        return Sight.Value(name: values[weakest], place: weakest)
+    }
+
+    /// The one that was set goes before the calendar's; of a name that the policy lacks nobody has heard.
+    func mode(_ modes: [HouseMode]) -> String? {
+        [modeByHand, calendarMode].compactMap { $0 }.first { name in modes.contains { $0.name == name } }
+    }
+
+    /// Where the user sees an app: the first believed source that has something to say.
+    func place(of app: App, _ believed: [PresenceSource]) -> Place {
+        var frozen: PresenceSource?
+        var isLost = false
+        for source in believed {
+            switch source {
+            case .shell, .agent:
+                guard let speaker = speaker(source, for: app.id.user) else { continue }
+                if speaker.isThere { return said(of: app, by: source) }
+                if speaker.frozenUntil == nil { isLost = true } else { frozen = frozen ?? source }
+            case .selfDeclared:
+                // Nobody comes before another user's app by its own word; it may still step back.
+                if let place = declared[app], !place.presence.isForeground || !severalUsersAsk { return place }
+            case .loginSession:
+                // Only whether the session is the active one: a lock is a cause of its own.
+                let states = clients.sorted { $0.key < $1.key }.filter { $0.value.app == app }
+                    .compactMap { $0.value.login.flatMap { logins[$0] } }
+                if let login = states.first { return login.isActive ? .unknown : .background }
+            }
+        }
+        if let frozen { return said(of: app, by: frozen) }
+        return isLost ? .background : .unknown
+    }
+
+    private func said(of app: App, by source: PresenceSource) -> Place {
+        isReached(app) ? said[source]?[app.id]?.place ?? .background : .background
+    }
+
+    /// The user's own one, or the one for all: one that speaks now before one that fell silent.
+    private func speaker(_ source: PresenceSource, for user: UInt32) -> Speaker? {
+        let own = speakers.first { $0.source == source && $0.user == user }
+        let all = speakers.first { $0.source == source && $0.user == nil }
+        if let own, own.isThere || all?.isThere != true {
+            // The contract leaves open which counts when both are silent: here the user's own one.
+            return own
+        }
+        return all
+    }
+
+    /// How many of a user's apps are in front, as an app sees it that is placed so itself.
+    private func appsInFront(as place: Place, user: UInt32, _ believed: [PresenceSource]) -> Sight.AppsInFront {
+        guard isCountable(user, believed) else { return .one }
+        let named = Set(clients.values.map(\.app.id))
+        let unborn = Set(said.values.flatMap(\.keys)).subtracting(named)
+        let apps = Set(clients.values.map(\.app)).union(unborn.map { App($0, isClaimed: false) })
+        let count = apps.filter { app in
+            // An app that requires the full screen is in front alone or not at all.
+            app.id.user == user && !clients(of: app).contains(where: \.requiresFullScreen)
+                && self.place(of: app, believed).presence.isForeground
+        }.count
+        if count == 0 { return place.presence.isForeground ? .one : .none }
+        return count == 1 ? .one : .several
+    }
+
+    /// Whether the first source with something to say tells apps apart; a login session does not.
+    private func isCountable(_ user: UInt32, _ believed: [PresenceSource]) -> Bool {
+        var isFrozen = false
+        for source in believed {
+            switch source {
+            case .shell, .agent:
+                let speaker = speaker(source, for: user)
+                if speaker?.isThere == true { return true }
+                if speaker?.frozenUntil != nil { isFrozen = true }
+            case .selfDeclared: if declared.keys.contains(where: { $0.id.user == user }) { return true }
+            case .loginSession: if !logins.isEmpty { return false }
+            }
+        }
+        return isFrozen
+    }
+
+    /// Whether the client has a right to the camera, and if so whether it may be used now: it is not its seat that
+    /// shows somebody else.
+    func right(_ client: Client, to camera: CameraID, _ rights: HouseRights) -> (has: Bool, now: Bool) {
+        let user = client.app.id.user
+        if user == 0 { return (true, true) }
+        if rights.onlyStrong, client.identity.isWeak { return (false, false) }
+        let isNamed =
+            client.identity.isOwn || rights.users.contains(user)
+            || client.identity.groups.contains { rights.groups.contains($0) }
+            || (!client.app.isClaimed && rights.services.contains(client.app.id.name))
+        if isNamed { return (true, true) }
+        guard rights.seat, let seat = cameras[camera]?.seat else { return (false, false) }
+        if client.identity.login == .seat { return (true, true) }
+        let own = logins.filter { ($0.value.user == user || $0.key == client.login) && $0.value.seat == seat }
+        return (!own.isEmpty, own.values.contains { $0.isActive && !$0.isLocked })
+    }
+
+    /// Cause 102: its login session is not the active one, or its seat is somebody else's just now.
+    func isAway(_ session: Session, _ rights: HouseRights) -> Bool {
+        guard let client = clients[session.client] else { return false }
+        return loginState(client) == .inactive || !right(client, to: session.camera, rights).now
+    }
+
+    var severalUsersAsk: Bool { Set(sessions.values.filter { $0.started != nil }.map { app($0).id.user }).count > 1 }
+}
+
+/// What a policy sees of one session, worked out from the world anew each time.
+package struct Sight: Sendable {
+    /// Nil: nobody vouches for it.
+    package var app: String?
+    package var claimedApp: String?
+    package var user: UInt32
+    package var login: LoginState
+    package var presence: Presence
+    package var isFocused: Bool
+    package var appsInFront: AppsInFront
+    package var kind: ClientKind
+    package var multitasking: Bool
+    package var camera: CameraID
+    package var position: CameraPosition
+    package var usesAudio: Bool
+    package var microphoneTaken: Bool
+    package var pressure: SystemPressure
+    /// Nil: none is in force.
+    package var mode: String?
+    package var isRecording: Bool
+    /// It has not run since it was started.
+    package var isNew: Bool
+    package var isOperatorsChoice: Bool
+    /// The app's value on each of the policy's scales, by the scale's name.
+    package var values: [String: Value]
+
+    package enum LoginState: String, Sendable { case none, active, inactive }
+
+    /// One also when nobody knows.
+    package enum AppsInFront: String, Sendable { case none, one, several }
+
+    package struct Value: Hashable, Sendable {
+        package var name: String
+        package var place: Int
+    }
+}

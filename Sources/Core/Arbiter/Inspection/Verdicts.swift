@@ -1,0 +1,126 @@
+package import Vocabulary
+
+/// What a step decided, noted where somebody will ask.
+extension Arbiter {
+    func observe(_ look: Look, _ outcome: Verdict.Outcome, _ rule: Rule, _ notes: inout StepNotes) {
+        guard notes.isObserved else { return }
+        var verdict = Verdict(
+            session: SessionID(look.id), outcome: outcome, rule: rule, text: text(rule),
+            facts: state.words(for: look.facts, of: look.session))
+        if rule.law == .noRight || rule.law == .loginSession {
+            verdict.right = state.rightReason(of: state.sessions[look.session].client, on: look.camera)
+            verdict.seat = state.seat(of: look.camera)
+        }
+        notes.verdicts.append(verdict)
+    }
+
+    func observe(_ seating: Seating, _ look: Int, _ outcome: Verdict.Outcome, _ notes: inout StepNotes) {
+        guard notes.isObserved else { return }
+        let first = notes.verdicts.count
+        observe(seating.looks[look], outcome, seating.rulings[look].rule, &notes)
+        complete(verdictsFrom: first, seating, look, &notes)
+    }
+
+    /// Names the bid that a session met, and others that stood in its way: for a winner, those that wait for its camera.
+    func complete(verdictsFrom first: Int, _ seating: Seating, _ look: Int, _ notes: inout StepNotes) {
+        let ruling = seating.rulings[look]
+        for index in notes.verdicts.indices[first...] {
+            if case .granted = notes.verdicts[index].outcome {
+                let camera = seating.looks[look].camera
+                let waiting = seating.looks.indices.filter {
+                    seating.rulings[$0].kind == .waits && seating.looks[$0].camera == camera
+                }
+                notes.verdicts[index].opponents = waiting.map { _ in state.cameraNames[camera] }
+                continue
+            }
+            if ruling.opponent >= 0 { notes.verdicts[index].against = state.id(seating.looks[ruling.opponent].app) }
+            let opponents = seating.opponents[look] ?? []
+            notes.verdicts[index].opponents = opponents.map { state.cameraNames[seating.looks[$0].camera] }
+        }
+    }
+
+    /// What rules read about a session now; nil: there is no such session.
+    package func facts(of id: SessionID) -> Facts? {
+        guard let slot = state.session(id) else { return nil }
+        return state.words(for: state.look(at: slot).facts, of: slot)
+    }
+}
+
+extension State {
+    /// What rules read about a session now.
+    package func words(for slot: Slot<Session>) -> Facts { words(for: look(at: slot).facts, of: slot) }
+
+    package func words(for bits: FactBits, of slot: Slot<Session>) -> Facts {
+        let client = clients[sessions[slot].client]
+        let camera = sessions[slot].camera
+        let app = appNames[client.app.slot]
+        let placed = placement(of: client.app)
+        let attributes = policy.source.attributes.enumerated().map { index, attribute in
+            let place = Int(bits.attributes >> UInt64(8 * index) & 0xff)
+            return Facts.AttributeValue(name: attribute.name, value: attribute.values[place], place: place)
+        }
+        return Facts(
+            app: client.app.isClaimed ? nil : app.name,
+            claimedApp: clientTexts[Int(sessions[slot].client.index)].claimedApp, user: app.user,
+            loginSession: Facts.LoginState.allCases.first { $0.code == bits[.login] } ?? .none,
+            presence: placed.presence, isFocused: bits.has(.focused),
+            foregroundApps: Facts.ForegroundApps.allCases.first { $0.code == bits[.inFront] } ?? .one,
+            client: client.kind.word, multitasking: bits.has(.multitasking), camera: cameraNames[camera],
+            position: cameraSettings[camera].capabilities.position, usesAudio: bits.has(.usesAudio),
+            microphoneTaken: bits.has(.microphone), pressure: world.pressure, isRecording: bits.has(.recording),
+            bidIsNew: bits.has(.bidIsNew), operatorChosen: bits.has(.chosen), attributes: attributes, mode: mode?.name)
+    }
+}
+
+/// A fact supposed to be otherwise, where no event says so: for `explain`, which lives a moment again.
+package enum Assumption: Sendable {
+    case event(Event)
+    case kind(ClientID, ClientKind)
+    case multitasking(ClientID, Bool)
+    /// The client took no weaker rank.
+    case rankAsGiven(ClientID)
+    case usesAudio(SessionID, Bool)
+    /// As if it had lasted: a lower pressure counts only then.
+    case pressureSettled(SystemPressure)
+    /// Whoever may set it, and whatever the calendar says. Nil: none is in force.
+    case mode(String?)
+}
+
+extension Arbiter {
+    /// Makes these the facts, through the functions that take events, and settles once.
+    package mutating func assume(_ assumptions: [Assumption]) {
+        var notes = StepNotes()
+        var seating = Seating(state.policy)
+        for assumption in assumptions { assume(assumption, &notes) }
+        settle(&notes, &seating)
+    }
+
+    private mutating func assume(_ assumption: Assumption, _ notes: inout StepNotes) {
+        switch assumption {
+        case .event(let event): handle(event, &notes)
+        case .kind(let id, let kind): change(id, &notes) { $0.kind = Client.Kind(kind) }
+        case .multitasking(let id, let optedIn): change(id, &notes) { $0.multitasking = optedIn }
+        case .rankAsGiven(let id): change(id, &notes) { $0.loweredRank = nil }
+        case .usesAudio(let id, let uses):
+            guard let slot = state.session(id) else { return }
+            state.sessionSettings[slot].wanted[.usesAudio] = .flag(uses)
+            state.noteWishes(of: slot)
+            touch(slot, &notes)
+        case .mode(let name):
+            state.modeWords = ModeWords()
+            state.modeWords.calendar = name
+            state.updateMode()
+            touchAll(&notes)
+        case .pressureSettled(let level):
+            state.timers.removeAll { $0.kind == .falling }
+            state.world.pressure = level
+            touchAll(&notes)
+        }
+    }
+
+    private mutating func change(_ id: ClientID, _ notes: inout StepNotes, _ body: (inout Client) -> Void) {
+        guard let slot = state.client(id) else { return }
+        body(&state.clients[slot])
+        touch(client: slot, &notes)
+    }
+}

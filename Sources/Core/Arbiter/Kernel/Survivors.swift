@@ -1,0 +1,233 @@
+import Vocabulary
+
+/// Grants that outlive the broker (semantics.md §5): kept for whoever had them, taken up again, or cut. A survivor is a
+/// camera that is in use by no session that this broker knows. It ends with its reservation at the latest, by the same
+/// cut as every other stream, so that two never capture from one camera.
+extension Arbiter {
+    // MARK: Keeping it
+
+    /// Keeps a camera for the app that held it before the restart.
+    mutating func reserve(_ id: CameraID, _ app: AppID, _ survivor: Survivor?, _ notes: inout StepNotes) {
+        let survivor = survivor.flatMap { $0.isCredible ? $0 : nil }
+        if let survivor {
+            // Also where the camera is not there yet: nothing is numbered twice.
+            state.ledger.grant = max(state.ledger.grant, survivor.grant.rawValue)
+            state.ledger.lastRecording = max(state.ledger.lastRecording, survivor.recording ?? 0)
+        }
+        guard let camera = state.cameraNames[id] else { return }
+        // Told of twice, it is kept for the later app, and no longer captures for the earlier one.
+        endSurvivor(camera, &notes)
+        let earlier = state.timers.filter { $0.kind == .reservation && $0.camera == camera }
+        state.timers.removeAll { $0.kind == .reservation && $0.camera == camera }
+        // Kept for the app that the kernel vouches for, and, while that is not there, for one that only claims the name.
+        let row = state.row(of: app)
+        let ref = state.ref(row, isClaimed: false)
+        state.timers.append(TimedFact(.reservation, until: state.now + Bound.reservation, camera: camera, app: ref))
+        for timer in earlier { if let app = timer.app { state.release(app.slot) } }
+        // Once this broker has given out a camera, no recorder core of another broker is left on it.
+        if let survivor, state.cameras[camera].grant == GrantID(0) { keep(survivor, on: camera, &notes) }
+        notes.touch(camera)
+    }
+
+    private mutating func keep(_ survivor: Survivor, on camera: Slot<Camera>, _ notes: inout StepNotes) {
+        let hasRoom = hasRoom(for: camera)
+        state.cameras[camera].grant = survivor.grant
+        state.cameras[camera].handover = lastDecision
+        state.cameras[camera].tenancy = .surviving(survivor)
+        if !hasRoom { endSurvivor(camera, &notes) }
+    }
+
+    /// Whether the policy lets the camera be used beside those in use: it may differ from the former broker's policy.
+    /// Of several survivors that exclude each other the first that is told of stays.
+    private func hasRoom(for camera: Slot<Camera>) -> Bool {
+        let taken = state.cameraOrder.filter {
+            $0 != camera && (state.cameras[$0].tenancy != .free || state.cameras[$0].promise != nil)
+        }
+        let place = state.cameras[camera].place
+        if taken.contains(where: { state.policy.conflict(state.cameras[$0].place, place) }) { return false }
+        guard let budget = state.policy.budget, !state.policy.contention.strongestMayExceed else { return true }
+        return taken.reduce(state.policy.cost(place)) { $0 + state.costInUse(of: $1) } <= budget
+    }
+
+    // MARK: Taking it up again
+
+    /// The session had the grant, and is its holder from here on like any other: its client was told so by the former
+    /// broker. Causes that keep it from running end that as at any time; without any, its recorder core goes on.
+    mutating func reclaim(_ slot: Slot<Session>, _ grant: GrantID, _ notes: inout StepNotes) {
+        let session = state.sessions[slot]
+        guard !session.has.contains(.insideBatch) else { return refuseInsideBatch(&notes) }
+        guard session.request == nil, let survivor = survivor(of: grant, for: session) else {
+            return notes.refuse(
+                .staleGrant,
+                "There is no grant from before the restart that this session could go on with; start it with StartRunning.",
+                .reclaimedOnce)
+        }
+        let (camera, app) = (session.camera, state.app(of: slot))
+        state.sessions[slot].request = Session.StartRequest(started: state.nextOrdinal(), hasHeld: true)
+        state.sessions[slot].has.remove(.reestablished)
+        // A survivor is kept whatever it costs then.
+        if state.policy.contention.strongestMayExceed { state.sessions[slot].has.insert(.exceeds) }
+        state.sessions[slot].shown = .running(.all)
+        state.sessionSettings[slot].confirmed = state.sessionSettings[slot].wanted
+        state.link(slot)
+        noteLease(app, on: camera, isAsking: true)
+        if let recording = survivor.recording { takeUp(recording, slot) }
+        touch(slot, &notes)
+        let look = state.look(at: slot)
+        if let (reason, rule) = stopsForGood(look) {
+            endSurvivor(camera, &notes)
+            return stopForGood(slot, reason, rule, why: .interrupted, &notes)
+        }
+        forgetLeases(on: camera, but: app)
+        var held = held(look, .law(.reserved), state.cameras[camera].tenancy)
+        held.streamingSince = state.now
+        state.cameras[camera].tenancy = .streaming(held)
+        state.cameras[camera].handover = lastDecision
+        // What its client last asked for, until the recorder core says what is in force.
+        state.cameraSettings[camera].inForce = fittedConfiguration(of: slot, on: camera).ofTheCamera
+        notes.reclaimer = slot
+    }
+
+    /// The survivor on the session's camera, where it has that grant and was kept for its app.
+    private func survivor(of grant: GrantID, for session: Session) -> Survivor? {
+        guard let survivor = state.cameras[session.camera].tenancy.survivor, survivor.grant == grant,
+            state.reservation(of: session.camera) == state.clients[session.client].app
+        else { return nil }
+        return survivor
+    }
+
+    /// What the policy or the camera of this broker no longer allows at all.
+    private func stopsForGood(_ look: Look) -> (StopReason, Rule)? {
+        guard state.mayUse(look.camera, state.sessions[look.session].client) else {
+            return (.deniedByPolicy, .law(.noRight))
+        }
+        if let law = state.permission(of: look.session).denial { return (.deniedByUser, .law(law)) }
+        if look.rank.denies { return (.deniedByPolicy, state.policy.rank(look.facts).rule) }
+        return isImpossible(look.session, on: look.camera) ? (.configurationLost, .law(.formatLost)) : nil
+    }
+
+    /// The recording goes on under its number, and ends as if it had begun here.
+    private mutating func takeUp(_ recording: RecordingID, _ slot: Slot<Session>) {
+        // Where a wrong file gives two recordings one number, the first has it.
+        guard !state.ledger.recordings.contains(where: { $0.id == recording }) else { return }
+        state.ledger.recordings.append(Ledger.Recording(id: recording, session: state.sessions[slot].id))
+        state.sessions[slot].ledger.recording = recording
+        state.sessions[slot].ledger.unfinished += 1
+        state.sessions[slot].has.insert(.recording)
+    }
+
+    /// The recorder core hears whose its grant is now.
+    mutating func resume(_ look: Look, _ notes: inout StepNotes) {
+        let camera = look.camera
+        let fitted = fittedConfiguration(of: look.session, on: camera)
+        state.timers.append(TimedFact(.resuming, until: state.now + Bound.resume, camera: camera))
+        notes.effects.append(
+            .resume(state.cameraNames[camera], state.cameras[camera].grant, state.id(look.session), fitted))
+        notes.effects.append(.announce(.holderChanged(state.cameraNames[camera], state.id(look.app))))
+    }
+
+    /// It goes on. What its session asked for and is not in force, because the former broker died on the way, is set now.
+    mutating func resumed(_ camera: Slot<Camera>, _ inForce: Configuration, _ notes: inout StepNotes) {
+        guard let place = state.timers.firstIndex(where: { $0.kind == .resuming && $0.camera == camera }) else {
+            return
+        }
+        state.timers.remove(at: place)
+        let settings = state.cameraSettings[camera]
+        var missing = settings.inForce.changes(since: inForce)
+        // A mode that has done its work is not set again: that would focus anew in the middle of a recording.
+        for (key, value) in missing.ordered where value == .text("auto") && inForce[key] == .text("locked") {
+            missing[key] = nil
+        }
+        // What was ordered since its reclaim is newer, and on its way.
+        for batch in settings.asked { for (key, _) in batch.ordered.ordered { missing[key] = nil } }
+        state.cameraSettings[camera].inForce = inForce
+        guard let session = state.cameras[camera].tenancy.holder else { return }
+        if state.sessionSettings[session].heard == nil { state.sessionSettings[session].heard = inForce }
+        if !missing.isEmpty { order(missing, asked: missing, of: session, by: .resumption, &notes) }
+    }
+
+    // MARK: Its end
+
+    /// Whoever did not come back for its camera in time asks for it like everybody.
+    mutating func endReservations(_ notes: inout StepNotes) {
+        let now = state.now
+        func isOver(_ timer: TimedFact) -> Bool { timer.kind == .reservation && timer.due <= now }
+        guard state.timers.contains(where: isOver) else { return }
+        let over = state.timers.filter(isOver)
+        state.timers.removeAll(where: isOver)
+        // Clients return in any order, which says nothing: a session that asked while the camera was kept is neither a
+        // newcomer against one that came back to it, nor newer. Those that came back keep their order among themselves.
+        var returned: [(granted: Ordinal, camera: Slot<Camera>)] = []
+        for camera in state.cameraOrder {
+            guard let app = over.first(where: { $0.camera == camera })?.app else { continue }
+            endSurvivor(camera, &notes)
+            notes.touch(camera)
+            if let held = state.cameras[camera].tenancy.held, state.app(of: held.session).slot == app.slot {
+                returned.append((held.granted, camera))
+            }
+        }
+        for (_, camera) in returned.sorted(by: { $0.granted < $1.granted }) {
+            let granted = state.nextOrdinal()
+            state.cameras[camera].tenancy.update { $0.granted = granted }
+            guard let holder = state.cameras[camera].tenancy.holder, !state.policy.contention.prefersOldest else {
+                continue
+            }
+            let started = state.nextOrdinal()
+            state.sessions[holder].request?.started = started
+        }
+        for timer in over { if let app = timer.app { state.release(app.slot) } }
+    }
+
+    /// Nobody reclaimed it, or nobody may: cut like every stream, and never left to another.
+    mutating func endSurvivor(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
+        if state.cameras[camera].tenancy.survivor != nil { cut(camera, why: .interrupted, &notes) }
+    }
+
+    /// It ended before anybody reclaimed it, and so nobody hears of it here.
+    mutating func forgetRecordingOfSurvivor(_ recording: RecordingID) {
+        for camera in state.cameraOrder {
+            guard var survivor = state.cameras[camera].tenancy.survivor, survivor.recording == recording else {
+                continue
+            }
+            survivor.recording = nil
+            state.cameras[camera].tenancy = .surviving(survivor)
+        }
+    }
+
+    /// Its recorder core does not capture for it any more. The camera stays kept for its app until its reservation ends.
+    mutating func freeSurvivor(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
+        state.cameras[camera].tenancy = .free
+        touchLinked(camera, &notes)
+    }
+}
+
+extension State {
+    func app(of session: Slot<Session>) -> AppRef { clients[sessions[session].client].app }
+
+    /// Something keeps everybody off it, or the user of the app that it is kept for has its own privacy switch on.
+    func barsSurvivor(_ camera: Slot<Camera>) -> Bool {
+        if !causes(of: cameras[camera]).isEmpty { return true }
+        guard !privateUsers.isEmpty, let app = reservation(of: camera) else { return false }
+        return privateUsers.contains(apps[app.slot].user)
+    }
+
+    /// The app that a camera is kept for. The name reaches an app that only claims it while no vouched-for one of that
+    /// name is there.
+    func reservation(of camera: Slot<Camera>) -> AppRef? {
+        guard let timer = timers.first(where: { $0.kind == .reservation && $0.camera == camera }), let app = timer.app
+        else { return nil }
+        return ref(app.slot, isClaimed: apps[app.slot].vouched.firstClient == nil)
+    }
+}
+
+extension Contention {
+    /// Of two bids the one that asked earlier is stronger, as far as the order list asks.
+    fileprivate var prefersOldest: Bool { order.first { $0 == .newest || $0 == .oldest } == .oldest }
+}
+
+extension Survivor {
+    /// It was read from a file: a number that no broker can have reached is not believed.
+    package var isCredible: Bool {
+        (1...Bound.survivorMax).contains(grant.rawValue) && (1...Bound.survivorMax).contains(recording ?? 1)
+    }
+}

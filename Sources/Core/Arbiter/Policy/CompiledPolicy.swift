@@ -1,0 +1,181 @@
+import Vocabulary
+
+/// A policy made ready for decisions: rules as conditions on bits, strength as one number, cameras as sets of bits.
+///
+/// Made once when a policy is loaded, never changed, and shared by all copies of an arbiter. It decides nothing that
+/// `Policy` does not say; texts are looked up when somebody is told.
+package final class CompiledPolicy: Sendable {
+    package let source: Policy
+    /// The texts that `Rule.index` means: cause rules, rank rules, order keys, each in the file's order.
+    package let texts: [String]
+    /// The same, of a bid that has won and waits only for the time that the holder has.
+    let lateTexts: [String]
+    /// From here on the texts are those of the order list.
+    let firstOrderText: Int
+    let causes: [CompiledCause]
+    let ranks: [CompiledRank]
+    private let weakest: RankTerms
+    /// What bids are compared by after their rank, strongest bits first.
+    let order: [OrderField]
+    /// Whether the order list ends with the age of the start request, and which way.
+    let age: (isNewestFirst: Bool, rule: Rule)?
+    package let names: PolicyNames
+    let rights: CompiledRights
+    /// For each camera that the policy names: those it cannot run beside, as bits, and its cost.
+    private let conflicts: [UInt64]
+    private let costs: [CameraCost]
+    /// The dearest of each, since it is asked for in every round.
+    private let mostCosts: [Int]
+    /// Some camera's cost depends on the format, and there is a budget to count it towards: sessions are weighed one by one.
+    let weighsFormats: Bool
+    /// A decision on one camera can touch another.
+    package let linksCameras: Bool
+    let hasConflicts: Bool
+    let shares: Bool
+    let reads: StrengthReads
+    /// Some rule reads whether a session has held its camera since it asked for it.
+    let readsBids: Bool
+    /// No lease is longer; 0: there is none.
+    package let longestLease: Int64
+
+    /// Copied out of the policy, because every comparison asks.
+    let contention: Contention
+    let budget: Int?
+    /// Which sources are believed about presence, the most trusted first.
+    let sources: [PresenceSource]
+
+    /// The one that needs no file.
+    static let builtIn = CompiledPolicy(.firstCome)
+
+    package init(_ policy: Policy) {
+        source = policy
+        contention = policy.contention
+        budget = policy.contention.budget
+        sources = policy.sources.map { $0 }
+        shares = policy.contention.sharing != .none
+        let names = PolicyNames(policy)
+        self.names = names
+        rights = CompiledRights(policy.rights)
+        let cameras = names.cameras
+        costs = cameras.map { camera in policy.cameras.first { $0.camera == camera }?.cost ?? 0 }
+        mostCosts = costs.map(\.dearest)
+        weighsFormats = policy.contention.budget != nil && costs.contains(where: \.isByFormat)
+        conflicts = cameras.map { one in
+            cameras.enumerated().reduce(0) { $0 | (policy.conflict(one, $1.element) ? 1 << UInt64($1.offset) : 0) }
+        }
+        hasConflicts = conflicts.contains { $0 != 0 }
+        linksCameras = policy.linksCameras
+        causes = policy.causeRules.enumerated().map { CompiledCause($1, at: $0, names) }
+        let firstRank = causes.count
+        ranks = policy.rankRules.enumerated().map { CompiledRank($1, at: firstRank + $0, names) }
+        weakest = RankTerms(rank: policy.ranks.count - 1, rule: .law(.weakestRank))
+        readsBids = (causes.map(\.when) + ranks.map(\.when)).contains { $0.reads(.bidIsNew) }
+        longestLease = ranks.reduce(0) { max($0, $1.terms.lease ?? 0) }
+        firstOrderText = firstRank + policy.rankRules.count
+        (order, age) = OrderField.fields(of: policy, from: firstOrderText)
+        let texts =
+            policy.causeRules.map(\.name) + policy.rankRules.map(\.name)
+            + policy.contention.order.map { "order: \($0.name)" }
+        // Copies, so that arbiters of one policy on two threads do not count references to the same texts.
+        self.texts = texts.map { String(decoding: Array($0.utf8), as: UTF8.self) }
+        lateTexts = texts.map { "\($0), after its time" }
+        reads = StrengthReads(policy)
+    }
+
+    @inline(__always) func conflict(_ a: Int8, _ b: Int8) -> Bool {
+        a >= 0 && b >= 0 && conflicts[Int(a)] >> UInt64(b) & 1 == 1
+    }
+
+    /// What it costs at most, whatever its format.
+    @inline(__always) func cost(_ camera: Int8) -> Int { camera >= 0 ? mostCosts[Int(camera)] : 0 }
+
+    /// Its costs by format; nil: it costs the same in every format.
+    func costsByFormat(_ camera: Int8) -> CameraCost? {
+        guard weighsFormats, camera >= 0, costs[Int(camera)].isByFormat else { return nil }
+        return costs[Int(camera)]
+    }
+
+    /// The first rule that matches; where none does, the rank is the weakest.
+    @inline(__always) func rank(_ facts: FactBits) -> RankTerms {
+        for rank in ranks where rank.when.holds(for: facts) { return rank.terms }
+        return weakest
+    }
+}
+
+/// A cause rule. The four causes that a policy may raise have places of their own, so that a look keeps four answers.
+struct CompiledCause: Sendable, BitwiseCopyable {
+    let when: Condition
+    let place: Int
+    let cause: Cause
+    let access: Access
+    let rule: Rule
+
+    init(_ rule: CauseRule, at index: Int, _ names: PolicyNames) {
+        when = names.condition(rule.when)
+        cause = rule.cause
+        place = CauseRule.causes.firstIndex(of: rule.cause) ?? 0
+        access = rule.access
+        self.rule = Rule(.policy, index)
+    }
+}
+
+/// A rank rule: when it holds, and what it then gives.
+struct CompiledRank: Sendable, BitwiseCopyable {
+    let when: Condition
+    let terms: RankTerms
+
+    init(_ source: RankRule, at index: Int, _ names: PolicyNames) {
+        when = names.condition(source.when)
+        terms = RankTerms(
+            rank: source.rank, isImmediate: source.isImmediate, denies: source.deny,
+            grace: source.grace.wholeNanoseconds, minHold: source.minHold.wholeNanoseconds,
+            lease: source.lease?.wholeNanoseconds, rule: Rule(.policy, index))
+    }
+}
+
+/// What a bid has of its rank; times in nanoseconds.
+struct RankTerms: Sendable, BitwiseCopyable {
+    /// 0 is the strongest.
+    var rank: Int
+    var isImmediate = false
+    var denies = false
+    var grace: Int64 = 0
+    var minHold: Int64 = 0
+    var lease: Int64?
+    var rule: Rule
+
+    /// The rank that a client took for itself: nobody keeps the privileges of a rank it gave up, but its lease stays.
+    func lowered(to rank: Int) -> RankTerms {
+        RankTerms(rank: rank, denies: denies, lease: lease, rule: .law(.lowered))
+    }
+}
+
+/// Which facts the strength of a bid depends on: whoever may win hears when one of them changes.
+struct StrengthReads: Sendable {
+    let presence: Bool
+    let attributes: Bool
+    let operatorChoice: Bool
+    let modes: Bool
+
+    init(_ policy: Policy) {
+        let tests = policy.rankRules.flatMap(\.when)
+        let order = policy.contention.order
+        presence =
+            order.contains(.focused) || order.contains(.foreground)
+            || tests.contains {
+                switch $0 {
+                case .foreground, .layout, .focused, .foregroundApps: true
+                default: false
+                }
+            }
+        attributes =
+            order.contains { if case .attribute = $0 { true } else { false } }
+            || tests.contains { if case .attribute = $0 { true } else { false } }
+        modes = tests.contains { if case .mode = $0 { true } else { false } }
+        operatorChoice = order.contains(.operatorChosen) || tests.contains { $0.isOperators }
+    }
+}
+
+extension FactTest {
+    fileprivate var isOperators: Bool { if case .operatorChosen = self { true } else { false } }
+}

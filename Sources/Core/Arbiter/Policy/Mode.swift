@@ -1,0 +1,110 @@
+import Vocabulary
+
+/// One value that the whole machine may have, declared in the file: night, cleaning, visiting hours.
+///
+/// The machine has exactly one value at a time: the mode that was set by hand, until it is taken back; else the first one
+/// declared whose calendar holds; else none. The core has no clock: the caller tells it what the calendar says
+/// (`Event.calendar`), so that traces replay.
+public struct Mode: Hashable, Sendable {
+    public var name: String
+    /// When it holds by itself. Empty: never, it is only set by hand.
+    public var at: [CalendarSpan]
+    /// Who may set it by hand, in the order of `Setter`. Empty: nobody, it only follows its calendar.
+    public var setBy: [Setter]
+
+    /// Who sets a mode by hand.
+    public enum Setter: String, Hashable, Sendable, Codable, CaseIterable {
+        case root
+        /// A client that is trusted with everybody's facts: whoever may choose an app by hand.
+        case `operator`
+    }
+
+    public init(name: String, at: [CalendarSpan] = [], setBy: [Setter] = Setter.allCases) {
+        self.name = name
+        self.at = at
+        self.setBy = Setter.allCases.filter(setBy.contains)
+    }
+
+    /// Root may do whatever the operator may.
+    public func maySet(_ setter: Setter) -> Bool { setBy.contains(setter) || setter == .root && !setBy.isEmpty }
+
+    /// How rules and scenarios call it that no mode is in force.
+    public static let none = "none"
+}
+
+/// What was said of the machine's mode: by hand, and by the calendar. Names, so that a reload forgets nothing.
+package struct ModeWords: Hashable, Sendable, Codable {
+    /// Nil: nobody has set one, or it was taken back.
+    package var byHand: ByHand?
+    /// The first mode whose calendar holds; nil: none.
+    package var calendar: String?
+
+    package struct ByHand: Hashable, Sendable, Codable {
+        package var mode: String
+        package var by: Mode.Setter
+    }
+
+    /// The mode in force under a policy, by its place there from 1; 0: none. A name that the policy lacks says nothing.
+    func place(in modes: [Mode]) -> UInt8 {
+        for name in [byHand?.mode, calendar] {
+            if let name, let place = modes.firstIndex(where: { $0.name == name }) { return UInt8(place + 1) }
+        }
+        return 0
+    }
+}
+
+/// The machine's mode: what was set by hand, what the calendar says, and which of the two is in force.
+extension Arbiter {
+    /// - Parameter name: nil: the one that was set by hand is taken back.
+    mutating func setMode(_ name: String?, by setter: Mode.Setter, _ notes: inout StepNotes) {
+        // Whoever may not set the one that stands may not end it either, as long as the policy has it.
+        let standing = state.modeWords.byHand.flatMap { word in policy.modes.first { $0.name == word.mode } }
+        for mode in [standing, name == nil ? nil : declaredMode(name)].compactMap({ $0 }) where !mode.maySet(setter) {
+            let who = mode.setBy.map(\.rawValue).joined(separator: " and ")
+            return notes.refuse(
+                .notTrusted,
+                "The mode \"\(mode.name)\" is set and taken back by "
+                    + (who.isEmpty ? "its calendar alone" : "\(who) only")
+                    + ", and this is the word of \(setter.rawValue).",
+                .modeSetters)
+        }
+        guard let name else {
+            state.modeWords.byHand = nil
+            return updateMode(&notes)
+        }
+        guard declaredMode(name) != nil else {
+            let names = policy.modes.map(\.name).joined(separator: ", ")
+            return notes.refuse(
+                .invalidValue,
+                "The policy \"\(policy.name)\" has no mode \"\(name)\"; it has \(names.isEmpty ? "none" : names).",
+                .modesOfThePolicy)
+        }
+        state.modeWords.byHand = ModeWords.ByHand(mode: name, by: setter)
+        updateMode(&notes)
+    }
+
+    /// Also a name that the policy lacks, which counts as nothing: a caller that loads another policy says beforehand what
+    /// its calendar says, so that no mode ends for a moment between the two.
+    mutating func calendar(_ name: String?, _ notes: inout StepNotes) {
+        state.modeWords.calendar = name
+        updateMode(&notes)
+    }
+
+    private func declaredMode(_ name: String?) -> Mode? { policy.modes.first { $0.name == name } }
+
+    private mutating func updateMode(_ notes: inout StepNotes) {
+        let before = state.world.mode
+        state.updateMode()
+        guard state.world.mode != before else { return }
+        touchAll(&notes)
+        if state.policy.reads.modes { notes.prioritiesOfEverybody = true }
+    }
+}
+
+extension State {
+    /// Under the policy in force: a name that it lacks counts as not said, until a policy has it again.
+    mutating func updateMode() { world.mode = modeWords.place(in: policy.source.modes) }
+
+    /// Nil: none is in force.
+    package var mode: Mode? { world.mode == 0 ? nil : policy.source.modes[Int(world.mode) - 1] }
+}

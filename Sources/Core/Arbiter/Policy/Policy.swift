@@ -1,0 +1,338 @@
+public import Vocabulary
+
+/// Who may have a camera, as a value: what a policy file says, and nothing else.
+///
+/// It answers four questions, in this order. **May it use the camera at all?** `rights` says. **May this session run
+/// now?** Every cause rule is asked; for each cause the first matching rule answers with the access it leaves. **How
+/// strong is its bid?** The first matching rank rule answers. **Who wins when bids meet?** `contention` answers, by
+/// one named choice for each question. There is no unwritten rule.
+public struct Policy: Hashable, Sendable {
+    public var name: String
+    public var summary: String
+    /// Which sources are believed about presence, the most trusted first. Empty: every client counts as foreground.
+    public var sources: [PresenceSource]
+    /// The unit that is the user's shell, or the user's agent; nil: the first client that says so. The core does not
+    /// decide which client that is.
+    public var shellUnit: String?
+    public var agentUnit: String?
+    /// What rules and the order list may read of an app beyond the built-in facts.
+    public var attributes: [Attribute]
+    /// Values that the whole machine may have, in the order in which their calendars are asked.
+    public var modes: [Mode]
+    public var causeRules: [CauseRule]
+    /// Who may use cameras at all.
+    public var rights: Rights
+    /// Rank names, strongest first. Never empty.
+    public var ranks: [String]
+    public var rankRules: [RankRule]
+    public var contention: Contention
+    public var cameras: [CameraRule]
+    /// A lower pressure counts only after it has lasted this long, so that cameras do not flicker on and off at a threshold.
+    public var pressureSettle: Duration
+    /// From where on the machine's own figures count as which pressure. The core does not look at them.
+    public var pressure: PressureSettings
+    /// What the policy promises about itself; for `camclient policy verify`, never for a decision.
+    public var statements: [Statement]
+
+    /// A policy with one rank for everyone and no rule; what else it says is set afterwards.
+    public init(name: String) { self.init(name: name, summary: "") }
+
+    package init(
+        name: String, summary: String = "", sources: [PresenceSource] = [], shellUnit: String? = nil,
+        agentUnit: String? = nil, rights: Rights = Rights(), attributes: [Attribute] = [], modes: [Mode] = [],
+        causeRules: [CauseRule] = [], ranks: [String] = ["everyone"], rankRules: [RankRule] = [],
+        contention: Contention = Contention(), cameras: [CameraRule] = [], pressureSettle: Duration = .seconds(5),
+        pressure: PressureSettings = .usual, statements: [Statement] = []
+    ) {
+        precondition(!ranks.isEmpty, "a policy needs at least one rank")
+        self.name = name
+        self.summary = summary
+        self.sources = sources
+        self.shellUnit = shellUnit
+        self.agentUnit = agentUnit
+        self.rights = rights
+        self.attributes = attributes
+        self.modes = modes
+        self.causeRules = causeRules
+        self.ranks = ranks
+        self.rankRules = rankRules
+        self.contention = contention
+        self.cameras = cameras
+        self.pressureSettle = pressureSettle
+        self.pressure = pressure
+        self.statements = statements
+    }
+
+    /// Whether any rule asks how hard the machine is pressed: else nobody need look.
+    public var readsPressure: Bool {
+        (causeRules.map(\.when) + rankRules.map(\.when)).joined().contains { test in
+            if case .pressure = test { true } else { false }
+        }
+    }
+}
+
+/// "May this session run now?"
+public struct CauseRule: Hashable, Sendable {
+    public var name: String
+    public var when: [FactTest]
+    public var cause: Cause
+    /// What the cause leaves while the rule matches.
+    public var access: Access
+
+    public init(name: String, when: [FactTest], cause: Cause, access: Access = .none) {
+        self.name = name
+        self.when = when
+        self.cause = cause
+        self.access = access
+    }
+
+    /// The causes a policy may raise. The others are facts of the machine and hold under every policy.
+    public static let causes: [Cause] = [
+        .videoDeviceNotAvailableInBackground, .audioDeviceInUseByAnotherClient,
+        .videoDeviceNotAvailableWithMultipleForegroundApps, .videoDeviceNotAvailableDueToSystemPressure,
+    ]
+}
+
+/// "How strong is its bid?"
+public struct RankRule: Hashable, Sendable {
+    public var name: String
+    public var when: [FactTest]
+    /// Index into `Policy.ranks`; 0 is the strongest.
+    public var rank: Int
+    /// No grace, no min-hold, no lease stands in its way.
+    public var isImmediate: Bool
+    /// How long a holder of this rank may finish after it was told. Zero: cut at once.
+    public var grace: Duration
+    /// How long a holder of this rank keeps the camera against stronger bids. Zero: not at all.
+    public var minHold: Duration
+    /// How long it may hold the camera at a time; nil: as long as it wins.
+    public var lease: Duration?
+    /// A session that matches may not have a camera at all: its start is refused, and a reload stops it if it runs.
+    public var deny: Bool
+
+    public init(
+        name: String, when: [FactTest] = [], rank: Int, isImmediate: Bool = false, grace: Duration = .zero,
+        minHold: Duration = .zero, lease: Duration? = nil, deny: Bool = false
+    ) {
+        self.name = name
+        self.when = when
+        self.rank = rank
+        self.isImmediate = isImmediate
+        self.grace = grace
+        self.minHold = minHold
+        self.lease = lease
+        self.deny = deny
+    }
+}
+
+/// "Who wins when bids meet?"
+public struct Contention: Hashable, Sendable {
+    /// Compared left to right between bids of one rank.
+    public var order: [OrderKey]
+    public var tie: Tie
+    public var sameApp: SameApp
+    /// Between two cameras of one app that cannot run beside each other.
+    public var ownConflict: OwnConflict
+    public var newcomer: Newcomer
+    public var loser: Loser
+    public var sharing: Sharing
+    /// Whose sessions share the holder's camera, where cameras are shared.
+    public var shareWith: ShareWith
+    public var reDecide: ReDecide
+    /// How long an expired or evicted tenant ranks behind all that wait.
+    public var coolDown: Duration
+    /// The sum of the held cameras' costs stays at or below it; nil: no budget.
+    public var budget: Int?
+    /// Which holder goes when the budget is short.
+    public var givesWay: GivesWay
+    /// The strongest app may exceed the budget.
+    public var strongestMayExceed: Bool
+    /// A weaker waiter may be served while a stronger one still lacks budget or a conflicting camera.
+    public var backfill: Bool
+
+    public enum OrderKey: Hashable, Sendable {
+        case focused, foreground, recording, newest, oldest, operatorChosen
+        /// The stronger value of an attribute that the policy declares.
+        case attribute(String)
+
+        /// All but the attributes, which are the policy's own.
+        public static let builtIn: [OrderKey] = [.focused, .foreground, .recording, .newest, .oldest, .operatorChosen]
+
+        /// As a policy file writes it.
+        public var name: String {
+            switch self {
+            case .focused: "focused"
+            case .foreground: "foreground"
+            case .recording: "recording"
+            case .newest: "newest"
+            case .oldest: "oldest"
+            case .operatorChosen: "operator"
+            case .attribute(let name): name
+            }
+        }
+    }
+    public enum Tie: String, Hashable, Sendable, CaseIterable { case newcomer, holder }
+    public enum SameApp: String, Hashable, Sendable, CaseIterable {
+        /// The older session waits, and runs again when the newer one stops.
+        case newest
+        /// The older session is stopped for good.
+        case replace
+        /// The newer session's start is refused.
+        case refuse
+    }
+    public enum OwnConflict: String, Hashable, Sendable, CaseIterable { case contend, refuse }
+    public enum GivesWay: String, Hashable, Sendable, CaseIterable {
+        /// As few as it takes, the weakest first; the newcomer has to beat them all.
+        case weakest
+        /// One after another of those that the newcomer beats, the longest held first.
+        case longestHeld = "longest-held"
+    }
+    public enum Newcomer: String, Hashable, Sendable, CaseIterable { case queue, refuse }
+    public enum Loser: String, Hashable, Sendable, CaseIterable { case interrupt, evict }
+    /// `all` is not served yet, and is refused where a policy is read.
+    public enum Sharing: String, Hashable, Sendable, CaseIterable {
+        case none, all
+        case readOnly = "read-only"
+    }
+    public enum ShareWith: String, Hashable, Sendable, CaseIterable {
+        /// Those of the holder's user.
+        case user
+        case everyone
+    }
+    public enum ReDecide: String, Hashable, Sendable, CaseIterable { case facts, open }
+
+    /// What a policy that says nothing of it means.
+    public init() { self.init(order: []) }
+
+    package init(
+        order: [OrderKey] = [], tie: Tie = .holder, sameApp: SameApp = .newest, ownConflict: OwnConflict = .contend,
+        newcomer: Newcomer = .queue, loser: Loser = .interrupt, sharing: Sharing = .none, shareWith: ShareWith = .user,
+        reDecide: ReDecide = .facts, coolDown: Duration = .seconds(10), budget: Int? = nil,
+        givesWay: GivesWay = .weakest, strongestMayExceed: Bool = false, backfill: Bool = false
+    ) {
+        self.order = order
+        self.tie = tie
+        self.sameApp = sameApp
+        self.ownConflict = ownConflict
+        self.newcomer = newcomer
+        self.loser = loser
+        self.sharing = sharing
+        self.shareWith = shareWith
+        self.reDecide = reDecide
+        self.coolDown = coolDown
+        self.budget = budget
+        self.givesWay = givesWay
+        self.strongestMayExceed = strongestMayExceed
+        self.backfill = backfill
+    }
+}
+
+/// What cameras do to each other.
+public struct CameraRule: Hashable, Sendable {
+    public var camera: CameraID
+    /// Cameras that cannot run beside this one; either side listing the other is enough.
+    public var conflicts: [CameraID]
+    public var cost: CameraCost
+
+    public init(camera: CameraID, conflicts: [CameraID] = [], cost: CameraCost = 0) {
+        self.camera = camera
+        self.conflicts = conflicts
+        self.cost = cost
+    }
+
+    public init(camera: CameraID, conflicts: [CameraID] = [], cost: Int) {
+        self.init(camera: camera, conflicts: conflicts, cost: CameraCost(cost))
+    }
+}
+
+/// What a policy wants to know of an app beyond the built-in facts: a named scale of values, declared in the file.
+///
+/// A trusted source gives each app its value (`Event.attribute`), and a client may lower its own app's
+/// (`Event.loweredAttribute`). The value counts at once for everything that the app holds or waits for.
+public struct Attribute: Hashable, Sendable {
+    public var name: String
+    /// Strongest first. Never empty.
+    public var values: [String]
+    /// What counts for an app that was told nothing, or something that is none of `values`.
+    public var defaultValue: String
+
+    /// - Parameter defaultValue: one of `values`; nil: the weakest.
+    public init(name: String, values: [String], default defaultValue: String? = nil) {
+        precondition(!values.isEmpty, "an attribute needs at least one value")
+        precondition(defaultValue.map(values.contains) ?? true, "an attribute's default is one of its values")
+        self.name = name
+        self.values = values
+        self.defaultValue = defaultValue ?? values[values.count - 1]
+    }
+
+    /// Where a value stands, 0 the strongest; what is no value counts as the default.
+    func place(of value: String?) -> Int {
+        value.flatMap { values.firstIndex(of: $0) } ?? values.firstIndex(of: defaultValue) ?? values.count - 1
+    }
+}
+
+/// What an app was told of its attributes, sorted by their names; small enough that a search in order is the quickest.
+package struct AttributeValues: Hashable, Sendable, Codable {
+    package private(set) var pairs: [Pair] = []
+
+    package struct Pair: Hashable, Sendable, Codable {
+        package var name: String
+        package var value: String
+    }
+
+    package subscript(name: String) -> String? {
+        get { pairs.first { $0.name == name }?.value }
+        set {
+            pairs.removeAll { $0.name == name }
+            guard let newValue else { return }
+            let place = pairs.firstIndex { $0.name > name } ?? pairs.count
+            pairs.insert(Pair(name: name, value: newValue), at: place)
+        }
+    }
+
+    package var isEmpty: Bool { pairs.isEmpty }
+
+    /// Forgets what a policy does not ask about: whatever policies were loaded, an app never has more than two policies' worth.
+    mutating func keepOnly(_ attributes: [Attribute]) {
+        pairs.removeAll { pair in !attributes.contains { $0.name == pair.name } }
+    }
+}
+
+// A policy asked in words: for whoever explains, measures or writes policies. Decisions ask `CompiledPolicy`.
+
+extension Policy {
+    /// Every cause's first matching rule, in file order.
+    package func answers(_ facts: Facts) -> [CauseRule] {
+        var answered = CauseSet()
+        return causeRules.filter { rule in
+            guard !answered.contains(rule.cause), rule.when.allSatisfy({ $0.holds(for: facts) }) else { return false }
+            answered.insert(rule.cause)
+            return true
+        }
+    }
+
+    /// The first matching rank rule, or the weakest rank where none matches.
+    package func rank(_ facts: Facts) -> RankRule {
+        for index in rankRules.indices where rankRules[index].when.allSatisfy({ $0.holds(for: facts) }) {
+            return rankRules[index]
+        }
+        return RankRule(name: Law.weakestRank.text, rank: ranks.count - 1)
+    }
+
+    /// Either side listing the other is enough.
+    package func conflict(_ a: CameraID, _ b: CameraID) -> Bool {
+        cameras.contains {
+            ($0.camera == a && $0.conflicts.contains(b)) || ($0.camera == b && $0.conflicts.contains(a))
+        }
+    }
+
+    package func cost(_ camera: CameraID) -> CameraCost { cameras.first { $0.camera == camera }?.cost ?? 0 }
+
+    /// Whether a decision on one camera can touch another at all.
+    package var linksCameras: Bool { contention.budget != nil || cameras.contains { !$0.conflicts.isEmpty } }
+
+    /// In force when no valid policy could be read: first come, and nobody is interrupted by another app.
+    public static let firstCome = Policy(
+        name: "first-come", summary: "Built in: the first app keeps the camera, and nobody is interrupted.",
+        contention: Contention(order: [], tie: .holder, sameApp: .newest))
+}

@@ -1,0 +1,244 @@
+import Vocabulary
+
+extension Arbiter {
+    mutating func connect(_ id: ClientID, _ app: AppID, _ identity: ClientIdentity, _ notes: inout StepNotes) {
+        // Told twice, it is the same client.
+        guard state.client(id) == nil else { return }
+        let name = state.row(of: app)
+        let ref = state.ref(name, isClaimed: !identity.isVerified)
+        let before = state.foregroundApps(of: app.user)
+        let (login, marks) = known(identity)
+        let slot = state.clients.insert(Client(id: id.rawValue, app: ref, login: login, marks: marks))
+        if let login = state.clients[slot].login { state.logins[login].clients += 1 }
+        state.clientSlots.insert(slot, for: id.rawValue)
+        while state.clientTexts.count < state.clients.rows.count { state.clientTexts.append(ClientTexts()) }
+        state.clientTexts[Int(slot.index)] = ClientTexts(groups: identity.groups)
+        state.link(slot, to: ref)
+        state.identify(slot)
+        noteApp(name, since: before, &notes)
+    }
+
+    private mutating func known(_ identity: ClientIdentity) -> (login: Slot<Login>?, marks: Client.Marks) {
+        var marks: Client.Marks = []
+        if identity.isWeak { marks.insert(.weak) }
+        if identity.isOwn { marks.insert(.own) }
+        switch identity.login {
+        case .seat: return (nil, marks.union(.sits))
+        case .outside: return (nil, marks)
+        case .session(let id): return (state.row(of: id), marks)
+        }
+    }
+
+    /// The name and the kind stay as they were at its first session, which was decided by them. What an app can do
+    /// beside others may change at any time.
+    mutating func declare(_ id: ClientID, _ attributes: ClientAttributes, _ notes: inout StepNotes) {
+        guard let slot = state.client(id) else { return }
+        let client = state.clients[slot]
+        let name = state.appNames[client.app.slot]
+        let claims = attributes.claimedApp ?? state.clientTexts[Int(slot.index)].claimedApp
+        if client.firstSession != nil {
+            guard claims == state.clientTexts[Int(slot.index)].claimedApp, attributes.kind == client.kind.word else {
+                return notes.refuse(
+                    .refusedByPolicy,
+                    "A client says its name and kind before its first session; this one has \(state.sessions(of: slot).count).",
+                    .declareFirst)
+            }
+        }
+        let before = state.foregroundApps(of: name.user)
+        state.clientTexts[Int(slot.index)].claimedApp = claims
+        state.clients[slot].kind = Client.Kind(attributes.kind)
+        state.clients[slot].multitasking = attributes.multitasking
+        state.clients[slot].requiresFullScreen = attributes.requiresFullScreen
+        if let claims, client.app.isClaimed, claims != name.name { move(slot, to: claims, since: before, &notes) }
+        state.identify(slot)
+        noteApp(state.clients[slot].app.slot, since: before, &notes)
+    }
+
+    /// A client that the kernel does not vouch for says that it is of another app.
+    private mutating func move(
+        _ slot: Slot<Client>, to name: String, since before: Facts.ForegroundApps, _ notes: inout StepNotes
+    ) {
+        let old = state.clients[slot].app
+        let user = state.apps[old.slot].user
+        state.unlink(slot, from: old)
+        let row = state.row(of: AppID(name, user: user))
+        let new = state.ref(row, isClaimed: true)
+        state.clients[slot].app = new
+        state.link(slot, to: new)
+        noteApp(old.slot, since: before, &notes)
+        state.release(old.slot)
+    }
+
+    mutating func declarePresence(_ id: ClientID, _ placed: Placed, _ notes: inout StepNotes) {
+        guard let slot = state.client(id) else { return }
+        let app = state.clients[slot].app
+        let before = state.foregroundApps(of: state.apps[app.slot].user)
+        if !state.apps[app.slot][app].declared.isSomewhere { state.updateUser(of: app.slot) { $0.declared += 1 } }
+        let isNews = !state.apps[app.slot][app].declared.says(placed)
+        state.apps[app.slot][app].declared = placed
+        noteApp(app.slot, since: before, &notes)
+        if isNews, state.policy.reads.presence { notePriorities(of: app, &notes) }
+    }
+
+    mutating func lowerPriority(_ id: ClientID, _ rank: String, _ notes: inout StepNotes) {
+        guard let slot = state.client(id) else { return }
+        let ranks = policy.ranks
+        guard let wanted = ranks.firstIndex(of: rank) else {
+            return notes.refuse(
+                .invalidValue,
+                "The policy \"\(policy.name)\" has no rank \"\(rank)\"; it has \(ranks.joined(separator: ", ")).",
+                .ranksOfThePolicy)
+        }
+        let own = state.sessions(of: slot).map { state.look(at: $0).rank.rank }.min()
+        let strongest = own ?? state.clients[slot].loweredRank.map(Int.init) ?? 0
+        guard wanted >= strongest else {
+            return notes.refuse(
+                .priorityRaised,
+                "Rank \"\(rank)\" is stronger than \"\(ranks[strongest])\", the one in force; only weaker ones can be taken.",
+                .demotionOnly)
+        }
+        if state.clientTexts[Int(slot.index)].loweredTo == rank { return }
+        state.clientTexts[Int(slot.index)].loweredTo = rank
+        state.identify(slot)
+        touch(client: slot, &notes)
+        notePriorities(of: state.clients[slot].app, &notes)
+    }
+
+    /// Everything it held is free in this step.
+    mutating func disconnect(_ id: ClientID, _ notes: inout StepNotes) {
+        guard let slot = state.client(id) else { return }
+        let client = state.clients[slot]
+        let before = state.foregroundApps(of: state.apps[client.app.slot].user)
+        for session in state.sessions(of: slot) { end(session, &notes) }
+        state.unlink(slot, from: client.app)
+        if let login = client.login {
+            state.logins[login].clients -= 1
+            state.release(login)
+        }
+        state.clientSlots.remove(id.rawValue)
+        state.clients.remove(slot)
+        noteApp(client.app.slot, since: before, &notes)
+        state.release(client.app.slot)
+    }
+
+    /// A name's clients, what is said of it, or what it says of itself changed: its sessions are looked at again, and
+    /// all of its user's where the number of apps in front has changed. Where only which apps these are has changed,
+    /// the sessions that were told the app beside them are.
+    mutating func noteApp(_ name: Slot<App>, since before: Facts.ForegroundApps, _ notes: inout StepNotes) {
+        let areOthersInFront = state.updateInFront(name)
+        state.updateAttributes(name)
+        touch(name, &notes)
+        // A camera that is kept for an app of this name is kept for the vouched-for one, where that is connected.
+        for timer in state.timers where timer.kind == .reservation && timer.app?.slot == name {
+            if let camera = timer.camera { notes.touch(camera) }
+        }
+        let user = state.apps[name].user
+        let isNumberNew = before != state.foregroundApps(of: user)
+        guard isNumberNew || areOthersInFront else { return }
+        for camera in state.cameraOrder {
+            var place = state.cameras[camera].firstRequest
+            while let slot = place {
+                let session = state.sessions[slot]
+                if isNumberNew || session.shown.namesTheAppBeside,
+                    state.apps[state.clients[session.client].app.slot].user == user
+                {
+                    notes.touch(camera)
+                }
+                place = session.nextOnCamera
+            }
+        }
+    }
+}
+
+// MARK: Rows of clients and apps
+
+extension State {
+    /// The row of a name, made where there is none.
+    mutating func row(of app: AppID) -> Slot<App> {
+        if let known = appNames[app] { return known }
+        generation &+= 1
+        let slot = apps.insert(App(user: app.user, generation: generation))
+        appNames.set(app, for: slot)
+        while attributes.count < apps.rows.count { attributes.append(AttributeValues()) }
+        attributes[Int(slot.index)] = AttributeValues()
+        if let place = users.firstIndex(where: { $0.user == app.user }) {
+            users[place].apps += 1
+        } else {
+            users.append(User(user: app.user, apps: 1))
+        }
+        updateAttributes(slot)
+        updateWords(slot)
+        return slot
+    }
+
+    /// Frees a name's row, once nobody has anything to say of it.
+    mutating func release(_ slot: Slot<App>) {
+        let app = apps[slot]
+        guard !app.isConnected, !app.byShell.isSomewhere, !app.byAgent.isSomewhere, !app.hasMicrophone,
+            !app.isAttributed, world.operatorChoice != slot, app.generation != 0,
+            !timers.contains(where: { $0.app?.slot == slot })
+        else { return }
+        appNames.remove(slot)
+        apps[slot].generation = 0
+        apps.remove(slot)
+        guard let place = users.firstIndex(where: { $0.user == app.user }) else { return }
+        users[place].apps -= 1
+        if users[place].apps == 0 { users.remove(at: place) }
+    }
+
+    mutating func updateUser(of app: Slot<App>, _ change: (inout User) -> Void) {
+        if let place = users.firstIndex(where: { $0.user == apps[app].user }) { change(&users[place]) }
+    }
+
+    /// In the order of their ids.
+    mutating func link(_ slot: Slot<Client>, to app: AppRef) {
+        var before: Slot<Client>?
+        var place = apps[app.slot][app].firstClient
+        while let other = place, clients[other].id < clients[slot].id {
+            before = other
+            place = clients[other].nextOfApp
+        }
+        clients[slot].nextOfApp = place
+        if let before { clients[before].nextOfApp = slot } else { apps[app.slot][app].firstClient = slot }
+    }
+
+    /// What an app said of itself ends with its last client; what a shell says of it stays.
+    mutating func unlink(_ slot: Slot<Client>, from app: AppRef) {
+        var before: Slot<Client>?
+        var place = apps[app.slot][app].firstClient
+        while let other = place, other != slot {
+            before = other
+            place = clients[other].nextOfApp
+        }
+        let next = clients[slot].nextOfApp
+        if let before { clients[before].nextOfApp = next } else { apps[app.slot][app].firstClient = next }
+        guard apps[app.slot][app].firstClient == nil, apps[app.slot][app].declared.isSomewhere else { return }
+        apps[app.slot][app].declared = .nowhere
+        updateUser(of: app.slot) { $0.declared -= 1 }
+    }
+
+    /// What a client is to the rules of the policy in force.
+    mutating func identify(_ slot: Slot<Client>) {
+        let client = clients[slot]
+        let texts = clientTexts[Int(slot.index)]
+        let name = appNames[client.app.slot]
+        clients[slot].who = policy.names.who(
+            app: client.app.isClaimed ? nil : name.name, claimedApp: texts.claimedApp, user: name.user)
+        clients[slot].loweredRank = texts.loweredTo.flatMap { policy.source.ranks.firstIndex(of: $0) }.map(UInt8.init)
+        clients[slot].hasLoweredItself = texts.loweredTo != nil || !texts.loweredAttributes.isEmpty
+        clients[slot].right = right(of: slot)
+    }
+
+    mutating func row(of login: LoginSessionID) -> Slot<Login> {
+        if let known = loginNames[login] { return known }
+        let slot = logins.insert(Login())
+        loginNames.set(login, for: slot)
+        return slot
+    }
+
+    mutating func release(_ login: Slot<Login>) {
+        guard !logins[login].isKnown, logins[login].clients == 0 else { return }
+        loginNames.remove(login)
+        logins.remove(login)
+    }
+}

@@ -1,0 +1,146 @@
+import Vocabulary
+
+/// What recorders report. News of a grant that is over, or of a camera that is gone, is no mistake: it was on its way.
+extension Arbiter {
+    mutating func handleRecorder(_ event: Event, _ notes: inout StepNotes) {
+        switch event {
+        case .recorderStreaming(let camera, let grant, let inForce):
+            if let slot = current(camera, grant) { firstFrame(slot, inForce, &notes) }
+        case .recorderCut(let camera, let grant): if let slot = current(camera, grant) { recorderCut(slot, &notes) }
+        case .recorderClosedStreams(let camera, let grant, let session):
+            guard current(camera, grant) != nil, let session = state.session(session) else { return }
+            state.timers.removeAll { $0.kind == .closing && $0.session == session }
+        case .recorderConfigured(let camera, let grant, _, let inForce):
+            if let slot = current(camera, grant) { recorderConfigured(slot, inForce, &notes) }
+        case .recorderRefusedConfiguration(let camera, let grant, _, let message):
+            if let slot = current(camera, grant) { recorderRefused(slot, message, &notes) }
+        case .recorderGone(let camera): if let slot = state.cameraNames[camera] { recorderGone(slot, &notes) }
+        case .deviceFailed(let camera, let fault, let message):
+            if let slot = state.cameraNames[camera] { deviceFailed(slot, fault, message, &notes) }
+        case .recordingFinished(
+            let recording, let why, let frames, let duration, let bytes, let lastCapture, let framesLeftOut):
+            var end = RecordingFinished(
+                recording: recording, why: why, frames: frames, duration: duration, bytes: bytes, nextChance: .now)
+            (end.lastCapture, end.framesLeftOut) = (lastCapture, framesLeftOut)
+            recordingFinished(end, &notes)
+        case .photoCaptured(let photo): photoCaptured(photo, &notes)
+        case .rampFinished(let camera, let grant, let factor):
+            guard let slot = current(camera, grant), let held = state.cameras[slot].tenancy.held else { return }
+            notify(held.session, .rampFinished(videoZoomFactor: factor), &notes)
+        case .cameraStateChanged(let camera, let grant, let changed):
+            if let slot = current(camera, grant) { cameraStateChanged(slot, changed, &notes) }
+        case .recorderTrouble(let camera, let code, let message):
+            guard let slot = state.cameraNames[camera], let held = state.cameras[slot].tenancy.held else { return }
+            notify(held.session, .runtimeError(code: code, message: message), &notes)
+        default: break
+        }
+    }
+
+    /// The camera that news of a grant is about; nil when the grant is over.
+    private func current(_ camera: CameraID, _ grant: GrantID) -> Slot<Camera>? {
+        guard let slot = state.cameraNames[camera], state.cameras[slot].grant == grant else { return nil }
+        return slot
+    }
+
+    private mutating func recorderCut(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
+        // The client of a grant that nobody reclaimed has ended, and so its recorder core ended the grant by itself.
+        if state.cameras[camera].tenancy.survivor != nil { return freeSurvivor(camera, &notes) }
+        // Once the recorder is killed, only its end counts: a session that is opened before would lose it at once.
+        guard let cut = state.cameras[camera].tenancy.cut, !cut.isKilled else { return }
+        cutIsDone(camera, &notes)
+    }
+
+    /// The answer goes to the session that asked, also when another session has taken control meanwhile.
+    private mutating func recorderConfigured(_ camera: Slot<Camera>, _ inForce: Configuration, _ notes: inout StepNotes)
+    {
+        guard state.cameras[camera].tenancy.isStreaming, !state.cameraSettings[camera].asked.isEmpty else { return }
+        let answered = state.cameraSettings[camera].asked.removeFirst()
+        state.cameraSettings[camera].inForce = inForce
+        let asker = state.sessionSlots[answered.session]
+        if let asker, state.sessions[asker].camera == camera {
+            let confirmed = state.sessionSettings[asker].confirmed
+            state.sessionSettings[asker].confirmed = check(camera).merged(answered.ordered.ofTheCamera, into: confirmed)
+            if answered.batch[.cancelVideoZoomRamp] == .flag(true) {
+                // Where the ramp was stopped is what is restored later, unless the session has asked for another zoom since.
+                state.sessionSettings[asker].confirmed[.videoZoomFactor] = inForce[.videoZoomFactor]
+                let isOverruled = state.cameraSettings[camera].asked.contains {
+                    $0.session == answered.session && $0.batch[.videoZoomFactor] != nil
+                }
+                if !isOverruled { state.sessionSettings[asker].wanted[.videoZoomFactor] = inForce[.videoZoomFactor] }
+            }
+            if state.sessions[asker].shown.isRunning {
+                tellConfigured(asker, asked: answered.batch, inForce, answered.by, &notes)
+            }
+        }
+        for other in state.requests(on: camera) where other != asker && state.sessions[other].shown.isRunning {
+            tellConfigured(other, asked: answered.batch, inForce, .sharer, &notes)
+        }
+    }
+
+    /// Everybody who sees the picture hears of it: the holder, and those that watch.
+    private mutating func cameraStateChanged(
+        _ camera: Slot<Camera>, _ changed: Configuration, _ notes: inout StepNotes
+    ) {
+        guard state.cameras[camera].tenancy.isStreaming, !changed.isEmpty else { return }
+        state.cameraSettings[camera].inForce.merge(changed)
+        for session in state.requests(on: camera) {
+            guard case .running(let access) = state.sessions[session].shown, access.contains(.preview) else { continue }
+            state.sessionSettings[session].heard?.merge(changed)
+            notify(session, .cameraStateChanged(changed), &notes)
+        }
+    }
+
+    /// The recorder knows better than the capabilities it gave: the whole batch is taken back, and nothing of what
+    /// was asked before or since.
+    private mutating func recorderRefused(_ camera: Slot<Camera>, _ message: String, _ notes: inout StepNotes) {
+        guard state.cameras[camera].tenancy.isStreaming, !state.cameraSettings[camera].asked.isEmpty else { return }
+        let answered = state.cameraSettings[camera].asked.removeFirst()
+        guard let asker = state.sessionSlots[answered.session], state.sessions[asker].camera == camera else { return }
+        let confirmed = state.sessionSettings[asker].confirmed
+        var undone = answered.batch.ordered.filter { state.sessionSettings[asker].wanted[$0.key] == $0.value }.map(
+            \.key)
+        // What the batch put away comes back with it.
+        undone += confirmed.ordered.map(\.key).filter { state.sessionSettings[asker].wanted[$0] == nil }
+        for key in undone { state.sessionSettings[asker].wanted[key] = confirmed[key] }
+        state.noteWishes(of: asker)
+        if state.sessions[asker].request != nil {
+            notify(asker, .runtimeError(code: "configuration-refused", message: message), &notes)
+        }
+        touch(asker, &notes)
+    }
+
+    /// The process ended under a holder (106), or at the end of a cut, which it thereby confirms.
+    private mutating func recorderGone(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
+        if state.cameras[camera].isStuck {
+            state.cameras[camera].isStuck = false
+            touchLinked(camera, &notes)
+        }
+        let tenancy = state.cameras[camera].tenancy
+        if tenancy.cut != nil {
+            cutIsDone(camera, &notes)
+        } else if tenancy.isCapturing {
+            fault(camera, .recorder, cut: nil, &notes)
+        } else if tenancy.survivor != nil {
+            freeSurvivor(camera, &notes)
+        }
+    }
+
+    private mutating func deviceFailed(
+        _ camera: Slot<Camera>, _ deviceFault: DeviceFault, _ message: String, _ notes: inout StepNotes
+    ) {
+        if state.cameras[camera].tenancy.survivor != nil { return endSurvivor(camera, &notes) }
+        guard state.cameras[camera].tenancy.isCapturing, let held = state.cameras[camera].tenancy.held else { return }
+        // Told once, and not at each try: it is interrupted since.
+        if state.sessions[held.session].lost == nil {
+            notify(held.session, .runtimeError(code: deviceFault.rawValue, message: message), &notes)
+        }
+        // The process lives and may still hold the device: it is told to let go.
+        notes.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: .interrupted, next: nil))
+        state.cameras[camera].handover = lastDecision
+        let cut = Cut(until: state.now + Bound.cut)
+        switch deviceFault {
+        case .device: fault(camera, .device, cut: cut, &notes)
+        case .noRoom: findNoRoom(camera, cut: cut, &notes)
+        }
+    }
+}

@@ -1,0 +1,185 @@
+package import Vocabulary
+
+/// One camera: what keeps it from working, who wants it, and who has it.
+package struct Camera: Sendable, Codable, BitwiseCopyable {
+    package var isPresent = true
+    package var isPrivate = false
+    package var isHeldOutside = false
+    /// The recorder did not even end when it was killed.
+    package var isStuck = false
+    /// Sessions with a start request, in the order of their ids.
+    package var firstRequest: Slot<Session>?
+    package var tenancy = Tenancy.free
+    /// The session that gets it as soon as the cut under way is done, or the device may be tried again.
+    package var promise: Promise?
+    /// Faults in a row: how long the next wait is.
+    package var faults: UInt8 = 0
+    /// The grant it was last given, and the decision that its present cut or grant came from.
+    package var grant = GrantID(0)
+    var handover: DecisionID = 0
+    /// Its place in the policy's table, negative where that says nothing of it, and its number in the rules.
+    var place: Int8 = -1
+    var who: UInt64 = 0
+    var position: UInt8 = 0
+    /// Its place among the seats; negative: at none that is told apart.
+    package var seat: Int8 = 0
+
+    package struct Promise: Hashable, Sendable, Codable, BitwiseCopyable {
+        package var session: Slot<Session>
+        package var rule: Rule
+        /// Won while the device was not to be tried: before it opens it must beat what it then meets on other cameras.
+        package var isDormant = false
+        /// The bid that its app was warned of, in the place that the session takes over.
+        package var contest: Contest?
+    }
+
+    /// The bid that its holder, or the session that it is promised to, has to make way for.
+    package var contest: Contest? { tenancy.held?.contest ?? promise?.contest }
+}
+
+/// What is known of a camera in words. Beside the plain row, because hardly any step reads it.
+package struct CameraSettings: Hashable, Sendable, Codable {
+    package var capabilities: CameraCapabilities
+    /// What the camera is set to, as far as its recorder said since the grant.
+    package var inForce = Configuration()
+    /// Batches that the recorder was given and has not answered, in that order, each with the session that asked.
+    package var asked: [Asked] = []
+
+    package struct Asked: Hashable, Sendable, Codable {
+        package var session: UInt64
+        /// What the client wrote, and what its recorder was told.
+        package var batch: Configuration
+        package var ordered: Configuration
+        package var by: Applier
+    }
+}
+
+/// One camera's tenancy.
+///
+///     free ──▶ starting ──▶ streaming ──▶ revoking ──▶ free
+///                 │             │             ▲
+///                 └─────────────┴─────────────┘
+///     free ──▶ surviving (after a restart of the broker) ──▶ streaming (reclaimed), revoking, or free (its recorder ended)
+///     starting, streaming ──▶ lost ──▶ starting (after the backoff), or revoking, free (outranked, stopped)
+///
+/// What the contract calls `granted` is the camera's `promise`: the winner's place while the loser's cut
+/// is under way, here or on a conflicting camera. It is dropped as soon as the winner stops bidding,
+/// so that a winner that vanished meanwhile leaves no trace.
+package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
+    case free
+    /// Kept, without a holder: its recorder core captures on for a grant of the former broker. Meanwhile there is a
+    /// reservation for its app, and no other app gets this camera, nor one that it excludes.
+    case surviving(Survivor)
+    /// Granted, and the recorder was told; it has failed if its first frame is not there by `until`.
+    case starting(Held, until: Moment)
+    case streaming(Held)
+    /// The recorder was lost, or the device failed, under this holder. It keeps its place on this camera; for others the
+    /// camera counts for nothing until it is tried again.
+    case lost(Held, cut: Cut?)
+    /// The stream was ordered cut.
+    case revoking(Cut)
+
+    /// The holder of the camera, whatever access it has.
+    package var held: Held? {
+        switch self {
+        case .starting(let held, _), .streaming(let held), .lost(let held, _): held
+        case .free, .surviving, .revoking: nil
+        }
+    }
+
+    package var holder: Slot<Session>? {
+        switch self {
+        case .starting(let held, _), .streaming(let held), .lost(let held, _): held.session
+        case .free, .surviving, .revoking: nil
+        }
+    }
+
+    package var cut: Cut? {
+        switch self {
+        case .revoking(let cut): cut
+        case .lost(_, let cut): cut
+        case .free, .surviving, .starting, .streaming: nil
+        }
+    }
+
+    /// Frames may be captured for the holder.
+    package var isCapturing: Bool {
+        switch self {
+        case .starting, .streaming: true
+        case .free, .surviving, .lost, .revoking: false
+        }
+    }
+
+    /// What a recorder core of before the restart still captures for.
+    package var survivor: Survivor? { if case .surviving(let survivor) = self { survivor } else { nil } }
+    package var isStreaming: Bool { if case .streaming = self { true } else { false } }
+    package var isLost: Bool { if case .lost = self { true } else { false } }
+
+    /// Another deadline for the cut under way, or its end: nil.
+    mutating func update(cut: Cut?) {
+        switch self {
+        case .revoking: self = cut.map { .revoking($0) } ?? .free
+        case .lost(let held, _): self = .lost(held, cut: cut)
+        case .free, .surviving, .starting, .streaming:
+            preconditionFailure("only a stream that was ordered cut has a cut")
+        }
+    }
+
+    mutating func update(_ change: (inout Held) -> Void) {
+        switch self {
+        case .starting(var held, let until):
+            change(&held)
+            self = .starting(held, until: until)
+        case .streaming(var held):
+            change(&held)
+            self = .streaming(held)
+        case .lost(var held, let cut):
+            change(&held)
+            self = .lost(held, cut: cut)
+        case .free, .surviving, .revoking: preconditionFailure("only a held camera has a holder to change")
+        }
+    }
+}
+
+/// A stream that was ordered cut, until the recorder confirms it.
+package struct Cut: Hashable, Sendable, Codable, BitwiseCopyable {
+    /// The recorder is killed then; a second time, the camera counts as broken.
+    package var until: Moment
+    /// Only the end of the process confirms the cut any more.
+    package var isKilled = false
+}
+
+package struct Held: Hashable, Sendable, Codable, BitwiseCopyable {
+    package var session: Slot<Session>
+    package var granted: Ordinal
+    package var since: Moment
+    /// Its first frame; nil: still to come.
+    package var streamingSince: Moment?
+    /// Stronger bids wait until then, unless they are immediate.
+    package var minHoldUntil: Moment?
+    package var leaseUntil: Moment?
+    /// Since when held time is not banked yet; nil: its rank has no lease.
+    package var leaseSince: Moment?
+    /// The lease of its rank when that was last looked at, in nanoseconds: another one is another lease.
+    package var leaseOfRank: Int64?
+    package var contest: Contest?
+    /// The rule that gave it the camera.
+    package var rule: Rule
+}
+
+/// A stronger bid that has to wait a little: for the holder's grace, or for its min-hold.
+package struct Contest: Hashable, Sendable, Codable, BitwiseCopyable {
+    /// The session that gets the camera when time is up.
+    package var beneficiary: Slot<Session>
+    /// When the decision is looked at again: the announcement, or the cut.
+    package var due: Moment
+    package var rule: Rule
+    /// Set once the holder was told.
+    package var announced: Announced?
+
+    package struct Announced: Hashable, Sendable, Codable, BitwiseCopyable {
+        /// Never moves later.
+        package var deadline: Moment
+        package var isReady = false
+    }
+}

@@ -1,0 +1,114 @@
+/// Copies into memory that is there already: for callers that step many copies of one state, each for a moment. What
+/// hardly any step changes is shared; what nearly every step changes is copied byte by byte, so that changing it
+/// allocates nothing.
+extension Arbiter {
+    package mutating func become(_ other: borrowing Arbiter) {
+        state.become(other.state)
+        current = other.current
+        deadline = other.deadline
+    }
+}
+
+extension State {
+    fileprivate mutating func become(_ other: borrowing State) {
+        now = other.now
+        if policy !== other.policy { policy = other.policy }
+        share(&carriedTexts, other.carriedTexts)
+        share(&clients.rows, other.clients.rows)
+        copy(&sessions.rows, other.sessions.rows)
+        copy(&cameras.rows, other.cameras.rows)
+        copy(&apps.rows, other.apps.rows)
+        share(&logins.rows, other.logins.rows)
+        clients.shareFree(other.clients)
+        sessions.shareFree(other.sessions)
+        apps.shareFree(other.apps)
+        logins.shareFree(other.logins)
+        copy(&users, other.users)
+        share(&sources, other.sources)
+        copy(&timers, other.timers)
+        copy(&microphones, other.microphones)
+        share(&words, other.words)
+        share(&privateUsers, other.privateUsers)
+        share(&questionWatchers, other.questionWatchers)
+        clientSlots.become(other.clientSlots)
+        sessionSlots.become(other.sessionSlots)
+        appNames.become(other.appNames)
+        cameraNames.become(other.cameraNames)
+        loginNames.become(other.loginNames)
+        share(&cameraOrder, other.cameraOrder)
+        share(&seats, other.seats)
+        share(&clientTexts, other.clientTexts)
+        share(&sessionSettings, other.sessionSettings)
+        share(&cameraSettings, other.cameraSettings)
+        share(&attributes, other.attributes)
+        world = other.world
+        lastOrdinal = other.lastOrdinal
+        generation = other.generation
+        ledger.become(other.ledger)
+    }
+}
+
+extension Ledger {
+    fileprivate mutating func become(_ other: borrowing Ledger) {
+        (decision, grant) = (other.decision, other.grant)
+        (lastRecording, photo) = (other.lastRecording, other.photo)
+        lastQuestion = other.lastQuestion
+        share(&recordings, other.recordings)
+        share(&photos, other.photos)
+        share(&questions, other.questions)
+    }
+}
+
+extension Table {
+    fileprivate mutating func shareFree(_ other: borrowing Table) { share(&free, other.free) }
+}
+
+extension Directory {
+    fileprivate mutating func become(_ other: borrowing Directory) {
+        if !isSame(ids, other.ids) || !isSame(places, other.places) { self = copy other }
+    }
+}
+
+extension NameTable {
+    /// The two change together.
+    fileprivate mutating func become(_ other: borrowing NameTable) {
+        if !isSame(names, other.names) { self = copy other }
+    }
+}
+
+/// Whether two arrays are one in memory: then neither has been changed since.
+@inlinable @inline(__always) func isSame<Element>(_ a: borrowing [Element], _ b: borrowing [Element]) -> Bool {
+    let (first, second) = (a.withUnsafeBufferPointer { $0.baseAddress }, b.withUnsafeBufferPointer { $0.baseAddress })
+    return first == second && a.count == b.count
+}
+
+/// For other targets' short arrays that are nearly always changed.
+@inlinable @inline(__always) package func copyEach<Element>(_ target: inout [Element], _ source: borrowing [Element]) {
+    if isSame(target, source) { return }
+    guard target.count == source.count else {
+        target.removeAll(keepingCapacity: true)
+        for index in source.indices { target.append(source[index]) }
+        return
+    }
+    for index in source.indices { target[index] = source[index] }
+}
+
+/// For what is rarely changed.
+@inline(__always) private func share<Element>(_ target: inout [Element], _ source: borrowing [Element]) {
+    if !isSame(target, source) { target = copy source }
+}
+
+/// For what is nearly always changed.
+@inline(__always) private func copy<Element: BitwiseCopyable>(
+    _ target: inout [Element], _ source: borrowing [Element]
+) {
+    if isSame(target, source) { return }
+    guard target.count == source.count else {
+        target.removeAll(keepingCapacity: true)
+        target.append(contentsOf: copy source)
+        return
+    }
+    target.withUnsafeMutableBufferPointer { target in
+        source.withUnsafeBufferPointer { source in _ = target.update(fromContentsOf: source) }
+    }
+}

@@ -1,0 +1,221 @@
+package import Vocabulary
+
+/// All that decisions depend on, and what only counts: flat tables of plain rows, and beside them the words that hardly
+/// any step reads. Inside, clients, sessions, cameras, apps and rules are small numbers; names are at the edge. A copy
+/// shares everything until one of the two is changed, and changing a table copies its bytes.
+package struct State: Sendable, Codable {
+    package var now = Moment.zero
+    /// A snapshot has it beside the state.
+    package var policy = CompiledPolicy.builtIn
+    /// Texts of rules that a policy before this one wrote and that something in force still names.
+    var carriedTexts: [String] = []
+
+    package var clients = Table<Client>()
+    package var sessions = Table<Session>()
+    package var cameras = Table<Camera>()
+    package var apps = Table<App>()
+    package var logins = Table<Login>()
+    package var users: [User] = []
+    package var sources: [Source] = []
+    package var timers: [TimedFact] = []
+    /// Sorted by their names, so that the first is always the same one.
+    package var microphones: [Slot<App>] = []
+    /// What is said of apps, by user and name; of most of them nothing, and they need not be there.
+    package var words: [AppWord] = []
+    /// Users whose own privacy switch is on, and users who would see a question. The latest one is last.
+    package var privateUsers: [UInt32] = []
+    package var questionWatchers: [UInt32] = []
+
+    package var clientSlots = Directory<Client>()
+    package var sessionSlots = Directory<Session>()
+    package var appNames = NameTable<AppID, App>()
+    package var cameraNames = NameTable<CameraID, Camera>()
+    package var loginNames = NameTable<LoginSessionID, Login>()
+    /// In the order of their ids; the first is the default one.
+    package var cameraOrder: [Slot<Camera>] = []
+    /// Seats that a camera or a login session is at, in the order in which they were first heard of.
+    package var seats = [SeatID.usual]
+
+    // By the slots of their tables.
+    package var clientTexts: [ClientTexts] = []
+    package var sessionSettings: [SessionSettings] = []
+    package var cameraSettings: [CameraSettings] = []
+    /// What apps were told of their attributes by a trusted source.
+    package var attributes: [AttributeValues] = []
+
+    /// What was said of the machine's mode; which one is in force follows from it and the policy (`world.mode`).
+    package var modeWords = ModeWords()
+    package var world = Machine()
+    package var lastOrdinal: Ordinal = 0
+    var generation: UInt16 = 0
+    package var ledger = Ledger()
+
+    /// Everything but the policy, in the order of a snapshot.
+    private enum CodingKeys: String, CodingKey {
+        case now, carriedTexts, clients, sessions, cameras, apps, logins, users, sources, timers, microphones
+        case words, privateUsers, questionWatchers
+        case clientSlots, sessionSlots, appNames, cameraNames, loginNames, cameraOrder, seats
+        case clientTexts, sessionSettings, cameraSettings, attributes, modeWords, world, lastOrdinal, generation, ledger
+    }
+
+    init(policy: CompiledPolicy) { self.policy = policy }
+
+    mutating func nextOrdinal() -> Ordinal {
+        lastOrdinal += 1
+        return lastOrdinal
+    }
+}
+
+package struct Machine: Hashable, Sendable, Codable, BitwiseCopyable {
+    package var isPrivate = false
+    package var isAsleep = false
+    package var pressureLevel = SystemPressure.nominal.rawValue
+    package var operatorChoice: Slot<App>?
+    /// The mode in force, by its place in the policy from 1; 0: none.
+    package var mode: UInt8 = 0
+    var attributedApps: Int32 = 0
+    /// Sessions of more than one user ask to run: then nobody is in front by its own word (semantics.md §1).
+    var severalUsersAsk = false
+
+    package var pressure: SystemPressure {
+        get { SystemPressure(rawValue: pressureLevel) ?? .nominal }
+        set { pressureLevel = newValue.rawValue }
+    }
+}
+
+/// Ids of the broker's life: they only count.
+package struct Ledger: Sendable, Codable {
+    var decision: DecisionID = 0
+    var grant: UInt64 = 0
+    var lastRecording: RecordingID = 0
+    var photo: PhotoID = 0
+    var lastQuestion: QuestionID = 0
+    /// Recordings and photos under way, the oldest first.
+    package var recordings: [Recording] = []
+    package var photos: [Photo] = []
+    /// Those that stand; each has a timer of its app.
+    package var questions: [Question] = []
+
+    package struct Question: Hashable, Sendable, Codable, BitwiseCopyable {
+        let id: QuestionID
+        package let app: AppRef
+        let session: UInt64
+        let camera: Slot<Camera>
+    }
+
+    package struct Recording: Sendable, Codable {
+        let id: RecordingID
+        package let session: UInt64
+        /// The decision that ended it; nil: it runs.
+        package var endedBy: DecisionID?
+        /// For what it was taken from its session, as the client was told.
+        var cause: Cause?
+        var interrupter: Interrupter?
+    }
+
+    package struct Photo: Sendable, Codable, BitwiseCopyable {
+        let id: PhotoID
+        package let session: UInt64
+    }
+}
+
+extension State {
+    package func session(_ id: SessionID) -> Slot<Session>? { sessionSlots[id.rawValue] }
+    package func client(_ id: ClientID) -> Slot<Client>? { clientSlots[id.rawValue] }
+    package func camera(_ id: CameraID) -> Slot<Camera>? { cameraNames[id] }
+    package func app(_ id: AppID) -> Slot<App>? { appNames[id] }
+    package func login(_ id: LoginSessionID) -> Slot<Login>? { loginNames[id] }
+    package func id(_ camera: Slot<Camera>) -> CameraID { cameraNames[camera] }
+    package func id(_ login: Slot<Login>) -> LoginSessionID { loginNames[login] }
+    package func id(_ app: Slot<App>) -> AppID { appNames[app] }
+    /// False also where the row is free.
+    package func isApp(at row: Int, _ id: AppID) -> Bool { appNames.name(at: row) == id }
+    package func isNamed(_ app: Slot<App>) -> Bool { appNames.isNamed(app) }
+    package func id(_ session: Slot<Session>) -> SessionID { SessionID(sessions[session].id) }
+    package func id(_ client: Slot<Client>) -> ClientID { ClientID(clients[client].id) }
+    package func id(_ app: AppRef) -> AppID { appNames[app.slot] }
+
+    /// Another app's row may be where this one's was.
+    package func isThere(_ app: AppRef) -> Bool { apps[app.slot].generation == app.generation }
+
+    package func ref(_ slot: Slot<App>, isClaimed: Bool) -> AppRef {
+        AppRef(slot: slot, generation: apps[slot].generation, isClaimed: isClaimed)
+    }
+
+    /// In the order of their ids.
+    package func forEachClient(_ body: (Slot<Client>) -> Void) { for slot in clientSlots.slots { body(slot) } }
+    package func forEachSession(_ body: (Slot<Session>) -> Void) { for slot in sessionSlots.slots { body(slot) } }
+
+    /// The sessions that ask for a camera, in the order of their ids.
+    package func requests(on camera: Slot<Camera>) -> [Slot<Session>] {
+        Self.list(from: cameras[camera].firstRequest) { sessions[$0].nextOnCamera }
+    }
+
+    package func sessions(of client: Slot<Client>) -> [Slot<Session>] {
+        Self.list(from: clients[client].firstSession) { sessions[$0].nextOfClient }
+    }
+
+    package func clients(of app: AppRef) -> [Slot<Client>] {
+        Self.list(from: apps[app.slot][app].firstClient) { clients[$0].nextOfApp }
+    }
+
+    private static func list<Row>(from first: Slot<Row>?, _ next: (Slot<Row>) -> Slot<Row>?) -> [Slot<Row>] {
+        var list: [Slot<Row>] = []
+        var place = first
+        while let slot = place {
+            list.append(slot)
+            place = next(slot)
+        }
+        return list
+    }
+
+    /// Every session that asks to run, in the order of their ids.
+    package var requesting: [Slot<Session>] {
+        let all = cameraOrder.flatMap(requests(on:))
+        return cameraOrder.count > 1 ? all.sorted { sessions[$0].id < sessions[$1].id } : all
+    }
+}
+
+/// Something that ends by itself and belongs to no tenancy: one flat list of all of them.
+package struct TimedFact: Hashable, Sendable, Codable, BitwiseCopyable {
+    package enum Kind: UInt8, Hashable, Sendable, Codable, BitwiseCopyable {
+        /// After a restart of the broker the camera is kept for the app that held it.
+        case reservation
+        /// The device failed, or its recorder died: it is tried again when this ends.
+        case backoff
+        /// The session's own format found no room; others may have the camera meanwhile.
+        case noRoom
+        /// A stream was ordered closed while its camera goes on: the recorder is killed at the end.
+        case closing
+        /// The app lost the camera by lease or eviction, and ranks behind all that wait.
+        case coolDown
+        /// How much of its lease the app has used on this camera (`amount`, nanoseconds). It has no end while the app asks
+        /// for the camera; once it has left, a new lease begins at the end.
+        case leaseUsed
+        /// A lower pressure, which counts once it has lasted until then.
+        case falling
+        /// A recorder core that outlived the broker was told whose it is now: it is killed if it has not answered by then.
+        case resuming
+        /// The app's user is asked about it: no answer until then is a no.
+        case question
+    }
+
+    package let kind: Kind
+    package var due: Moment
+    package var camera: Slot<Camera>?
+    package var session: Slot<Session>?
+    package var app: AppRef?
+    package var amount: Int64 = 0
+
+    init(
+        _ kind: Kind, until due: Moment, camera: Slot<Camera>? = nil, session: Slot<Session>? = nil,
+        app: AppRef? = nil, amount: Int64 = 0
+    ) {
+        self.kind = kind
+        self.due = due
+        self.camera = camera
+        self.session = session
+        self.app = app
+        self.amount = amount
+    }
+}

@@ -1,0 +1,123 @@
+/// A row's place in its table. A row that goes leaves its place to a later one.
+package struct Slot<Row>: Hashable, Sendable, Codable, BitwiseCopyable {
+    package var index: Int32
+    package init(_ index: Int) { self.index = Int32(truncatingIfNeeded: index) }
+}
+
+// Other targets read the rows themselves: there, a subscript would be a generic function that knows no row.
+
+/// Rows of plain bytes in one flat array: copying a table is copying bytes, and nothing in it counts references.
+package struct Table<Row: Codable & Sendable & BitwiseCopyable>: Sendable, Codable {
+    package internal(set) var rows: [Row] = []
+    /// Places that nobody has, the last freed first.
+    var free: [Int32] = []
+
+    package subscript(slot: Slot<Row>) -> Row {
+        @inline(__always) get { rows[Int(slot.index)] }
+        @inline(__always) _modify { yield &rows[Int(slot.index)] }
+    }
+
+    mutating func insert(_ row: Row) -> Slot<Row> {
+        guard let place = free.popLast() else {
+            rows.append(row)
+            return Slot(rows.count - 1)
+        }
+        rows[Int(place)] = row
+        return Slot(Int(place))
+    }
+
+    mutating func remove(_ slot: Slot<Row>) { free.append(slot.index) }
+}
+
+/// Which row an id stands for, sorted by the ids. The caller's ids grow, so a new one almost always comes last.
+package struct Directory<Row>: Sendable, Codable {
+    private(set) var ids: [UInt64] = []
+    private(set) var places: [Int32] = []
+
+    package var slots: some Sequence<Slot<Row>> { places.lazy.map { Slot<Row>(Int($0)) } }
+    /// Those whose id is greater.
+    package func slots(after id: UInt64) -> some Sequence<Slot<Row>> {
+        let start = id == .max ? ids.count : place(of: id + 1)
+        return places[start...].lazy.map { Slot<Row>(Int($0)) }
+    }
+    package var count: Int { ids.count }
+    var isSorted: Bool { ids.count == places.count && zip(ids, ids.dropFirst()).allSatisfy(<) }
+
+    /// The first place whose id is not smaller.
+    private func place(of id: UInt64) -> Int {
+        if let last = ids.last, last < id { return ids.count }
+        var (low, high) = (0, ids.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if ids[middle] < id { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    package subscript(id: UInt64) -> Slot<Row>? {
+        let place = place(of: id)
+        return place < ids.count && ids[place] == id ? Slot(Int(places[place])) : nil
+    }
+
+    mutating func insert(_ slot: Slot<Row>, for id: UInt64) {
+        let place = place(of: id)
+        ids.insert(id, at: place)
+        places.insert(slot.index, at: place)
+    }
+
+    mutating func remove(_ id: UInt64) {
+        let place = place(of: id)
+        guard place < ids.count, ids[place] == id else { return }
+        ids.remove(at: place)
+        places.remove(at: place)
+    }
+}
+
+/// The names of a table's rows, both ways: rows are numbers inside the core, and names at its edge.
+package struct NameTable<Name: Hashable & Comparable & Codable & Sendable, Row>: Sendable, Codable {
+    private(set) var names: [Name?] = []
+    /// Only ever looked up, so that its order reaches nothing.
+    private(set) var places: [Name: Int32] = [:]
+
+    package subscript(name: Name) -> Slot<Row>? {
+        // A few names are compared before one is hashed.
+        if names.count > 8 { return places[name].map { Slot(Int($0)) } }
+        for place in names.indices where names[place] == name { return Slot(place) }
+        return nil
+    }
+
+    package subscript(slot: Slot<Row>) -> Name {
+        guard let name = names[Int(slot.index)] else { preconditionFailure("row \(slot.index) has no name") }
+        return name
+    }
+
+    mutating func set(_ name: Name, for slot: Slot<Row>) {
+        while names.count <= Int(slot.index) { names.append(nil) }
+        names[Int(slot.index)] = name
+        places[name] = slot.index
+    }
+
+    mutating func remove(_ slot: Slot<Row>) {
+        if let name = names[Int(slot.index)] { places[name] = nil }
+        names[Int(slot.index)] = nil
+    }
+
+    /// Nil where the row is free.
+    package func name(at row: Int) -> Name? { row < names.count ? names[row] : nil }
+
+    func isNamed(_ slot: Slot<Row>) -> Bool {
+        slot.index >= 0 && Int(slot.index) < names.count && names[Int(slot.index)] != nil
+    }
+
+    package init() {}
+
+    package init(from decoder: any Decoder) throws {
+        names = try decoder.singleValueContainer().decode([Name?].self)
+        for (place, name) in names.enumerated() { if let name { places[name] = Int32(place) } }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(names)
+    }
+}

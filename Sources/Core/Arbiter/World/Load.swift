@@ -1,0 +1,98 @@
+import Vocabulary
+
+extension Arbiter {
+    /// Decided again in this step; deadlines that run do not grow. Of the policy that is in force, a load only asks again
+    /// whom it lets use cameras at all.
+    mutating func load(_ policy: Policy, _ notes: inout StepNotes) {
+        if policy != self.policy { replacePolicy(by: policy, &notes) }
+        // What apps say of themselves counts differently where the leases left a single user, and a rule may deny by it.
+        noteUsersWhoAsk(&notes)
+        for slot in state.requesting {
+            let look = state.look(at: slot)
+            let isEntitled = state.mayUse(look.camera, state.sessions[slot].client)
+            guard !isEntitled || look.rank.denies, state.sessions[slot].request != nil else { continue }
+            let rule = isEntitled ? state.policy.rank(look.facts).rule : .law(.noRight)
+            stopForGood(slot, .deniedByPolicy, rule, why: .interrupted, &notes)
+        }
+        touchAll(&notes)
+    }
+
+    private mutating func replacePolicy(by policy: Policy, _ notes: inout StepNotes) {
+        carryTexts(to: CompiledPolicy(policy))
+        identifyAll()
+        // A policy's leave to run beside others is asked again only of a session, and a survivor has none.
+        for camera in state.cameraOrder { endSurvivor(camera, &notes) }
+        // Beyond a budget that binds everybody nobody is let in.
+        if !state.policy.contention.strongestMayExceed { state.forEachSession { state.set(.exceeds, false, of: $0) } }
+        for camera in state.cameraOrder { shortenTimes(on: camera) }
+        // A shorter lease may be over already.
+        for camera in state.cameraOrder { _ = expireUsedUp(on: camera, &notes) }
+        notes.isReload = true
+        notes.prioritiesOfEverybody = true
+    }
+
+    private mutating func identifyAll() {
+        for camera in state.cameraOrder { state.identify(camera) }
+        for client in Array(state.clientSlots.slots) { state.identify(client) }
+        for app in state.namedApps { state.updateAttributes(app) }
+        state.updateMode()
+        state.updateAllInFront()
+    }
+
+    /// Each deadline becomes the earlier one: as it runs now, or as the new policy would set it.
+    private mutating func shortenTimes(on camera: Slot<Camera>) {
+        guard var held = state.cameras[camera].tenancy.held else { return }
+        let look = state.look(at: held.session)
+        if let until = held.minHoldUntil {
+            held.minHoldUntil = look.rank.minHold > 0 ? min(until, held.since + .nanoseconds(look.rank.minHold)) : nil
+        }
+        // A camera whose device was lost uses nothing up until it streams again.
+        if !state.cameras[camera].tenancy.isLost {
+            // Where the policy before had no lease for it, its time counts from the grant.
+            if look.rank.lease != nil, held.leaseSince == nil { held.leaseSince = held.since }
+            bankLease(held, on: camera)
+            if let end = leaseEnd(afterChangeTo: look) { held.leaseUntil = min(held.leaseUntil ?? end, end) }
+            held.leaseSince = held.leaseUntil == nil ? nil : state.now
+            held.leaseOfRank = look.rank.lease
+        }
+        state.cameras[camera].tenancy.update { $0 = held }
+    }
+
+    /// Texts of rules of the former policy are kept where something in force still names them.
+    private mutating func carryTexts(to policy: CompiledPolicy) {
+        let old = state
+        state.policy = policy
+        var carried: [String] = []
+        func translate(_ rule: Rule) -> Rule {
+            guard rule.law == nil else { return rule }
+            var plain = rule
+            plain.isAfterItsTime = false
+            let text = old.text(plain)
+            var translated = rule
+            if let place = policy.texts.firstIndex(of: text) {
+                translated = Rule(place < policy.firstOrderText ? .policy : .order, place)
+            } else {
+                if !carried.contains(text) { carried.append(text) }
+                let place = carried.firstIndex(of: text) ?? 0
+                translated = Rule(rule.kind, policy.texts.count + place)
+            }
+            translated.isAfterItsTime = rule.isAfterItsTime
+            return translated
+        }
+        for camera in state.cameraOrder {
+            if let promise = state.cameras[camera].promise {
+                state.cameras[camera].promise?.rule = translate(promise.rule)
+                if let rule = promise.contest?.rule { state.cameras[camera].promise?.contest?.rule = translate(rule) }
+            }
+            guard state.cameras[camera].tenancy.held != nil else { continue }
+            state.cameras[camera].tenancy.update { held in
+                held.rule = translate(held.rule)
+                if let rule = held.contest?.rule { held.contest?.rule = translate(rule) }
+            }
+        }
+        for slot in old.requesting {
+            if let rule = state.sessions[slot].waits?.rule { state.sessions[slot].waits?.rule = translate(rule) }
+        }
+        state.carriedTexts = carried
+    }
+}

@@ -1,0 +1,335 @@
+public import Vocabulary
+
+/// Whether its user lets an app have cameras: beside the right, which is the client's, and asked after it.
+///
+///     given ◀──allow── asked ──deny, late──▶ its sessions are stopped, and a start asks anew or is refused
+///
+/// A no counts under every policy; a yes is wanted only where the policy has `[access] apps = "ask"`.
+package enum Permission: Hashable, Sendable {
+    case given
+    /// Nothing is said, and the policy wants it said: its sessions wait (cause 108).
+    case asked
+    /// By its user, or in the permission store of its user's desktop.
+    case denied(inStore: Bool)
+
+    /// The rule by which it is denied; nil: it is not.
+    var denial: Law? {
+        guard case .denied(let inStore) = self else { return nil }
+        return inStore ? .deniedInStore : .saidNo
+    }
+}
+
+/// What is said of one app of a user's.
+public struct AppWord: Hashable, Sendable, Codable {
+    public let app: AppID
+    /// It is said of whoever claims the name. What the kernel vouches for is another app.
+    public let isClaimed: Bool
+    /// Nil: its user said nothing.
+    public internal(set) var answer: AppAnswer?
+    /// Where that comes from.
+    public internal(set) var origin: AnswerOrigin
+    /// The permission store says no.
+    public internal(set) var isDenied: Bool
+
+    /// By user, then by name, the vouched-for app first.
+    fileprivate func isBefore(_ app: AppID, _ isClaimed: Bool) -> Bool {
+        if self.app.user != app.user { return self.app.user < app.user }
+        return self.app.name != app.name ? self.app.name < app.name : !self.isClaimed && isClaimed
+    }
+}
+
+/// A user is asked whether an app may have cameras.
+public struct Question: Hashable, Sendable {
+    public var id: QuestionID
+    public var app: AppID
+    /// The kernel does not vouch for the name.
+    public var isClaimed: Bool
+    /// Whose start asked, and for which camera.
+    public var session: SessionID
+    public var camera: CameraID
+    /// Then it is late.
+    public var until: Moment
+
+    package init(id: QuestionID, app: AppID, isClaimed: Bool, session: SessionID, camera: CameraID, until: Moment) {
+        (self.id, self.app, self.isClaimed) = (id, app, isClaimed)
+        (self.session, self.camera, self.until) = (session, camera, until)
+    }
+}
+
+extension State {
+    /// A byte of an app's row, so that a look asks for no name.
+    package enum Word: UInt8, Hashable, Sendable, Codable, BitwiseCopyable { case none, allowed, denied, deniedInStore }
+
+    func permission(of client: Client) -> Permission {
+        switch apps[client.app.slot][client.app].word {
+        case .none: client.right.isAsked ? .asked : .given
+        case .allowed: .given
+        case .denied: .denied(inStore: false)
+        case .deniedInStore: .denied(inStore: true)
+        }
+    }
+
+    package func permission(of session: Slot<Session>) -> Permission {
+        permission(of: clients[sessions[session].client])
+    }
+
+    /// Whether the policy has its user asked: not about root's apps, nor about services that it names itself.
+    func isAsked(_ client: Client, _ app: AppID) -> Bool {
+        guard policy.rights.asks, app.user != 0 else { return false }
+        return client.app.isClaimed || !policy.rights.names(service: app.name)
+    }
+
+    // MARK: Words
+
+    private func place(of app: AppID, _ isClaimed: Bool) -> Int {
+        var (low, high) = (0, words.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if words[middle].isBefore(app, isClaimed) { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// Where a user's words are: together, since they are sorted by user first.
+    func places(ofWordsOf user: UInt32) -> Range<Int> {
+        let first = place(of: AppID("", user: user), false)
+        return first..<(user == .max ? words.count : place(of: AppID("", user: user + 1), false))
+    }
+
+    package func said(of app: AppID, isClaimed: Bool) -> AppWord? {
+        let place = place(of: app, isClaimed)
+        guard place < words.count, words[place].app == app, words[place].isClaimed == isClaimed else { return nil }
+        return words[place]
+    }
+
+    /// The word that counts. What the store denies is denied to whoever bears the name: a claim gains nothing by it.
+    func word(of app: AppID, isClaimed: Bool) -> Word {
+        if words.isEmpty { return .none }
+        if said(of: app, isClaimed: false)?.isDenied == true { return .deniedInStore }
+        return switch said(of: app, isClaimed: isClaimed)?.answer {
+        case nil: .none
+        case .allow: .allowed
+        case .deny: .denied
+        }
+    }
+
+    /// Changes what is said; an entry that says nothing is removed.
+    fileprivate mutating func say(of app: AppID, isClaimed: Bool, _ change: (inout AppWord) -> Void) {
+        let place = place(of: app, isClaimed)
+        if said(of: app, isClaimed: isClaimed) == nil {
+            words.insert(
+                AppWord(app: app, isClaimed: isClaimed, answer: nil, origin: .user, isDenied: false), at: place)
+        }
+        change(&words[place])
+        if words[place].answer == nil, !words[place].isDenied { words.remove(at: place) }
+        if let slot = appNames[app] { updateWords(slot) }
+    }
+
+    /// Of a row that is new, or after a word about its name.
+    mutating func updateWords(_ slot: Slot<App>) {
+        let name = appNames[slot]
+        apps[slot].vouched.word = word(of: name, isClaimed: false)
+        apps[slot].claimed.word = word(of: name, isClaimed: true)
+    }
+}
+
+extension Arbiter {
+    mutating func handlePermission(_ event: Event, _ notes: inout StepNotes) {
+        switch event {
+        case .answered(let app, let isClaimed, let answer, let origin):
+            self.answer(app, isClaimed, answer, origin, &notes)
+        case .questionAnswered(let id, let answer): answerQuestion(id, answer, &notes)
+        case .questionsWatched(let user, let on):
+            state.questionWatchers.removeAll { $0 == user }
+            if on { state.questionWatchers.append(user) }
+        case .stoppedByUser(let app): stop(app, &notes)
+        case .ownPrivacy(let user, let on):
+            state.privateUsers.removeAll { $0 == user }
+            if on { state.privateUsers.append(user) }
+            touchAll(&notes)
+        case .answersForgotten(let user): forgetAnswers(of: user, &notes)
+        default: break
+        }
+    }
+
+    // MARK: Answers
+
+    private mutating func answer(
+        _ app: AppID, _ isClaimed: Bool, _ answer: AppAnswer?, _ origin: AnswerOrigin, _ notes: inout StepNotes
+    ) {
+        guard app.user != 0 else {
+            return notes.refuse(.invalidValue, "Nobody is asked about root's apps: they always may.", .answersBounded)
+        }
+        let isStores = origin == .permissionStore
+        if isStores, isClaimed || answer == .allow {
+            return notes.refuse(
+                .invalidValue, "A permission store denies apps by their names, and allows none.", .answersBounded)
+        }
+        let before = state.said(of: app, isClaimed: isClaimed)
+        let isNew = answer != nil && (isStores ? before?.isDenied != true : before?.answer == nil)
+        if isNew {
+            let count = state.words[state.places(ofWordsOf: app.user)].count {
+                isStores ? $0.isDenied : $0.answer != nil
+            }
+            guard count < Bound.answersMax else {
+                return notes.refuse(
+                    .limitExceeded,
+                    "\(count) answers are kept for user \(app.user), the most there may be; forget some of them.",
+                    .answersBounded)
+            }
+        }
+        state.say(of: app, isClaimed: isClaimed) { word in
+            if isStores {
+                word.isDenied = answer != nil
+            } else {
+                word.answer = answer
+                word.origin = origin
+            }
+        }
+        let after = state.said(of: app, isClaimed: isClaimed)
+        if !isStores, before?.answer != after?.answer || before?.origin != after?.origin {
+            notes.effects.append(.announce(.answerKept(app, isClaimed: isClaimed, answer, by: origin)))
+        }
+        if let slot = state.appNames[app] { obeyWords(slot, &notes) }
+    }
+
+    /// As if each were taken back; the answers still stand wherever they are kept.
+    private mutating func forgetAnswers(of user: UInt32, _ notes: inout StepNotes) {
+        let places = state.places(ofWordsOf: user)
+        let named = state.words[places].map(\.app)
+        state.words.removeSubrange(places)
+        for app in named {
+            guard let slot = state.appNames[app] else { continue }
+            state.updateWords(slot)
+            obeyWords(slot, &notes)
+        }
+        guard let place = state.privateUsers.firstIndex(of: user) else { return }
+        state.privateUsers.remove(at: place)
+        touchAll(&notes)
+    }
+
+    /// Both apps of a name: what the store denies is denied to either.
+    private mutating func obeyWords(_ slot: Slot<App>, _ notes: inout StepNotes) {
+        for isClaimed in [false, true] {
+            let app = state.ref(slot, isClaimed: isClaimed)
+            let word = state.apps[slot][app].word
+            switch word {
+            case .none: break
+            case .allowed: endQuestion(about: app, .allow, &notes)
+            case .denied, .deniedInStore:
+                stopAll(of: app, .deniedByUser, rule: word == .deniedInStore ? .deniedInStore : .saidNo, &notes)
+                endQuestion(about: app, .deny, &notes)
+            }
+            touch(app: app, &notes)
+        }
+        state.release(slot)
+    }
+
+    /// Every session of an app that asks to run.
+    private mutating func stopAll(of app: AppRef, _ reason: StopReason, rule law: Law, _ notes: inout StepNotes) {
+        for client in state.clients(of: app) {
+            for session in state.sessions(of: client) {
+                stopForGood(session, reason, .law(law), why: .interrupted, &notes)
+            }
+        }
+    }
+
+    /// By name: whichever app bears it, the user sees the name.
+    private mutating func stop(_ id: AppID, _ notes: inout StepNotes) {
+        let both = state.appNames[id].map { slot in [false, true].map { state.ref(slot, isClaimed: $0) } } ?? []
+        guard both.contains(where: { state.apps[$0.slot][$0].requests > 0 }) else {
+            return notes.refuse(
+                .invalidValue, "No app \"\(id.name)\" of user \(id.user) asks for a camera.", .stoppedByUser)
+        }
+        for app in both { stopAll(of: app, .stoppedByUser, rule: .stoppedByUser, &notes) }
+    }
+
+    // MARK: Questions
+
+    private mutating func answerQuestion(_ id: QuestionID, _ answer: AppAnswer, _ notes: inout StepNotes) {
+        guard let question = state.ledger.questions.first(where: { $0.id == id }) else {
+            return notes.refuse(
+                .invalidValue, "Question \(id) is over, or was never asked; QuestionEnded says which ones are.",
+                .questionsEnd)
+        }
+        self.answer(state.id(question.app), question.app.isClaimed, answer, .question, &notes)
+    }
+
+    private mutating func endQuestion(about app: AppRef, _ end: QuestionEnd, _ notes: inout StepNotes) {
+        guard let place = state.ledger.questions.firstIndex(where: { $0.app == app }) else { return }
+        let question = state.ledger.questions.remove(at: place)
+        state.timers.removeAll { $0.kind == .question && $0.app == app }
+        // The next app may ask for a camera that this step does not look at.
+        notes.meetsUndecided = true
+        notes.effects.append(.announce(.questionEnded(question.id, user: state.apps[app.slot].user, end)))
+    }
+
+    /// Nobody answered: no for this time, and nothing is kept.
+    mutating func questionIsLate(_ app: AppRef, _ notes: inout StepNotes) {
+        let isWatched = state.questionWatchers.contains(state.apps[app.slot].user)
+        stopAll(of: app, .deniedByUser, rule: isWatched ? .notAnswered : .nobodyToAsk, &notes)
+        endQuestion(about: app, .late, &notes)
+    }
+
+    /// After everything else of a step: questions whose app no longer asks are withdrawn, and each user with no
+    /// question is asked about the app that asked first.
+    mutating func askUsers(_ notes: inout StepNotes) {
+        if !notes.meetsUndecided, state.ledger.questions.isEmpty { return }
+        let asking = state.whoAsks
+        for question in state.ledger.questions where !asking.contains(where: { state.app(of: $0) == question.app }) {
+            endQuestion(about: question.app, .gone, &notes)
+            state.release(question.app.slot)
+        }
+        for session in asking {
+            let app = state.app(of: session)
+            let user = state.apps[app.slot].user
+            if state.ledger.questions.contains(where: { state.apps[$0.app.slot].user == user }) { continue }
+            state.ledger.lastQuestion &+= 1
+            state.ledger.questions.append(
+                Ledger.Question(
+                    id: state.ledger.lastQuestion, app: app, session: state.sessions[session].id,
+                    camera: state.sessions[session].camera))
+            state.timers.append(TimedFact(.question, until: state.now + Bound.question, app: app))
+            if let question = question(about: app) { notes.effects.append(.announce(.question(question))) }
+        }
+    }
+
+    private func question(about app: AppRef) -> Question? {
+        guard let known = state.ledger.questions.first(where: { $0.app == app }),
+            let timer = state.timers.first(where: { $0.kind == .question && $0.app == app })
+        else { return nil }
+        return Question(
+            id: known.id, app: state.id(app), isClaimed: app.isClaimed, session: SessionID(known.session),
+            camera: state.cameraNames[known.camera], until: timer.due)
+    }
+}
+
+extension State {
+    /// Sessions whose user is asked, or will be, in the order in which they asked. While its user is away or the
+    /// machine sleeps nobody could answer.
+    var whoAsks: [Slot<Session>] {
+        if world.isAsleep { return [] }
+        return requesting.filter { slot in
+            let client = clients[sessions[slot].client]
+            return permission(of: client) == .asked && !isAway(client, from: sessions[slot].camera)
+        }
+        .sorted {
+            (sessions[$0].request?.started ?? 0, sessions[$0].id) < (
+                sessions[$1].request?.started ?? 0, sessions[$1].id
+            )
+        }
+    }
+}
+
+// MARK: For the program that shows it
+
+extension Arbiter {
+    /// The questions that stand, in the order in which they were asked: at most one a user.
+    public var questions: [Question] { state.ledger.questions.compactMap { question(about: $0.app) } }
+
+    /// What is said of a user's apps, by name, the vouched-for one first.
+    public func words(of user: UInt32) -> ArraySlice<AppWord> { state.words[state.places(ofWordsOf: user)] }
+
+    /// A user's own privacy switch is on.
+    public func isPrivate(for user: UInt32) -> Bool { state.privateUsers.contains(user) }
+}

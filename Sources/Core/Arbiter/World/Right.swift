@@ -1,0 +1,160 @@
+package import Vocabulary
+
+/// Where a client may use cameras: a bit for each seat, so that a decision asks for one bit. Worked out when one of the
+/// facts behind it changes (clients, login sessions, the policy), and at no other time.
+struct Right: Hashable, Sendable, Codable, BitwiseCopyable {
+    /// By its user, a group, its unit, or as root: at every seat, and whoever sits there.
+    var isNamed = false
+    /// Seats at which its user has a login session.
+    var seats: UInt64 = 0
+    /// Those of them that show it, unlocked.
+    var activeSeats: UInt64 = 0
+    /// Where nothing is said of its app, its user is asked.
+    var isAsked = false
+}
+
+/// By what a client may use a camera, in words: the first that holds, in this order.
+public enum RightReason: String, Hashable, Sendable, CaseIterable {
+    case root
+    /// The broker is its user's own, and serves it.
+    case own
+    case user, group, service, seat
+    /// It may not.
+    case none
+}
+
+extension State {
+    /// Whether a client may use a camera at all. A policy's rules are not asked.
+    func mayUse(_ camera: Slot<Camera>, _ client: Slot<Client>) -> Bool {
+        let right = clients[client].right
+        return right.isNamed || right.seats & bit(of: cameras[camera].seat) != 0
+    }
+
+    /// Whether cause 102 stands: its login session is not the active one; or its right is the seat's, and the seat shows
+    /// somebody else or a lock.
+    @inline(__always) func isAway(_ client: Client, from camera: Slot<Camera>) -> Bool {
+        if let login = client.login, logins[login].state == .inactive { return true }
+        return !client.right.isNamed && client.right.activeSeats & bit(of: cameras[camera].seat) == 0
+    }
+
+    @inline(__always) private func bit(of seat: Int8) -> UInt64 { seat >= 0 ? 1 << UInt64(seat) : 0 }
+
+    /// Found out anew: by the policy in force, and the login sessions as they are.
+    func right(of slot: Slot<Client>) -> Right {
+        var right = placesOfRight(of: slot)
+        right.isAsked = isAsked(clients[slot], appNames[clients[slot].app.slot])
+        return right
+    }
+
+    private func placesOfRight(of slot: Slot<Client>) -> Right {
+        let client = clients[slot]
+        let reason = namedReason(of: slot)
+        if reason != .none { return Right(isNamed: true) }
+        guard policy.rights.seat, !isTooWeak(client) else { return Right() }
+        if client.marks.contains(.sits) { return Right(seats: .max, activeSeats: .max) }
+        let user = apps[client.app.slot].user
+        var right = Right()
+        for (row, login) in logins.rows.enumerated() where login.isKnown {
+            guard login.user == user || client.login?.index == Int32(row) else { continue }
+            right.seats |= bit(of: login.seat)
+            if login.state == .active { right.activeSeats |= bit(of: login.seat) }
+        }
+        return right
+    }
+
+    private func isTooWeak(_ client: Client) -> Bool { policy.rights.demandsStrong && client.marks.contains(.weak) }
+
+    /// By what it has a right wherever its user is; `none`: it has at most the seat's.
+    private func namedReason(of slot: Slot<Client>) -> RightReason {
+        let client = clients[slot]
+        let app = appNames[client.app.slot]
+        if app.user == 0 { return .root }
+        if isTooWeak(client) { return .none }
+        if client.marks.contains(.own) { return .own }
+        if policy.rights.names(user: app.user) { return .user }
+        if policy.rights.names(anyOf: clientTexts[Int(slot.index)].groups) { return .group }
+        return !client.app.isClaimed && policy.rights.names(service: app.name) ? .service : .none
+    }
+
+    package func rightReason(of slot: Slot<Client>, on camera: Slot<Camera>) -> RightReason {
+        let reason = namedReason(of: slot)
+        return reason == .none && mayUse(camera, slot) ? .seat : reason
+    }
+
+    /// After a login session changed.
+    mutating func updateRights() { for slot in Array(clientSlots.slots) { clients[slot].right = right(of: slot) } }
+
+    /// A seat's place, given where it has none; negative where there are too many.
+    mutating func place(of seat: SeatID) -> Int8 {
+        if let place = seats.firstIndex(of: seat) { return Int8(place) }
+        guard seats.count < Bound.seatsMax else { return -1 }
+        seats.append(seat)
+        return Int8(seats.count - 1)
+    }
+
+    /// Nil: at none that is told apart.
+    package func seat(of camera: Slot<Camera>) -> SeatID? {
+        let place = Int(cameras[camera].seat)
+        return seats.indices.contains(place) ? seats[place] : nil
+    }
+
+    /// What was told of a login session; nil: nothing.
+    package func facts(of slot: Slot<Login>) -> LoginSessionFacts? {
+        let login = logins[slot]
+        guard login.isKnown else { return nil }
+        return LoginSessionFacts(
+            active: login.isActive, locked: login.isLocked, seat: login.seat < 0 ? nil : seats[Int(login.seat)],
+            user: login.user)
+    }
+}
+
+extension Arbiter {
+    /// Why a start was refused, as a sentence. It names nobody: whoever reads it may be anybody.
+    func noRight(of slot: Slot<Session>, to camera: Slot<Camera>) -> String {
+        let client = state.sessions[slot].client
+        let app = state.id(state.clients[client].app)
+        let seat = state.seat(of: camera)?.name ?? "it is at"
+        return
+            "\(app.name) of user \(app.user) has no right to camera \"\(state.cameraNames[camera].name)\": \(whoseRight(seat: "seat \(seat)"))"
+    }
+
+    /// Whether a client has a right at any seat, be there a camera or not.
+    package func hasRight(_ client: ClientID) -> Bool {
+        guard let slot = state.client(client) else { return false }
+        let right = state.clients[slot].right
+        return right.isNamed || right.seats != 0
+    }
+
+    /// Why nothing is kept that a user without a right says of its apps.
+    public func noRightToAny(of user: UInt32) -> Refusal {
+        Refusal(
+            .accessDenied,
+            "User \(user) has no right to any camera, so nothing is kept that it says of its apps: \(whoseRight(seat: "a camera's seat"))",
+            rule: Law.noRight.text)
+    }
+
+    /// To whom the policy gives a right, as the end of a sentence.
+    private func whoseRight(seat: String) -> String {
+        var allowed = ["root"]
+        if policy.rights.seat { allowed.append("the user who sits at \(seat)") }
+        if !(policy.rights.users.isEmpty && policy.rights.groups.isEmpty && policy.rights.services.isEmpty) {
+            allowed.append("the users, groups and services that its [access] names")
+        }
+        let strong = policy.rights.identity == .strong ? ", each by a strong identity" : ""
+        return "the policy \"\(policy.name)\" gives it to \(allowed.joined(separator: ", "))\(strong)."
+    }
+
+    /// Sessions of more than one user ask to run, or no longer do: then what apps say of themselves counts differently.
+    /// Looked at once a round, so that all bids of a round are judged alike.
+    mutating func noteUsersWhoAsk(_ notes: inout StepNotes) {
+        let several = state.users.count { $0.requests > 0 } > 1
+        guard several != state.world.severalUsersAsk else { return }
+        state.world.severalUsersAsk = several
+        guard state.policy.sources.contains(.selfDeclared), state.users.contains(where: { $0.declared > 0 }) else {
+            return
+        }
+        state.updateAllInFront()
+        touchAll(&notes)
+        if state.policy.reads.presence { notes.prioritiesOfEverybody = true }
+    }
+}

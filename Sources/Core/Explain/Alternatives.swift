@@ -1,0 +1,293 @@
+import Arbiter
+import Vocabulary
+
+/// Every single fact that could have been otherwise for a session, in a fixed order: the session's own, those of
+/// the apps it meets, the machine's. Only facts that the policy reads, and causes of the machine that stand.
+struct Alternatives {
+    typealias Subject = Explanation.Alteration.Subject
+
+    /// How many other sessions are looked at: more than anybody reads about in one answer.
+    static let contendersMax = 8
+
+    let state: State
+    let slot: Slot<Session>
+    let session: Session
+    let client: Client
+    let app: NamedApp
+    let facts: Facts
+    /// What the policy reads.
+    let keys: Set<String>
+
+    /// Nil: there is no such session.
+    init?(to id: SessionID, in arbiter: Arbiter) {
+        state = arbiter.state
+        guard let slot = state.sessionSlots[id.rawValue] else { return nil }
+        self.slot = slot
+        session = state.sessions[slot]
+        client = state.clients[session.client]
+        app = state.name(client.app)
+        facts = state.words(for: slot)
+        keys = Set(arbiter.policy.testsRead.map(\.written.key))
+    }
+
+    /// - Parameter loses: also what keeps it from its camera, ended.
+    func all(loses: Bool) -> [Supposition] {
+        var found = places(of: app, facts, .session)
+        found += ownWords + ownRecording(slot, .session, facts) + chosen(app, .session, facts) + ownLogin + ownRank
+        found += attributes(of: app, .session, facts) + ownRight + ownPermission
+        let contenders = contenders(oneOfEach: true)
+        for other in contenders {
+            let name = state.name(state.clients[state.sessions[other].client].app)
+            let facts = state.words(for: other)
+            found += places(of: name, facts, .app(name.id)) + attributes(of: name, .app(name.id), facts)
+            found += ownRecording(other, .app(name.id), facts) + chosen(name, .app(name.id), facts)
+        }
+        if keys.contains("foreground-apps") { found += othersInFront(besides: contenders) }
+        found += microphone + pressure + mode
+        if loses { found += ended }
+        return found
+    }
+
+    // MARK: What a client says of itself
+
+    private var ownWords: [Supposition] {
+        let (id, clientID) = (state.id(slot), state.id(session.client))
+        var found: [Supposition] = []
+        if keys.contains("client") {
+            for kind in ClientKind.allCases where kind != facts.client {
+                let alteration = alteration("client", to: "\"\(kind.rawValue)\"")
+                found.append(Supposition(alteration, .kind(clientID), .assumed([.kind(clientID, kind)])))
+            }
+        }
+        if keys.contains("multitasking") {
+            let optsIn = !facts.multitasking
+            found.append(
+                Supposition(
+                    alteration("multitasking", to: "\(optsIn)"), .multitasking(clientID),
+                    .assumed([.multitasking(clientID, optsIn)])))
+        }
+        if keys.contains("uses-audio") {
+            let uses = !facts.usesAudio
+            found.append(
+                Supposition(alteration("uses-audio", to: "\(uses)"), .audio(id), .assumed([.usesAudio(id, uses)])))
+        }
+        return found
+    }
+
+    private var ownRank: [Supposition] {
+        guard client.loweredRank != nil, let lowered = state.clientTexts[Int(session.client.index)].loweredTo
+        else { return [] }
+        let id = state.id(session.client)
+        let alteration = Explanation.Alteration(
+            of: .session, key: "lowered-priority", from: "\"\(lowered)\"", to: "none")
+        return [Supposition(alteration, .rank(id), .assumed([.rankAsGiven(id)]))]
+    }
+
+    private var ownLogin: [Supposition] {
+        guard keys.contains("login-session"), let login = client.login.map({ state.loginNames[$0] }) else { return [] }
+        let active = facts.loginSession != .active
+        return [
+            Supposition(
+                alteration("login-session", to: active ? "\"active\"" : "\"inactive\""), .login(login),
+                by: .loginSession(login, known(client.login, active: active)))
+        ]
+    }
+
+    /// What was told of a login session, in another state and unlocked.
+    private func known(_ login: Slot<Login>?, active: Bool) -> LoginSessionFacts {
+        var facts = login.flatMap { state.facts(of: $0) } ?? LoginSessionFacts(active: active, user: facts.user)
+        (facts.isActive, facts.isLocked) = (active, false)
+        return facts
+    }
+
+    /// It does not record.
+    private func ownRecording(_ slot: Slot<Session>, _ subject: Subject, _ facts: Facts) -> [Supposition] {
+        guard keys.contains("recording"), facts.isRecording else { return [] }
+        let id = state.id(slot)
+        return [
+            Supposition(
+                alteration("recording", of: subject, facts, to: "false"), .recording(id), by: .stopRecording(id))
+        ]
+    }
+
+    // MARK: What others say of an app
+
+    /// Elsewhere, in another layout, with or without the focus.
+    private func places(of app: NamedApp, _ facts: Facts, _ subject: Subject) -> [Supposition] {
+        guard let speaker = state.speaker(for: app) else { return saidAgain(of: app, facts, subject) }
+        let inFront = facts.presence.isForeground
+        var found: [Supposition] = []
+        // In the background there is neither layout nor focus; in front without another word is the full screen.
+        var readers: Set = ["presence", "foreground-apps", "layout", "focused"]
+        if !inFront, keys.contains("layout") { readers = ["presence", "foreground-apps"] }
+        if !keys.isDisjoint(with: readers) { found.append(crossing(app, speaker, isInFront: inFront, subject)) }
+        if keys.contains("focused") {
+            let alteration = alteration("focused", of: subject, facts, to: "\(!facts.isFocused)")
+            found.append(Supposition(alteration, .focus(app.id.user), .focused(app, speaker, !facts.isFocused)))
+        }
+        if keys.contains("layout") {
+            for layout in Presence.Layout.allCases where layout != facts.presence.layout {
+                let alteration = alteration("layout", of: subject, facts, to: "\"\(layout.rawValue)\"")
+                found.append(Supposition(alteration, .place(app), .layout(app, speaker, layout)))
+            }
+        }
+        return found
+    }
+
+    /// To the front, or to the background.
+    private func crossing(_ app: NamedApp, _ speaker: Speaker, isInFront: Bool, _ subject: Subject) -> Supposition {
+        let words = ["\"background\"", "\"foreground\""]
+        let alteration = Explanation.Alteration(
+            of: subject, key: "presence", from: words[isInFront ? 1 : 0], to: words[isInFront ? 0 : 1])
+        return Supposition(alteration, .place(app), .layout(app, speaker, isInFront ? nil : .fullscreen))
+    }
+
+    /// Apps of this user that are in front and ask for no camera, and one more that could be.
+    private func othersInFront(besides contenders: [Slot<Session>]) -> [Supposition] {
+        let user = app.id.user
+        let known = Set([client.app] + contenders.map { state.clients[state.sessions[$0].client].app })
+        let others = state.namedApps.filter { state.apps[$0].user == user }.flatMap { slot in
+            [false, true].map { state.ref(slot, isClaimed: $0) }
+        }
+        .filter { state.apps[$0.slot][$0].isInFront && !known.contains($0) }
+        .map(state.name).sorted()
+        var found: [Supposition] = others.prefix(Self.contendersMax).compactMap { other in
+            state.speaker(for: other).map { crossing(other, $0, isInFront: true, .app(other.id)) }
+        }
+        let another = NamedApp(id: Self.anotherApp(of: user), isClaimed: false)
+        if facts.foregroundApps != .several, let speaker = state.speaker(for: another) {
+            found.append(crossing(another, speaker, isInFront: false, .app(another.id)))
+        }
+        return found
+    }
+
+    /// One that is not there: only its being in front, or on the phone, is supposed.
+    private static func anotherApp(of user: UInt32) -> AppID { AppID("another app", user: user) }
+
+    private func chosen(_ app: NamedApp, _ subject: Subject, _ facts: Facts) -> [Supposition] {
+        guard keys.contains("operator"), hears(app) else { return [] }
+        let chosen = facts.operatorChosen ? nil : app.id
+        return [
+            Supposition(
+                alteration("operator", of: subject, facts, to: chosen == nil ? "\"none\"" : "\"chosen\""),
+                .operatorChoice, by: .operatorChose(chosen))
+        ]
+    }
+
+    /// What a trusted source could say of an app instead.
+    private func attributes(of app: NamedApp, _ subject: Subject, _ facts: Facts) -> [Supposition] {
+        guard hears(app) else { return [] }
+        return facts.attributes.filter { keys.contains($0.name) }.flatMap { held -> [Supposition] in
+            let values = state.policy.source.attributes.first { $0.name == held.name }?.values ?? []
+            return values.filter { $0 != held.value }.map { value in
+                Supposition(
+                    alteration(held.name, of: subject, facts, to: "\"\(value)\""), .attribute(app.id, held.name),
+                    by: .attribute(app.id, name: held.name, value: value))
+            }
+        }
+    }
+
+    /// What is said by its name is said of it.
+    private func hears(_ app: NamedApp) -> Bool { state.app(app).map(state.isReached) ?? false }
+
+    // MARK: The sessions it meets
+
+    /// Sessions of other apps that ask for this camera, or for one that it cannot run beside; holders first.
+    /// - Parameter oneOfEach: one of each app, of `contendersMax` apps.
+    func contenders(oneOfEach: Bool) -> [Slot<Session>] {
+        let policy = state.policy.source
+        let hasBudget = policy.contention.budget != nil
+        let others = state.requesting.filter { other in
+            let camera = state.sessions[other].camera
+            return app(of: other) != client.app
+                && (hasBudget || camera == session.camera
+                    || policy.conflict(state.cameraNames[camera], state.cameraNames[session.camera]))
+        }
+        guard oneOfEach else { return others }
+        let holding = others.filter { state.cameras[state.sessions[$0].camera].tenancy.held?.session == $0 }
+        var seen: Set<AppRef> = []
+        return (holding + others).filter { seen.insert(app(of: $0)).inserted }.prefix(Self.contendersMax).map { $0 }
+    }
+
+    private func app(of session: Slot<Session>) -> AppRef { state.clients[state.sessions[session].client].app }
+
+    // MARK: The machine
+
+    private var microphone: [Supposition] {
+        guard keys.contains("microphone") else { return [] }
+        let user = app.id.user
+        let takers = state.microphones.filter { taker in
+            let owner = state.apps[taker].user
+            return (owner == user || owner == 0) && !(taker == client.app.slot && state.isReached(client.app))
+        }
+        let alteration = alteration("microphone", of: .machine, facts, to: takers.isEmpty ? "\"taken\"" : "\"free\"")
+        let events: [Event] =
+            takers.isEmpty
+            ? [.microphone(Self.anotherApp(of: user), taken: true)]
+            : takers.map { .microphone(state.appNames[$0], taken: false) }
+        return [Supposition(alteration, .microphone, .assumed(events.map { .event($0) }))]
+    }
+
+    private var pressure: [Supposition] {
+        guard keys.contains("pressure") else { return [] }
+        return SystemPressure.allCases.filter { $0 != facts.pressure }.map { level in
+            Supposition(
+                alteration("pressure", of: .machine, facts, to: "\"\(level.wireName)\""), .pressure,
+                .assumed([.pressureSettled(level)]))
+        }
+    }
+
+    private var mode: [Supposition] {
+        guard keys.contains("mode") else { return [] }
+        let others = [nil] + state.policy.source.modes.map(\.name) as [String?]
+        return others.filter { $0 != facts.mode }.map { mode in
+            Supposition(
+                alteration("mode", of: .machine, facts, to: "\"\(mode ?? Mode.none)\""), .mode, .assumed([.mode(mode)]))
+        }
+    }
+
+    /// The machine's own causes, each ended. A recorder that was lost comes back in its own time.
+    private var ended: [Supposition] {
+        let camera = state.cameras[session.camera]
+        let id = state.cameraNames[session.camera]
+        var found: [Supposition] = []
+        func end(_ cause: Cause, _ about: Supposition.About, by events: Event...) {
+            let alteration = Explanation.Alteration(of: .machine, key: cause.wireName, from: "stands", to: "ended")
+            found.append(Supposition(alteration, about, .assumed(events.map { .event($0) })))
+        }
+        if !camera.isPresent {
+            let capabilities = state.cameraSettings[session.camera].capabilities
+            let seat = state.seat(of: session.camera) ?? .usual
+            end(.videoDeviceDisconnected, .plug(id), by: .cameraAppeared(id, capabilities, seat: seat))
+        }
+        if camera.isPrivate || state.world.isPrivate {
+            end(.videoDeviceBlockedByPrivacy, .privacy, by: .privacy(nil, on: false), .privacy(id, on: false))
+        }
+        if state.privateUsers.contains(app.id.user) {
+            end(.videoDeviceBlockedByPrivacy, .ownPrivacy(app.id.user), by: .ownPrivacy(user: app.id.user, on: false))
+        }
+        if state.world.isAsleep { end(.systemSleep, .sleep, by: .sleep(false)) }
+        if facts.loginSession == .inactive, let login = client.login.map({ state.loginNames[$0] }) {
+            end(.loginSessionInactive, .login(login), by: .loginSession(login, known(client.login, active: true)))
+        }
+        if session.has.contains(.sensitiveContent) {
+            end(
+                .sensitiveContentMitigationActivated, .sensitive(app.id),
+                by: .continueAfterSensitiveContent(state.id(slot)))
+        }
+        if camera.isHeldOutside { end(.videoDeviceInUseByAnotherClient, .outside(id), by: .heldOutside(id, false)) }
+        return found
+    }
+
+    // MARK: Words
+
+    private func alteration(_ key: String, to value: String) -> Explanation.Alteration {
+        alteration(key, of: .session, facts, to: value)
+    }
+
+    private func alteration(_ key: String, of subject: Subject, _ facts: Facts, to value: String)
+        -> Explanation.Alteration
+    {
+        Explanation.Alteration(of: subject, key: key, from: FactReading.value(of: key, facts), to: value)
+    }
+}

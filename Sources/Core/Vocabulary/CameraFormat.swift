@@ -1,0 +1,253 @@
+/// One way a camera can deliver frames. The names are AVCaptureDeviceFormat's.
+public struct CameraFormat: Hashable, Sendable, Codable {
+    /// `420v` (video range), `420f` (full range), or what V4L2 calls it.
+    public var pixelFormat: String
+    /// Pixels of a streamed frame.
+    public var width: Int
+    public var height: Int
+    /// Frames a second, both inclusive.
+    public var minFrameRate: Double
+    public var maxFrameRate: Double
+    /// Greatest `videoZoomFactor`; at least 1.
+    public var videoMaxZoomFactor: Double
+    /// Up to this factor a zoom is a sensor crop and loses nothing; at least 1.
+    public var videoZoomFactorUpscaleThreshold: Double
+    /// Two pixels of the sensor make one of the stream.
+    public var isBinned: Bool
+    /// Horizontal, in degrees; 0: not known.
+    public var fieldOfView: Double
+    /// What else is known of it. A camera that says nothing about itself, as most of V4L2, has the usual values.
+    public var optics: Optics
+    /// Values that nobody published and nobody measured, of a simulated camera's file that says so. No decision depends on it.
+    public var assumed: [Field]
+
+    /// A field, by its name on the wire.
+    public enum Field: String, Hashable, Sendable, Codable, CaseIterable {
+        case pixelFormat, width, height, minFrameRate, maxFrameRate, videoMaxZoomFactor, videoZoomFactorUpscaleThreshold
+        case isBinned, fieldOfView, highResolutionStillWidth, highResolutionStillHeight, autoFocusSystem, minISO, maxISO
+        case minExposureDuration, maxExposureDuration, videoStabilizationModes, videoHDRSupported
+    }
+
+    /// What a format can do beside sizes, rates and zoom.
+    public struct Optics: Hashable, Sendable, Codable {
+        /// Pixels of a photo while `highResolutionStillImageOutputEnabled`; nil: those of the stream.
+        public var highResolutionStill: Size?
+        public var autoFocusSystem: AutoFocusSystem
+        /// ISO 12232 sensitivity that `iso` takes; nil: not known.
+        public var iso: Range?
+        /// Seconds that `exposureDuration` takes; nil: not known.
+        public var exposureDuration: Range?
+        /// Beside `off`, in the order of how much they narrow the view. Only formats of 16:9 have any.
+        public var videoStabilizationModes: [VideoStabilizationMode]
+        public var isVideoHDRSupported: Bool
+
+        public struct Size: Hashable, Sendable, Codable {
+            public var width: Int
+            public var height: Int
+
+            public init(width: Int, height: Int) {
+                self.width = width
+                self.height = height
+            }
+        }
+
+        /// Both inclusive.
+        public struct Range: Hashable, Sendable, Codable {
+            public var least: Double
+            public var most: Double
+
+            public init(least: Double, most: Double) {
+                self.least = least
+                self.most = most
+            }
+        }
+
+        public init(
+            highResolutionStill: Size? = nil, autoFocusSystem: AutoFocusSystem = .none, iso: Range? = nil,
+            exposureDuration: Range? = nil, videoStabilizationModes: [VideoStabilizationMode] = [],
+            isVideoHDRSupported: Bool = false
+        ) {
+            self.highResolutionStill = highResolutionStill
+            self.autoFocusSystem = autoFocusSystem
+            self.iso = iso
+            self.exposureDuration = exposureDuration
+            self.videoStabilizationModes = videoStabilizationModes
+            self.isVideoHDRSupported = isVideoHDRSupported
+        }
+
+        /// Nothing is known but what every format has.
+        public static let usual = Optics()
+    }
+
+    /// How a format finds its focus (AVCaptureAutoFocusSystem).
+    public enum AutoFocusSystem: String, Hashable, Sendable, Codable, CaseIterable {
+        /// It cannot focus.
+        case none
+        /// It scans through its range for the sharpest picture: `adjustingFocus` is true meanwhile.
+        case contrast
+        /// It sees where the focus lies, and goes there.
+        case phase
+    }
+
+    /// `preferredVideoStabilizationMode` beside `off` and `auto` (AVCaptureVideoStabilizationMode).
+    public enum VideoStabilizationMode: String, Hashable, Sendable, Codable, CaseIterable { case standard, cinematic }
+
+    package init(
+        pixelFormat: String, width: Int, height: Int, minFrameRate: Double, maxFrameRate: Double,
+        videoMaxZoomFactor: Double = 1, videoZoomFactorUpscaleThreshold: Double = 1, isBinned: Bool = false,
+        fieldOfView: Double = 60, optics: Optics = .usual, assumed: [Field] = []
+    ) {
+        self.pixelFormat = pixelFormat
+        self.width = width
+        self.height = height
+        self.minFrameRate = minFrameRate
+        self.maxFrameRate = maxFrameRate
+        self.videoMaxZoomFactor = videoMaxZoomFactor
+        self.videoZoomFactorUpscaleThreshold = videoZoomFactorUpscaleThreshold
+        self.isBinned = isBinned
+        self.fieldOfView = fieldOfView
+        self.optics = optics
+        self.assumed = assumed
+    }
+
+    /// States in traces of 0.1 have no optics, and nothing that is assumed.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        func read<Value: Decodable>(_ key: CodingKeys) throws -> Value { try members.decode(Value.self, forKey: key) }
+        self.init(
+            pixelFormat: try read(.pixelFormat), width: try read(.width), height: try read(.height),
+            minFrameRate: try read(.minFrameRate), maxFrameRate: try read(.maxFrameRate),
+            videoMaxZoomFactor: try read(.videoMaxZoomFactor),
+            videoZoomFactorUpscaleThreshold: try read(.videoZoomFactorUpscaleThreshold),
+            isBinned: try read(.isBinned), fieldOfView: try read(.fieldOfView),
+            optics: try members.decodeIfPresent(Optics.self, forKey: .optics) ?? .usual,
+            assumed: try members.decodeIfPresent([Field].self, forKey: .assumed) ?? [])
+    }
+
+    /// What `activeFormat` takes: `420v 1280x720`, with the highest frame rate where two would be alike
+    /// (`420v 1280x720@60`), and `binned` where the sensor bins.
+    public var name: String {
+        "\(pixelFormat) \(width)x\(height)@\(maxFrameRate.shortDescription)\(isBinned ? " binned" : "")"
+    }
+
+    /// Apple's proportions of a film: 16 to 9, exactly or to a row (1366x768).
+    public var isWidescreen: Bool { Self.isWidescreen(width, height) }
+    package static func isWidescreen(_ width: Int, _ height: Int) -> Bool { abs(width * 9 - height * 16) <= 16 }
+
+    /// As AVFoundation describes a format, in one line:
+    /// `420f 1280x960, 2–60 fps, HRSI 2576x1932, fov 54.4, max zoom 60.00 (upscales @1.00), ISO 34–2176, SS 0.000013–0.5`.
+    /// Behind what is assumed is an asterisk.
+    public var referenceLine: String {
+        func marked(_ text: String, _ field: Field) -> String { assumed.contains(field) ? text + "*" : text }
+        var words = [
+            marked(pixelFormat, .pixelFormat) + " " + marked("\(width)x\(height)", .width),
+            marked("\(minFrameRate.shortDescription)–\(maxFrameRate.shortDescription) fps", .minFrameRate),
+        ]
+        if let still = optics.highResolutionStill {
+            words.append(marked("HRSI \(still.width)x\(still.height)", .highResolutionStillWidth))
+        }
+        if fieldOfView > 0 { words.append(marked("fov \(fieldOfView.rounded(toDigits: 1))", .fieldOfView)) }
+        if isBinned { words.append(marked("binned", .isBinned)) }
+        let upscales = marked(
+            "upscales @\(videoZoomFactorUpscaleThreshold.rounded(toDigits: 2))", .videoZoomFactorUpscaleThreshold)
+        words.append(
+            marked("max zoom \(videoMaxZoomFactor.rounded(toDigits: 2))", .videoMaxZoomFactor) + " (\(upscales))")
+        if optics.autoFocusSystem != .none {
+            words.append(marked("AF \(optics.autoFocusSystem.rawValue)", .autoFocusSystem))
+        }
+        if let iso = optics.iso {
+            words.append(marked("ISO \(iso.least.shortDescription)–\(iso.most.shortDescription)", .minISO))
+        }
+        if let exposure = optics.exposureDuration {
+            words.append(
+                marked("SS \(exposure.least.plainDescription)–\(exposure.most.plainDescription)", .minExposureDuration))
+        }
+        if optics.isVideoHDRSupported { words.append(marked("HDR", .videoHDRSupported)) }
+        if !optics.videoStabilizationModes.isEmpty {
+            words.append(
+                marked(optics.videoStabilizationModes.map(\.rawValue).joined(separator: "+"), .videoStabilizationModes))
+        }
+        return words.joined(separator: ", ")
+    }
+}
+
+extension Double {
+    /// With so many digits behind the point, at most 6. A number beyond every camera's, which a recorder core may say all
+    /// the same, is written as Swift writes it.
+    fileprivate func rounded(toDigits digits: Int) -> String {
+        guard magnitude < 1e12 else { return String(self) }
+        let scale = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000][digits]
+        let value = Int64((self * Double(scale)).rounded())
+        let rest = String(value.magnitude % UInt64(scale))
+        let zeros = String(repeating: "0", count: max(0, digits - rest.utf8.count))
+        return "\(value < 0 ? "-" : "")\(value.magnitude / UInt64(scale))\(digits == 0 ? "" : ".\(zeros)\(rest)")"
+    }
+
+    /// Seconds as `1/240` where they are a rate's, else as a plain number.
+    package var durationDescription: String {
+        let rate = 1 / self
+        let whole = rate.rounded()
+        if self > 0, self < 1, rate.isFinite, whole >= 2, abs(rate - whole) <= whole * 1e-6 {
+            return "1/\(whole.shortDescription)"
+        }
+        let text = shortDescription
+        return self >= 1e-6 && text.holds("e-") ? plainDescription : text
+    }
+
+    /// Without an exponent where a millionth is fine enough: `0.000013`, where Swift writes `1.3e-05`. Reads back as the same.
+    package var plainDescription: String {
+        var text = rounded(toDigits: 6)
+        // Always with a point here, but for what `rounded` leaves to Swift.
+        while text.utf8.contains(UInt8(ascii: ".")), text.hasSuffix("0") { text.removeLast() }
+        if text.hasSuffix(".") { text.removeLast() }
+        return Double(text) == self ? text : shortDescription
+    }
+}
+
+/// What a camera can do, as its recorder core last described it.
+public struct CameraCapabilities: Hashable, Sendable, Codable {
+    public var name: String
+    public var position: CameraPosition
+    /// Pixels of the sensor.
+    public var sensorWidth: Int
+    public var sensorHeight: Int
+    /// Never empty for a camera that can run. In the order in which the camera lists them: Apple's begin with the smallest.
+    public var formats: [CameraFormat]
+    /// Which of them a session has that asks for none: its place in the list.
+    public var defaultFormatIndex: Int
+    /// What else can be set, in the order of the keys' declaration. Empty: nothing.
+    public var controls: [CameraControl]
+    /// The types of objects that the source finds in its pictures, for the metadata kind `objects`. Empty: it finds none.
+    public var availableMetadataObjectTypes: [String]
+
+    public init(
+        name: String, position: CameraPosition, sensorWidth: Int, sensorHeight: Int, formats: [CameraFormat],
+        controls: [CameraControl] = [], defaultFormatIndex: Int = 0, availableMetadataObjectTypes: [String] = []
+    ) {
+        self.availableMetadataObjectTypes = availableMetadataObjectTypes
+        self.controls = controls
+        self.defaultFormatIndex = defaultFormatIndex
+        self.name = name
+        self.position = position
+        self.sensorWidth = sensorWidth
+        self.sensorHeight = sensorHeight
+        self.formats = formats
+    }
+
+    /// Nil for a camera without formats.
+    public var defaultFormat: CameraFormat? {
+        formats.indices.contains(defaultFormatIndex) ? formats[defaultFormatIndex] : formats.first
+    }
+
+    /// States in traces of 0.1 have no index, and no types of objects.
+    public init(from decoder: any Decoder) throws {
+        let members = try decoder.container(keyedBy: CodingKeys.self)
+        func read<Value: Decodable>(_ key: CodingKeys) throws -> Value { try members.decode(Value.self, forKey: key) }
+        self.init(
+            name: try read(.name), position: try read(.position), sensorWidth: try read(.sensorWidth),
+            sensorHeight: try read(.sensorHeight), formats: try read(.formats), controls: try read(.controls),
+            defaultFormatIndex: try members.decodeIfPresent(Int.self, forKey: .defaultFormatIndex) ?? 0,
+            availableMetadataObjectTypes: try members.decodeIfPresent(
+                [String].self, forKey: .availableMetadataObjectTypes) ?? [])
+    }
+}

@@ -1,0 +1,232 @@
+/// What a session's client is told, in order, each with a gap-free sequence number and a decision id.
+///
+/// The order for one handover is `docs/semantics.md` §4.
+public enum SessionEvent: Hashable, Sendable {
+    case willBeInterrupted(id: InterruptionID, cause: Cause, deadline: Moment, rule: String)
+    case interruptionWithdrawn(id: InterruptionID)
+    case wasInterrupted(
+        id: InterruptionID, causes: CauseSet, interrupter: Interrupter?, cutting: RecordingID?, rule: String)
+    /// `interrupter`: what stands in the way now, as far as the client may know.
+    case interruptionChanged(id: InterruptionID, causes: CauseSet, interrupter: Interrupter?, rule: String)
+    /// `cut`: the recording that the interruption ended; no other goes on by itself.
+    case interruptionEnded(
+        id: InterruptionID, causesItHad: CauseSet, duration: Duration, willResume: Bool, cut: RecordingID? = nil)
+    case didStartRunning(grant: GrantID)
+    case didStopRunning
+    case accessChanged(Access, causes: CauseSet, rule: String)
+    /// To the holder of a shared camera: whose apps watch it now. Sorted, each app once; empty when nobody does.
+    case sharersChanged([Interrupter])
+    case sessionStopped(StopReason, rule: String)
+    case recordingStarted(RecordingID)
+    /// Its client asked for it: no frame gets into the file until it is resumed.
+    case recordingPaused(RecordingID)
+    case recordingResumed(RecordingID)
+    /// Indirect, so that the others are not as large.
+    indirect case recordingFinished(RecordingFinished)
+    case photoCaptured(PhotoCaptured)
+    /// What was asked, and what is in force (whole). Differs where the nearest supported value was taken.
+    case configurationApplied(asked: Configuration, inForce: Configuration, by: Applier)
+    case rampFinished(videoZoomFactor: Double)
+    /// After a switch of cameras, which severs every connection: those of this camera are there, and these outputs have to be
+    /// opened again.
+    case connectionsFormed(camera: CameraID, reopen: [SessionOutput])
+    /// What of the camera's state (`ConfigurationKey.isCameraState`) is not as it was told last.
+    case cameraStateChanged(Configuration)
+    case runtimeError(code: String, message: String)
+
+    public var kind: SessionEventKind {
+        switch self {
+        case .willBeInterrupted: .willBeInterrupted
+        case .interruptionWithdrawn: .interruptionWithdrawn
+        case .wasInterrupted: .wasInterrupted
+        case .interruptionChanged: .interruptionChanged
+        case .interruptionEnded: .interruptionEnded
+        case .didStartRunning: .didStartRunning
+        case .didStopRunning: .didStopRunning
+        case .accessChanged: .accessChanged
+        case .sharersChanged: .sharersChanged
+        case .sessionStopped: .sessionStopped
+        case .recordingStarted: .recordingStarted
+        case .recordingPaused: .recordingPaused
+        case .recordingResumed: .recordingResumed
+        case .recordingFinished: .recordingFinished
+        case .photoCaptured: .photoCaptured
+        case .configurationApplied: .configurationApplied
+        case .rampFinished: .rampFinished
+        case .connectionsFormed: .connectionsFormed
+        case .cameraStateChanged: .cameraStateChanged
+        case .runtimeError: .runtimeError
+        }
+    }
+
+    /// The signal's name on the wire.
+    public var wireName: String { kind.rawValue }
+}
+
+/// What sort of notice a `SessionEvent` is, by its signal's name on the wire.
+public enum SessionEventKind: String, Hashable, Sendable, CaseIterable {
+    case willBeInterrupted = "WillBeInterrupted"
+    case interruptionWithdrawn = "InterruptionWithdrawn"
+    case wasInterrupted = "WasInterrupted"
+    case interruptionChanged = "InterruptionChanged"
+    case interruptionEnded = "InterruptionEnded"
+    case didStartRunning = "DidStartRunning"
+    case didStopRunning = "DidStopRunning"
+    case accessChanged = "AccessChanged"
+    case sharersChanged = "SharersChanged"
+    case sessionStopped = "SessionStopped"
+    case recordingStarted = "RecordingStarted"
+    case recordingPaused = "RecordingPaused"
+    case recordingResumed = "RecordingResumed"
+    case recordingFinished = "RecordingFinished"
+    case photoCaptured = "PhotoCaptured"
+    case configurationApplied = "ConfigurationApplied"
+    case rampFinished = "RampFinished"
+    case connectionsFormed = "ConnectionsFormed"
+    case cameraStateChanged = "CameraStateChanged"
+    case runtimeError = "RuntimeError"
+}
+
+/// What a session opens or opts in to, and would have to again where its connection to a camera is severed. Photos need no
+/// opening, and a recording keeps its camera.
+public enum SessionOutput: String, Hashable, Sendable, CaseIterable {
+    case preview
+    /// `AttachMicrophone`.
+    case microphone
+    /// The kinds of timed metadata that a recording named.
+    case metadata
+}
+
+/// An app that took the camera, holds it or watches it, as far as the client that is told may know.
+public enum Interrupter: Hashable, Sendable {
+    case app(String)
+    case anotherUsersApp
+    /// A program that has a camera without asking the broker, as far as it is known: it never interrupts a session.
+    case outside(String)
+
+    /// Before a program's name on the wire. No name that the kernel vouches for begins so; a claimed one could.
+    public static let outsidePrefix = "outside: "
+
+    public var description: String {
+        switch self {
+        case .app(let name): name
+        case .anotherUsersApp: "another user's app"
+        case .outside(let program): Self.outsidePrefix + program
+        }
+    }
+
+    /// The word on the wire; `""` there means that nobody is named.
+    public var wireName: String { description }
+
+    /// Nil for `""`.
+    public init?(wireName: String) {
+        guard !wireName.isEmpty else { return nil }
+        if wireName == Interrupter.anotherUsersApp.wireName {
+            self = .anotherUsersApp
+        } else if wireName.hasPrefix(Self.outsidePrefix) {
+            self = .outside(String(wireName.dropFirst(Self.outsidePrefix.count)))
+        } else {
+            self = .app(wireName)
+        }
+    }
+}
+
+/// Why a session was stopped for good. Not a cause: the client may start again.
+public enum StopReason: String, Hashable, Sendable, CaseIterable {
+    case evicted
+    case leaseExpired = "lease-expired"
+    case deniedByPolicy = "denied-by-policy"
+    case configurationLost = "configuration-lost"
+    case recorderFailed = "recorder-failed"
+    /// The user stopped the app; nothing starts it again by itself.
+    case stoppedByUser = "stopped-by-user"
+    /// The user said no to the app, or did not answer in time.
+    case deniedByUser = "denied-by-user"
+}
+
+/// What changed a configuration.
+public enum Applier: String, Hashable, Sendable, Codable, CaseIterable {
+    /// The session's own client asked.
+    case client
+    /// The session's own configuration was restored when it ran again.
+    case resumption
+    /// Another session that shares the camera asked.
+    case sharer
+}
+
+/// Why a recording came to its end.
+public enum RecordingEnd: String, Hashable, Sendable, CaseIterable {
+    case stopped
+    case interrupted
+    case accessLost = "access-lost"
+    case durationLimit = "duration-limit"
+    case sizeLimit = "size-limit"
+    case diskFull = "disk-full"
+    case writeError = "write-error"
+    case recorderReset = "recorder-reset"
+    case sessionEnded = "session-ended"
+}
+
+/// A recording's end: its file is playable and has exactly these frames. Figures that nobody knows are nil: a file may have
+/// frames then.
+public struct RecordingFinished: Hashable, Sendable {
+    public var recording: RecordingID
+    public var why: RecordingEnd
+    public var frames: UInt64?
+    /// From the first frame's capture to the end of the last frame's display.
+    public var duration: Duration?
+    public var bytes: UInt64?
+    /// What gives the next chance to record: `now`, `when-interruption-ends`, `when-access-returns`, `after-start`.
+    public var nextChance: NextChance
+    /// Missing in the file because the encoder or the disk could not keep up, or the decoding of footage that is the camera.
+    public var framesLeftOut: UInt64 = 0
+    /// When the file's last frame was captured, by CLOCK_MONOTONIC; nil: there is none, or that is not known.
+    public var lastCapture: Moment?
+    /// The reason of the interruption, or of the access that was lost; nil: it ended as its client asked, or by itself.
+    public var cause: Cause?
+    /// The app behind the cause, as far as the client may know.
+    public var interrupter: Interrupter?
+
+    public enum NextChance: String, Hashable, Sendable, CaseIterable {
+        case now
+        case whenInterruptionEnds = "when-interruption-ends"
+        case whenAccessReturns = "when-access-returns"
+        case afterStart = "after-start"
+    }
+
+    public init(
+        recording: RecordingID, why: RecordingEnd, frames: UInt64?, duration: Duration?, bytes: UInt64?,
+        nextChance: NextChance
+    ) {
+        self.recording = recording
+        self.why = why
+        self.frames = frames
+        self.duration = duration
+        self.bytes = bytes
+        self.nextChance = nextChance
+    }
+}
+
+/// A photo that was written whole, or the sentence that says why it was not.
+public struct PhotoCaptured: Hashable, Sendable {
+    public var photo: PhotoID
+    public var width: UInt32
+    public var height: UInt32
+    public var bytes: UInt64
+    /// Nil when the JPEG was written whole.
+    public var error: String?
+    /// How it was taken; nil where that is not known, as of a photo that failed.
+    public var metadata: PhotoMetadata?
+
+    public init(
+        photo: PhotoID, width: UInt32, height: UInt32, bytes: UInt64, error: String? = nil,
+        metadata: PhotoMetadata? = nil
+    ) {
+        self.photo = photo
+        self.width = width
+        self.height = height
+        self.bytes = bytes
+        self.error = error
+        self.metadata = metadata
+    }
+}

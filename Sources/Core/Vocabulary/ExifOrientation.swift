@@ -1,0 +1,84 @@
+/// How pixels have to be turned to be seen upright (Exif 2.3, tag 0x0112; CGImagePropertyOrientation): the one mapping
+/// between it, `videoOrientation` and `videoMirrored`.
+///
+/// Each case says what a viewer does: first turn, then exchange left and right where it is mirrored.
+public enum ExifOrientation: UInt8, Hashable, Sendable, CaseIterable {
+    /// Shown as it is.
+    case up = 1
+    /// Left and right are exchanged.
+    case upMirrored = 2
+    /// Turned by half a turn.
+    case down = 3
+    /// Turned by half a turn, left and right exchanged then: top and bottom are.
+    case downMirrored = 4
+    /// Turned by a quarter clockwise, left and right exchanged then.
+    case leftMirrored = 5
+    /// Turned by a quarter clockwise.
+    case right = 6
+    /// Turned by a quarter anticlockwise, left and right exchanged then.
+    case rightMirrored = 7
+    /// Turned by a quarter anticlockwise.
+    case left = 8
+
+    /// What shows a camera's pixels upright.
+    /// - Parameters:
+    ///   - isMirrored: whether they shall be seen left for right then, as one's own face in a mirror. The pixels themselves
+    ///     are as the sensor has them; `ofMirroredPixels` is for others.
+    public init(_ orientation: VideoOrientation, isMirrored: Bool, of position: CameraPosition) {
+        self = Self(quarterTurns: orientation.quarterTurnsFromSensor(of: position), isMirrored: isMirrored)
+    }
+
+    /// - Parameter quarterTurns: clockwise; any number.
+    public init(quarterTurns: Int, isMirrored: Bool) {
+        self =
+            switch (quarterTurns & 3, isMirrored) {
+            case (0, false): .up
+            case (0, true): .upMirrored
+            case (1, false): .right
+            case (1, true): .leftMirrored
+            case (2, false): .down
+            case (2, true): .downMirrored
+            case (_, false): .left
+            case (_, true): .rightMirrored
+            }
+    }
+
+    /// How often a viewer turns the pixels by a quarter, clockwise: 0 to 3.
+    public var quarterTurns: Int {
+        switch self {
+        case .up, .upMirrored: 0
+        case .right, .leftMirrored: 1
+        case .down, .downMirrored: 2
+        case .left, .rightMirrored: 3
+        }
+    }
+
+    /// Whether a viewer exchanges left and right, after turning.
+    public var isMirrored: Bool {
+        switch self {
+        case .up, .down, .right, .left: false
+        case .upMirrored, .downMirrored, .leftMirrored, .rightMirrored: true
+        }
+    }
+
+    /// The orientation that shows a camera's pixels so; the way back from `init(_:isMirrored:of:)`, together with
+    /// `isMirrored`.
+    public func videoOrientation(of position: CameraPosition) -> VideoOrientation {
+        switch self {
+        case .up, .upMirrored: .native(of: position)
+        case .right, .leftMirrored: .portrait
+        case .down, .downMirrored: position == .front ? .landscapeRight : .landscapeLeft
+        case .left, .rightMirrored: .portraitUpsideDown
+        }
+    }
+
+    /// What shows the same picture where left and right of the pixels are exchanged already, as a camera does that is told
+    /// `videoMirrored`.
+    ///
+    /// The exchange of the pixels takes the place of the one that a viewer would do, and turns the other way round: pixels
+    /// that were mirrored as they lie and then turned clockwise would be upside down in `portrait`.
+    public var ofMirroredPixels: ExifOrientation {
+        // Mirrored, then turned one way, is turned the other way, then mirrored.
+        ExifOrientation(quarterTurns: -quarterTurns, isMirrored: !isMirrored)
+    }
+}

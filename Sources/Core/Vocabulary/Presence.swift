@@ -1,0 +1,86 @@
+/// Where the user sees an app. Presence belongs to the app, not to one of its clients.
+public enum Presence: Hashable, Sendable {
+    case background
+    case foreground(Layout)
+
+    public enum Layout: String, Hashable, Sendable, CaseIterable {
+        case fullscreen
+        case split
+        case slideOver = "slide-over"
+        case pictureInPicture = "picture-in-picture"
+    }
+
+    public var isForeground: Bool { self != .background }
+    public var layout: Layout? { if case .foreground(let layout) = self { layout } else { nil } }
+
+    /// `background`, or the layout's name.
+    public var wireName: String { layout?.rawValue ?? "background" }
+
+    public init?(wireName: String) {
+        if wireName == "background" {
+            self = .background
+        } else if let layout = Layout(rawValue: wireName) {
+            self = .foreground(layout)
+        } else {
+            return nil
+        }
+    }
+
+    public static let wireNames = ["background"] + Layout.allCases.map(\.rawValue)
+}
+
+/// The sources that say where an app is. A policy lists the ones it believes, in order.
+public enum PresenceSource: String, Hashable, Sendable, CaseIterable {
+    case shell
+    case agent
+    case loginSession = "login-session"
+    case selfDeclared = "self-declared"
+}
+
+/// How hard the machine is pressed; compare by `>=`.
+public enum SystemPressure: UInt8, Hashable, Sendable, CaseIterable, Comparable {
+    case nominal, fair, serious, critical
+
+    public var wireName: String {
+        switch self {
+        case .nominal: "nominal"
+        case .fair: "fair"
+        case .serious: "serious"
+        case .critical: "critical"
+        }
+    }
+
+    public init?(wireName: String) {
+        guard let level = SystemPressure.allCases.first(where: { $0.wireName == wireName }) else { return nil }
+        self = level
+    }
+
+    public static func < (a: SystemPressure, b: SystemPressure) -> Bool { a.rawValue < b.rawValue }
+}
+
+/// What kind of program a client says it is. Kinds only ever narrow what a policy gives.
+public enum ClientKind: String, Hashable, Sendable, CaseIterable {
+    case app
+    /// A capture sheet that another app puts up: full-screen only for recording.
+    case picker
+    /// A call that may keep the camera beside another app, where a policy says so.
+    case voip
+}
+
+/// Which side of the machine a camera looks from.
+public enum CameraPosition: String, Hashable, Sendable, CaseIterable { case front, back, external }
+
+/// Whether a source says where a user's apps are, or what counts instead.
+public enum PresenceStanding: String, Hashable, Sendable, CaseIterable {
+    /// A shell, an agent or the apps themselves say it.
+    case told
+    /// Its source has left, and what it said holds for `Bound.sourceFreeze` longer.
+    case kept
+    /// Its source has left: every app counts as in the background until a source says it again.
+    case lost
+    /// No source tells windows apart; apps of an active login session count as in front, those of another one as in the
+    /// background.
+    case login = "login-session"
+    /// No source ever said it: every app counts as in front.
+    case nobody
+}

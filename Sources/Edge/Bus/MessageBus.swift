@@ -1,0 +1,190 @@
+public import ArbiterProtocol
+import CLinux
+import Glibc
+public import System
+
+/// What a connection to a message bus tells its owner, on the loop's thread.
+public protocol MessageBusDelegate: AnyObject {
+    /// The bus is there, and knows us. Nothing of an earlier connection holds: no match, no name, no answer under way.
+    func busReady(_ bus: MessageBus)
+    func bus(_ bus: MessageBus, received signal: BusMessage)
+    /// Somebody on the bus calls a method of ours, and is answered.
+    func bus(_ bus: MessageBus, called call: BusMessage)
+    /// It is not there, or not any more, and why in a sentence. Tried again by itself.
+    func busLost(_ bus: MessageBus, _ why: String)
+}
+
+extension MessageBusDelegate {
+    public func bus(_ bus: MessageBus, called call: BusMessage) {
+        call.answer(BrokerError(.unknownMethod, "camarb has no methods on the \(bus.kind.words)."))
+    }
+}
+
+/// A message bus, the machine's or a user's, for as long as there is one: where it was lost, or has not been started yet,
+/// it is looked for again, ever more rarely.
+///
+/// The bus is a peer like any other, with two habits of its own: it wants to be greeted, and messages name the peer
+/// they are for. So this is a `BusConnection`, which waits for nothing, and not one of libsystemd's own.
+public final class MessageBus {
+    /// The bus itself, as it is called on every bus.
+    public static let name = "org.freedesktop.DBus"
+    static let path = "/org/freedesktop/DBus"
+
+    public let kind: Kind
+    /// Where it may be, in the order in which it is tried.
+    private let paths: [String]
+    private let loop: EventLoop
+    private weak var delegate: (any MessageBusDelegate)?
+    private var connection: BusConnection?
+    private var timer: Timer?
+    private var pause: Int64
+    private var isClosed = false
+    /// It has greeted us.
+    public private(set) var isReady = false
+
+    /// Connects in the next turn of the loop, so that the delegate is told of nothing from inside here.
+    /// - Parameter address: nil: where the bus of that kind is.
+    public init(
+        _ kind: Kind, address: String? = nil, on loop: EventLoop, delegate: any MessageBusDelegate
+    ) throws(SystemFault) {
+        self.kind = kind
+        paths = (address ?? kind.address).map(SocketAddress.busPaths(in:)) ?? []
+        self.loop = loop
+        self.delegate = delegate
+        pause = kind.pauseMin
+        timer = try loop.addTimer { [unowned self] in connect() }
+        timer?.arm(at: EventLoop.now)
+    }
+
+    deinit { connection?.close() }
+
+    /// Leaves the bus for good, and with it every name. The delegate is told of nothing more.
+    public func close() {
+        isClosed = true
+        isReady = false
+        delegate = nil
+        timer?.arm(at: nil)
+        connection?.close()
+        connection = nil
+    }
+
+    /// The handler is called once, later; with `.disconnected` when there is no bus.
+    public func call(
+        _ destination: String, path: String, interface: String, member: String, _ arguments: [WireValue] = [],
+        _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+    ) {
+        call(
+            destination, path: path, interface: interface, member: member,
+            filling: { message in for argument in arguments { message.append(argument) } }, handler)
+    }
+
+    /// The same, for arguments of types that `WireValue` does not have: `filling` appends them.
+    public func call(
+        _ destination: String, path: String, interface: String, member: String,
+        filling fill: @escaping (BusMessage) -> Void, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+    ) {
+        guard let connection else {
+            loop.defer { [kind] in handler(.failure(BrokerError(.disconnected, "There is no \(kind.words)."))) }
+            return
+        }
+        connection.call(to: destination, path: path, interface: interface, member: member, filling: fill, handler)
+    }
+
+    /// Lets signals through that a match rule describes, until the bus is lost.
+    public func match(_ rule: String) { askBus("AddMatch", [.string(rule)]) { _ in } }
+
+    /// Asks the bus itself.
+    public func askBus(
+        _ member: String, _ arguments: [WireValue] = [], _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+    ) {
+        call(Self.name, path: Self.path, interface: Self.name, member: member, arguments, handler)
+    }
+
+    /// Lets the bus say when a name has another owner.
+    public static func ownerRule(_ name: String) -> String {
+        "type='signal',sender='\(Self.name)',interface='\(Self.name)',member='NameOwnerChanged',arg0='\(name)'"
+    }
+
+    /// What such a signal says; nil for others.
+    public static func ownerChange(_ signal: BusMessage) -> (name: String, owner: String)? {
+        guard signal.sender == Self.name, signal.isMember("NameOwnerChanged"), signal.isSignature("sss"),
+            let name = try? signal.readString(), (try? signal.readString()) != nil,
+            let owner = try? signal.readString()
+        else { return nil }
+        return (name, owner)
+    }
+
+    /// Says to all that listen what has changed.
+    public func emit(path: String, interface: String, member: String, filling fill: (BusMessage) -> Void = { _ in }) {
+        guard isReady, let connection,
+            // The bus itself names the sender.
+            let signal = BusMessage.signal(
+                on: connection, path: path, interface: interface, member: member, sender: nil)
+        else { return }
+        fill(signal)
+        signal.send()
+    }
+
+    private func connect() {
+        guard !isClosed else { return }
+        guard !paths.isEmpty else { return failed(kind.nowhere) }
+        var fault = ""
+        for path in paths {
+            let descriptor = camarb_unix_connect(path)
+            guard descriptor >= 0 else {
+                fault = "\(SystemFault("connect to the \(kind.words) at \(path)", descriptor))"
+                continue
+            }
+            do throws(SystemFault) {
+                connection = try BusConnection(adopting: descriptor, as: .client, on: loop, delegate: self)
+                connection?.bound = kind.bound
+                return
+            } catch { fault = "\(error)" }
+        }
+        failed(fault)
+    }
+
+    private func failed(_ why: String) {
+        connection?.close()
+        connection = nil
+        isReady = false
+        timer?.arm(at: EventLoop.now + pause)
+        pause = min(pause * 2, kind.pauseMax)
+        delegate?.busLost(self, why)
+    }
+}
+
+extension MessageBus: BusConnectionDelegate {
+    public func connectionReady(_ connection: BusConnection) {
+        askBus("Hello") { [weak self] result in
+            guard let self, self.connection === connection else { return }
+            switch result {
+            case .success:
+                pause = kind.pauseMin
+                isReady = true
+                delegate?.busReady(self)
+            // One that ended is told of below.
+            case .failure(let error) where error.kind == .disconnected: break
+            case .failure(let error): failed("the \(kind.words) does not take us: \(error.message)")
+            }
+        }
+    }
+
+    public func connection(_ connection: BusConnection, received message: BusMessage) {
+        switch message.kind {
+        case .signal: delegate?.bus(self, received: message)
+        case .call:
+            if let delegate {
+                delegate.bus(self, called: message)
+            } else {
+                message.answer(BrokerError(.unknownObject, "There is nothing here any more."))
+            }
+        case .answer, .error: break
+        }
+    }
+
+    public func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {
+        guard self.connection === connection else { return }
+        failed("the \(kind.words) has ended the connection")
+    }
+}

@@ -1,0 +1,138 @@
+import CLinux
+import Glibc
+
+/// A process, named so that its number's reuse cannot deceive: by a pidfd.
+public final class ProcessHandle {
+    /// Readable once the process is gone. Valid while the handle lives.
+    public let descriptor: Int32
+    /// Takes over a pidfd, also one that another process sent of itself: trust that as far as its sender.
+    public init(owning descriptor: Int32) { self.descriptor = descriptor }
+    /// Nil when there is no such process.
+    public convenience init?(opening pid: Int32) {
+        guard pid > 0 else { return nil }
+        let descriptor = camarb_pidfd_open(pid)
+        guard descriptor >= 0 else { return nil }
+        self.init(owning: descriptor)
+    }
+    deinit { close(descriptor) }
+
+    /// A pidfd of this process, to send to another. The caller's to close.
+    public static func descriptorOfThisProcess() throws(SystemFault) -> Int32 {
+        let descriptor = camarb_pidfd_open(getpid())
+        try check(descriptor, "name this process")
+        return descriptor
+    }
+
+    /// The number of the process behind a descriptor that somebody sent; nil when that is no pidfd, or names no process
+    /// that is there and can be seen. Asks the kernel alone, whatever the descriptor is.
+    public static func process(behind descriptor: Int32) -> Int32? {
+        let number = camarb_pidfd_process(descriptor)
+        return number > 0 ? number : nil
+    }
+
+    public var isAlive: Bool { camarb_pidfd_alive(descriptor) != 0 }
+    /// False when the process is gone already.
+    @discardableResult
+    public func signal(_ number: Int32) -> Bool { camarb_pidfd_kill(descriptor, number) == 0 }
+}
+
+/// Tells when any of many processes ends, with one source on the loop: idle clients cost no memory of the loop's.
+public final class ProcessWatcher {
+    private let group: Int32
+    private var source: IOSource?
+
+    /// - Parameter onEnd: Gets the tag of a process that has ended, again and again until it is removed.
+    public init(on loop: EventLoop, onEnd: @escaping (UInt64) -> Void) throws(SystemFault) {
+        group = camarb_group_new()
+        try check(group, "watch processes")
+        let group = group
+        source = try loop.addIO(group, .readable) { _ in
+            var tags = [UInt64](repeating: 0, count: 64)
+            let count = camarb_group_ready(group, &tags, Int32(tags.count))
+            for tag in tags.prefix(max(0, Int(count))) { onEnd(tag) }
+        }
+    }
+
+    deinit {
+        source?.cancel()
+        if group >= 0 { close(group) }
+    }
+
+    public func add(_ process: ProcessHandle, tag: UInt64) throws(SystemFault) {
+        try check(camarb_group_add(group, process.descriptor, tag), "watch a process")
+    }
+
+    /// Before the handle is released.
+    public func remove(_ process: ProcessHandle) { _ = camarb_group_remove(group, process.descriptor) }
+}
+
+/// A child that was started with one descriptor.
+public final class ChildProcess {
+    public enum Ending: Hashable, Sendable {
+        case exited(Int32)
+        case signalled(Int32)
+    }
+
+    public let pid: Int32
+    public let handle: ProcessHandle
+    private var source: IOSource?
+    private var onEnd: ((Ending) -> Void)?
+
+    /// Starts the program with `descriptor` as its descriptor 3. SIGTERM reaches it when this process dies.
+    /// A file that cannot be executed after all ends with status 127.
+    /// - Parameter onEnd: Called once, on the loop's thread, when it has ended and was reaped.
+    public init(
+        path: String, arguments: [String], passing descriptor: Int32, on loop: EventLoop,
+        onEnd: @escaping (Ending) -> Void
+    ) throws(SystemFault) {
+        guard access(path, X_OK) == 0 else { throw SystemFault("start \(path)", errno) }
+        var pointers: [UnsafeMutablePointer<CChar>?] = ([path] + arguments).map { strdup($0) }
+        pointers.append(nil)
+        var number: pid_t = 0
+        let result = camarb_spawn(path, pointers, descriptor, &number)
+        for pointer in pointers { free(pointer) }
+        try check(result, "start \(path)")
+        pid = number
+        handle = ProcessHandle(owning: result)
+        self.onEnd = onEnd
+        do throws(SystemFault) {
+            source = try loop.addIO(result, .readable) { [unowned self] _ in self.reap() }
+        } catch {
+            handle.signal(SIGKILL)
+            throw error
+        }
+    }
+
+    deinit { source?.cancel() }
+
+    @discardableResult
+    public func signal(_ number: Int32) -> Bool { handle.signal(number) }
+
+    private func reap() {
+        var ended = camarb_exit()
+        let result = camarb_reap(handle.descriptor, &ended)
+        if result == 0 { return }
+        source?.cancel()
+        let told = onEnd
+        onEnd = nil
+        told?(ended.signal_number != 0 ? .signalled(ended.signal_number) : .exited(ended.status))
+    }
+}
+
+/// What a program decides about its own process.
+public enum OwnProcess {
+    /// The file that this process runs; where that was replaced, the one in its place.
+    public static var program: String {
+        var buffer = [CChar](repeating: 0, count: 4096)
+        let length = camarb_own_program(&buffer, buffer.count)
+        let path = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        let mark = " (deleted)"
+        return path.hasSuffix(mark) ? String(path.dropLast(mark.count)) : path
+    }
+
+    /// From here on no other process of its user can read its memory, trace it, or take its descriptors (`pidfd_getfd`);
+    /// root still can. It leaves no core. What it starts is not bound by it.
+    public static func forbidInspection() throws(SystemFault) {
+        try check(camarb_forbid_inspection(), "keep others out of this process")
+    }
+}

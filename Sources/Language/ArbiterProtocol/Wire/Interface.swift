@@ -1,0 +1,195 @@
+/// A D-Bus interface as data: dispatch, introspection, clients and documents all read this one table.
+package struct Interface: Sendable {
+    package var name: String
+    package var summary: String
+    package var methods: [Method]
+    package var properties: [Property]
+    private let makeSignals: @Sendable () -> [Signal]
+
+    /// - Parameter signals: made anew for whoever asks for them, which few do: a broker dispatches by methods, and keeps no
+    ///   texts of what it says itself.
+    init(
+        name: String, summary: String, methods: [Method],
+        signals: @autoclosure @escaping @Sendable () -> [Signal], properties: [Property]
+    ) {
+        self.name = name
+        self.summary = summary
+        self.methods = methods
+        self.properties = properties
+        makeSignals = signals
+    }
+
+    package var signals: [Signal] { makeSignals() }
+
+    package struct Argument: Sendable {
+        package var name: String
+        /// A D-Bus signature of one complete type.
+        package var type: String
+        package init(_ name: String, _ type: String) {
+            self.name = name
+            self.type = type
+        }
+    }
+
+    package struct Method: Sendable {
+        package var name: String
+        package var takes: [Argument]
+        package var gives: [Argument]
+        package var summary: String
+        package init(_ name: String, _ takes: [Argument] = [], gives: [Argument] = [], _ summary: String) {
+            self.name = name
+            self.takes = takes
+            self.gives = gives
+            self.summary = summary
+        }
+        package var signatureTaken: String { takes.map(\.type).joined() }
+        package var signatureGiven: String { gives.map(\.type).joined() }
+    }
+
+    package struct Signal: Sendable {
+        package var name: String
+        package var carries: [Argument]
+        package var summary: String
+        package init(_ name: String, _ carries: [Argument], _ summary: String) {
+            self.name = name
+            self.carries = carries
+            self.summary = summary
+        }
+        package var signature: String { carries.map(\.type).joined() }
+    }
+
+    package struct Property: Sendable {
+        package var name: String
+        package var type: String
+        package var changes: Change
+        package var summary: String
+        package init(_ name: String, _ type: String, changes: Change = .told, _ summary: String) {
+            self.name = name
+            self.type = type
+            self.changes = changes
+            self.summary = summary
+        }
+
+        /// How `PropertiesChanged` tells of a change, in the words of `EmitsChangedSignal`.
+        package enum Change: String, Sendable {
+            /// It never does.
+            case never = "const"
+            /// With its new value.
+            case told = "true"
+            /// Without a value: whoever wants it reads it anew.
+            case named = "invalidates"
+        }
+    }
+
+    private static let emitsChanged = "org.freedesktop.DBus.Property.EmitsChangedSignal"
+
+    package func method(_ name: String) -> Method? { methods.first { $0.name == name } }
+    package func signal(_ name: String) -> Signal? { signals.first { $0.name == name } }
+
+    /// The `<interface>` element of an introspection document.
+    package var introspectionXML: String {
+        var xml = " <interface name=\"\(name)\">\n"
+        for method in methods {
+            xml += "  <method name=\"\(method.name)\">\n"
+            xml += Self.arguments(method.takes, "in", says: true) + Self.arguments(method.gives, "out", says: true)
+            // Without it GLib's generator leaves descriptors out.
+            if (method.takes + method.gives).contains(where: { $0.type.contains("h") }) {
+                xml += "   <annotation name=\"org.gtk.GDBus.C.UnixFD\" value=\"true\"/>\n"
+            }
+            xml += "  </method>\n"
+        }
+        for signal in signals {
+            xml += "  <signal name=\"\(signal.name)\">\n"
+            xml += Self.arguments(signal.carries, "out", says: false) + "  </signal>\n"
+        }
+        for property in properties {
+            xml += "  <property name=\"\(property.name)\" type=\"\(property.type)\" access=\"read\">\n"
+            // On each property, since busctl passes over that of the interface.
+            xml += "   <annotation name=\"\(Self.emitsChanged)\" value=\"\(property.changes.rawValue)\"/>\n"
+            xml += Self.qtType(of: property.type, "") + "  </property>\n"
+        }
+        return xml + " </interface>\n"
+    }
+
+    /// - Parameter says: whether each says its direction: a signal's have one only.
+    private static func arguments(_ arguments: [Argument], _ direction: String, says: Bool) -> String {
+        var xml = ""
+        for (index, argument) in arguments.enumerated() {
+            let type = qtType(of: argument.type, ".\(direction == "in" ? "In" : "Out")\(index)")
+            xml +=
+                "   <arg name=\"\(argument.name)\" type=\"\(argument.type)\"\(says ? " direction=\"\(direction)\"" : "")/>\n"
+                + type
+        }
+        return xml
+    }
+
+    /// The types that Qt's generator does not know by itself, and refuses an interface for.
+    private static let qtTypes = [
+        "a{sv}": "QVariantMap", "aa{sv}": "QList&lt;QVariantMap&gt;", "at": "QList&lt;qulonglong&gt;",
+        "ah": "QList&lt;QDBusUnixFileDescriptor&gt;",
+    ]
+
+    private static func qtType(of type: String, _ place: String) -> String {
+        guard let name = qtTypes[type] else { return "" }
+        return "   <annotation name=\"org.qtproject.QtDBus.QtTypeName\(place)\" value=\"\(name)\"/>\n"
+    }
+}
+
+/// Where objects live.
+public enum ObjectPath {
+    /// The object manager's root.
+    public static let root = "/org/camarb"
+    public static let broker = "/org/camarb/Broker1"
+    public static let shell = "/org/camarb/Shell1"
+    /// On a connection between broker and recorder.
+    public static let recorder = "/org/camarb/Recorder1"
+    public static let cameras = "/org/camarb/camera"
+    public static let sessions = "/org/camarb/session"
+
+    public static func session(_ id: SessionID) -> String { "\(sessions)/\(id.rawValue)" }
+
+    /// Bytes that a D-Bus path cannot have are written `_` and two hexadecimal digits, as sd-bus does.
+    public static func camera(_ id: CameraID) -> String {
+        var label = ""
+        for (index, byte) in id.name.utf8.enumerated() {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"):
+                label.unicodeScalars.append(Unicode.Scalar(byte))
+            case UInt8(ascii: "0")...UInt8(ascii: "9") where index > 0:
+                label.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let hex = String(byte, radix: 16)
+                label += "_" + (hex.utf8.count == 1 ? "0" + hex : hex)
+            }
+        }
+        return "\(cameras)/\(label.isEmpty ? "_" : label)"
+    }
+
+    /// The session a path names; nil when it names none.
+    public static func sessionID(_ path: String) -> SessionID? {
+        guard path.hasPrefix(sessions + "/") else { return nil }
+        let label = path.utf8.dropFirst(sessions.utf8.count + 1)
+        guard let number = UInt64(Substring(label)), String(number).utf8.elementsEqual(label) else { return nil }
+        return SessionID(number)
+    }
+}
+
+/// The names of `org.camarb.*`.
+public enum InterfaceName {
+    public static let broker = "org.camarb.Broker1"
+    public static let camera = "org.camarb.Camera1"
+    public static let session = "org.camarb.Session1"
+    public static let shell = "org.camarb.Shell1"
+    public static let recorder = "org.camarb.Recorder1"
+}
+
+extension Interface {
+    /// The ones a client can meet.
+    package static let publicInterfaces: [Interface] = [broker, camera, session, shell]
+}
+
+extension Interface.Method {
+    /// A method that takes and gives nothing.
+    init(_ name: String, _ summary: String) { self.init(name, [], gives: [], summary) }
+    init(_ name: String, gives: [Interface.Argument], _ summary: String) { self.init(name, [], gives: gives, summary) }
+}

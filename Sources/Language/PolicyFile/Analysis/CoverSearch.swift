@@ -1,0 +1,65 @@
+/// Whether boxes of facts together cover another: an exact search, with a bounded number of steps. It looks for a point
+/// of the box that lies outside all the others. A box that cannot be left in more ways than one is taken first, so most
+/// questions are answered without a choice; in the worst case there are exponentially many.
+struct CoverSearch {
+    enum Answer: Equatable {
+        case covered
+        /// There is a point that none of them has.
+        case open
+        /// The steps did not suffice.
+        case unsettled
+    }
+
+    /// A policy of 256 rules over the same few facts takes some thousands; this is a second at most.
+    static let stepsMax = 200_000
+
+    private var steps = 0
+    private let most: Int
+
+    private init(stepsMax: Int) { most = stepsMax }
+
+    /// Whether every point of `box` lies in one of `covers`.
+    static func answer(
+        _ box: FactBox, in everything: [ValueSet], by covers: [FactBox], stepsMax: Int = CoverSearch.stepsMax
+    ) -> Answer {
+        var start = everything
+        for (variable, allowed) in box { start[variable] = start[variable].intersection(allowed) }
+        guard start.allSatisfy({ !$0.isEmpty }) else { return .covered }
+        var search = CoverSearch(stepsMax: stepsMax)
+        return search.look(start, covers)
+    }
+
+    private mutating func look(_ point: [ValueSet], _ covers: [FactBox]) -> Answer {
+        steps += 1
+        guard steps <= most else { return .unsettled }
+        var left: [FactBox] = []
+        var best: (index: Int, open: [Int])?
+        for cover in covers {
+            // A cover that leaves no room for this point is out of the game from here on.
+            if cover.contains(where: { point[$0.key].intersection($0.value).isEmpty }) { continue }
+            // In the order of the variables, which no hash changes.
+            let open = cover.keys.filter { key in cover[key].map { !point[key].isSubset(of: $0) } ?? false }.sorted()
+            if open.isEmpty { return .covered }
+            if open.count < best?.open.count ?? .max { best = (left.count, open) }
+            left.append(cover)
+        }
+        guard let best else { return .open }
+        let cover = left.remove(at: best.index)
+        // Outside by its first open fact; or inside by that one and outside by the second; and so on.
+        var inside = point
+        var isUnsettled = false
+        for variable in best.open {
+            guard let allowed = cover[variable] else { continue }
+            var outside = inside
+            outside[variable] = inside[variable].subtracting(allowed)
+            switch look(outside, left) {
+            case .open: return .open
+            case .unsettled: isUnsettled = true
+            case .covered: break
+            }
+            if isUnsettled { return .unsettled }
+            inside[variable] = inside[variable].intersection(allowed)
+        }
+        return .covered
+    }
+}

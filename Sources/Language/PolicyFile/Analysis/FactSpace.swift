@@ -1,0 +1,196 @@
+package import Arbiter
+import ArbiterProtocol
+
+/// The values that a fact may still have, a bit each.
+package struct ValueSet: Hashable {
+    private var words: [UInt64]
+
+    package init(count: Int) {
+        words = [UInt64](repeating: .max, count: (count + 63) / 64)
+        if count % 64 != 0 { words[words.count - 1] = (1 << UInt64(count % 64)) - 1 }
+    }
+
+    /// The values out of `count` for which `holds`.
+    package init(count: Int, where holds: (Int) -> Bool) {
+        words = [UInt64](repeating: 0, count: (count + 63) / 64)
+        for value in 0..<count where holds(value) { words[value / 64] |= 1 << UInt64(value % 64) }
+    }
+
+    package var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+    package func contains(_ value: Int) -> Bool { words[value / 64] & 1 << UInt64(value % 64) != 0 }
+    package func intersection(_ other: ValueSet) -> ValueSet { combined(other) { $0 & $1 } }
+    package func subtracting(_ other: ValueSet) -> ValueSet { combined(other) { $0 & ~$1 } }
+    package func isSubset(of other: ValueSet) -> Bool { subtracting(other).isEmpty }
+
+    private func combined(_ other: ValueSet, _ operation: (UInt64, UInt64) -> UInt64) -> ValueSet {
+        var result = self
+        for index in words.indices { result.words[index] = operation(words[index], other.words[index]) }
+        return result
+    }
+}
+
+/// Some facts, each limited to some of its values: what a rule's conditions are, and what cannot be.
+typealias FactBox = [Int: ValueSet]
+
+/// The facts of one policy as variables with closed sets of values. A name (an app, a user, a camera) is one of those
+/// that some rule names, or another: no rule can tell the others apart. Where an app is is one variable, presence and
+/// layout together.
+struct FactSpace {
+    private(set) var counts: [Int] = []
+    private var variables: [String: Int] = [:]
+    private var names: [[String]] = []
+    private let attributes: [Attribute]
+    private let modes: [String]
+
+    /// - Parameter others: tests of facts that no rule reads.
+    init(_ policy: Policy, besides others: [FactTest] = []) {
+        attributes = policy.attributes
+        modes = policy.modes.map(\.name)
+        let tests = policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when) + others
+        // Both are asked about even where no rule reads them: what is impossible is said with them.
+        for test in tests + [
+            .foreground(true), .focused(true), .foregroundApps(.one), .recording(true), .bidIsNew(true),
+        ] {
+            let key = Self.variable(test)
+            if variables[key] == nil {
+                variables[key] = counts.count
+                counts.append(0)
+                names.append([])
+            }
+            guard let variable = variables[key] else { continue }
+            if let name = Self.name(test) {
+                if !names[variable].contains(name) { names[variable].append(name) }
+                counts[variable] = names[variable].count + 1
+            } else {
+                counts[variable] = closedCount(test)
+            }
+        }
+    }
+
+    /// Everything, before anything is known.
+    var everything: [ValueSet] { counts.map { ValueSet(count: $0) } }
+
+    /// What the conditions leave; two on one variable leave what both do.
+    func box(_ tests: [FactTest]) -> FactBox {
+        var box: FactBox = [:]
+        for test in tests {
+            guard let variable = variables[Self.variable(test)] else { continue }
+            let allowed = ValueSet(count: counts[variable]) { holds(test, $0, variable) }
+            box[variable] = box[variable].map { $0.intersection(allowed) } ?? allowed
+        }
+        return box
+    }
+
+    /// What the conditions leave, and one of them does not hold.
+    func box(_ tests: [FactTest], but missing: FactTest) -> FactBox {
+        var box = box(tests.filter { $0 != missing })
+        guard let variable = variables[Self.variable(missing)] else { return box }
+        let allowed = ValueSet(count: counts[variable]) { !holds(missing, $0, variable) }
+        box[variable] = box[variable].map { $0.intersection(allowed) } ?? allowed
+        return box
+    }
+
+    /// Whether there are facts in both.
+    func meet(_ a: FactBox, _ b: FactBox) -> Bool {
+        a.allSatisfy { variable, allowed in b[variable].map { !$0.intersection(allowed).isEmpty } ?? true }
+    }
+
+    private static func variable(_ test: FactTest) -> String {
+        switch test {
+        case .layout: "presence"
+        default: test.written.key
+        }
+    }
+
+    /// The name that a condition asks for, where there is no end of names.
+    private static func name(_ test: FactTest) -> String? {
+        switch test {
+        case .app(let name), .claimedApp(let name): name
+        case .user(let user): "\(user)"
+        case .camera(let camera): camera.name
+        case .loginSession, .foreground, .layout, .focused, .foregroundApps, .client, .multitasking, .position,
+            .usesAudio, .microphoneTaken, .pressure, .recording, .bidIsNew, .operatorChosen, .attribute, .mode:
+            nil
+        }
+    }
+
+    private func closedCount(_ test: FactTest) -> Int {
+        switch test {
+        case .app, .claimedApp, .user, .camera: 1
+        case .loginSession: Facts.LoginState.allCases.count
+        // The background, or a layout.
+        case .foreground, .layout: 1 + Presence.Layout.allCases.count
+        case .foregroundApps: Facts.ForegroundApps.allCases.count
+        case .client: ClientKind.allCases.count
+        case .position: CameraPosition.allCases.count
+        case .pressure: SystemPressure.allCases.count
+        case .attribute(let name, _): attributes.first { $0.name == name }?.values.count ?? 1
+        // None, or one of them.
+        case .mode: 1 + modes.count
+        case .focused, .multitasking, .usesAudio, .microphoneTaken, .recording, .bidIsNew, .operatorChosen: 2
+        }
+    }
+
+    /// Whether a condition holds for a value of its variable.
+    private func holds(_ test: FactTest, _ value: Int, _ variable: Int) -> Bool {
+        switch test {
+        case .app(let name), .claimedApp(let name): names[variable].firstIndex(of: name) == value
+        case .user(let user): names[variable].firstIndex(of: "\(user)") == value
+        case .camera(let camera): names[variable].firstIndex(of: camera.name) == value
+        case .loginSession(let state): Facts.LoginState.allCases[value] == state
+        case .foreground(let inFront): inFront == (value > 0)
+        case .layout(let layout): value > 0 && Presence.Layout.allCases[value - 1] == layout
+        case .foregroundApps(let count): Facts.ForegroundApps.allCases[value] == count
+        case .client(let kind): ClientKind.allCases[value] == kind
+        case .position(let position): CameraPosition.allCases[value] == position
+        case .pressure(let level): SystemPressure.allCases[value] >= level
+        case .attribute(let name, let wanted):
+            attributes.first { $0.name == name }.map { $0.values[value] == wanted } ?? false
+        case .mode(let name): value == (name.map { (modes.firstIndex(of: $0) ?? modes.count) + 1 } ?? 0)
+        case .focused(let yes), .multitasking(let yes), .usesAudio(let yes), .microphoneTaken(let yes),
+            .recording(let yes), .bidIsNew(let yes), .operatorChosen(let yes):
+            yes == (value == 1)
+        }
+    }
+
+    /// Facts that no session ever has together, and why.
+    struct Impossibility {
+        var tests: [FactTest]
+        var why: String
+    }
+
+    /// As the core keeps them (`Arbiter.facts`, `Arbiter.placement`).
+    static func impossibilities(_ policy: Policy) -> [Impossibility] {
+        var list = [
+            Impossibility(tests: [.foreground(false), .focused(true)], why: "an app in the background has no focus"),
+            Impossibility(
+                tests: [.foreground(true), .foregroundApps(.none)], why: "an app in front is one of those in front"),
+            Impossibility(
+                tests: [.recording(true), .bidIsNew(true)], why: "a session that records has had its camera"),
+        ]
+        // What only a shell, an agent or the app itself can say.
+        guard policy.sources.allSatisfy({ $0 == .loginSession }) else { return list }
+        let nobody = "\"sources\" has nobody who tells a user's apps apart, so"
+        list += [
+            Impossibility(tests: [.focused(true)], why: "\(nobody) none has the focus"),
+            Impossibility(tests: [.foregroundApps(.none)], why: "\(nobody) one counts as in front"),
+            Impossibility(tests: [.foregroundApps(.several)], why: "\(nobody) one counts as in front"),
+        ]
+        list += Presence.Layout.allCases.filter { $0 != .fullscreen }.map {
+            Impossibility(tests: [.layout($0)], why: "\(nobody) an app in front has the full screen")
+        }
+        if policy.sources.isEmpty {
+            list.append(
+                Impossibility(tests: [.foreground(false)], why: "\"sources\" is empty, so every app counts as in front")
+            )
+        }
+        return list
+    }
+}
+
+extension PolicyFile {
+    /// What `check` takes for impossible under a policy: tests that hold a core to it ask for it.
+    package static func impossibleFacts(_ policy: Policy) -> [[FactTest]] {
+        FactSpace.impossibilities(policy).map(\.tests)
+    }
+}

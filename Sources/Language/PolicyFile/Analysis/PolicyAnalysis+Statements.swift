@@ -1,0 +1,150 @@
+import Arbiter
+import ArbiterProtocol
+import TomlFile
+
+/// What is suspicious about statements, as far as it can be told from the rules alone: one that is about nobody, one that
+/// nothing can break, and one that is broken for sure. The rest only a walk can tell.
+extension PolicyAnalysis {
+    func lookAtStatements() {
+        // A space of their own: the facts that only statements read say nothing about rules.
+        let space = FactSpace(policy, besides: policy.statements.flatMap(\.testsRead))
+        for statement in policy.statements {
+            let look = StatementLook(statement: statement, space: space, analysis: self)
+            look.lookAtFacts()
+            look.lookAtExcuses()
+            look.lookAtTimes()
+            look.lookAtParts()
+        }
+    }
+}
+
+/// One statement, and what is to be said of it.
+private struct StatementLook {
+    let statement: Statement
+    let space: FactSpace
+    let analysis: PolicyAnalysis
+
+    private var name: String { "the statement \(Wording.quoted(statement.name))" }
+
+    /// What is done all the same.
+    private static let kept = "the policy is used all the same: no decision reads a statement"
+
+    private func warn(_ key: String, _ words: String, _ hint: String) {
+        analysis.problems.warn("\(name) \(words)", at: place(of: key), hint: "\(hint); \(Self.kept)")
+    }
+
+    /// Facts that exclude each other: nobody ever has them.
+    func lookAtFacts() {
+        for (key, tests) in written where isEmpty(tests) {
+            let words = tests.map { "\($0.written.key) = \(TomlText.value(of: $0))" }
+            warn(
+                key, "never applies: in \"\(key)\", \(words.joined(separator: " and ")) cannot be together",
+                "no session ever has these facts")
+        }
+    }
+
+    /// Each set of facts by the key under which it stands.
+    private var written: [(key: String, tests: [FactTest])] {
+        let keys: [String] =
+            if case .never(let players) = statement.assertion { players.map(\.part.rawValue) } else { ["when"] }
+        return Array(zip(keys, statement.roles)) + (statement.by.map { [("by", $0)] } ?? [])
+    }
+
+    private func isEmpty(_ tests: [FactTest]) -> Bool { covers([], tests) }
+
+    /// Whether all facts that a session can have, and for which `tests` hold, are in one of `others`.
+    private func covers(_ others: [[FactTest]], _ tests: [FactTest]) -> Bool { answer(others, tests) == .covered }
+
+    private func answer(_ others: [[FactTest]], _ tests: [FactTest]) -> CoverSearch.Answer {
+        let cannotBe = analysis.impossible.map(\.tests)
+        return CoverSearch.answer(space.box(tests), in: space.everything, by: (cannotBe + others).map { space.box($0) })
+    }
+
+    func lookAtExcuses() {
+        guard statement.roles.indices.contains(statement.subject) else { return }
+        let subject = statement.roles[statement.subject]
+        // Somebody who is about nothing has been named already.
+        if isEmpty(subject) { return }
+        for excuse in statement.unless where isEmpty(subject + excuse.when) || excuse.by.map(isEmpty) == true {
+            warn("unless", "has an excuse that never holds", "it changes nothing; take it out")
+        }
+        let alone = statement.unless.filter { $0.by == nil }.map(\.when)
+        if !alone.isEmpty, covers(alone, subject) {
+            warn("unless", "cannot be false: its excuses cover everybody it is about", "narrow \"unless\"")
+        }
+    }
+
+    /// Longer than any lease, and no walk of days is ever complete.
+    private static let longest = Duration.seconds(24 * 3600)
+
+    func lookAtTimes() {
+        switch statement.assertion {
+        case .never, .always, .fair: return
+        case .within(_, _, let time):
+            if time > Self.longest {
+                warn(
+                    "within",
+                    "says \"\(DurationText.write(time))\", which is longer than anything lasts that is walked",
+                    "no lease is longer than \"\(DurationText.write(Bounds.lease.upperBound))\"")
+            }
+        case .atMost(let when, let most, let window):
+            if most < window {
+                lookAtWhoIsAlone(when)
+            } else {
+                warn(
+                    "at-most",
+                    "cannot be false: nobody holds a camera for longer than "
+                        + "\"\(DurationText.write(most))\" within \"\(DurationText.write(window))\"",
+                    "let \"at-most\" be shorter than \"in\"")
+            }
+        case .warned(let when, let least):
+            let rules = analysis.policy.rankRules.filter { !isEmpty($0.when + when) }
+            let grace = rules.map(\.grace).max() ?? .zero
+            guard least > grace else { return }
+            warn(
+                "warned",
+                "is broken whenever such a session loses its camera: it is told "
+                    + "\"\(DurationText.write(grace))\" before at most",
+                "no rule that it can match gives a longer \"grace\"")
+        }
+    }
+
+    /// An app that is alone asks again when its lease has ended: what it holds is bounded only by rules that keep it out.
+    private func lookAtWhoIsAlone(_ when: [FactTest]) {
+        let policy = analysis.policy
+        // Whoever is kept out as a newcomer never holds; and whoever holds is none.
+        let keptOut =
+            (policy.causeRules.filter(\.access.isEmpty).map(\.when) + policy.rankRules.filter(\.deny).map(\.when))
+            .map { $0.filter { $0 != .bidIsNew(true) } }
+        guard answer(statement.unless.map(\.when) + keptOut + [[.bidIsNew(true)]], when) == .open else { return }
+        warn(
+            "at-most", "is broken by an app that is alone: when its lease ends it asks again, and has the camera again",
+            "nothing but another bid keeps it out; say who waits how long at most, with \"within\"")
+    }
+
+    func lookAtParts() {
+        let policy = analysis.policy
+        if statement.isAcrossCameras, !policy.linksCameras {
+            warn(
+                "across", "says nothing by \"across\": no camera excludes another",
+                "there is neither a conflict nor a budget")
+        }
+        guard case .never(let players) = statement.assertion, policy.contention.sharing == .none,
+            players.contains(where: { $0.part == .sharer })
+        else { return }
+        warn("sharer", "cannot be false: nobody watches beside the holder", "no camera is shared under this policy")
+    }
+
+    /// Where a key stands in the statement's table, or its name.
+    private func place(of key: String) -> Place {
+        let root = analysis.root
+        guard case .array(let nodes)? = root.entry(statement.isNever ? "never" : "always")?.node.value else {
+            return root.place
+        }
+        for node in nodes where node.text(of: "name") == statement.name {
+            guard case .table(let table) = node.value else { continue }
+            return table.entry(key)?.keyPlace ?? table.entry("name")?.node.place ?? table.place
+        }
+        return root.place
+    }
+}

@@ -1,0 +1,208 @@
+import Arbiter
+import ArbiterProtocol
+import TomlFile
+
+/// What is suspicious about a policy that can be read: rules that can never answer, ranks that nobody gets, and
+/// statements that are about nothing. Exact: a rule is named when there are no facts, of those that a session can have,
+/// for which it answers. Nothing is guessed from how rules look.
+struct PolicyAnalysis {
+    let policy: Policy
+    let root: TomlTable
+    private let space: FactSpace
+    let impossible: [FactSpace.Impossibility]
+    let problems: ProblemList
+
+    /// Notes everything in `problems`, as warnings.
+    /// - Parameter looksForAccounts: the policy was read with a machine's users and groups.
+    static func run(_ policy: Policy, _ root: TomlTable, _ problems: ProblemList, looksForAccounts: Bool = false) {
+        let analysis = PolicyAnalysis(
+            policy: policy, root: root, space: FactSpace(policy), impossible: FactSpace.impossibilities(policy),
+            problems: problems)
+        for cause in CauseRule.causes {
+            analysis.look(policy.causeRules.filter { $0.cause == cause }.map { Rule("cause", $0.name, $0.when) })
+        }
+        let ranks = policy.rankRules.map { Rule("rank", $0.name, $0.when, isDeny: $0.deny) }
+        let live = analysis.look(ranks)
+        analysis.lookAtRanks(ranks, live: live)
+        lookAtModes(policy, root, problems)
+        analysis.lookAtRights(looksForAccounts: looksForAccounts)
+        analysis.lookAtStatements()
+    }
+
+    /// A rule of either kind, as far as it matters here.
+    private struct Rule {
+        var kind: String
+        var name: String
+        var when: [FactTest]
+        var isDeny: Bool
+
+        init(_ kind: String, _ name: String, _ when: [FactTest], isDeny: Bool = false) {
+            self.kind = kind
+            self.name = name
+            self.when = when
+            self.isDeny = isDeny
+        }
+    }
+
+    /// Looks at rules of which the first that matches answers. Gives the names of those that can answer.
+    @discardableResult private func look(_ rules: [Rule]) -> Set<String> {
+        var live: [Rule] = []
+        for rule in rules {
+            if answer(rule.when, by: []) == .covered {
+                neverMatches(rule)
+                continue
+            }
+            // A rule that shares no facts with it hides nothing of it; most rules do not.
+            let box = space.box(rule.when)
+            let near = live.filter { space.meet(box, space.box($0.when)) }
+            switch answer(rule.when, by: near.map(\.when)) {
+            case .open: live.append(rule)
+            case .covered: hidden(rule, by: near)
+            case .unsettled:
+                live.append(rule)
+                warn("whether rule \(Wording.quoted(rule.name)) can ever answer", rule)
+            }
+        }
+        return Set(live.map(\.name))
+    }
+
+    /// Whether all facts that a session can have, and for which `tests` hold, are in one of `others`.
+    private func answer(
+        _ tests: [FactTest], by others: [[FactTest]], knowing impossible: [FactSpace.Impossibility]? = nil
+    ) -> CoverSearch.Answer {
+        let cannotBe = (impossible ?? self.impossible).map(\.tests)
+        return CoverSearch.answer(space.box(tests), in: space.everything, by: (cannotBe + others).map { space.box($0) })
+    }
+
+    private func neverMatches(_ rule: Rule) {
+        // The fewest of its facts that already contradict each other, and what makes them do so.
+        let facts = Self.fewest(rule.when) { answer($0, by: []) == .covered }
+        let reasons = Self.fewest(impossible) { answer(facts, by: [], knowing: $0) == .covered }
+        let words = facts.map { "\($0.written.key) = \(TomlText.value(of: $0))" }
+        let all = words.dropLast().joined(separator: ", ") + (words.count > 1 ? " and " : "") + (words.last ?? "")
+        var seen: [String] = []
+        for reason in reasons.map(\.why) where !seen.contains(reason) { seen.append(reason) }
+        problems.warn(
+            "rule \(Wording.quoted(rule.name)) can never match: \(all) "
+                + (facts.count > 1 ? "cannot be together" : "never holds"),
+            at: place(of: facts.last, rule),
+            hint: seen.isEmpty ? "a layout is one of the foreground" : seen.joined(separator: "; "))
+    }
+
+    private func hidden(_ rule: Rule, by live: [Rule]) {
+        let hiders = Self.fewest(live) { answer(rule.when, by: $0.map(\.when)) == .covered }
+        let here = place(of: rule)
+        let names = hiders.map { hider in
+            "\(hider.isDeny ? "the deny rule" : "rule") \(Wording.quoted(hider.name)) "
+                + "(\(problems.texts.spoken(place(of: hider), from: here)))"
+        }
+        guard let last = names.last else { return }
+        let list = names.count == 1 ? last : "\(names.dropLast().joined(separator: ", ")) and \(last)"
+        let together = names.count == 1 ? "answers" : "together answer"
+        problems.warn(
+            "rule \(Wording.quoted(rule.name)) can never answer: \(list) \(together) wherever it matches", at: here,
+            hint: names.count == 1
+                ? "let it stand before that one, or take it out" : "let it stand before one of them, or take it out")
+    }
+
+    private func warn(_ what: String, _ rule: Rule) {
+        problems.warn(
+            "\(what) was not settled in \(CoverSearch.stepsMax) steps", at: place(of: rule),
+            hint: "fewer rules with overlapping facts before it would help")
+    }
+
+    /// A part of `all` for which `holds` does, as it does for all, and no longer for any smaller part of it.
+    static func fewest<T>(_ all: [T], where holds: ([T]) -> Bool) -> [T] {
+        var kept = all
+        // From the back: where two would do, the one that stands first stays.
+        for index in all.indices.reversed() {
+            var fewer = kept
+            fewer.remove(at: index)
+            if holds(fewer) { kept = fewer }
+        }
+        return kept
+    }
+
+    private func lookAtRanks(_ rules: [Rule], live: Set<String>) {
+        guard let entry = root.entry("ranks"), case .array(let nodes) = entry.node.value else { return }
+        // A session that matches no rule has the weakest rank.
+        let weakest = policy.ranks.count - 1
+        let isWeakestFree = answer([], by: rules.map(\.when)) != .covered
+        for (rank, node) in nodes.enumerated() where rank < policy.ranks.count && !(rank == weakest && isWeakestFree) {
+            // A rule that cannot answer has been named already.
+            let givers = policy.rankRules.filter { !$0.deny && $0.rank == rank }
+            guard givers.isEmpty else { continue }
+            problems.warn(
+                "no rule gives the rank \(Wording.quoted(policy.ranks[rank]))", at: node.place,
+                hint: rank == weakest
+                    ? "every session matches another rule" : "a client may only lower itself to it")
+        }
+    }
+
+    private func lookAtRights(looksForAccounts: Bool) {
+        guard case .table(let table)? = root.entry("access")?.node.value else { return }
+        let rights = policy.rights
+        if looksForAccounts {
+            for (key, accounts) in [("users", rights.users), ("groups", rights.groups)] {
+                guard case .array(let nodes)? = table.entry(key)?.node.value else { continue }
+                for (account, node) in zip(accounts, nodes) where account.number == nil {
+                    problems.warn(
+                        "this machine has no \(key.dropLast()) \(Wording.quoted(account.name ?? "")): nobody gets a right by it",
+                        at: node.place)
+                }
+            }
+        }
+        if case .array(let nodes)? = table.entry("services")?.node.value {
+            for (service, node) in zip(rights.services, nodes) where !service.hasSuffix(".service") {
+                problems.warn(
+                    "\"services\" in [access] has \(Wording.quoted(service)) in it; the kernel vouches for services alone",
+                    at: node.place, hint: "a unit's name ends in .service")
+            }
+        }
+        if !rights.seat, rights.users.isEmpty, rights.groups.isEmpty, rights.services.isEmpty,
+            let seat = table.entry("seat")
+        {
+            problems.warn(
+                "nobody but root may use a camera: seat is false, and nobody is named", at: seat.keyPlace,
+                hint: "name users, groups or services beside it")
+        }
+    }
+
+    private func table(_ rule: Rule) -> TomlTable? {
+        guard case .array(let nodes)? = root.entry(rule.kind)?.node.value else { return nil }
+        for node in nodes where node.text(of: "name") == rule.name {
+            if case .table(let table) = node.value { return table }
+        }
+        return nil
+    }
+
+    private func place(of rule: Rule) -> Place { table(rule)?.entry("name")?.node.place ?? root.place }
+
+    private func place(of fact: FactTest?, _ rule: Rule) -> Place {
+        guard let fact, var facts = table(rule) else { return place(of: rule) }
+        if rule.kind == "cause", case .table(let when)? = facts.entry("when")?.node.value { facts = when }
+        return facts.entry(fact.written.key)?.keyPlace ?? place(of: rule)
+    }
+
+    /// Modes whose calendar says nothing, because in each of its minutes that of an earlier mode does. Every minute of
+    /// the week is looked at: there are 10,080.
+    static func lookAtModes(_ policy: Policy, _ root: TomlTable, _ problems: ProblemList) {
+        guard policy.modes.count > 1, policy.hasCalendar else { return }
+        let minutes = 0..<CalendarSpan.minutesOfWeek
+        let inForce = minutes.map { policy.calendarMode(at: $0) }
+        for (index, mode) in policy.modes.enumerated() where !mode.at.isEmpty && !inForce.contains(mode) {
+            let hiding = policy.modes[..<index].filter { earlier in
+                minutes.contains { minute in inForce[minute] == earlier && mode.at.contains { $0.holds(at: minute) } }
+            }
+            let names = hiding.map { "\"\($0.name)\"" }.joined(separator: " or ")
+            guard case .array(let nodes)? = root.entry("mode")?.node.value,
+                let node = nodes.first(where: { $0.text(of: "name") == mode.name }),
+                case .table(let table) = node.value, let entry = table.entry("at")
+            else { continue }
+            let who = mode.setBy.isEmpty ? "never in force" : "in force only where somebody sets it"
+            problems.warn(
+                "mode \"\(mode.name)\" is \(who): whenever its calendar holds, so does that of \(names) before it",
+                at: entry.node.place, hint: "let it stand before, or change its \"at\"")
+        }
+    }
+}

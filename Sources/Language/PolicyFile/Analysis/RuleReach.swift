@@ -1,0 +1,157 @@
+package import Arbiter
+package import ArbiterProtocol
+import TomlFile
+
+/// What of a policy's rules no session can ever show, proven from the rules alone: a sentence says why. A point is a
+/// choice of values for all facts. What is asked is always whether there is one point of some kind; there is none where
+/// boxes that cannot be, or that others answer, cover everything.
+package struct RuleReach: Sendable {
+    /// What a rule could be seen to do.
+    package enum Sight: Hashable, Sendable {
+        /// It answers.
+        case answering
+        /// It is asked, and does not match.
+        case missing
+        /// It answers, and without it the answer would be another: then each of its facts decides.
+        case deciding
+        /// It would answer, and answer otherwise, but for this one fact.
+        case missingBy(FactTest)
+    }
+
+    private let lists: [RuleList]
+    private let space: FactSpace
+    private let impossible: [FactSpace.Impossibility]
+    /// Of each list's rules, and of what cannot be; every question asks for them.
+    private let boxes: [[FactBox]]
+    private let impossibleBoxes: [FactBox]
+
+    package init(_ policy: Policy) {
+        lists = RuleList.all(policy)
+        space = FactSpace(policy)
+        impossible = FactSpace.impossibilities(policy)
+        let space = space
+        boxes = lists.map { list in list.entries.map { space.box($0.when) } }
+        impossibleBoxes = impossible.map { space.box($0.tests) }
+    }
+
+    /// Why no session can ever show this of a rule; nil: one can, or a bounded search has not settled it.
+    package func whyNever(_ sight: Sight, of rule: String) -> String? {
+        for (list, boxes) in zip(lists, boxes) {
+            if let index = list.entries.firstIndex(where: { $0.name == rule }) {
+                return whyNever(sight, index, list, boxes)
+            }
+        }
+        return nil
+    }
+
+    /// Why facts hold for no session; nil: they can.
+    package func whyNever(_ tests: [FactTest]) -> String? { whyExcluded(space.box(tests)) }
+
+    private func whyNever(_ sight: Sight, _ index: Int, _ list: RuleList, _ boxes: [FactBox]) -> String? {
+        let entry = list.entries[index]
+        let region: FactBox
+        switch sight {
+        case .answering, .deciding: region = space.box(entry.when)
+        case .missing: region = [:]
+        case .missingBy(let test): region = space.box(entry.when, but: test)
+        }
+        if let why = whyExcluded(region) { return why }
+        // A rule that shares no facts with it says nothing of it; most rules do not.
+        let near = list.entries.indices.filter { $0 != index && space.meet(region, boxes[$0]) }
+        let earlier = near.filter { $0 < index }
+        if isCovered(region, earlier.map { boxes[$0] } + (sight == .missing ? [boxes[index]] : [])) {
+            if sight == .missing { return "whenever it is asked, it matches" }
+            let hiders = PolicyAnalysis.fewest(earlier) { some in isCovered(region, some.map { boxes[$0] }) }
+            let names = hiders.map { Wording.quoted(list.entries[$0].name) }.joined(separator: " and ")
+            return "\(names) \(hiders.count == 1 ? "answers" : "answer") before it then"
+        }
+        switch sight {
+        case .answering, .missing: return nil
+        case .deciding, .missingBy: break
+        }
+        // Some point is left where what answers behind it says something else?
+        if list.otherwise != entry.answer, !isCovered(region, near.map { boxes[$0] }) { return nil }
+        for later in near where later > index && list.entries[later].answer != entry.answer {
+            let before = near.filter { $0 < later }.map { boxes[$0] }
+            let both = region.merging(boxes[later]) { $0.intersection($1) }
+            if !isCovered(both, before.filter { space.meet(both, $0) }) { return nil }
+        }
+        return sight == .deciding
+            ? "without the rule the answer would be the same" : "the answer is the same without that fact"
+    }
+
+    private func isCovered(_ region: FactBox, _ covers: [FactBox]) -> Bool {
+        CoverSearch.answer(region, in: space.everything, by: impossibleBoxes + covers, stepsMax: Self.stepsMax)
+            == .covered
+    }
+
+    /// For each of the questions about a rule: 256 rules of four facts are some thousand questions, which are to take no
+    /// more than seconds together. What needs more is not proven, and counts.
+    private static let stepsMax = 2000
+
+    private func whyExcluded(_ region: FactBox) -> String? {
+        guard isCovered(region, []) else { return nil }
+        let reasons = PolicyAnalysis.fewest(impossible) { some in
+            CoverSearch.answer(region, in: space.everything, by: some.map { space.box($0.tests) }) == .covered
+        }
+        let why = reasons.map(\.why).reduce(into: [String]()) { kept, one in if !kept.contains(one) { kept.append(one) }
+        }
+        return why.isEmpty ? "its other facts leave that one no other value" : why.joined(separator: "; ")
+    }
+}
+
+/// Rules of which the first that matches answers one question: those of one cause, or those that give ranks.
+package struct RuleList: Sendable {
+    package struct Entry: Hashable, Sendable {
+        package var name: String
+        /// Each fact once.
+        package var when: [FactTest]
+        package var answer: Answer
+        package var isCause: Bool
+    }
+
+    /// What a rule says, whatever it is called and whenever it says it.
+    package enum Answer: Hashable, Sendable {
+        case access(Access)
+        case rank(RankRule)
+    }
+
+    package let entries: [Entry]
+    /// What holds where none matches.
+    package let otherwise: Answer
+
+    /// Every list of a policy: one for each cause that some rule raises, and the ranks'.
+    package static func all(_ policy: Policy) -> [RuleList] {
+        var lists = CauseRule.causes.map { cause in
+            RuleList(
+                entries: policy.causeRules.filter { $0.cause == cause }.map { rule in
+                    Entry(name: rule.name, when: once(rule.when), answer: .access(rule.access), isCause: true)
+                }, otherwise: .access(.all))
+        }
+        lists.append(
+            RuleList(
+                entries: policy.rankRules.map { rule in
+                    Entry(name: rule.name, when: once(rule.when), answer: .rank(rule.plain), isCause: false)
+                }, otherwise: .rank(RankRule(name: "", rank: policy.ranks.count - 1))))
+        return lists.filter { !$0.entries.isEmpty }
+    }
+
+    private static func once(_ tests: [FactTest]) -> [FactTest] {
+        tests.reduce(into: []) { kept, test in if !kept.contains(test) { kept.append(test) } }
+    }
+
+    /// What would answer behind an entry.
+    package func answer(_ facts: Facts, behind entry: Int) -> Answer {
+        entries[(entry + 1)...].first { $0.when.allSatisfy { $0.holds(for: facts) } }?.answer ?? otherwise
+    }
+}
+
+extension RankRule {
+    /// What it gives, without its name and its facts.
+    fileprivate var plain: RankRule {
+        var rule = self
+        rule.name = ""
+        rule.when = []
+        return rule
+    }
+}

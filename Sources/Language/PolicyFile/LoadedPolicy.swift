@@ -1,0 +1,70 @@
+public import Arbiter
+import TomlFile
+
+/// A policy, and where each part of it was written.
+public struct LoadedPolicy: Sendable {
+    public var policy: Policy
+    /// The files that were read, in the order in which they count: a later one stands on those before it.
+    public var files: [String]
+    /// Where each part that a file has was written; what is missing has its default.
+    public var origins: [PolicyPart: Origin]
+
+    /// The same in the order of the files, which no hash changes.
+    public var sortedOrigins: [(part: PolicyPart, origin: Origin)] {
+        origins.map { (part: $0.key, origin: $0.value) }.sorted { a, b in
+            let (first, second) = (files.firstIndex(of: a.origin.file) ?? 0, files.firstIndex(of: b.origin.file) ?? 0)
+            // Several parts on one line: an array of inline tables.
+            return (first, a.origin.line, a.part.table, a.part.name) < (
+                second, b.origin.line, b.part.table, b.part.name
+            )
+        }
+    }
+
+    /// A line of a file.
+    public struct Origin: Hashable, Sendable {
+        public var file: String
+        /// From 1.
+        public var line: Int
+
+        public init(file: String, line: Int) {
+            self.file = file
+            self.line = line
+        }
+    }
+
+    init(_ policy: Policy, _ root: TomlTable, _ texts: FileTexts, files: [String]) {
+        self.policy = policy
+        self.files = files
+        origins = [:]
+        for (part, place) in root.parts { origins[part] = Origin(file: texts.files[place.file].name, line: place.line) }
+    }
+}
+
+extension TomlTable {
+    /// The parts of a policy in it, and where they begin.
+    var parts: [(part: PolicyPart, place: Place)] {
+        entries.flatMap { entry -> [(PolicyPart, Place)] in
+            switch (entry.key, entry.node.value) {
+            case ("access", .table(let table)): return table.entries.map { (.access($0.key), $0.keyPlace) }
+            case ("pressure", .table(let table)): return table.entries.map { (.pressure($0.key), $0.keyPlace) }
+            case ("contention", .table(let table)): return table.entries.map { (.contention($0.key), $0.keyPlace) }
+            case ("shell", .table(let table)), ("agent", .table(let table)):
+                return table.entries.map { (.speaker(table: entry.key, key: $0.key), $0.keyPlace) }
+            case (_, .array(let nodes)) where Self.partNames[entry.key] != nil:
+                return nodes.compactMap { node in
+                    guard let (identity, part) = Self.partNames[entry.key], case .table(let table) = node.value,
+                        let name = node.text(of: identity)
+                    else { return nil }
+                    return (part(name), table.place)
+                }
+            default: return [(.top(entry.key), entry.keyPlace)]
+            }
+        }
+    }
+
+    private static let partNames: [String: (identity: String, part: @Sendable (String) -> PolicyPart)] = [
+        "cause": ("name", { .rule($0) }), "rank": ("name", { .rule($0) }), "camera": ("id", { .camera($0) }),
+        "attribute": ("name", { .attribute($0) }), "mode": ("name", { .mode($0) }),
+        "never": ("name", { .statement($0) }), "always": ("name", { .statement($0) }),
+    ]
+}

@@ -1,0 +1,207 @@
+import Arbiter
+import ArbiterProtocol
+import TomlFile
+
+extension PolicyReader {
+    static let neverKeys = ["name"] + Statement.Part.allCases.map(\.rawValue) + ["by", "unless", "across"]
+    static let alwaysKeys = ["name", "when", "is", "within", "warned", "at-most", "in", "fair", "by", "unless"]
+
+    /// What the policy promises about itself: `[[never]]` and `[[always]]`, in this order.
+    func statements() -> [Statement] {
+        var names: [String: Place] = [:]
+        return top.tables("never", countMax: Bounds.statementsMax).compactMap { never($0, &names) }
+            + top.tables("always", countMax: Bounds.statementsMax).compactMap { always($0, &names) }
+    }
+
+    private func never(_ table: TomlTable, _ names: inout [String: Place]) -> Statement? {
+        let (reader, name) = statement(table, kind: "never", keys: Self.neverKeys, &names)
+        reader.refuseUnknown(Self.neverKeys) { key in
+            if Self.alwaysKeys.contains(key) { return "\"\(key)\" is a key of [[always]]" }
+            return factKeys.contains(key) ? "say who has that fact, as in holder = { \(key) = … }" : nil
+        }
+        let players = Statement.Part.allCases.filter { reader.entry($0.rawValue) != nil }
+            .map { Statement.Player($0, when: facts($0.rawValue, reader)) }
+        if players.isEmpty {
+            reader.missing(
+                Statement.Part.holder.rawValue, of: Self.neverKeys, "nobody plays a part \(reader.owner)",
+                hint: "say who must never be what, as in holder = { presence = \"background\" }; {} is anybody")
+        }
+        let unless = excuses(reader)
+        let by = by(reader)
+        let parts = players.map(\.part)
+        if !players.isEmpty, !parts.contains(where: \.isKeptOut) { refuseBy(unless, by, reader) }
+        let across = reader.choice("across", [(Self.cameras, true)]) ?? false
+        if across, players.count < 2, let entry = reader.entry("across") {
+            problems.add(
+                "\(reader.subject("across")) means nothing beside one part", at: entry.keyPlace,
+                hint: "it lets two parts or more be played on different cameras")
+        }
+        guard let name, !players.isEmpty else { return nil }
+        return Statement(name: name, .never(players), unless: unless, by: by, isAcrossCameras: across)
+    }
+
+    /// What `across` takes.
+    private static let cameras = "cameras"
+
+    /// Nobody is in the way of a session that has what it wants.
+    private func refuseBy(_ unless: [Statement.Excuse], _ by: [FactTest]?, _ reader: TableReader) {
+        for (key, isThere) in [("by", by != nil), ("unless", unless.contains { $0.by != nil })] where isThere {
+            guard let entry = reader.entry(key) else { continue }
+            let subject = key == "by" ? reader.subject("by") : "\"by\" in \(reader.subject("unless"))"
+            problems.add(
+                "\(subject) asks behind whom a session waits, and nobody in the statement waits", at: entry.keyPlace,
+                hint: "it stands beside waiting = { … } or interrupted = { … }")
+        }
+    }
+
+    private func always(_ table: TomlTable, _ names: inout [String: Place]) -> Statement? {
+        let (reader, name) = statement(table, kind: "always", keys: Self.alwaysKeys, &names)
+        reader.refuseUnknown(Self.alwaysKeys) { key in
+            if Self.neverKeys.contains(key) { return "\"\(key)\" is a key of [[never]]" }
+            return factKeys.contains(key) ? "facts go inside when = { … }" : nil
+        }
+        if reader.entry("when") == nil, !table.entries.contains(where: { factKeys.contains($0.key) }) {
+            reader.missing(
+                "when", of: Self.alwaysKeys, "no \"when\" \(reader.owner)",
+                hint: "say of whom, as in when = { app = \"intercom.service\" }; {} is everybody who asks to run")
+        }
+        let when = facts("when", reader)
+        let unless = excuses(reader)
+        let by = by(reader)
+        guard let assertion = demand(when, reader), let name else { return nil }
+        if case .atMost = assertion { refuseBy(unless, by, reader) }
+        if case .fair = assertion { refuseBy([], by, reader) }
+        return Statement(name: name, assertion, unless: unless, by: by)
+    }
+
+    /// The one demand that an `[[always]]` makes.
+    private func demand(_ when: [FactTest], _ reader: TableReader) -> Statement.Assertion? {
+        let demands = ["is", "warned", "at-most"].filter { reader.entry($0) != nil }
+        if demands.isEmpty {
+            reader.missing(
+                "is", of: Self.alwaysKeys, "no \"is\" \(reader.owner)",
+                hint: "one of \(Wording.list(Statement.Part.allCases.map(\.rawValue))); or \"warned\", or \"at-most\"")
+            return nil
+        }
+        if demands.count > 1, let entry = reader.entry(demands[1]) {
+            problems.add(
+                "\(reader.subject(demands[1])) is a second demand beside \"\(demands[0])\"", at: entry.keyPlace,
+                hint: "a statement says one thing; write a second one")
+            return nil
+        }
+        for (key, other) in [("within", "is"), ("fair", "is"), ("in", "at-most")] where other != demands[0] {
+            guard let entry = reader.entry(key) else { continue }
+            problems.add("\(reader.subject(key)) means nothing without \"\(other)\"", at: entry.keyPlace)
+        }
+        switch demands[0] {
+        case "warned": return reader.duration("warned", in: Bounds.warned).map { .warned(when: when, $0) }
+        case "at-most": return atMost(when, reader)
+        default: return part(when, reader)
+        }
+    }
+
+    private func part(_ when: [FactTest], _ reader: TableReader) -> Statement.Assertion? {
+        let part = reader.choice("is", Statement.Part.self)
+        let fair = reader.boolean("fair") ?? false
+        let within = reader.duration("within", in: Bounds.within)
+        if fair, let entry = reader.entry("within") {
+            problems.add(
+                "\(reader.subject("within")) is a second demand beside \"fair\"", at: entry.keyPlace,
+                hint: "a statement says one thing; write a second one")
+            return nil
+        }
+        guard let part else { return nil }
+        if fair {
+            if part != .running, let entry = reader.entry("is") {
+                problems.add(
+                    "\(reader.subject("is")) is \"\(part.rawValue)\" beside fair = true, which takes \"running\"",
+                    at: entry.node.place)
+                return nil
+            }
+            return .fair(when: when, is: part)
+        }
+        if reader.entry("within") != nil { return within.map { .within(when: when, is: part, $0) } }
+        return .always(when: when, is: part)
+    }
+
+    private func atMost(_ when: [FactTest], _ reader: TableReader) -> Statement.Assertion? {
+        if reader.entry("in") == nil {
+            reader.missing(
+                "in", of: Self.alwaysKeys, "\"at-most\" \(reader.owner) has no \"in\" beside it",
+                hint: "say in what time, as in at-most = \"30min\", in = \"2h\"")
+        }
+        guard let most = reader.duration("at-most", in: Bounds.within),
+            let window = reader.duration("in", in: Bounds.within)
+        else { return nil }
+        return .atMost(when: when, most, in: window)
+    }
+
+    private func facts(_ key: String, _ reader: TableReader) -> [FactTest] {
+        guard let table = reader.table(key, takes: "facts in braces, as in { presence = \"background\" }") else {
+            return []
+        }
+        return facts(table, "\"\(key)\"", reader)
+    }
+
+    private func facts(_ table: TomlTable, _ what: String, _ reader: TableReader) -> [FactTest] {
+        let facts = TableReader(
+            table.underTodaysNames(problems), owner: "in \(what) \(reader.owner.droppingIn)", problems: problems)
+        facts.refuseUnknown(factKeys)
+        return FactReader(reader: facts, attributes: declared, modes: declaredModes.map(\.name)).tests()
+    }
+
+    private func by(_ reader: TableReader) -> [FactTest]? { reader.entry("by") == nil ? nil : facts("by", reader) }
+
+    /// One table, or a list of them: any of them excuses.
+    private func excuses(_ reader: TableReader) -> [Statement.Excuse] {
+        guard let entry = reader.entry("unless") else { return [] }
+        let takes = "facts in braces, as in { presence = \"background\" }, or a list of such"
+        switch entry.node.value {
+        case .table(let table): return [excuse(table, reader)]
+        case .array(let nodes):
+            guard nodes.count <= Bounds.excusesMax else {
+                problems.add(
+                    "\(reader.subject("unless")) has \(nodes.count) entries; it takes at most \(Bounds.excusesMax)",
+                    at: entry.keyPlace)
+                return []
+            }
+            return nodes.compactMap { node in
+                if case .table(let table) = node.value { return excuse(table, reader) }
+                problems.add(
+                    "\(reader.subject("unless")) has \(node.value.spoken) in it; it takes \(takes)", at: node.place)
+                return nil
+            }
+        default: return reader.wrongType(entry, takes: takes) ?? []
+        }
+    }
+
+    /// Facts of the subject, and in `by` those of the app that it waits behind.
+    private func excuse(_ table: TomlTable, _ reader: TableReader) -> Statement.Excuse {
+        var own = table
+        own.entries.removeAll { $0.key == "by" }
+        let inner = TableReader(table, owner: "in \"unless\" \(reader.owner.droppingIn)", problems: problems)
+        return Statement.Excuse(when: facts(own, "\"unless\"", reader), by: by(inner))
+    }
+
+    /// A reader that speaks of the statement by its name, which every statement has to have, alone.
+    private func statement(
+        _ table: TomlTable, kind: String, keys: [String], _ names: inout [String: Place]
+    ) -> (TableReader, name: String?) {
+        let unnamed = TableReader(table, owner: "in a [[\(kind)]] statement", problems: problems)
+        guard let entry = unnamed.entry("name") else {
+            unnamed.missing(
+                "name", of: keys, "a [[\(kind)]] statement has no \"name\"",
+                hint: "add name = \"…\"; `camclient policy verify` names the statement that is broken")
+            return (unnamed, nil)
+        }
+        guard let name = unnamed.label("name") else { return (unnamed, nil) }
+        if let first = names[name] {
+            problems.add(
+                "a second statement is named \(Wording.quoted(name)); `camclient policy verify` names what is broken, "
+                    + "so names are unique", at: entry.node.place, hint: "the first is in line \(first.line)")
+        } else {
+            names[name] = entry.node.place
+        }
+        return (TableReader(table, owner: "in statement \(Wording.quoted(name))", problems: problems), name)
+    }
+}

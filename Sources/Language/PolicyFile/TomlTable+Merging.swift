@@ -1,0 +1,82 @@
+import TomlFile
+
+/// How one file stands on another: what is read later wins.
+///
+/// ```
+///   keys, and those of [access], [pressure], [contention], [shell] and [agent]
+///                             replace, one by one
+///   [[cause]], [[rank]]       a rule of the same name replaces the old one where that stood;
+///                             the other rules stand in front of the old ones, and so answer first
+///   [[camera]], …             one of the same id or name replaces the old one; the others follow
+/// ```
+///
+/// Tables and not policies are merged, so that one reader reads them all and every problem keeps its place.
+extension TomlTable {
+    /// The lists of tables, by what tells their elements apart.
+    private static let lists: [String: (identity: String, isOrdered: Bool)] = [
+        "cause": ("name", true), "rank": ("name", true), "camera": ("id", false), "attribute": ("name", false),
+        "mode": ("name", false), "always": ("name", false), "never": ("name", false),
+    ]
+
+    /// The tables that are merged key by key.
+    private static let tables: Set = ["access", "pressure", "contention", "shell", "agent"]
+
+    /// This table with `later` over it.
+    func overlaid(by later: TomlTable) -> TomlTable {
+        overlaid(by: later) { key, mine, theirs in
+            if Self.tables.contains(key), case .table(let mine) = mine.value, case .table(let over) = theirs.value {
+                return TomlNode(value: .table(mine.overlaid(by: over) { _, _, theirs in theirs }), place: theirs.place)
+            }
+            guard let list = Self.lists[key] else { return theirs }
+            // What has the wrong shape stays, so that the reader says so.
+            guard case .array(let mine) = mine.value else { return mine }
+            guard case .array(let over) = theirs.value else { return theirs }
+            return TomlNode(value: .array(Self.merge(mine, over, list.identity, list.isOrdered)), place: theirs.place)
+        }
+    }
+
+    private func overlaid(by later: TomlTable, _ merged: (String, TomlNode, TomlNode) -> TomlNode) -> TomlTable {
+        var entries = entries
+        for entry in later.entries {
+            if let index = entries.firstIndex(where: { $0.key == entry.key }) {
+                let node = merged(entry.key, entries[index].node, entry.node)
+                entries[index] = Entry(key: entry.key, keyPlace: entry.keyPlace, node: node)
+            } else {
+                entries.append(entry)
+            }
+        }
+        return TomlTable(entries: entries, place: place)
+    }
+
+    private static func merge(
+        _ old: [TomlNode], _ new: [TomlNode], _ identity: String, _ isOrdered: Bool
+    ) -> [TomlNode] {
+        var merged = old
+        var replaced: Set<Int> = []
+        var added: [TomlNode] = []
+        for node in new {
+            let name = node.text(of: identity)
+            // A second one of that name in one file does not replace the first: the reader refuses it.
+            if let name, let index = old.firstIndex(where: { $0.text(of: identity) == name }),
+                replaced.insert(index).inserted
+            {
+                merged[index] = node
+            } else {
+                added.append(node)
+            }
+        }
+        return isOrdered ? added + merged : merged + added
+    }
+}
+
+extension TomlNode {
+    /// The text behind a key of a table.
+    func text(of key: String) -> String? {
+        guard case .table(let table) = value, case .string(let text)? = table.entry(key)?.node.value else { return nil }
+        return text
+    }
+}
+
+extension TomlTable {
+    func entry(_ key: String) -> Entry? { entries.first { $0.key == key } }
+}

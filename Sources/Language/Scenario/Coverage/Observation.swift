@@ -1,0 +1,133 @@
+import Arbiter
+import ArbiterProtocol
+import PolicyFile
+
+/// What a look from outside finds in the core between two steps: what rules read, and the holders.
+struct Observation: Sendable {
+    let at: Moment
+    /// Every session that asks to run, in the order of ids, with what rules read about it now.
+    let asking: [(session: SessionID, facts: Facts)]
+    /// In the order of the cameras.
+    let tenancies: [Tenure]
+
+    struct Tenure: Sendable {
+        let camera: CameraID
+        let session: SessionID
+        let isStreaming: Bool
+        /// Stronger bids wait until then.
+        let minHoldUntil: Moment?
+        let contest: Contested?
+        /// The camera of the session that a contest is for.
+        let wanted: CameraID?
+
+        enum Contested: Hashable, Sendable {
+            /// A stronger bid waits for the holder's min-hold.
+            case unannounced
+            /// The holder was told, and may finish.
+            case announced(isReady: Bool)
+        }
+    }
+
+    init(_ arbiter: Arbiter) {
+        let state = arbiter.state
+        at = state.now
+        asking = state.requesting.map { (state.id($0), state.words(for: $0)) }
+        tenancies = state.cameraOrder.compactMap { camera in
+            let tenancy = state.cameras[camera].tenancy
+            guard let held = tenancy.held else { return nil }
+            let contest = held.contest.map { contest in
+                contest.announced.map { .announced(isReady: $0.isReady) } ?? Tenure.Contested.unannounced
+            }
+            return Tenure(
+                camera: state.cameraNames[camera], session: state.id(held.session), isStreaming: tenancy.isStreaming,
+                minHoldUntil: held.minHoldUntil, contest: contest,
+                wanted: held.contest.map { state.cameraNames[state.sessions[$0.beneficiary].camera] })
+        }
+    }
+
+    /// Who has which camera, who is to have it next, and how many ask: what a decision comes to.
+    var picture: [[AnyHashable]] {
+        tenancies.map { [$0.camera, $0.session, $0.contest, $0.wanted] } + [[asking.count]]
+    }
+
+    func tenure(of camera: CameraID) -> Tenure? { tenancies.first { $0.camera == camera } }
+}
+
+/// What facts show of a policy's rules: which answer, which are asked before and do not match, and which of their facts
+/// decide that.
+struct RuleSight: Sendable {
+    private let lists: [RuleList]
+    /// The same facts show the same again, and most steps change none.
+    private var seen: Set<Facts> = []
+
+    init(_ policy: Policy) { lists = RuleList.all(policy) }
+
+    mutating func note(_ facts: Facts, in coverage: inout PolicyCoverage) {
+        guard seen.insert(facts).inserted else { return }
+        for list in lists { Self.note(facts, list, in: &coverage) }
+    }
+
+    private static func note(_ facts: Facts, _ list: RuleList, in coverage: inout PolicyCoverage) {
+        var answered: Int?
+        // Those that one fact alone keeps from matching.
+        var nearly: [(entry: Int, test: FactTest)] = []
+        for (index, entry) in list.entries.enumerated() {
+            let missing = entry.when.lazy.filter { !$0.holds(for: facts) }.prefix(2)
+            var all = missing.makeIterator()
+            guard let first = all.next() else {
+                answered = index
+                break
+            }
+            coverage.unmatch(entry.clause)
+            if all.next() == nil { nearly.append((index, first)) }
+        }
+        let actual = answered.map { list.entries[$0].answer } ?? list.otherwise
+        for (index, test) in nearly where list.entries[index].answer != actual {
+            coverage.unmatch(.fact(rule: list.entries[index].name, test))
+        }
+        guard let answered else { return }
+        let entry = list.entries[answered]
+        coverage.fire(entry.clause)
+        guard list.answer(facts, behind: answered) != entry.answer else { return }
+        for test in entry.when { coverage.fire(.fact(rule: entry.name, test)) }
+    }
+}
+
+extension RuleList.Entry {
+    fileprivate var clause: PolicyClause { isCause ? .causeRule(name) : .rankRule(name) }
+}
+
+/// Choices of `[contention]` that no verdict names: they count where the same event would come to something else under
+/// the policy with the other choice. A copy of the arbiter is asked, as it is asked for a plan: it is given the policy
+/// again, or the one with the other choice, and then the event. Only where both stand alike before the event did the
+/// event make the difference.
+struct ChoiceTrials: Sendable {
+    private let policy: Policy
+    private let others: [(clause: PolicyClause, policy: Policy)]
+
+    init(_ policy: Policy) {
+        self.policy = policy
+        others = policy.clauses.compactMap { clause in
+            var other = policy
+            switch clause {
+            case .choice(.givesWay):
+                other.contention.givesWay = policy.contention.givesWay == .weakest ? .longestHeld : .weakest
+            case .choice(.backfill): other.contention.backfill = false
+            default: return nil
+            }
+            return (clause, other)
+        }
+    }
+
+    func run(_ event: Event, at now: Moment, _ arbiter: Arbiter, _ coverage: inout PolicyCoverage) {
+        for other in others where !coverage.fired.contains(other.clause) {
+            var (one, two) = (arbiter, arbiter)
+            _ = one.step(.policyLoaded(policy), at: now)
+            _ = two.step(.policyLoaded(other.policy), at: now)
+            guard Observation(one).picture == Observation(two).picture else { continue }
+            _ = one.step(event, at: now)
+            _ = two.step(event, at: now)
+            if Observation(one).picture != Observation(two).picture { coverage.fire(other.clause) }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+public import Arbiter
+public import ArbiterProtocol
+public import PolicyFile
+
+/// One thing that a policy says and a scenario can test: a right to cameras, a rule, a right or duty of a rank, or a
+/// choice of `[contention]` that can decide something.
+public enum PolicyClause: Hashable, Sendable {
+    /// A user, group or service that `[access]` names.
+    case access(Named)
+    case causeRule(String)
+    case rankRule(String)
+    /// One of a rule's facts, which decides where the answer would be another without it.
+    case fact(rule: String, FactTest)
+    /// What a rank rule gives or imposes, besides the rank.
+    case rankChoice(rule: String, RankChoice)
+    /// The grace or the min-hold of a holder that loses to an app on another camera.
+    case acrossCameras(rule: String, RankChoice)
+    case order(Contention.OrderKey)
+    case choice(ContentionChoice)
+    /// Which cameras one `[[camera]]` excludes.
+    case conflicts(CameraID)
+
+    public enum Named: Hashable, Sendable {
+        case user(Rights.Account)
+        case group(Rights.Account)
+        case service(String)
+        /// `identity = "strong"`: clients without it have no right.
+        case strong
+    }
+
+    public enum RankChoice: String, Hashable, Sendable, CaseIterable {
+        case grace, lease, immediate, deny
+        case minHold = "min-hold"
+    }
+
+    /// The choices of `[contention]` except its order list, by their keys.
+    public enum ContentionChoice: String, Hashable, Sendable, CaseIterable {
+        case tie, newcomer, loser, sharing, budget
+        case sameApp = "same-app"
+        case ownConflict = "own-conflict"
+        case reDecide = "re-decide"
+        case coolDown = "cool-down"
+        case strongestMayExceed = "strongest-may-exceed"
+        case givesWay = "gives-way"
+        case shareWith = "share-with"
+        case backfill
+    }
+
+    public enum Group: String, Hashable, Sendable, CaseIterable {
+        case access = "[access]"
+        case causeRules = "[[cause]] rules"
+        case rankRules = "[[rank]] rules"
+        case facts = "facts of rules"
+        case rankChoices = "what ranks may"
+        case contention = "[contention]"
+    }
+
+    public var group: Group {
+        switch self {
+        case .access: .access
+        case .causeRule: .causeRules
+        case .rankRule: .rankRules
+        case .fact: .facts
+        case .rankChoice, .acrossCameras: .rankChoices
+        case .order, .choice, .conflicts: .contention
+        }
+    }
+
+    /// Where the file says it.
+    public var part: PolicyPart {
+        switch self {
+        case .access(.user): .access("users")
+        case .access(.group): .access("groups")
+        case .access(.service): .access("services")
+        case .access(.strong): .access("identity")
+        case .causeRule(let name), .rankRule(let name), .fact(let name, _), .rankChoice(let name, _),
+            .acrossCameras(let name, _):
+            .rule(name)
+        case .order: .contention("order")
+        case .choice(let choice): .contention(choice.rawValue)
+        case .conflicts(let camera): .camera(camera.name)
+        }
+    }
+
+    /// What a report calls it under a policy.
+    public func title(in policy: Policy) -> String {
+        switch self {
+        case .access(.user(let account)): "[access] user \(account.title)"
+        case .access(.group(let account)): "[access] group \(account.title)"
+        case .access(.service(let name)): "[access] service \"\(name)\""
+        case .access(.strong): "[access] identity: strong"
+        case .causeRule(let name): "[[cause]] \"\(name)\""
+        case .rankRule(let name): "[[rank]] \"\(name)\""
+        case .fact(let name, let test): "\(test.written.key) = \(test.written.value) of \"\(name)\""
+        case .rankChoice(let name, let choice): "\(choice.rawValue) of \"\(name)\""
+        case .acrossCameras(let name, let choice): "\(choice.rawValue) of \"\(name)\" across cameras"
+        case .order(let key): "order: \(key.name)"
+        case .conflicts(let camera): "conflicts of camera \"\(camera.name)\""
+        case .choice(let choice): "\(choice.rawValue): \(value(of: choice, policy.contention))"
+        }
+    }
+
+    private func value(of choice: ContentionChoice, _ contention: Contention) -> String {
+        switch choice {
+        case .tie: contention.tie.rawValue
+        case .newcomer: contention.newcomer.rawValue
+        case .loser: contention.loser.rawValue
+        case .sharing: contention.sharing.rawValue
+        case .sameApp: contention.sameApp.rawValue
+        case .ownConflict: contention.ownConflict.rawValue
+        case .reDecide: contention.reDecide.rawValue
+        case .budget: contention.budget.map(String.init) ?? "none"
+        case .coolDown: TimeText.write(.zero + contention.coolDown)
+        case .strongestMayExceed: "\(contention.strongestMayExceed)"
+        case .givesWay: contention.givesWay.rawValue
+        case .shareWith: contention.shareWith.rawValue
+        case .backfill: "\(contention.backfill)"
+        }
+    }
+}
+
+extension Policy {
+    /// Whether a scenario can also show a clause not to apply: a rule that reads facts does not match, two bids are
+    /// equal in an order key.
+    public func hasOpposite(_ clause: PolicyClause) -> Bool {
+        switch clause {
+        case .causeRule(let name): causeRules.first { $0.name == name }?.when.isEmpty == false
+        case .rankRule(let name): rankRules.first { $0.name == name }?.when.isEmpty == false
+        case .order(let key): !key.tellsAllApart
+        case .fact: true
+        case .access, .rankChoice, .acrossCameras, .choice, .conflicts: false
+        }
+    }
+
+    /// Everything that scenarios can make count under this policy, in the order of the file format.
+    ///
+    /// Left out is what every policy gives: root's right, and the seat's. So is what can decide nothing here: order keys behind
+    /// `newest` or `oldest` and the tie (no two bids are equal in that), `newcomer` where no start can lose, `loser` where no
+    /// holder can lose to a bid, `cool-down` without leases and evictions, `gives-way` where no budget has two holders to choose
+    /// from, a grace or a min-hold across cameras that do not touch each other, and `none`, `facts` and `backfill = false`, which
+    /// are the absence of a rule.
+    public var clauses: [PolicyClause] {
+        var clauses = rights.users.map { PolicyClause.access(.user($0)) }
+        clauses += rights.groups.map { .access(.group($0)) }
+        clauses += rights.services.map { .access(.service($0)) }
+        if rights.identity == .strong { clauses.append(.access(.strong)) }
+        clauses += causeRules.map { .causeRule($0.name) }
+        clauses += rankRules.map { .rankRule($0.name) }
+        for list in RuleList.all(self) {
+            for entry in list.entries { clauses += entry.when.map { PolicyClause.fact(rule: entry.name, $0) } }
+        }
+        for rule in rankRules {
+            func add(_ choice: PolicyClause.RankChoice, if counts: Bool) {
+                if counts { clauses.append(.rankChoice(rule: rule.name, choice)) }
+            }
+            add(.immediate, if: rule.isImmediate && rankRules.contains { $0.grace > .zero || $0.minHold > .zero })
+            add(.grace, if: rule.grace > .zero)
+            add(.minHold, if: rule.minHold > .zero)
+            add(.lease, if: rule.lease != nil)
+            add(.deny, if: rule.deny)
+            guard camerasTouch else { continue }
+            if rule.grace > .zero { clauses.append(.acrossCameras(rule: rule.name, .grace)) }
+            if rule.minHold > .zero { clauses.append(.acrossCameras(rule: rule.name, .minHold)) }
+        }
+        clauses += decidingOrder.map { .order($0) }
+        clauses += PolicyClause.ContentionChoice.allCases.filter(canDecide).map { .choice($0) }
+        clauses += cameras.filter { !$0.conflicts.isEmpty }.map { .conflicts($0.camera) }
+        return clauses
+    }
+
+    /// The order list as far as it is ever read: no two sessions began with the same start request.
+    var decidingOrder: [Contention.OrderKey] {
+        guard let last = contention.order.firstIndex(where: { $0.tellsAllApart }) else { return contention.order }
+        return Array(contention.order[...last])
+    }
+
+    private func canDecide(_ choice: PolicyClause.ContentionChoice) -> Bool {
+        switch choice {
+        case .sameApp: true
+        case .ownConflict: contention.ownConflict == .refuse && cameras.contains { !$0.conflicts.isEmpty }
+        case .newcomer: newcomersCanLose
+        case .tie: !contention.order.contains { $0.tellsAllApart }
+        case .loser: holdersCanLose
+        case .sharing: contention.sharing != .none
+        case .reDecide: contention.reDecide == .open
+        case .coolDown: sendsAway && contention.coolDown > .zero
+        case .budget: contention.budget != nil && cameras.contains { $0.cost.dearest > 0 }
+        case .strongestMayExceed: contention.strongestMayExceed && canDecide(.budget)
+        // Two holders and a newcomer, each on a camera that costs something.
+        case .givesWay: canDecide(.budget) && cameras.filter { $0.cost.dearest > 0 }.count > 2
+        case .shareWith: contention.sharing != .none
+        case .backfill: contention.backfill && camerasTouch
+        }
+    }
+
+    /// Some camera cannot run beside another one.
+    private var camerasTouch: Bool { cameras.contains { !$0.conflicts.isEmpty } || canDecide(.budget) }
+
+    /// Whether a bid can be stronger than the holder's.
+    private var holdersCanLose: Bool {
+        ranks.count > 1 || !contention.order.isEmpty || contention.tie == .newcomer
+            || rankRules.contains { $0.lease != nil }
+    }
+
+    /// Whether a start can lose: where the newest bid is the strongest, it cannot.
+    private var newcomersCanLose: Bool {
+        if ranks.count > 1 || sendsAway { return true }
+        return contention.order.first.map { $0 != .newest } ?? (contention.tie == .holder)
+    }
+
+    /// Apps can lose a camera in a way that lets them cool down.
+    private var sendsAway: Bool {
+        rankRules.contains { $0.lease != nil } || (contention.loser == .evict && holdersCanLose)
+    }
+}
+
+extension Contention.OrderKey {
+    /// No two bids are equal in it.
+    var tellsAllApart: Bool { self == .newest || self == .oldest }
+}
+
+extension Rights.Account {
+    /// As the file has it.
+    fileprivate var title: String { name.map { "\"\($0)\"" } ?? number.map { "\($0)" } ?? "" }
+}

@@ -1,0 +1,233 @@
+public import Arbiter
+import PolicyFile
+
+/// How much of a policy scenarios have reached.
+///
+/// A clause counts when some step of some scenario made it decide, and once more when it was asked and did not
+/// apply, where that can be. Everything is read off the core: the rules that its verdicts, notices and refusals
+/// name, and the policy's own functions asked with the facts of the moment.
+///
+/// A fact of a rule counts by what is called unique cause: once where the rule answers and the answer would be another
+/// without it, and once where the rule is asked and this fact alone keeps it from matching, and from answering otherwise.
+public struct PolicyCoverage: Hashable, Sendable {
+    public let policy: Policy
+    /// In the order of the file format.
+    public let clauses: [PolicyClause]
+    public private(set) var fired: Set<PolicyClause> = []
+    /// Rules that were asked and did not match, and order keys in which two bids were equal.
+    public private(set) var unmatched: Set<PolicyClause> = []
+
+    /// Why what cannot be reached cannot.
+    private let proofs: [Gap: String]
+
+    public init(_ policy: Policy) { self.init(policy, proofs: policy.coverageProofs) }
+
+    /// What a run gathers: nobody asks it what is missing.
+    init(gathering policy: Policy) { self.init(policy, proofs: [:]) }
+
+    private init(_ policy: Policy, proofs: [Gap: String]) {
+        self.policy = policy
+        self.proofs = proofs
+        clauses = policy.clauses
+    }
+
+    /// Notes that a clause decided. Clauses that the policy does not have, or that can decide nothing, are no news.
+    mutating func fire(_ clause: PolicyClause) { fired.insert(clause) }
+    mutating func unmatch(_ clause: PolicyClause) { unmatched.insert(clause) }
+
+    /// It seemed to decide, and turned nothing.
+    mutating func takeBack(_ clause: PolicyClause) { fired.remove(clause) }
+
+    /// Adds what another run under the same policy has reached.
+    public mutating func merge(_ other: PolicyCoverage) {
+        precondition(policy == other.policy, "coverage of two policies is not to be added")
+        fired.formUnion(other.fired)
+        unmatched.formUnion(other.unmatched)
+    }
+
+    /// Of so many, so many were reached.
+    public struct Share: Hashable, Sendable {
+        public var reached = 0
+        public var all = 0
+
+        /// Nil where there was nothing to reach: that is no coverage, and not all of it.
+        public var percent: Double? { all == 0 ? nil : 100 * Double(reached) / Double(all) }
+    }
+
+    public func firedShare(of group: PolicyClause.Group) -> Share { share(of: group, .neverFired) }
+
+    /// Only of clauses that have an opposite.
+    public func unmatchedShare(of group: PolicyClause.Group) -> Share { share(of: group, .neverUnmatched) }
+
+    private func share(of group: PolicyClause.Group, _ lack: Gap.Lack) -> Share {
+        let asked = asked.filter { $0.clause.group == group && $0.lack == lack }
+        let reached = asked.filter(isReached).count
+        return Share(reached: reached, all: asked.count - asked.filter { !isReached($0) && isProven($0) }.count)
+    }
+
+    /// Everything that there is to reach, in the order of the file format.
+    private var asked: [Gap] {
+        clauses.flatMap { clause in
+            [Gap(clause: clause, lack: .neverFired)]
+                + (policy.hasOpposite(clause) ? [Gap(clause: clause, lack: .neverUnmatched)] : [])
+        }
+    }
+
+    private func isReached(_ gap: Gap) -> Bool {
+        switch gap.lack {
+        case .neverFired: fired.contains(gap.clause)
+        case .neverUnmatched: unmatched.contains(gap.clause)
+        }
+    }
+
+    private func isProven(_ gap: Gap) -> Bool { proofs[gap] != nil }
+
+    /// Both together, over the whole policy.
+    public var total: Share {
+        PolicyClause.Group.allCases.reduce(into: Share()) { sum, group in
+            for share in [firedShare(of: group), unmatchedShare(of: group)] {
+                sum.reached += share.reached
+                sum.all += share.all
+            }
+        }
+    }
+
+    public struct Gap: Hashable, Sendable {
+        public var clause: PolicyClause
+        public var lack: Lack
+        public enum Lack: String, Hashable, Sendable { case neverFired, neverUnmatched }
+
+        public init(clause: PolicyClause, lack: Lack) {
+            self.clause = clause
+            self.lack = lack
+        }
+
+        public func sentence(in policy: Policy) -> String {
+            let title = clause.title(in: policy)
+            switch (lack, clause) {
+            case (.neverFired, .causeRule), (.neverFired, .rankRule): return "\(title): no scenario made it fire"
+            case (.neverFired, .access(.strong)): return "\(title): no scenario has a weak one refused"
+            case (.neverFired, .access): return "\(title): no scenario has a camera by it"
+            case (.neverFired, .acrossCameras):
+                return "\(title): no scenario has its holder lose to an app on another camera"
+            case (.neverFired, .order), (.neverFired, .choice(.coolDown)):
+                return "\(title): no scenario would come out otherwise without it"
+            case (.neverFired, _): return "\(title): no scenario made it decide anything"
+            case (.neverUnmatched, .order): return "\(title): no scenario let two bids be equal in it"
+            case (.neverUnmatched, .fact): return "\(title): no scenario has it alone keep the rule from deciding"
+            case (.neverUnmatched, _): return "\(title): no scenario saw it not match"
+            }
+        }
+    }
+
+    /// What is missing, in the order of the file format; without what is proven to be out of reach.
+    public var gaps: [Gap] { asked.filter { !isReached($0) && !isProven($0) } }
+
+    /// What no scenario can reach, whatever happens in it, and why: proven from the policy alone.
+    public var unreachable: [(gap: Gap, why: String)] {
+        asked.compactMap { gap in isReached(gap) ? nil : proofs[gap].map { (gap, $0) } }
+    }
+
+    /// Those of some gaps that are none any more.
+    package func closed(of gaps: [Gap]) -> [Gap] { gaps.filter(isReached) }
+}
+
+extension PolicyCoverage.Gap {
+    /// What is missing, as something that a scenario shows.
+    public func claim(in policy: Policy) -> String {
+        let title = clause.title(in: policy)
+        switch (lack, clause) {
+        case (.neverFired, .causeRule), (.neverFired, .rankRule): return "\(title) answers"
+        case (.neverUnmatched, .causeRule), (.neverUnmatched, .rankRule): return "\(title) is asked and does not match"
+        case (.neverFired, .fact(let rule, let test)): return "\"\(rule)\" decides by \(Self.words(test))"
+        case (.neverUnmatched, .fact(let rule, let test)): return "\"\(rule)\" would decide but for \(Self.words(test))"
+        case (.neverFired, .access(.strong)): return "a client whose identity is weak is refused"
+        case (.neverFired, .access): return "an app has a camera by \(title)"
+        case (.neverFired, .rankChoice(let rule, let choice)): return "the \(choice.rawValue) of \"\(rule)\" decides"
+        case (.neverFired, .acrossCameras(let rule, let choice)):
+            return "the \(choice.rawValue) of \"\(rule)\" is for an app on another camera"
+        case (.neverFired, .order(let key)): return "\(key.name) decides between two apps"
+        case (.neverUnmatched, .order(let key)): return "two apps are equal in \(key.name)"
+        case (.neverFired, .conflicts): return "\(title) decide"
+        case (_, _): return "\(title) decides"
+        }
+    }
+
+    private static func words(_ test: FactTest) -> String { "\(test.written.key) = \(test.written.value)" }
+}
+
+extension Policy {
+    /// What of its clauses no scenario can reach, each with the reason. Only what follows from the rules alone.
+    var coverageProofs: [PolicyCoverage.Gap: String] {
+        let reach = RuleReach(self)
+        var proofs: [PolicyCoverage.Gap: String] = [:]
+        for clause in clauses {
+            proofs[.init(clause: clause, lack: .neverFired)] = whyNever(clause, reach)
+            if hasOpposite(clause) {
+                proofs[.init(clause: clause, lack: .neverUnmatched)] = whyNeverOpposite(clause, reach)
+            }
+        }
+        return proofs
+    }
+
+    private func whyNever(_ clause: PolicyClause, _ reach: RuleReach) -> String? {
+        switch clause {
+        case .causeRule(let name), .rankRule(let name): reach.whyNever(.answering, of: name)
+        case .rankChoice(let name, _), .acrossCameras(let name, _): reach.whyNever(.answering, of: name)
+        case .fact(let name, _): reach.whyNever(.deciding, of: name)
+        case .order(.focused): reach.whyNever([.focused(true)])
+        case .order(.foreground): reach.whyNever([.foreground(false)])
+        case .access, .order, .choice, .conflicts: nil
+        }
+    }
+
+    private func whyNeverOpposite(_ clause: PolicyClause, _ reach: RuleReach) -> String? {
+        switch clause {
+        case .causeRule(let name), .rankRule(let name): reach.whyNever(.missing, of: name)
+        case .fact(let name, let test): reach.whyNever(.missingBy(test), of: name)
+        case .access, .rankChoice, .acrossCameras, .order, .choice, .conflicts: nil
+        }
+    }
+
+    /// Nil: the clause counts by what its verdicts say alone.
+    fileprivate func without(_ clause: PolicyClause) -> Policy? {
+        var other = self
+        switch clause {
+        case .order(let key): other.contention.order.removeAll { $0 == key }
+        case .choice(.coolDown): other.contention.coolDown = .zero
+        default: return nil
+        }
+        return other
+    }
+}
+
+/// An order key and the cool-down count where they turned something: a verdict named them, and without them clients
+/// would have been told something else. A key that is the first in which two bids differ has decided, but if what
+/// follows it says the same, it might as well not be there. So a scenario in which it decided is run again under the
+/// policy without it.
+extension Scenario {
+    /// - Parameter known: clauses that other scenarios have shown to count.
+    func runWithCoverage(knowing known: Set<PolicyClause>) -> (outcome: Outcome, coverages: [PolicyCoverage]) {
+        var stage = Stage(Arbiter(policy: world.policy))
+        stage.coverage = CoverageRecorder()
+        let outcome = run(on: &stage)
+        var coverages = stage.coverage?.coverages ?? []
+        // What a scenario loads later is no longer the policy that it is put under.
+        guard let own = coverages.firstIndex(where: { $0.policy == world.policy }) else { return (outcome, coverages) }
+        for clause in coverages[own].clauses where coverages[own].fired.contains(clause) && !known.contains(clause) {
+            guard let other = world.policy.without(clause) else { continue }
+            if under(other).run().told == outcome.told { coverages[own].takeBack(clause) }
+        }
+        return (outcome, coverages)
+    }
+}
+
+extension Outcome {
+    /// What happened, without the names of the rules that it happened by.
+    fileprivate var told: [Substring] {
+        actual.map { line in
+            let bytes = line.utf8
+            return line[..<(bytes.indices.first { bytes[$0...].starts(with: " because ".utf8) } ?? bytes.endIndex)]
+        }
+    }
+}

@@ -1,0 +1,196 @@
+import ArbiterProtocol
+
+// What a recording is asked to be like, and what its microphone is: the keys of the wire.
+
+extension EventField where Value == RecordingOptions {
+    /// `maxDuration=2.5 codec=mjpeg metadata=heading:number,location:iso6709`
+    static var recordingOptions: EventField {
+        EventField(
+            RecordingOptions.Key.allCases.map { EventMember(key: $0.rawValue, type: $0.wireType) },
+            Phrase(
+                { value, _ in value.scenarioWords },
+                hear: { (reader) throws(LineProblem) in try reader.recordingOptions() }),
+            // Every key, those that are not given without a value.
+            write: { options, values in
+                let wire = options.wire
+                for key in RecordingOptions.Key.allCases { values.add(key.rawValue, wire[key.rawValue]) }
+            },
+            read: { (line) throws(LineFault) in try line.recordingOptions() })
+    }
+}
+
+extension EventField where Value == MicrophoneFormat {
+    /// `sampleRate=48000 channels=1`; a line that does not say it means that.
+    static var microphoneFormat: EventField {
+        EventField(
+            MicrophoneFormat.Key.allCases.map { EventMember(key: $0.rawValue, type: $0.wireType) },
+            Phrase(
+                { value, _ in "sampleRate=\(value.sampleRate) channels=\(value.channels)" },
+                hear: { (reader) throws(LineProblem) in try reader.microphoneFormat() }),
+            write: { format, values in
+                values.add("sampleRate", .uint32(format.sampleRate))
+                values.add("channels", .uint32(format.channels))
+            },
+            read: { (line) throws(LineFault) in
+                let format = MicrophoneFormat(
+                    sampleRate: try line.integer("sampleRate"), channels: try line.integer("channels"))
+                if let problem = format.problem { throw LineFault("attachMicrophone: \(problem)") }
+                return format
+            })
+    }
+}
+
+extension EventField {
+    /// `lastCapture=5.2s`, by the clock; nothing where it is not known. 0 in a trace and on the wire then, and none in traces of
+    /// before it was told.
+    static func laterMoment(_ key: String) -> EventField where Value == Moment? {
+        let hear: @Sendable (Word) throws(LineProblem) -> Moment? = { (word) throws(LineProblem) in
+            .zero + (try word.time())
+        }
+        var phrase = Phrase<Moment?>(
+            { value, _ in value.map { "\(key)=\(TimeText.write($0))" } },
+            hear: { (reader) throws(LineProblem) in
+                guard let word = reader.setting(key) else { return nil }
+                return try hear(word)
+            })
+        phrase.setting = (key, nil, hear)
+        return EventField(
+            key, "x", phrase, wire: { .int64($0?.nanoseconds ?? 0) },
+            read: { (line) throws(LineFault) in
+                let nanoseconds = line.has(key) ? try line.nanoseconds(key) : 0
+                return nanoseconds == 0 ? nil : Moment(nanoseconds: nanoseconds)
+            })
+    }
+}
+
+/// What a scenario says for a figure that nobody knows. It is `null` in a trace, and not there on the wire.
+private let unknown = "unknown"
+
+extension EventField {
+    /// `frames=60`, or `frames=unknown`; 0 where the line does not say it.
+    static func knownSetting(_ key: String) -> EventField where Value == UInt64? {
+        EventField(
+            key, "t",
+            .setting(
+                key, usual: 0, say: { $0.map { "\($0)" } ?? unknown },
+                hear: { (word) throws(LineProblem) in word.text == unknown ? nil : try word.wholeNumber() }),
+            wire: { $0.map { .uint64($0) } },
+            read: { (line) throws(LineFault) in
+                try line.nullable(key) { (line) throws(LineFault) in try line.count(key) }
+            })
+    }
+
+    /// `duration=2s`, or `duration=unknown`; nothing where the line does not say it. Nanoseconds in a trace and on the wire.
+    static func knownTime(_ key: String) -> EventField where Value == Duration? {
+        EventField(
+            key, "x",
+            .setting(
+                key, usual: .zero, say: { $0.map { TimeText.write($0) } ?? unknown },
+                hear: { (word) throws(LineProblem) in word.text == unknown ? nil : try word.time() }),
+            wire: { $0.map { .int64($0.wholeNanoseconds) } },
+            read: { (line) throws(LineFault) in
+                try line.nullable(key) { (line) throws(LineFault) in .nanoseconds(try line.nanoseconds(key)) }
+            })
+    }
+
+    /// `framesLeftOut=3`; 0 where the line does not say it, and in a trace of before it was told.
+    static func laterSetting(_ key: String) -> EventField where Value == UInt64 {
+        EventField(
+            key, "t",
+            .setting(key, usual: 0, say: { "\($0)" }, hear: { (word) throws(LineProblem) in try word.wholeNumber() }),
+            wire: { .uint64($0) }, read: { (line) throws(LineFault) in line.has(key) ? try line.count(key) : 0 })
+    }
+}
+
+extension RecordingOptions {
+    fileprivate var scenarioWords: String? {
+        let words = wire.entries.map { entry in
+            if let kinds = entry.value.dictionary {
+                let tracks = kinds.entries.map { "\($0.key):\($0.value.string ?? "")" }
+                return "\(entry.key)=\(tracks.joined(separator: ","))"
+            }
+            // A count is exact, however great; a number has at most what a double has.
+            let count = entry.key == RecordingOptions.Key.maxDuration.rawValue ? nil : entry.value.uint64
+            let number = count.map { String($0) } ?? entry.value.number?.shortDescription
+            return "\(entry.key)=\(entry.value.string ?? number ?? "")"
+        }
+        return words.isEmpty ? nil : words.joined(separator: " ")
+    }
+}
+
+extension SentenceReader {
+    fileprivate mutating func recordingOptions() throws(LineProblem) -> RecordingOptions {
+        var wire = WireDictionary()
+        let start = words.problemHere("")
+        while let word = words.anything() {
+            guard let name = word.key, let key = RecordingOptions.Key(rawValue: name), wire[name] == nil else {
+                throw LineProblem(
+                    word, notOne(word.key ?? word.text, of: RecordingOptions.Key.allCases.map(\.rawValue)))
+            }
+            wire[name] = Self.value(word.text, key)
+        }
+        do throws(BrokerError) { return try RecordingOptions(wire: wire) } catch { throw start.saying(error.message) }
+    }
+
+    /// What cannot be meant is left to the options themselves to refuse.
+    private static func value(_ text: String, _ key: RecordingOptions.Key) -> WireValue {
+        switch key {
+        case .maxDuration: return Double(text).map { .double($0) } ?? .string(text)
+        case .maxBytes, .minFreeBytes, .bitRate: return UInt64(text).map { .uint64($0) } ?? .string(text)
+        case .fileType, .codec: return .string(text)
+        case .metadata:
+            var kinds = WireDictionary()
+            for track in text.split(separator: ",") {
+                let parts = track.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+                kinds.append(String(parts[0]), .string(parts.count == 2 ? String(parts[1]) : ""))
+            }
+            return .dictionary(kinds)
+        }
+    }
+
+    fileprivate mutating func microphoneFormat() throws(LineProblem) -> MicrophoneFormat {
+        var format = MicrophoneFormat(sampleRate: 48_000, channels: 1)
+        let start = words.problemHere("")
+        while let word = words.anything() {
+            guard let key = word.key.flatMap(MicrophoneFormat.Key.init(rawValue:)) else {
+                throw LineProblem(
+                    word, notOne(word.key ?? word.text, of: MicrophoneFormat.Key.allCases.map(\.rawValue)))
+            }
+            let number = UInt32(clamping: try word.wholeNumber())
+            switch key {
+            case .sampleRate: format.sampleRate = number
+            case .channels: format.channels = number
+            }
+        }
+        guard let message = format.problem else { return format }
+        throw start.saying(message)
+    }
+}
+
+extension TraceFields {
+    /// Traces of before recordings had options have none of the keys.
+    fileprivate mutating func recordingOptions() throws(LineFault) -> RecordingOptions {
+        var wire = WireDictionary()
+        for key in RecordingOptions.Key.allCases where has(key.rawValue) {
+            let value = try nullable(key.rawValue) { (line) throws(LineFault) in try line.recordingOption(key) }
+            if let value { wire[key.rawValue] = value }
+        }
+        do throws(BrokerError) { return try RecordingOptions(wire: wire) } catch {
+            throw LineFault("startRecording: \(error.message)")
+        }
+    }
+
+    private mutating func recordingOption(_ key: RecordingOptions.Key) throws(LineFault) -> WireValue {
+        switch key {
+        case .maxDuration: return .double(try number(key.rawValue))
+        case .maxBytes, .minFreeBytes, .bitRate: return .uint64(try count(key.rawValue))
+        case .fileType, .codec: return .string(try text(key.rawValue))
+        case .metadata:
+            var kinds = WireDictionary()
+            for member in try json(key.rawValue).members ?? [] {
+                kinds.append(member.key, .string(member.value.string ?? ""))
+            }
+            return .dictionary(kinds)
+        }
+    }
+}

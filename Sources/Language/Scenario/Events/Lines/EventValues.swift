@@ -1,0 +1,87 @@
+import Arbiter
+package import ArbiterProtocol
+
+/// What is said of an event or an effect: values with their keys, in the order of their fields. A trace has all of
+/// them, and `null` where there is none; a dictionary on the wire has those that a subscriber may have, and no entry
+/// where there is none.
+package struct EventValues: Sendable {
+    /// Which readers have a value.
+    package enum Reach: Sendable {
+        case everybody
+        /// It is long, or says more than a subscriber may know: only what replays has it.
+        case trace
+        /// The short form for subscribers of what a trace has in full.
+        case subscribers
+    }
+
+    package struct Entry: Sendable {
+        package var key: String
+        /// Nil: there is none.
+        package var value: WireValue?
+        package var reach: Reach
+    }
+
+    package private(set) var entries: [Entry] = []
+
+    /// - Parameter count: about how many there will be.
+    package init(capacity count: Int = 8) { entries.reserveCapacity(count) }
+
+    package mutating func add(_ key: String, _ value: WireValue?, for reach: Reach = .everybody) {
+        entries.append(Entry(key: key, value: value, reach: reach))
+    }
+
+    /// As a trace's line has them.
+    package var members: [JSON.Member] {
+        var members: [JSON.Member] = []
+        members.reserveCapacity(entries.count)
+        for entry in entries where entry.reach != .subscribers {
+            members.append(JSON.Member(key: entry.key, value: entry.value?.exactJSON ?? .null))
+        }
+        return members
+    }
+
+    /// Adds them to a dictionary as subscribers have them.
+    package func write(to wire: inout WireDictionary) {
+        for entry in entries where entry.reach != .trace {
+            if let value = entry.value { wire.append(entry.key, value) }
+        }
+    }
+}
+
+extension WireValue {
+    /// An id that JSON's numbers cannot carry is text, since a trace must replay exactly.
+    fileprivate var exactJSON: JSON { if case .uint64(let number) = self { .exact(number) } else { json } }
+}
+
+/// Members of a line, in the order in which they are added.
+struct LineMembers {
+    private(set) var members: [JSON.Member]
+
+    init(_ pairs: [(String, JSON)] = []) { members = pairs.map { JSON.Member(key: $0.0, value: $0.1) } }
+    mutating func add(_ key: String, _ value: JSON) { members.append(JSON.Member(key: key, value: value)) }
+    mutating func add(_ values: EventValues) { members += values.members }
+}
+
+/// Events as members of a line: `"event":"startRunning","session":3`. `docs/trace.md` has the table, and `EventTable` makes it.
+extension Event {
+    init(_ fields: inout TraceFields) throws(LineFault) {
+        let kind: EventKind = try fields.word("event")
+        self = try EventDescription.of(kind).read(&fields)
+    }
+}
+
+extension LineMembers {
+    mutating func add(_ event: Event) {
+        add("event", .string(event.kind.rawValue))
+        add(event.described.values(of: event))
+    }
+}
+
+extension Effect {
+    /// `{"effect":"cut","camera":"back","grant":3,"why":"interrupted"}`
+    var traceJSON: JSON {
+        var line = LineMembers([("effect", .string(kind.rawValue))])
+        line.add(values)
+        return .object(line.members)
+    }
+}

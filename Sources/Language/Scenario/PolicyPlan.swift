@@ -1,0 +1,258 @@
+public import Arbiter
+public import ArbiterProtocol
+import PolicyFile
+
+/// What would become of whom if another policy were loaded now.
+///
+/// Two copies of the arbiter go on side by side: into one the policy is loaded, the other keeps its own. What a session
+/// has otherwise at the end, and what it is told otherwise on the way, is a change; what would have happened anyway is none.
+/// Both go on until nothing that was decided still waits for its time, a grace or a min-hold; recorders answer at once.
+public struct PolicyPlan: Sendable {
+    /// What becomes of one session.
+    public struct Change: Hashable, Sendable {
+        public enum Kind: String, Hashable, Sendable, CaseIterable {
+            // It gets less, the worst first.
+            case stopped, interrupted, restricted
+            /// It has no camera now, and would be refused one.
+            case refused
+            /// It goes on, and a lease that it did not have ends that.
+            case leased
+            // It gets more.
+            case runs, widened, admitted
+            /// It is told something, and has what it had.
+            case told
+        }
+
+        public var session: SessionID
+        public var app: AppID
+        public var camera: CameraID
+        public var kind: Kind
+        /// From the load on.
+        public var after: Duration
+        public var rule: String
+        /// The recording that it ends.
+        public var recording: RecordingID?
+        public var words: String
+    }
+
+    /// In the scenario language, as a plan has it: the load, what everybody is told, and comments about it.
+    public let lines: [String]
+    /// The worst first, and then in the order of the sessions. Empty: nobody would notice.
+    public let changes: [Change]
+    /// Stands for what the plan came to: from which policy to which, and which changes. Times are not in it, for they are
+    /// others a moment later.
+    public let token: String
+
+    /// A min-hold lasts an hour at most, and a grace a minute.
+    private static let aheadMax = Duration.seconds(3600 + 60)
+
+    /// - Parameter mayGoOn: asked before each step; a clock belongs to the caller.
+    /// - Returns: nil: it was not done when `mayGoOn` said no; there is no half an answer.
+    public init?(
+        loading policy: Policy, on arbiter: Arbiter, at now: Moment, names: Names? = nil,
+        while mayGoOn: @escaping @Sendable () -> Bool = { true }
+    ) {
+        var kept = Stage(arbiter, at: now)
+        // A running broker is checked by itself; here only the answer counts.
+        kept.checksEverything = false
+        kept.adopt()
+        kept.stepsMax = Scenario.planStepsMax
+        kept.mayGoOn = mayGoOn
+        var loaded = kept
+        loaded.perform(.event(.policyLoaded(policy)))
+        Self.settle(&loaded, until: now + Self.aheadMax)
+        Self.settle(&kept, until: now + Self.aheadMax)
+        let end = max(kept.now, loaded.now)
+        _ = kept.advance(to: end)
+        _ = loaded.advance(to: end)
+        var writer = ScenarioWriter(names: names ?? Names(of: arbiter), origin: now)
+        var lines: [String] = []
+        for step in loaded.steps {
+            let written = writer.lines(step.event, at: step.moment, step.effects)
+            lines += step.event.isRecorderAnswer ? Array(written.dropFirst()) : written
+        }
+        var changes: [Change] = []
+        let (before, after) = (Telling(kept), Telling(loaded))
+        for session in arbiter.sessions(after: SessionID(0), atMost: .max) {
+            guard mayGoOn() else { return nil }
+            changes += Self.change(of: session, (kept, before), (loaded, after), now).map { [$0] } ?? []
+        }
+        if kept.wasStopped || loaded.wasStopped { return nil }
+        let order = Change.Kind.allCases
+        changes.sort { a, b in
+            (order.firstIndex(of: a.kind) ?? 0, a.session) < (order.firstIndex(of: b.kind) ?? 0, b.session)
+        }
+        self.changes = changes
+        self.lines = lines + Self.comments(changes, writer)
+        let parts =
+            [arbiter.policy.hash, policy.hash]
+            + changes.map { change in
+                "\(change.session.rawValue) \(change.kind.rawValue) \(change.recording ?? 0) \(change.rule)"
+            }
+        token = PolicyHash.digits(of: parts.joined(separator: "\n").utf8)
+    }
+
+    private static func settle(_ stage: inout Stage, until end: Moment) {
+        while stage.arbiter.overview().cameras.contains(where: { $0.next != nil }), let next = stage.nextMoment,
+            next <= end, stage.steps.count < Scenario.planStepsMax, !stage.wasStopped
+        {
+            _ = stage.advance(to: next)
+        }
+    }
+
+    // MARK: One session
+
+    private struct Telling {
+        private var told: [SessionID: [(moment: Moment, event: SessionEvent)]] = [:]
+
+        init(_ stage: Stage) {
+            for step in stage.steps {
+                for case .notify(_, let session, _, let event) in step.effects {
+                    told[session, default: []].append((step.moment, event))
+                }
+            }
+        }
+
+        func news(of session: SessionID) -> [(moment: Moment, event: SessionEvent)] { told[session] ?? [] }
+    }
+
+    private static func change(
+        of session: Status.SessionStatus, _ kept: (stage: Stage, told: Telling),
+        _ loaded: (stage: Stage, told: Telling), _ now: Moment
+    ) -> Change? {
+        let id = session.id
+        guard let before = kept.stage.arbiter.status(of: id), let after = loaded.stage.arbiter.status(of: id) else {
+            return nil
+        }
+        let news = loaded.told.news(of: id)
+        let cut = news.compactMap {
+            if case .wasInterrupted(_, _, _, let cutting, _) = $0.event { cutting } else { nil }
+        }
+        var change = Change(
+            session: id, app: session.app, camera: session.camera, kind: .told, after: (news.last?.moment ?? now) - now,
+            rule: after.rule ?? news.compactMap(\.event.rule).last ?? "", recording: cut.first, words: "")
+        switch (Standing(before), Standing(after)) {
+        case (let old, let new) where new < old:
+            change.kind = after.state == .stopped ? .stopped : after.state == .interrupted ? .interrupted : .restricted
+            // A recording ends with its session's run.
+            if change.kind == .stopped { change.recording = session.recording }
+        case (let old, let new) where old < new:
+            change.kind = before.state == .running || before.state == .starting ? .widened : .runs
+        case (.stopped, .stopped):
+            guard let found = start(of: id, kept.stage, loaded.stage) else { return nil }
+            (change.kind, change.rule) = found
+        default:
+            if let until = lease(of: session, kept.stage, loaded.stage) {
+                (change.kind, change.after) = (.leased, until - now)
+            } else if news.map(\.event).map(Heard.init) == kept.told.news(of: id).map(\.event).map(Heard.init) {
+                return nil
+            }
+        }
+        change.words = words(change, after, news.map(\.event))
+        return change
+    }
+
+    /// What a session that stands still would hear if it started, where that is not the same.
+    private static func start(of session: SessionID, _ kept: Stage, _ loaded: Stage) -> (Change.Kind, String)? {
+        func refusal(_ stage: Stage) -> Refusal? {
+            var trial = stage.arbiter
+            let effects = trial.step(.startRunning(session), at: stage.now)
+            return effects.lazy.compactMap { if case .refused(let refusal) = $0 { refusal } else { nil } }.first
+        }
+        switch (refusal(kept), refusal(loaded)) {
+        case (nil, let refusal?): return (.refused, refusal.rule)
+        case (let refusal?, nil): return (.admitted, refusal.rule)
+        case (nil, nil), (_?, _?): return nil
+        }
+    }
+
+    /// When a lease that the holder gets by the load ends; nil: there is none, or none that is shorter.
+    private static func lease(of session: Status.SessionStatus, _ kept: Stage, _ loaded: Stage) -> Moment? {
+        func until(_ stage: Stage) -> Moment? {
+            stage.arbiter.overview().cameras.first { $0.holder == session.id }?.leaseUntil
+        }
+        guard let new = until(loaded) else { return nil }
+        return until(kept).map { new < $0 } ?? true ? new : nil
+    }
+
+    // MARK: Words
+
+    private static func words(_ change: Change, _ after: Status.SessionStatus, _ news: [SessionEvent]) -> String {
+        let time = change.after > .zero ? " after \(TimeText.short(change.after))" : ""
+        let cut = change.recording.map { "; cuts recording \($0)" } ?? ""
+        let rule = change.rule.isEmpty ? "" : " because \"\(change.rule)\""
+        switch change.kind {
+        case .stopped: return "is stopped\(time)\(rule)\(cut)"
+        case .interrupted: return "is interrupted\(time): \(ScenarioWriter.text(of: after.causes))\(rule)\(cut)"
+        case .restricted: return "keeps \(after.access.names.joined(separator: "+"))\(time)\(rule)\(cut)"
+        case .refused: return "is refused its next start\(rule)"
+        case .leased: return "is stopped \(TimeText.short(change.after)) from now, when its new lease ends\(rule)"
+        case .runs: return "runs\(time)\(rule)"
+        case .widened: return "gets \(after.access.names.joined(separator: "+"))\(time)\(rule)"
+        case .admitted: return "is no longer refused its next start\(rule)"
+        case .told:
+            return "is told \(news.isEmpty ? "less" : news.map(\.wireName).joined(separator: ", "))\(rule)\(cut)"
+        }
+    }
+
+    private static func comments(_ changes: [Change], _ writer: ScenarioWriter) -> [String] {
+        if changes.isEmpty { return ["# Nobody would notice."] }
+        return ["# With this policy, and not with the one in force:"]
+            + changes.map { "#   \(writer.names.name(of: $0.session).scenarioWord) \($0.words)" }
+    }
+}
+
+/// What a session has, by how much that is.
+private enum Standing: Equatable {
+    case stopped, interrupted
+    case running(Access)
+
+    init(_ status: Status.SessionStatus) {
+        self =
+            switch status.state {
+            case .stopped: .stopped
+            case .interrupted: .interrupted
+            case .starting, .running: .running(status.access)
+            }
+    }
+
+    static func < (one: Standing, other: Standing) -> Bool {
+        switch (one, other) {
+        case (.running(let few), .running(let many)): few != many && many.isSuperset(of: few)
+        case (.stopped, .interrupted), (.stopped, .running), (.interrupted, .running): true
+        case (_, .stopped), (.running, .interrupted), (.interrupted, .interrupted): false
+        }
+    }
+}
+
+/// What a session hears, without what nobody acts on: moments, numbers and the names of rules.
+private struct Heard: Equatable {
+    private let kind: SessionEventKind
+    private let causes: CauseSet
+    private let access: Access?
+
+    init(_ event: SessionEvent) {
+        kind = event.kind
+        access = if case .accessChanged(let access, _, _) = event { access } else { nil }
+        causes =
+            switch event {
+            case .wasInterrupted(_, let causes, _, _, _), .interruptionChanged(_, let causes, _, _),
+                .accessChanged(_, let causes, _):
+                causes
+            case .willBeInterrupted(_, let cause, _, _): CauseSet([cause])
+            default: CauseSet()
+            }
+    }
+}
+
+extension SessionEvent {
+    /// The rule an event names.
+    package var rule: String? {
+        switch self {
+        case .willBeInterrupted(_, _, _, let rule), .wasInterrupted(_, _, _, _, let rule),
+            .interruptionChanged(_, _, _, let rule), .accessChanged(_, _, let rule), .sessionStopped(_, let rule):
+            rule
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,69 @@
+/// The text of a scenario as bytes, before anybody reads it as lines.
+enum ScenarioText {
+    /// Far above any scenario or trace a person would read; a larger file is not one.
+    static let bytesMax = 4 << 20
+    /// More than any line of the language needs: that of a camera has its formats, up to 256, at some 200 bytes each.
+    static let lineBytesMax = 65_536
+    /// More problems at once help nobody; the rest show when these are mended.
+    static let problemsMax = 50
+
+    /// The text, or the place where it stops to be one.
+    static func read(_ bytes: [UInt8], file: String) throws(ScenarioError) -> String {
+        func problem(at index: Int, _ message: String) -> ScenarioError {
+            let line = bytes[..<index].count { $0 == newline } + 1
+            let start = bytes[..<index].lastIndex(of: newline).map { $0 + 1 } ?? 0
+            let lead = String(decoding: bytes[start..<index], as: UTF8.self)
+            return ScenarioError([
+                .init(file: file, line: line, column: lead.count + 1, message: message, text: lead + "…", length: 1)
+            ])
+        }
+        if bytes.count > bytesMax {
+            throw ScenarioError([
+                .init(
+                    file: file, line: 1, column: 1,
+                    message: "the file is larger than \(bytesMax) bytes; a scenario is text of some lines", text: "",
+                    length: 1)
+            ])
+        }
+        if let index = bytes.firstIndex(where: { $0 < 0x20 && $0 != newline && $0 != tab && $0 != carriageReturn }) {
+            throw problem(
+                at: index, "here is a byte with the value \(bytes[index]); a scenario is text: is this the right file?")
+        }
+        if let index = bytes.firstIndex(of: carriageReturn) {
+            throw problem(
+                at: index,
+                "this line ends in a carriage return; lines end in a newline alone, which sed -i 's/\\r$//' \(file) makes of them"
+            )
+        }
+        var line = 0
+        for (index, byte) in bytes.enumerated() {
+            line = byte == newline ? 0 : line + 1
+            if line > lineBytesMax {
+                throw problem(
+                    at: index + 1 - line, "this line is longer than \(lineBytesMax) bytes; a line says one thing")
+            }
+        }
+        guard let text = String(validating: bytes, as: UTF8.self) else {
+            throw problem(at: firstInvalid(bytes), "from here on this is not UTF-8 text: is this the right file?")
+        }
+        return text
+    }
+
+    private static let newline = UInt8(ascii: "\n")
+    private static let tab = UInt8(ascii: "\t")
+    private static let carriageReturn = UInt8(ascii: "\r")
+
+    /// The first line that is not UTF-8, by its beginning.
+    private static func firstInvalid(_ bytes: [UInt8]) -> Int {
+        var start = 0
+        for line in bytes.split(separator: newline, omittingEmptySubsequences: false) {
+            if String(validating: line, as: UTF8.self) == nil {
+                // A sequence is four bytes at most, so every prefix is tried soon enough.
+                let valid = line.indices.last { String(validating: line[..<$0], as: UTF8.self) != nil }
+                return valid ?? start
+            }
+            start += line.count + 1
+        }
+        return 0
+    }
+}

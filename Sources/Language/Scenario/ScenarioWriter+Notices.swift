@@ -1,0 +1,143 @@
+public import Arbiter
+public import ArbiterProtocol
+
+extension ScenarioWriter {
+    /// The effect as a notice line, without indentation; nil for what a scenario does not show.
+    public func notice(_ effect: Effect) -> String? {
+        switch effect {
+        case .notify(_, let session, _, let event): return notice(session, event)
+        case .refused(let refusal):
+            if showsSentences { return "refused \(refusal.error.kind.shortName): \(refusal.error.message)" }
+            return "refused \(refusal.error.kind.shortName) because \"\(refusal.rule.replacingQuotes)\""
+        case .answered: return nil
+        case .announce(let news): return showsAnnouncements ? text(of: news) : nil
+        default: return showsOrders ? order(effect).map { "order \($0)" } : nil
+        }
+    }
+
+    private func text(of news: Effect.Announcement) -> String {
+        switch news {
+        case .camerasChanged: "cameras changed"
+        case .holderChanged(let camera, let app): "holder \(camera.name) \(app.map { names.name(of: $0) } ?? "nobody")"
+        case .question(let question):
+            "question \(question.id) about \(names.name(of: question.app))\(question.isClaimed ? " claimed" : "") for \(question.camera.name) until \(TimeText.write(question.until, from: origin))"
+        case .questionEnded(let id, _, let end): "question \(id) ended \(end.rawValue)"
+        case .answerKept(let app, let isClaimed, let answer, let origin):
+            "answer kept \(names.name(of: app)) \(answer?.rawValue ?? "none")\(isClaimed ? " claimed" : "") by \(origin.rawValue)"
+        case .prioritiesChanged(let user):
+            // Like an app's name, the text leaves out the user whose apps are usually meant.
+            "priorities changed" + (user.map { $0 == names.user ? "" : " user=\($0)" } ?? "")
+        }
+    }
+
+    private func order(_ effect: Effect) -> String? {
+        switch effect {
+        case .cut(let camera, _, let why, _, _): "cut \(camera.name) \(why.rawValue)"
+        case .killRecorder(let camera): "kill-recorder \(camera.name)"
+        case .open(let camera, _, let session, _): "open \(camera.name) for \(names.name(of: session))"
+        case .resume(let camera, _, let session, _): "resume \(camera.name) for \(names.name(of: session))"
+        case .configure(let camera, _, let session, let batch):
+            "configure \(camera.name) for \(names.name(of: session)) \(batch.scenarioWords)"
+        case .openStream(let camera, _, let session): "open-stream \(camera.name) for \(names.name(of: session))"
+        case .closeStreams(let camera, _, let session): "close-streams \(camera.name) for \(names.name(of: session))"
+        case .capturePhoto(let camera, _, let session, let photo):
+            "capture-photo \(camera.name) for \(names.name(of: session)) \(photo)"
+        case .capturePhotoBracket(let camera, _, let session, let first, let bracket):
+            "capture-photos \(camera.name) for \(names.name(of: session)) \(first)–\(first + PhotoID(bracket.shots.count) - 1)"
+        case .attachMicrophone(let camera, _, let session, let format):
+            "attach-microphone \(camera.name) for \(names.name(of: session)) \(format.sampleRate)x\(format.channels)"
+        case .detachMicrophone(let camera, _): "detach-microphone \(camera.name)"
+        case .startRecording(let camera, _, let session, let recording):
+            "start-recording \(camera.name) for \(names.name(of: session)) \(recording)"
+        case .stopRecording(let camera, let recording, let why, _):
+            "stop-recording \(camera.name) \(recording) \(why.rawValue)"
+        case .pauseRecording(let camera, let recording): "pause-recording \(camera.name) \(recording)"
+        case .resumeRecording(let camera, let recording): "resume-recording \(camera.name) \(recording)"
+        case .appendMetadata(let camera, let recording): "append-metadata \(camera.name) \(recording)"
+        case .setSlate(let camera, _, let session, let isBlack):
+            "slate \(camera.name) for \(names.name(of: session)) \(isBlack ? "on" : "off")"
+        case .refused, .answered, .notify, .announce: nil
+        }
+    }
+
+    /// A session's event: `photos wasInterrupted #1 in-background, cutting recording 1`.
+    public func notice(_ session: SessionID, _ event: SessionEvent) -> String {
+        "\(names.name(of: session).scenarioWord) \(text(of: event))"
+    }
+
+    private func text(of event: SessionEvent) -> String {
+        switch event {
+        case .willBeInterrupted(let id, let cause, let deadline, _):
+            return "willBeInterrupted #\(id) \(cause.shortName) at \(TimeText.write(deadline, from: origin))"
+        case .interruptionWithdrawn(let id): return "interruptionWithdrawn #\(id)"
+        case .wasInterrupted(let id, let causes, let interrupter, let cutting, _):
+            let cut = cutting.map { ", cutting recording \($0)" } ?? ""
+            return "wasInterrupted #\(id) \(Self.text(of: causes))\(Self.by(interrupter))\(cut)"
+        case .interruptionChanged(let id, let causes, let interrupter, _):
+            return "interruptionChanged #\(id) \(Self.text(of: causes))\(Self.by(interrupter))"
+        case .interruptionEnded(let id, let causes, let duration, let willResume, let cut):
+            // One cause was in the first notice already; a list shows what came together.
+            let had = causes.ordered.count > 1 ? " \(Self.text(of: causes))" : ""
+            let lost = cut.map { ", recording \($0) was cut" } ?? ""
+            return
+                "interruptionEnded #\(id)\(had) after \(TimeText.write(duration)), \(willResume ? "resuming" : "not resuming")\(lost)"
+        case .didStartRunning: return "didStartRunning"
+        case .didStopRunning: return "didStopRunning"
+        case .accessChanged(let access, let causes, _):
+            let rights = access == .all ? "all" : access == .none ? "none" : access.names.joined(separator: "+")
+            return "accessChanged \(rights)" + (causes.isEmpty ? "" : " \(Self.text(of: causes))")
+        case .sharersChanged(let sharers):
+            return "sharersChanged \(sharers.isEmpty ? "nobody" : sharers.map(\.description).joined(separator: ", "))"
+        case .sessionStopped(let reason, let rule):
+            return "sessionStopped \(reason.rawValue) because \"\(rule.replacingQuotes)\""
+        case .recordingStarted(let id): return "recordingStarted \(id)"
+        case .recordingPaused(let id): return "recordingPaused \(id)"
+        case .recordingResumed(let id): return "recordingResumed \(id)"
+        case .recordingFinished(let end): return text(of: end)
+        case .photoCaptured(let photo):
+            if let error = photo.error { return "photoCaptured \(photo.photo) failed \"\(error.replacingQuotes)\"" }
+            return "photoCaptured \(photo.photo) \(photo.width)x\(photo.height)"
+        case .configurationApplied(let asked, let inForce, let by):
+            let other = asked.ordered.filter { key, value in inForce[key].map { $0 != value } ?? false }
+            let differs = Configuration(
+                Dictionary(uniqueKeysWithValues: other.compactMap { key, _ in inForce[key].map { (key, $0) } }))
+            let nearest = differs.isEmpty ? "" : ", in force \(differs.scenarioWords)"
+            let what = asked.isEmpty ? "defaults" : asked.scenarioWords
+            return "configurationApplied \(what)\(nearest) by \(by.rawValue)"
+        case .rampFinished(let factor): return "rampFinished \(factor.shortDescription)"
+        case .connectionsFormed(let camera, let reopen):
+            let again = reopen.isEmpty ? "" : ", open again \(reopen.map(\.rawValue).joined(separator: ", "))"
+            return "connectionsFormed \(camera.name)\(again)"
+        case .cameraStateChanged(let state): return "cameraStateChanged \(state.scenarioWords)"
+        case .runtimeError(let code, let message): return "runtimeError \(code) \"\(message.replacingQuotes)\""
+        }
+    }
+
+    private func text(of end: RecordingFinished) -> String {
+        var text =
+            "recordingFinished \(end.recording) \(end.why.rawValue) after \(end.duration.map { TimeText.write($0) } ?? "unknown")"
+        if let cause = end.cause { text += ", for \(cause.shortName)\(Self.by(end.interrupter))" }
+        if end.framesLeftOut > 0 { text += ", \(end.framesLeftOut) frames left out" }
+        if end.nextChance != end.why.usualNextChance { text += ", next chance \(end.nextChance.rawValue)" }
+        return text
+    }
+
+    private static func by(_ interrupter: Interrupter?) -> String { interrupter.map { " by \($0.description)" } ?? "" }
+
+    /// The reason first: `system-sleep+device-in-use`.
+    static func text(of causes: CauseSet) -> String {
+        causes.isEmpty ? "no-cause" : causes.ordered.map(\.shortName).joined(separator: "+")
+    }
+}
+
+extension RecordingEnd {
+    /// What a notice leaves out because it follows from why the recording ended.
+    var usualNextChance: RecordingFinished.NextChance {
+        switch self {
+        case .stopped, .durationLimit, .sizeLimit, .diskFull, .writeError: .now
+        case .interrupted, .recorderReset: .whenInterruptionEnds
+        case .accessLost: .whenAccessReturns
+        case .sessionEnded: .afterStart
+        }
+    }
+}

@@ -1,0 +1,237 @@
+public import Arbiter
+public import ArbiterProtocol
+public import Explain
+
+/// An arbiter on a virtual clock, with simulated recorders around it and every check on.
+///
+/// The runner, the plan and the simulation all act on one: an action is performed, recorders answer,
+/// deadlines fire at their exact time, and after every step the invariants are asked.
+public struct Stage: Sendable {
+    public private(set) var arbiter: Arbiter
+    public private(set) var now: Moment
+    /// One for each camera that was ever there, by name.
+    public private(set) var recorders: [SimulatedRecorder] = []
+    /// Nil where the trace did not begin with this stage.
+    public private(set) var checker: TraceChecker? = TraceChecker()
+    public private(set) var violations: [Violation] = []
+    /// What happened since it was last taken.
+    public private(set) var steps: [Step] = []
+    /// Whether `arbiter.violations()`, which looks at everything, is asked after each step.
+    public var checksEverything = true
+    /// What the arbiter lived through, where somebody will ask why; nil: nobody will.
+    public var history: History?
+    /// After so many steps nothing is performed any more.
+    public var stepsMax = Int.max
+    /// Asked before each step; once it says no, nothing is performed any more. Nil: nobody's patience ends.
+    public var mayGoOn: (@Sendable () -> Bool)?
+    /// It was told not to go on.
+    public private(set) var wasStopped = false
+    /// What of the policies in force the steps reach; counted only where somebody wants to know.
+    var coverage: CoverageRecorder?
+    private var stepsTaken = 0
+    /// It went round in circles; acting on would only go on with that.
+    private var gaveUp = false
+    private var usual = RecorderBehaviour.works
+    private var warnings: [SessionID: InterruptionID] = [:]
+
+    public struct Step: Sendable {
+        public var moment: Moment
+        public var event: Event
+        public var effects: [Effect]
+        /// Under which `History` explains it.
+        public var decision: DecisionID
+        /// What it meant for each session; noted where somebody will ask.
+        package var verdicts: [Verdict] = []
+    }
+
+    public struct Violation: Hashable, Sendable, CustomStringConvertible {
+        public var moment: Moment
+        public var message: String
+        public var description: String { "at \(TimeText.write(moment)): \(message)" }
+    }
+
+    public init(_ arbiter: Arbiter, at now: Moment = .zero) {
+        self.arbiter = arbiter
+        self.now = now
+    }
+
+    public mutating func takeSteps() -> [Step] {
+        defer { steps = [] }
+        return steps
+    }
+
+    /// Gives an arbiter that has lived already its recorders and its history: a plan starts in the middle.
+    package mutating func adopt() {
+        for camera in arbiter.overview().cameras { recorders[recorder(camera.id)].capabilities = camera.capabilities }
+        checker = nil
+    }
+
+    // MARK: Acting
+
+    /// Performs an action now, and lets every recorder answer that is due to.
+    public mutating func perform(_ action: Action) {
+        if gaveUp { return }
+        switch action {
+        case .event(let event): feed(event)
+        case .ready(let session, let id): feed(.ready(session, id ?? warnings[session] ?? 0))
+        case .behave(let camera, let behaviour):
+            if camera == nil { usual = behaviour }
+            for index in recorders.indices where camera == nil || recorders[index].camera == camera {
+                recorders[index].behaviour = behaviour
+            }
+            if let camera, !recorders.contains(where: { $0.camera == camera }) {
+                let index = recorder(camera)
+                recorders[index].behaviour = behaviour
+            }
+        case .answer(.recorderGone(let camera), _) where !recorders[recorder(camera)].behaviour.isManual:
+            recorders[recorder(camera)].crash(at: now)
+        case .answer(let event, let grant): feed(whole(event, grant))
+        }
+        drain()
+    }
+
+    /// Lets time pass to `target`; recorders answer and deadlines fire on the way, each at its own time.
+    /// - Returns: the moments at which something happened, and how many steps there were before it.
+    public mutating func advance(to target: Moment) -> [Moment] {
+        var moments: [Moment] = []
+        // A deadline that fires and stands again at the same moment would never end.
+        let firingsMax = 1000
+        var firings = 0
+        while !gaveUp, let next = nextMoment, next <= target {
+            if next > now || moments.isEmpty {
+                firings = 0
+                now = max(now, next)
+                if moments.last != now { moments.append(now) }
+            }
+            firings += 1
+            if firings > firingsMax {
+                violate("the deadline \(TimeText.write(next)) stands however often it fires")
+                break
+            }
+            if recorders.contains(where: { $0.nextAnswer.map { $0 <= now } ?? false }) {
+                drain()
+            } else {
+                feed(.timePassed)
+                if let deadline = arbiter.deadline, deadline <= now {
+                    violate("time passed, and the deadline \(TimeText.write(deadline)) still stands")
+                    break
+                }
+                drain()
+            }
+        }
+        now = max(now, target)
+        return moments
+    }
+
+    /// When something will happen by itself.
+    public var nextMoment: Moment? {
+        let answers = recorders.compactMap(\.nextAnswer)
+        return (answers + (arbiter.deadline.map { [$0] } ?? [])).min()
+    }
+
+    private mutating func drain() {
+        // Two recorders that answer each other's orders for ever would be the arbiter's fault.
+        let answersMax = 1000
+        for _ in 0..<answersMax {
+            let due = recorders.indices.filter { recorders[$0].nextAnswer.map { $0 <= now } ?? false }
+            guard let index = due.min(by: { (recorders[$0].nextAnswer ?? now) < (recorders[$1].nextAnswer ?? now) })
+            else { return }
+            if let event = recorders[index].takeAnswer(by: now) { feed(event) }
+        }
+        violate("orders and answers do not come to an end")
+        gaveUp = true
+    }
+
+    // MARK: A step
+
+    private mutating func feed(_ event: Event) {
+        stepsTaken += 1
+        if mayGoOn?() == false { wasStopped = true }
+        guard stepsTaken <= stepsMax, !wasStopped else {
+            gaveUp = true
+            return
+        }
+        if case .cameraAppeared(let camera, let capabilities, _) = event {
+            recorders[recorder(camera)].capabilities = capabilities
+        }
+        if case .reserved(let camera, _, let survivor?) = event {
+            recorders[recorder(camera)].survive(survivor, at: now)
+        }
+        let due = arbiter.deadline
+        let effects = decide(event)
+        for effect in effects {
+            for index in recorders.indices { recorders[index].take(effect, at: now) }
+            if case .notify(_, let session, _, .willBeInterrupted(let id, _, _, _)) = effect { warnings[session] = id }
+        }
+        let wasDue = due.map { $0 <= now } ?? false
+        let after = arbiter
+        let wrong = checker?.check(event, effects, at: now, wasDue: wasDue) { session, moment in
+            after.holdTerms(of: session, moment)
+        }
+        for message in wrong ?? [] { violate(message) }
+        if let deadline = arbiter.deadline, deadline < now {
+            violate("the deadline \(TimeText.write(deadline)) is in the past")
+        }
+        if checksEverything { for message in arbiter.violations() { violate(message) } }
+    }
+
+    /// Lets the arbiter decide, and notes what it decided where somebody will ask.
+    private mutating func decide(_ event: Event) -> [Effect] {
+        history?.note(event, at: now, before: arbiter)
+        coverage?.expect(event, at: now, arbiter)
+        let isObserved = coverage != nil || history != nil
+        let (effects, verdicts) = isObserved ? arbiter.observedStep(event, at: now) : (arbiter.step(event, at: now), [])
+        steps.append(
+            Step(moment: now, event: event, effects: effects, decision: arbiter.lastDecision, verdicts: verdicts))
+        coverage?.note(event, effects, verdicts, arbiter)
+        return effects
+    }
+
+    private mutating func violate(_ message: String) { violations.append(Violation(moment: now, message: message)) }
+
+    private mutating func recorder(_ camera: CameraID) -> Int {
+        if let index = recorders.firstIndex(where: { $0.camera == camera }) { return index }
+        var recorder = SimulatedRecorder(camera)
+        recorder.behaviour = usual
+        recorders.append(recorder)
+        return recorders.count - 1
+    }
+
+    /// What a line lets a recorder say, with what the line leaves out: the grant that it has, and what it was asked.
+    private mutating func whole(_ event: Event, _ grant: GrantID?) -> Event {
+        switch event {
+        case .recorderStreaming(let camera, _, let inForce):
+            let index = recorder(camera)
+            if !inForce.isEmpty { recorders[index].apply(inForce) }
+            return .recorderStreaming(camera, self.grant(grant, of: camera), inForce: recorders[index].inForce)
+        case .recorderConfigured(let camera, _, _, let inForce):
+            let index = recorder(camera)
+            let asked = recorders[index].takeAsked() ?? Configuration()
+            recorders[index].take(asked)
+            if !inForce.isEmpty { recorders[index].apply(inForce) }
+            return .recorderConfigured(
+                camera, self.grant(grant, of: camera), asked: asked, inForce: recorders[index].inForce)
+        case .recorderRefusedConfiguration(let camera, _, _, let message):
+            let asked = recorders[recorder(camera)].takeAsked() ?? Configuration()
+            return .recorderRefusedConfiguration(camera, self.grant(grant, of: camera), asked: asked, message: message)
+        case .cameraStateChanged(let camera, _, let changed):
+            recorders[recorder(camera)].note(changed)
+            return .cameraStateChanged(camera, self.grant(grant, of: camera), changed)
+        case .recorderGone(let camera):
+            recorders[recorder(camera)].forget()
+            return event
+        case .deviceFailed(let camera, _, let message):
+            return .deviceFailed(camera, DeviceFault(message: message), message: message)
+        default:
+            for case .camera(let camera) in event.subjects {
+                _ = recorder(camera)
+                return event.described.event(event, of: self.grant(grant, of: camera))
+            }
+            return event
+        }
+    }
+
+    private func grant(_ said: GrantID?, of camera: CameraID) -> GrantID {
+        said ?? checker?.lastGrant(of: camera) ?? GrantID(0)
+    }
+}

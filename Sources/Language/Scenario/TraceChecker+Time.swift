@@ -1,0 +1,110 @@
+package import Arbiter
+package import ArbiterProtocol
+
+/// What a rank's rule promises whoever has a camera (semantics §5, §6 "Hysteresis").
+public struct HoldTerms: Hashable, Sendable {
+    /// How long it may finish after it was told.
+    public var grace: Duration
+    /// How long it keeps the camera against stronger bids.
+    public var minHold: Duration
+
+    public init(grace: Duration, minHold: Duration) {
+        self.grace = grace
+        self.minHold = minHold
+    }
+}
+
+/// When a session's rank is asked for its times.
+public enum HoldMoment: Hashable, Sendable {
+    /// Its camera is opened for it.
+    case granted
+    /// It ran, and gave way to another bid in this step.
+    case gaveWay(wasRecording: Bool)
+}
+
+extension Arbiter {
+    /// The times of a session's rank, read from the words of the policy and of the session's facts: what the kernel made
+    /// of them is not asked. Nil where none are promised, or where a session that is not seen from here may cut them
+    /// short: an immediate rank, its own app, whoever shares its camera, or a format that costs more.
+    package func holdTerms(of session: SessionID, _ moment: HoldMoment) -> HoldTerms? {
+        let policy = policy
+        // Where formats cost, a holder may become too dear for the budget, and the weakest wait at once (semantics §6).
+        let isWeighed = policy.contention.budget != nil && policy.cameras.contains(where: \.cost.isByFormat)
+        guard policy.contention.sharing == .none, !isWeighed,
+            policy.rankRules.contains(where: { $0.grace > .zero || $0.minHold > .zero }),
+            let slot = state.session(session), var facts = facts(of: session)
+        else { return nil }
+        let client = state.sessions.rows[Int(slot.index)].client
+        guard !state.clients.rows[Int(client.index)].hasLoweredItself else { return nil }
+        let app = state.clients.rows[Int(client.index)].app
+        // A session that takes its app's place over has what is left of a warning, however short (semantics §5). The session
+        // that had the place does not ask for it any more.
+        if moment == .granted, state.clients(of: app).reduce(0, { $0 + state.sessions(of: $1).count }) > 1 {
+            return nil
+        }
+        for other in state.requesting where other != slot {
+            let row = state.sessions.rows[Int(other.index)]
+            if state.clients.rows[Int(row.client.index)].app == app { return nil }
+            if policy.rank(state.words(for: other)).isImmediate { return nil }
+        }
+        // The facts are those after the step, in which it may have lost its recording and its start request.
+        if case .gaveWay(let wasRecording) = moment {
+            facts.isRecording = wasRecording
+            facts.bidIsNew = false
+        }
+        let rule = policy.rank(facts)
+        return HoldTerms(grace: rule.grace, minHold: rule.minHold)
+    }
+}
+
+/// A rank's grace and min-hold are kept, unless a hard cause or an immediate rank cuts them short.
+extension TraceChecker {
+    /// A step, as far as its notices are held against it.
+    struct Seen {
+        let event: Event
+        let effects: [Effect]
+        let now: Moment
+    }
+
+    /// What a session's rank promises it; nil where nothing is held against the step.
+    typealias Terms = (SessionID, HoldMoment) -> HoldTerms?
+
+    /// Its camera is opened for it. A session that lost its device or recorder meanwhile goes on with the time it had,
+    /// which is not measured here.
+    func minHoldUntil(_ watched: Watched, _ seen: Seen, _ terms: Terms) -> Moment {
+        guard !watched.isLost, let terms = terms(watched.session, .granted) else { return .zero }
+        return seen.now + terms.minHold
+    }
+
+    /// It runs, and somebody else's bid ends that.
+    func givesWay(_ watched: Watched, _ notice: SessionEvent, _ seen: Seen, _ terms: Terms, _ wrong: inout Findings) {
+        // Under another policy deadlines may have come nearer. A program outside the broker is no bid. Without its
+        // recorder or its device it has nothing to finish.
+        switch seen.event {
+        case .policyLoaded, .heldOutside, .recorderGone, .deviceFailed: return
+        default: break
+        }
+        // One that does not close a stream in time is killed, and takes its camera along.
+        let isKilled = seen.effects.contains { if case .killRecorder = $0 { true } else { false } }
+        if isKilled { return }
+        let wasRecording = watched.marks.contains(.recording)
+        guard let terms = terms(watched.session, .gaveWay(wasRecording: wasRecording)) else { return }
+        // A session that is ready gives up the rest of both.
+        if watched.isReady { return }
+        let name = "session \(watched.session.rawValue): \(notice.wireName)"
+        wrong.unless(
+            seen.now >= watched.minHoldUntil,
+            "\(name) before its min-hold is over, \(TimeText.write(watched.minHoldUntil))")
+        guard terms.grace > .zero else { return }
+        wrong.unless(watched.marks.contains(.warned), "\(name) without the warning that its grace gives it")
+        wrong.unless(
+            !watched.marks.contains(.warned) || seen.now >= watched.warnedUntil,
+            "\(name) before its deadline, \(TimeText.write(watched.warnedUntil))")
+    }
+
+    func isEvicted(_ session: SessionID, _ effects: [Effect]) -> Bool {
+        effects.contains {
+            if case .notify(_, session, _, .sessionStopped(.evicted, _)) = $0 { true } else { false }
+        }
+    }
+}

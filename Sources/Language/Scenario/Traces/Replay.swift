@@ -1,0 +1,43 @@
+public import Arbiter
+
+/// The same events through the same core: the same decisions, byte for byte (semantics.md §8, 9).
+public struct Replay {
+    /// The first step that does not come out as written.
+    public struct Difference: Sendable {
+        public var file: String
+        public var line: Int
+        /// What the line says, and what the core does now.
+        public var expected: String
+        public var got: String
+    }
+
+    /// What a replay makes of one step, for its watchers.
+    public struct Step: Sendable {
+        public var step: TraceStep
+        public var effects: [Effect]
+    }
+
+    /// Steps a fresh core through a part.
+    /// - Parameter each: gets every step that came out as written.
+    /// - Returns: the first difference; nil where there is none.
+    /// - Throws: what contradicts itself in the snapshot.
+    public static func run(
+        _ part: TracePart, each: (Step) -> Void = { _ in }
+    ) throws(Arbiter.BrokenSnapshot) -> (difference: Difference?, end: Arbiter) {
+        var arbiter = try part.header.arbiter()
+        for step in part.steps {
+            let effects = arbiter.step(step.event, at: step.moment)
+            let body = TraceWriter.step(
+                step.number, step.event, at: step.moment, name: step.name, decision: arbiter.lastDecision, effects)
+            guard step.body.elementsEqual(body.bytes) else {
+                return (
+                    Difference(
+                        file: part.file, line: step.line, expected: String(decoding: step.body, as: UTF8.self) + "}",
+                        got: String(decoding: body.bytes, as: UTF8.self) + "}"), arbiter
+                )
+            }
+            each(Step(step: step, effects: effects))
+        }
+        return (nil, arbiter)
+    }
+}

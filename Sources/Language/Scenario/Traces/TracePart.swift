@@ -1,0 +1,82 @@
+public import Arbiter
+public import ArbiterProtocol
+
+/// One run of steps without a gap: a header, its steps, its end. A file has several where a reader lost lines.
+public struct TracePart: Sendable {
+    public var file: String
+    public var header: TraceHeader
+    public var steps: [TraceStep]
+    /// Nil: it was cut off.
+    public var end: TraceEnd?
+    /// Of its last line.
+    package var sum: Checksum
+    public var lastLine: Int
+}
+
+/// What was there before a part's first step.
+public struct TraceHeader: Sendable {
+    public var line: Int
+    /// The program that wrote it, with its version.
+    public var program: String
+    /// Scenarios made of the trace count time from here.
+    public var origin: Moment
+    /// Steps that were taken before.
+    public var steps: UInt64
+    /// The checksum of the file before.
+    public var follows: String?
+    public var policy: Policy
+    /// As its writer had it (`Policy.hash`).
+    public var policyHash = ""
+    /// Nil: the trace begins with the broker.
+    public var snapshot: Arbiter.Snapshot?
+    public var clients: [ClientID: String] = [:]
+    public var sessions: [SessionID: String] = [:]
+
+    /// The core as it was.
+    /// - Throws: what contradicts itself in the snapshot.
+    public func arbiter() throws(Arbiter.BrokenSnapshot) -> Arbiter {
+        guard let snapshot else { return Arbiter(policy: policy) }
+        return try Arbiter(restoring: snapshot)
+    }
+
+    /// The journal's names of all that were there.
+    public func names(of arbiter: Arbiter) -> Names {
+        var names = Names()
+        for session in arbiter.status().sessions {
+            if names.app(of: session.client) == nil {
+                names.addClient(
+                    clients[session.client] ?? names.freeClientName(session.app.name), app: session.app,
+                    id: session.client)
+            }
+            names.addSession(
+                sessions[session.id] ?? names.freeSessionName(names.name(of: session.client)), client: session.client,
+                id: session.id)
+        }
+        return names
+    }
+}
+
+/// One step as it was written.
+public struct TraceStep: Sendable {
+    public var line: Int
+    public var number: UInt64
+    public var moment: Moment
+    public var event: Event
+    /// Of the client or session that the event brings.
+    public var name: String?
+    public var decision: DecisionID
+    /// The line without its checksum.
+    package var body: ArraySlice<UInt8>
+}
+
+extension Names {
+    /// Gives the event's client or session its name in the trace, or else a free one.
+    package mutating func learn(_ step: TraceStep) {
+        switch step.event {
+        case .connected(let client, let app, _): addClient(step.name ?? freeClientName(app.name), app: app, id: client)
+        case .created(let session, let client, _, _, _):
+            addSession(step.name ?? freeSessionName(name(of: client)), client: client, id: session)
+        default: break
+        }
+    }
+}

@@ -1,0 +1,193 @@
+public import Arbiter
+public import ArbiterProtocol
+import PolicyFile
+
+/// Makes the lines of one trace, in order. Each ends with a checksum of itself and of all lines before it.
+///
+///     {"trace":5,"program":"camarbd 0.1.0","origin":…,"steps":0,"policy":"…","policyHash":"…","sum":"…"}
+///     {"step":1,"at":…,"event":"connected",…,"decision":1,"effects":[…],"sum":"…"}
+///     {"end":"stopped","steps":1,"sum":"…"}
+///
+/// `docs/trace.md` is the whole format. The checksum tells what was changed by accident or by hand; it is no
+/// signature, and whoever wants to forge a trace can.
+public struct TraceWriter: Sendable {
+    /// The format's. It grows when a reader of before could misread a line, and when the core of before would decide
+    /// otherwise than this one does by its contract; the members of a snapshot follow the core.
+    public static let version: Int64 = 5
+
+    /// Of the last line, and with it of all.
+    private(set) var sum = Checksum()
+    /// Of the last step that was written, or before the first.
+    public private(set) var steps: UInt64
+
+    /// - Parameter steps: how many were taken before the first one here.
+    public init(steps: UInt64 = 0) { self.steps = steps }
+
+    /// Goes on behind a header that another has made.
+    /// - Throws: what is wrong with the line.
+    public init(goingOnBehind header: [UInt8], file: String) throws(TraceError) {
+        guard let part = try TraceReader.read(header, file: file).first else {
+            throw TraceError(file: file, line: 1, message: "there is no header")
+        }
+        sum = part.sum
+        steps = part.lastNumber
+    }
+
+    /// What a line says, before its checksum: one that goes into several traces is made once.
+    public struct Body: Sendable {
+        package var bytes: [UInt8]
+        init(_ members: [JSON.Member]) {
+            bytes = []
+            JSON.object(members).write(to: &bytes)
+            bytes.removeLast()
+        }
+
+        /// As it travels: without the checksum, which each trace has its own of, and the last brace.
+        public init(text: String) { bytes = Array(text.utf8) }
+        public var text: String { String(decoding: bytes, as: UTF8.self) }
+    }
+
+    /// The first line.
+    /// - Parameters:
+    ///   - origin: where scenarios made of it count time from.
+    ///   - arbiter: what there is before the first step.
+    ///   - names: what the journal calls the clients and sessions that are there.
+    ///   - before: the trace that this one goes on with.
+    public mutating func header(
+        program: String, origin: Moment, arbiter: Arbiter, names: Names = Names(), following before: TraceWriter? = nil
+    ) -> [UInt8] {
+        var line = LineMembers([
+            ("trace", .integer(Self.version)), ("program", .string(program)),
+            ("origin", .integer(origin.nanoseconds)), ("steps", .exact(steps)),
+        ])
+        if let before { line.add("follows", .string(before.sum.text)) }
+        line.add("policy", .string(arbiter.policy.traceText))
+        line.add("policyHash", .string(arbiter.policy.hash))
+        if steps > 0 {
+            let status = arbiter.status()
+            let clients = Set(status.sessions.map(\.client)).sorted()
+            line.add("clients", .array(clients.map { .array([.exact($0.rawValue), .string(names.name(of: $0))]) }))
+            line.add(
+                "sessions",
+                .array(status.sessions.map { .array([.exact($0.id.rawValue), .string(names.name(of: $0.id))]) }))
+            // Synthesized members throughout, into a tree: there is nothing that could fail.
+            line.add("snapshot", (try? JSONEncoding.json(of: arbiter.snapshot())) ?? .null)
+        }
+        return seal(Body(line.members))
+    }
+
+    /// One step of the core.
+    /// - Parameters:
+    ///   - number: counts from 1 in a broker's life, without gaps.
+    ///   - name: of the client or session that the event brings.
+    public static func step(
+        _ number: UInt64, _ event: Event, at moment: Moment, name: String? = nil, decision: DecisionID,
+        _ effects: [Effect]
+    ) -> Body {
+        var line = LineMembers([("step", .exact(number)), ("at", .integer(moment.nanoseconds))])
+        line.add(event)
+        if let name { line.add("name", .string(name)) }
+        line.add("decision", .exact(decision))
+        line.add("effects", .array(effects.map(\.traceJSON)))
+        return Body(line.members)
+    }
+
+    public mutating func write(step body: Body) -> [UInt8] {
+        steps += 1
+        return seal(body)
+    }
+
+    /// The last line.
+    public mutating func end(_ why: TraceEnd) -> [UInt8] {
+        var line = LineMembers([("end", .string(why.word)), ("steps", .exact(steps))])
+        if case .lost(let count) = why { line.add("lost", .exact(count)) }
+        return seal(Body(line.members))
+    }
+
+    /// A body with its checksum, as a line.
+    mutating func seal(_ body: Body) -> [UInt8] {
+        sum.add(body.bytes)
+        return body.bytes + Checksum.key + sum.text.utf8 + Checksum.close
+    }
+}
+
+/// Why a trace has come to its end; a trace without one was cut off: the broker was killed, or goes on.
+public enum TraceEnd: Hashable, Sendable {
+    /// The broker, or the recording of the trace, was ended.
+    case stopped
+    /// The next file goes on.
+    case rotated
+    /// A reader was too slow: so many steps after it are not there.
+    case lost(UInt64)
+
+    var word: String {
+        switch self {
+        case .stopped: "stopped"
+        case .rotated: "rotated"
+        case .lost: "lost"
+        }
+    }
+}
+
+/// FNV-1a, 64 bits: a byte a cycle or two, no table, and every changed byte shows.
+package struct Checksum: Hashable, Sendable {
+    private var value: UInt64 = 0xcbf2_9ce4_8422_2325
+
+    static let key = Array(",\"sum\":\"".utf8)
+    static let close = Array("\"}\n".utf8)
+    /// `,"sum":"0123456789abcdef"}`
+    package static let tailBytes = 26
+
+    package init() {}
+
+    mutating func add(_ bytes: some Sequence<UInt8>) {
+        var sum = value
+        for byte in bytes { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        value = sum
+    }
+
+    /// The same over a part of a buffer; a scan does nothing else with most bytes of a trace.
+    package mutating func add(_ bytes: [UInt8], _ range: Range<Int>) {
+        var sum = value
+        for place in range { sum = (sum ^ UInt64(bytes[place])) &* 0x100_0000_01b3 }
+        value = sum
+    }
+
+    /// Whether a line ends with this sum, and with nothing behind it.
+    package func ends(_ bytes: [UInt8], _ line: Range<Int>) -> Bool {
+        guard line.count >= Self.tailBytes else { return false }
+        let begin = line.upperBound - Self.tailBytes
+        for (place, byte) in Self.key.enumerated() where bytes[begin + place] != byte { return false }
+        for place in 0..<16 {
+            let digit = UInt8(truncatingIfNeeded: value >> UInt64(60 - 4 * place)) & 15
+            let letter = digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") + digit - 10
+            guard bytes[begin + Self.key.count + place] == letter else { return false }
+        }
+        return bytes[line.upperBound - 2] == UInt8(ascii: "\"") && bytes[line.upperBound - 1] == UInt8(ascii: "}")
+    }
+
+    package var text: String {
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+    }
+}
+
+extension Status.SessionStatus {
+    /// What a session would have been told to be where it is, had it all come about at once: for pictures that begin in
+    /// the middle. Which number its interruption has nobody knows before the next notice; here it has 0.
+    package var eventsThatLeadToIt: [SessionEvent] {
+        switch state {
+        case .stopped, .starting: return []
+        case .interrupted:
+            return [
+                .wasInterrupted(
+                    id: 0, causes: causes, interrupter: waitsFor.map { .app($0.name) }, cutting: nil, rule: rule ?? "")
+            ]
+        case .running:
+            var events: [SessionEvent] = [.didStartRunning(grant: GrantID(0))]
+            if access != .all { events.append(.accessChanged(access, causes: causes, rule: rule ?? "")) }
+            if let recording { events.append(.recordingStarted(recording)) }
+            return events
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import Glibc
+import System
+
+/// A process that is a client of the broker, and the app it counts as there.
+public struct ClientProcess: Hashable, Sendable {
+    public var process: Int32
+    public var app: String
+
+    public init(process: Int32, app: String) {
+        self.process = process
+        self.app = app
+    }
+}
+
+/// What the system says about processes. The real one reads /proc; tests have one of their own.
+public protocol ProcessTable {
+    /// The app that a process of the user's belongs to, in the broker's words; nil when it is gone or another user's.
+    func app(of process: Int32) -> String?
+    /// The process that started it; nil at the top, and when it is gone.
+    func parent(of process: Int32) -> Int32?
+    /// The unit that the desktop made for one app, such as `app-firefox-1234.scope`; nil for a process in none.
+    func appUnit(of process: Int32) -> String?
+    func hasTerminal(_ process: Int32) -> Bool
+}
+
+/// Turns processes into apps: in the broker's own words for its clients, in the system's for all others.
+public struct AppNames {
+    /// More generations than any program has between its window and the process that uses the camera; without a bound
+    /// a table that runs in a circle would be walked for ever.
+    public static let ancestorsMax = 32
+
+    private let apps: [Int32: [String]]
+    private let clients: [ClientProcess]
+    private let table: any ProcessTable
+
+    public init(_ clients: [ClientProcess], _ table: any ProcessTable) {
+        self.clients = clients
+        self.table = table
+        apps = Dictionary(grouping: clients, by: \.process).mapValues { $0.map(\.app) }
+    }
+
+    func isClient(_ process: Int32) -> Bool { apps[process] != nil }
+
+    /// The apps of a process: more than one where a client has said that it is several.
+    func apps(of process: Int32) -> [String] { apps[process] ?? table.app(of: process).map { [$0] } ?? [] }
+
+    /// Clients that are behind one of `owners`, the processes that have windows: a browser captures in another process than
+    /// the one that has its window, and a program in a terminal has no window at all.
+    ///
+    /// A client is behind the nearest of its ancestors that has a window, beginning with itself. Where none has, as of a
+    /// helper whose parent has ended, it is behind the window of its unit, if the desktop made that for one app. Programs
+    /// that were started in a terminal share its unit and are no one app: for them, ancestors alone count, and so each is
+    /// where its own window is, or else where the terminal is, and never where another program's window is. Having a
+    /// launcher, a shell or a session manager in common makes no app of two processes, so siblings alone never count.
+    func clients(behind owners: Set<Int32>) -> [(app: String, owner: Int32)] {
+        var units: [String: Int32]?
+        return clients.compactMap { client in
+            if let owner = ancestor(of: client.process, among: owners) { return (client.app, owner) }
+            guard let unit = unit(of: client.process) else { return nil }
+            // Asked for only where somebody needs it: this reads of every window's process.
+            let known = units ?? unitOwners(owners)
+            units = known
+            return known[unit].map { (client.app, $0) }
+        }
+    }
+
+    private func ancestor(of process: Int32, among owners: Set<Int32>) -> Int32? {
+        var process = process
+        for _ in 0..<Self.ancestorsMax {
+            if owners.contains(process) { return process }
+            guard let parent = table.parent(of: process), parent > 1 else { return nil }
+            process = parent
+        }
+        return nil
+    }
+
+    private func unit(of process: Int32) -> String? { table.hasTerminal(process) ? nil : table.appUnit(of: process) }
+
+    /// Whose window a unit has: of several owners the one that started the others. Where two that have nothing to do with
+    /// each other have windows, a unit says nothing about whose a third process is.
+    private func unitOwners(_ owners: Set<Int32>) -> [String: Int32] {
+        let first = owners.filter { owner in
+            table.parent(of: owner).flatMap { ancestor(of: $0, among: owners) } == nil
+        }
+        let grouped = Dictionary(grouping: first.sorted()) { unit(of: $0) ?? "" }
+        return grouped.filter { !$0.key.isEmpty && $0.value.count == 1 }.compactMapValues(\.first)
+    }
+}
+
+/// The processes of this machine, as /proc shows them, for one user.
+struct SystemProcesses: ProcessTable {
+    var user: UInt32
+
+    func app(of process: Int32) -> String? { AppIdentity.name(of: process, user: user) }
+    func parent(of process: Int32) -> Int32? { AppIdentity.owner(of: process)?.parent }
+    func appUnit(of process: Int32) -> String? { AppIdentity.appUnit(of: process, user: user) }
+    func hasTerminal(_ process: Int32) -> Bool { AppIdentity.hasTerminal(process) ?? false }
+}
+
+/// A variable that is set, and not to nothing.
+func environment(_ name: String) -> String? {
+    guard let value = getenv(name), value[0] != 0 else { return nil }
+    return String(cString: value)
+}
+
+/// Up to the first zero byte of an array of C's.
+func text<Characters>(_ characters: Characters) -> String {
+    withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+}
+
+extension Duration {
+    var nanoseconds: Int64 { components.seconds * 1_000_000_000 + components.attoseconds / 1_000_000_000 }
+}

@@ -1,0 +1,242 @@
+import ArbiterProtocol
+import Bus
+import Glibc
+import System
+
+/// The windows of a Plasma session on Wayland, as a script in KWin tells them over the session bus.
+///
+///     no bus ──▶ asking for KWin ──there──▶ script handed over ──says──▶ known ──KWin or the bus goes──▶ asking again
+///
+/// KWin runs what a user's programs hand it (`org.kde.kwin.Scripting`). It is handed over anew by each camagent and to each
+/// KWin, so that nothing is installed in it and nothing outlives that KWin. Only what KWin itself sends is believed: the bus
+/// names the sender.
+final class KWinSource: DesktopSource {
+    private static let kwin = "org.kde.KWin"
+    private static let scripting = (path: "/Scripting", interface: "org.kde.kwin.Scripting")
+    /// Before it is known that KWin does not run the script: it starts it within milliseconds, and on a login within seconds.
+    private static let patience: Int64 = 10_000_000_000
+    /// From what is said first to the look at it: a change of focus is several, with nobody focused between them.
+    private static let settleTime: Int64 = 50_000_000
+
+    private let loop: EventLoop
+    private var bus: MessageBus?
+    private var settling, waiting, retry: Timer?
+    private var backOff = BackOff.desktop
+    /// KWin's own name on the bus; empty while it is not there.
+    private var owner = ""
+    /// The name by which the script finds us is ours.
+    private var isNamed = false
+    private var said: Desktop?
+    private var xwayland: X11Source?
+    /// Where the script lies until KWin has read it.
+    private var file: String?
+
+    init(on loop: EventLoop, onChange: @escaping () -> Void) throws(SystemFault) {
+        self.loop = loop
+        super.init("KWin", onChange: onChange)
+        settling = try loop.addTimer { [unowned self] in take() }
+        waiting = try loop.addTimer { [unowned self] in refused("KWin has not run the script that tells its windows") }
+        retry = try loop.addTimer { [unowned self] in handOver() }
+    }
+
+    deinit { removeFile() }
+
+    override func open() {
+        do throws(SystemFault) { bus = try MessageBus(.session, on: loop, delegate: self) } catch {
+            know(nil, "\(error)")
+        }
+    }
+
+    // MARK: Handing over
+
+    private func owned(by new: String) {
+        owner = new
+        said = nil
+        if owner.isEmpty { return lost("KWin is not on the session bus") }
+        handOver()
+    }
+
+    private func lost(_ why: String) {
+        waiting?.arm(at: nil)
+        retry?.arm(at: nil)
+        settling?.arm(at: nil)
+        removeFile()
+        know(nil, why)
+    }
+
+    /// A KWin that starts has its name on the bus before it takes scripts: it is tried again, less and less often.
+    private func refused(_ why: String) {
+        waiting?.arm(at: nil)
+        retry?.arm(at: EventLoop.now + backOff.wait().nanoseconds)
+        know(nil, why)
+    }
+
+    private func handOver() {
+        guard isNamed, !owner.isEmpty, let bus else { return }
+        guard let path = writeFile() else {
+            return know(
+                nil, "the script for KWin cannot be written: \(SystemFault("write", errno).reason) ($XDG_RUNTIME_DIR)")
+        }
+        waiting?.arm(at: EventLoop.now + Self.patience)
+        let name = WireValue.string(KWinScript.name)
+        // Answers come in the order of the calls.
+        ask(bus, "unloadScript", [name]) { _ in }
+        ask(bus, "loadScript", [.string(path), name]) { [weak self] answer in
+            if case .failure(let error) = answer { self?.refused("KWin takes no script: \(error.message)") }
+        }
+        ask(bus, "start", []) { _ in }
+    }
+
+    private func ask(
+        _ bus: MessageBus, _ member: String, _ arguments: [WireValue],
+        _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+    ) {
+        bus.call(
+            owner, path: Self.scripting.path, interface: Self.scripting.interface, member: member, arguments, handler)
+    }
+
+    /// In the folder that is this user's alone.
+    private func writeFile() -> String? {
+        removeFile()
+        guard let folder = environment("XDG_RUNTIME_DIR") else { return nil }
+        let path = "\(folder)/camarb-kwin-\(getpid()).js"
+        _ = unlink(path)
+        let descriptor = Glibc.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return nil }
+        file = path
+        let bytes = Array(KWinScript.text.utf8)
+        let count = write(descriptor, bytes, bytes.count)
+        _ = Glibc.close(descriptor)
+        return count == bytes.count ? path : nil
+    }
+
+    private func removeFile() {
+        if let file { _ = unlink(file) }
+        file = nil
+    }
+
+    // MARK: What KWin says
+
+    private func heard(_ call: BusMessage) throws(BrokerError) {
+        guard call.path == KWinScript.path, call.interface == KWinScript.interface, call.member == KWinScript.member,
+            call.signature == "s"
+        else {
+            throw BrokerError(
+                .unknownMethod, "There is only \(KWinScript.interface).\(KWinScript.member) of \(KWinScript.path).")
+        }
+        guard !owner.isEmpty, call.sender == owner else {
+            throw BrokerError(.notTrusted, "Only KWin says where its windows are.")
+        }
+        let text = try call.readString()
+        let json = try? JSONReader.read(Array(text.utf8), depthMax: Desktop.kwinDepthMax)
+        guard let read = json.flatMap(Desktop.init(kwin:)) else {
+            throw BrokerError(.invalidValue, "This is no list of windows.")
+        }
+        call.answer()
+        said = read
+        waiting?.arm(at: nil)
+        retry?.arm(at: nil)
+        backOff.reset()
+        removeFile()
+        if settling?.deadline == nil { settling?.arm(at: EventLoop.now + Self.settleTime) }
+    }
+
+    private func take() {
+        guard let said else { return }
+        // Not before there is a window of X11's: connecting may start its server.
+        if xwayland == nil, said.windows.contains(where: { $0.x11 != nil }) {
+            xwayland = try? X11Source(on: loop, display: nil) { [unowned self] in take() }
+            xwayland?.open()
+        }
+        know(said.naming(fromX11: xwayland?.desktop), nil)
+    }
+}
+
+extension KWinSource: MessageBusDelegate {
+    func busReady(_ bus: MessageBus) {
+        bus.match(MessageBus.ownerRule(Self.kwin))
+        // 4: where somebody has the name, it stays that one's.
+        bus.askBus("RequestName", [.string(KWinScript.destination), .uint32(4)]) { [weak self] answer in
+            guard let self else { return }
+            // 1: it is ours.
+            isNamed = (try? answer.get().readUInt32()) == 1
+            if isNamed { handOver() } else { know(nil, "another program of this user's follows KWin already") }
+        }
+        bus.askBus("GetNameOwner", [.string(Self.kwin)]) { [weak self] answer in
+            self?.owned(by: (try? answer.get().readString()) ?? "")
+        }
+    }
+
+    func bus(_ bus: MessageBus, received signal: BusMessage) {
+        if let (name, new) = MessageBus.ownerChange(signal), name == Self.kwin { owned(by: new) }
+    }
+
+    func bus(_ bus: MessageBus, called call: BusMessage) {
+        do throws(BrokerError) { try heard(call) } catch { call.answer(error) }
+    }
+
+    func busLost(_ bus: MessageBus, _ why: String) {
+        (owner, isNamed, said) = ("", false, nil)
+        lost(why)
+    }
+}
+
+/// What KWin is asked to run: it says all windows, from the bottom of the stack to its top, whenever one changes. KWin
+/// tells programs nothing of its windows, and a script inside it reaches programs by the session bus alone. KWin 5's
+/// names for things differ from KWin 6's, and both are here.
+enum KWinScript {
+    /// What KWin calls it, so that one that an earlier camagent left there is taken out.
+    static let name = "camarb"
+    static let destination = "org.camarb.Windows"
+    static let path = "/org/camarb/Windows"
+    static let interface = "org.camarb.Windows1"
+    static let member = "Tell"
+
+    static let text = #"""
+        var next = 1, numbers = {};
+        function number(w) {
+            var id = String(w.internalId);
+            if (!numbers[id]) numbers[id] = next++;
+            return numbers[id];
+        }
+        function windows() { return workspace.windowList ? workspace.windowList() : workspace.clientList(); }
+        function isHere(w) {
+            var onDesktop = w.desktops === undefined
+                ? w.onAllDesktops || w.desktop === workspace.currentDesktop
+                : w.desktops.length === 0 || w.desktops.indexOf(workspace.currentDesktop) >= 0;
+            var activities = w.activities || [];
+            return onDesktop && (activities.length === 0 || activities.indexOf(workspace.currentActivity) >= 0);
+        }
+        function tell() {
+            var active = 0;
+            var all = windows().sort(function (a, b) { return a.stackingOrder - b.stackingOrder; }).slice(-512);
+            var said = all.map(function (w) {
+                // What fills a screen hides all of it, also before the program has drawn that much.
+                var f = w.fullScreen ? workspace.clientArea(KWin.FullScreenArea, w) : w.frameGeometry;
+                if (w.active) active = number(w);
+                return {
+                    id: number(w), process: w.pid, x11: w.windowId || 0,
+                    application: Boolean(w.normalWindow || w.dialog || w.utility), here: Boolean(isHere(w)),
+                    hidden: Boolean(w.minimized), fullscreen: Boolean(w.fullScreen), x: Math.round(f.x), y: Math.round(f.y),
+                    width: Math.round(f.width), height: Math.round(f.height)
+                };
+            });
+            callDBus("org.camarb.Windows", "/org/camarb/Windows", "org.camarb.Windows1", "Tell",
+                     JSON.stringify({active: active, windows: said}));
+        }
+        function follow(w) {
+            ["minimizedChanged", "fullScreenChanged", "desktopChanged", "desktopsChanged", "activitiesChanged"]
+                .forEach(function (signal) { if (w[signal]) w[signal].connect(tell); });
+        }
+        ["clientActivated", "windowActivated", "currentDesktopChanged", "currentActivityChanged"].forEach(function (signal) {
+            if (workspace[signal]) workspace[signal].connect(tell);
+        });
+        (workspace.windowAdded || workspace.clientAdded).connect(function (w) { follow(w); tell(); });
+        (workspace.windowRemoved || workspace.clientRemoved).connect(function (w) {
+            delete numbers[String(w.internalId)];
+            tell();
+        });
+        windows().forEach(follow);
+        tell();
+        """#
+}

@@ -1,0 +1,121 @@
+import CPipeWire
+import System
+
+/// The capture streams in PipeWire, followed by its events.
+final class MicrophoneObserver {
+    /// Nil while they are not known; `trouble` then says why.
+    private(set) var captures: [CaptureStream]?
+    private(set) var trouble: String?
+    /// They are known, or it is known why not.
+    var isSettled: Bool { captures != nil || trouble != nil }
+
+    private let loop: EventLoop
+    private let onChange: () -> Void
+    private var pipewire: OpaquePointer?
+    private var source: IOSource?
+    private var retry: Timer?
+    private var backOff = BackOff.desktop
+
+    /// - Parameter onChange: `captures` or `trouble` is another.
+    init(on loop: EventLoop, onChange: @escaping () -> Void) throws(SystemFault) {
+        self.loop = loop
+        self.onChange = onChange
+        retry = try loop.addTimer { [unowned self] in open() }
+    }
+
+    deinit { close() }
+
+    func open() {
+        var opened: OpaquePointer?
+        let fault = camarb_pipewire_open(&opened)
+        guard fault == camarb_pipewire_good, let opened else {
+            if fault == camarb_pipewire_no_library {
+                know(nil, "PipeWire's library (libpipewire-0.3.so.0) is not installed")
+            } else {
+                lost("PipeWire does not run")
+            }
+            return
+        }
+        pipewire = opened
+        do throws(SystemFault) {
+            source = try loop.addIO(camarb_pipewire_descriptor(opened), .readable) { [unowned self] _ in turn() }
+        } catch { lost("\(error)") }
+    }
+
+    private func close() {
+        source?.cancel()
+        source = nil
+        if let pipewire { camarb_pipewire_close(pipewire) }
+        pipewire = nil
+    }
+
+    private func lost(_ why: String) {
+        close()
+        retry?.arm(at: EventLoop.now + backOff.wait().nanoseconds)
+        know(nil, why)
+    }
+
+    private func turn() {
+        guard let pipewire else { return }
+        let news = Int(camarb_pipewire_turn(pipewire))
+        if news & CAMARB_PIPEWIRE_LOST != 0 { return lost("PipeWire went away") }
+        guard news & CAMARB_PIPEWIRE_CHANGED != 0, camarb_pipewire_is_whole(pipewire) else { return }
+        backOff.reset()
+        know((0..<camarb_pipewire_count(pipewire)).map { CaptureStream(camarb_pipewire_capture(pipewire, $0)) }, nil)
+    }
+
+    private func know(_ captures: [CaptureStream]?, _ trouble: String?) {
+        guard captures != self.captures || trouble != self.trouble else { return }
+        self.captures = captures
+        self.trouble = trouble
+        onChange()
+    }
+}
+
+extension CaptureStream {
+    fileprivate init(_ capture: camarb_capture) {
+        self.init(
+            node: capture.node, process: capture.process > 0 ? capture.process : nil,
+            user: UInt32(exactly: capture.user),
+            claimedProcess: capture.claimed_process > 0 ? capture.claimed_process : nil,
+            isRelayed: capture.is_relayed, isMonitor: capture.is_monitor, isRunning: capture.is_running,
+            name: Journal.printable(text(capture.name), keepLines: false))
+    }
+}
+
+/// A stream in PipeWire through which a program listens.
+public struct CaptureStream: Hashable, Sendable {
+    public var node: UInt32
+    /// The process that PipeWire took from its socket; nil when it has none.
+    public var process: Int32?
+    /// That process's user; nil when PipeWire does not say.
+    public var user: UInt32?
+    /// The process that the stream says it is of.
+    public var claimedProcess: Int32?
+    /// The process on the socket is PipeWire's server for PulseAudio's clients, and speaks for one of them.
+    public var isRelayed: Bool
+    /// It listens to what is played, or measures a level.
+    public var isMonitor: Bool
+    public var isRunning: Bool
+    /// What the program calls itself, for people.
+    public var name: String
+
+    public init(
+        node: UInt32, process: Int32?, user: UInt32? = nil, claimedProcess: Int32? = nil, isRelayed: Bool = false,
+        isMonitor: Bool = false, isRunning: Bool = true, name: String = ""
+    ) {
+        (self.node, self.process, self.user) = (node, process, user)
+        (self.claimedProcess, self.isRelayed) = (claimedProcess, isRelayed)
+        (self.isMonitor, self.isRunning, self.name) = (isMonitor, isRunning, name)
+    }
+
+    /// Samples of a microphone flow to the program now. A paused ("corked") stream leaves the microphone to others.
+    public var usesMicrophone: Bool { isRunning && !isMonitor }
+
+    /// The socket's word, which cannot be forged. A client of PulseAudio's has only its own claim: behind its stream is
+    /// the server that relays it.
+    public var believedProcess: Int32 { (isRelayed ? claimedProcess ?? process : process ?? claimedProcess) ?? 0 }
+
+    /// Streams whose user nobody names are taken for this user's: it is this user's PipeWire.
+    func isOf(_ user: UInt32) -> Bool { self.user == nil || self.user == user }
+}

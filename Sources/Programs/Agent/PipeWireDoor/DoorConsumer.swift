@@ -1,0 +1,170 @@
+import ArbiterProtocol
+package import CPipeWire
+import FrameStream
+package import System
+
+/// Where a consumer's streams come from: its session at the broker.
+package protocol DoorSupply: AnyObject {
+    func want(_ format: DoorFormat?)
+    func streamEnded(_ number: Int)
+    func close()
+}
+
+/// What a consumer sees: its node in PipeWire.
+package protocol DoorScreen {
+    func show(_ slate: DoorSlate)
+    /// Copied before it returns.
+    func show(_ picture: camarb_door_picture)
+}
+
+struct DoorNode: DoorScreen {
+    var door: OpaquePointer
+    var consumer: UInt32
+
+    func show(_ slate: DoorSlate) {
+        camarb_door_show_slate(door, consumer, slate.kind.rawValue, slate.reason, slate.interrupter)
+    }
+
+    func show(_ picture: camarb_door_picture) {
+        withUnsafePointer(to: picture) { camarb_door_show_frame(door, consumer, $0) }
+    }
+}
+
+/// A program's stream that means a camera: its session at the broker, and what it is shown.
+package final class DoorConsumer {
+    let camera: UInt32
+    /// Whose it is, for the bounds of one program's.
+    package enum Owner: Hashable {
+        case process(Int32)
+        /// Unknown: its connection to PipeWire stands for it.
+        case connection(UInt32)
+
+        /// The same for the same one only.
+        package var number: UInt64 {
+            switch self {
+            case .process(let process): UInt64(UInt32(bitPattern: process))
+            case .connection(let client): 1 << 32 | UInt64(client)
+            }
+        }
+    }
+    let owner: Owner
+    package private(set) var app: String?
+
+    private let loop: EventLoop
+    private let screen: any DoorScreen
+    private let session: any DoorSupply
+    private let onFrame: () -> Void
+    private var receiver: FrameReceiver?
+    /// The session's number of the stream that it receives.
+    private var stream = 0
+    /// Between its beginning and its pause.
+    private var isRunning = false
+    private var source: IOSource?
+    private var slate = DoorSlate.waiting
+    /// Shows that it waits, where nothing else was shown meanwhile.
+    private var lateSlate: Timer?
+    /// A stream that ends is mostly cut, and why is on its way by then, or the next stream's first picture: what is shown in between
+    /// would only flicker. In nanoseconds.
+    private static let flicker: Int64 = 200_000_000
+
+    /// - Parameter onFrame: a frame was shown, and the door may have news since.
+    package init(
+        camera: UInt32, owner: Owner, on screen: any DoorScreen, _ loop: EventLoop, _ session: any DoorSupply,
+        onFrame: @escaping () -> Void
+    ) {
+        (self.camera, self.owner, self.screen, self.loop) = (camera, owner, screen, loop)
+        (self.session, self.onFrame) = (session, onFrame)
+        lateSlate = try? loop.addTimer { [unowned self] in show(.waiting) }
+    }
+
+    package func close() {
+        endStream()
+        session.close()
+    }
+
+    package func runs(_ format: DoorFormat) {
+        // In another format it is shown what it was shown.
+        if !isRunning { show(.waiting) }
+        isRunning = true
+        session.want(format)
+    }
+
+    package func pauses() {
+        isRunning = false
+        endStream()
+        lateSlate?.arm(at: nil)
+        session.want(nil)
+    }
+
+    package func take(_ news: DoorSession.News) {
+        switch news {
+        case .named(let name): app = name
+        case .slate(let slate):
+            // Nothing that was taken before the cut is shown behind its slate; the next grant has a stream of its own.
+            if slate.kind != DoorSlate.waiting.kind { endStream() }
+            show(slate)
+        case .stream(let number, let passedOn):
+            stream = number
+            begin(passedOn.take())
+        }
+    }
+
+    private func show(_ slate: DoorSlate) {
+        self.slate = slate
+        lateSlate?.arm(at: nil)
+        screen.show(slate)
+    }
+
+    private func begin(_ descriptor: Int32) {
+        endStream()
+        guard descriptor >= 0 else { return }
+        slate = .waiting
+        let receiver = FrameReceiver(adopting: descriptor)
+        self.receiver = receiver
+        // Where the loop has no room for it, the slate stays.
+        source = try? loop.addIO(descriptor, .readable) { [unowned self] _ in turn() }
+    }
+
+    private func endStream() {
+        source?.cancel()
+        source = nil
+        receiver = nil
+    }
+
+    /// The newest frame that is there; what is older nobody would see.
+    private func turn() {
+        guard let receiver else { return }
+        do throws(FrameStreamFault) {
+            switch try receiver.newest(within: .zero) {
+            // With its end behind it, it may be blanked already.
+            case .frame where receiver.hasEnded: streamEnded(slate)
+            case .frame(let frame):
+                lateSlate?.arm(at: nil)
+                show(frame, receiver)
+                receiver.release(frame)
+                onFrame()
+            case .timedOut: break
+            case .ended: streamEnded(slate)
+            }
+        } catch { streamEnded(DoorSlate(kind: .noAccess, reason: error.description)) }
+    }
+
+    /// Where the session runs on it has another one soon.
+    private func streamEnded(_ slate: DoorSlate) {
+        endStream()
+        if slate == .waiting, let lateSlate { lateSlate.arm(at: EventLoop.now + Self.flicker) } else { show(slate) }
+        session.streamEnded(stream)
+    }
+
+    private func show(_ frame: FrameReceiver.Frame, _ receiver: FrameReceiver) {
+        let layout = frame.layout
+        receiver.withBytes(of: frame) { bytes in
+            guard let start = bytes.baseAddress, bytes.count >= layout.bytes else { return }
+            let pixels = start.assumingMemoryBound(to: UInt8.self)
+            screen.show(
+                camarb_door_picture(
+                    luma: pixels, chroma: pixels + layout.lumaBytes, stride: UInt32(layout.stride),
+                    width: UInt32(layout.width), height: UInt32(layout.height), captured: frame.record.timestamp))
+        }
+    }
+}

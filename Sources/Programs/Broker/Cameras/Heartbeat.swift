@@ -1,0 +1,147 @@
+import ArbiterProtocol
+import System
+
+/// Whether a recorder core whose grant streams still captures: it is asked, and its capture thread answers. A value, without
+/// a clock.
+///
+///     quiet ──two steps──▶ asked ──answer──▶ quiet
+///                            └──no answer for so many steps──▶ overdue
+///
+/// Time counts in steps of a timer that is armed anew at each of them. A step that comes late is one step all the same: what a
+/// recorder core missed while this broker was stopped, or the machine asleep, is not held against it.
+package struct Heartbeat: Hashable, Sendable {
+    package enum Duty: Hashable, Sendable {
+        case ask, wait
+        case kill
+    }
+
+    /// The shortest step, in nanoseconds.
+    package static let step: Int64 = 250_000_000
+    /// From an answer to the next question. With `answerStepsMax` and a killed process's end, a session hears within 3 s.
+    package static let pause = 2 * step
+    /// Steps that an answer may take: 2 s, ten frames in dim light (5 fps), so that a machine that is merely busy
+    /// does not lose its camera.
+    package static let answerStepsMax = 8
+    /// While the device is started: as long as the answer to any call.
+    package static let startStepsMax = Int(RecorderLife.answerTimeMax / step)
+
+    /// Since it was asked; nil: it has answered.
+    private var steps: Int?
+    private var deviceIsStarting = false
+
+    package init() {}
+
+    /// How long to the next step, in nanoseconds.
+    package var untilStep: Int64 { steps == nil ? Self.pause : Self.step }
+
+    package mutating func takeStep() -> Duty {
+        guard let before = steps else {
+            steps = 0
+            return .ask
+        }
+        steps = before + 1
+        return before + 1 < (deviceIsStarting ? Self.startStepsMax : Self.answerStepsMax) ? .wait : .kill
+    }
+
+    package mutating func wasAnswered() { self = Heartbeat() }
+
+    /// Its capture thread is about to wait for its device. It says so again after its next answer, should it still be so.
+    package mutating func startsDevice() { deviceIsStarting = true }
+}
+
+/// Asks a camera's recorder core while a grant streams there, and tells its owner of one that hangs. While none does, nothing
+/// wakes.
+final class HeartbeatObserver {
+    private let recorder: RecorderLife
+    private let onHang: () -> Void
+    private let onStuck: () -> Void
+    private let loop: EventLoop
+    private var timer: Timer?
+    /// Nil: nobody is asked.
+    private var beat: Heartbeat?
+    private var isKilled = false
+    /// What was asked before the last beginning concerns nobody any more.
+    private var beginnings: UInt64 = 0
+    /// As far as is known: a recorder core that does not know `Beat` says so once.
+    private var isKnown = true
+
+    /// - Parameters:
+    ///   - onHang: it is to be killed.
+    ///   - onStuck: it was, and is still there a second later: its driver holds it.
+    init(_ recorder: RecorderLife, on loop: EventLoop, onHang: @escaping () -> Void, onStuck: @escaping () -> Void) {
+        self.recorder = recorder
+        self.loop = loop
+        self.onHang = onHang
+        self.onStuck = onStuck
+    }
+
+    /// A grant streams.
+    func begin() {
+        end()
+        guard isKnown else { return }
+        beat = Heartbeat()
+        arm(after: Heartbeat.pause)
+    }
+
+    /// No grant streams any more.
+    func end() {
+        beginnings += 1
+        beat = nil
+        isKilled = false
+        timer?.arm(at: nil)
+    }
+
+    func deviceStarts() { beat?.startsDevice() }
+
+    /// The next one may know more.
+    func recorderEnded() { isKnown = true }
+
+    private func arm(after pause: Int64) {
+        if timer == nil { timer = try? loop.addTimer { [unowned self] in takeStep() } }
+        timer?.arm(at: EventLoop.now + recorder.patience * pause)
+    }
+
+    private func takeStep() {
+        if isKilled { return onStuck() }
+        guard let duty = beat?.takeStep() else { return }
+        switch duty {
+        case .wait: break
+        case .ask: ask()
+        case .kill:
+            isKilled = true
+            arm(after: RecorderLife.leaveTimeMax)
+            return onHang()
+        }
+        if let beat { arm(after: beat.untilStep) }
+    }
+
+    private func ask() {
+        // One that is leaving has its own deadline.
+        guard recorder.isRunning else { return }
+        let asked = beginnings
+        recorder.call("Beat", []) { [self] result in
+            guard asked == beginnings, !isKilled else { return }
+            switch result {
+            case .failure(let error) where error.kind == .unknownMethod:
+                isKnown = false
+                end()
+            // Its end is told by its process.
+            case .failure(let error) where error.kind == .disconnected: break
+            case .success, .failure:
+                beat?.wasAnswered()
+                arm(after: Heartbeat.pause)
+            }
+        }
+    }
+}
+
+extension CameraLink {
+    /// Its capture thread stands still while it streams.
+    func hangs() {
+        log(.warning, "camera “\(camera.name)”: its recorder core hangs while it streams, and is killed")
+        kill()
+    }
+
+    /// Nor does it end when it is killed: whoever has the camera hears of it, and the core waits for the end.
+    func isStuck() { failed("Its recorder core hangs in the driver, and cannot be ended.") }
+}

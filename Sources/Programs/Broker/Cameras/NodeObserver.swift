@@ -1,0 +1,227 @@
+package import ArbiterProtocol
+import Glibc
+package import System
+
+/// What an observer asks and tells, on the loop's thread.
+package protocol NodeObserverOwner: AnyObject {
+    /// Has the camera's node watched where `descriptor` is read.
+    func watchNode(_ descriptor: Int32, _ done: @escaping (Result<Void, BrokerError>) -> Void)
+    /// Has a recorder core look whether any program streams, and which one has the node open as far as that can be seen
+    /// ("": it cannot). While a session has the camera the device is left alone.
+    func lookAtNode(_ done: @escaping (Result<String, BrokerError>) -> Void)
+    var nodeUse: NodeObserver.OwnUse { get }
+    /// A program streams from it.
+    var isHeldOutside: Bool { get }
+    /// How many files of the node can be open at most; nil: nobody knows.
+    var nodeUsersMost: Int? { get }
+    /// Another program has the node open without streaming, or none has any more.
+    func nodeIsOpen(in program: String?)
+}
+
+/// Sees programs that open a camera's node without asking the broker, when they do.
+///
+/// ```
+///   news of the node ──settle──▶ somebody beside us? ──no──▶ open in nobody
+///                                        │yes
+///                                        ▼
+///        look (a recorder core asks the device) ──▶ streams: held outside, until a look after a close says otherwise
+///                                        │
+///                                        └────────▶ merely open: shown, blocks nobody, looked at again ever more rarely
+/// ```
+///
+/// The broker may not read the node, so its recorder core has it watched in the broker's queue. That core's own opens
+/// are known by their time: the number is believed only while none of its own uses is under way, and outside of a grant
+/// only right after a look, whose own opening and closing are in the queue by the time it is answered.
+///
+/// Threading: on the loop's thread.
+package final class NodeObserver {
+    /// What our own recorder core does with the node.
+    package enum OwnUse: Hashable, Sendable { case none, opening, open }
+
+    private unowned let owner: any NodeObserverOwner
+    private let loop: EventLoop
+    private var queue: OpenObserver?
+    private var timer: Timer?
+    private var openers = NodeOpeners()
+    /// Why it is not watched; nil when it is, or will be in a moment.
+    package private(set) var trouble: String?
+    private var told: String?
+    private var isLooking = false
+    private var lookedAt: Int64?
+    private var pause = pauses.lowerBound
+
+    /// News that come close together count as one, in nanoseconds: a program opens a camera several times while it looks for one.
+    static let settleTime: Int64 = 100_000_000
+    /// Between two looks at a device that is merely open, in nanoseconds: growing. The lower one is kept also where programs open and
+    /// close it without end, each look being a call of the driver, and a process at times.
+    package static let pauses: ClosedRange<Int64> = 250_000_000...60_000_000_000
+
+    package init(_ owner: any NodeObserverOwner, on loop: EventLoop) {
+        self.owner = owner
+        self.loop = loop
+    }
+
+    /// The camera has appeared, and its recorder core knows the node.
+    package func begin() {
+        end()
+        openers = NodeOpeners(isOurs: owner.nodeUse == .open)
+        do throws(SystemFault) {
+            timer = try loop.addTimer { [unowned self] in timerRang() }
+            let queue = try OpenObserver(on: loop) { [unowned self] news in take(news) }
+            self.queue = queue
+            owner.watchNode(queue.descriptor) { [weak self] result in
+                guard let self, self.queue === queue else { return }
+                switch result {
+                // Only a look shows programs that had it open before.
+                case .success: look()
+                case .failure(let error):
+                    self.queue = nil
+                    trouble = error.message
+                }
+            }
+        } catch { trouble = "\(error)" }
+    }
+
+    /// The camera is not there any more.
+    package func end() {
+        queue = nil
+        timer?.arm(at: nil)
+        trouble = nil
+        openers = NodeOpeners()
+        isLooking = false
+        tell(nil)
+    }
+
+    /// What our own recorder core does with it has changed.
+    package func ownUseChanged() { if queue != nil, !isLooking { arm(at: EventLoop.now + Self.settleTime) } }
+
+    private func take(_ news: OpenNews) {
+        openers.isOurs = owner.nodeUse == .open
+        openers.take(news, atMost: owner.nodeUsersMost)
+        guard !isLooking else { return }
+        pause = Self.pauses.lowerBound
+        // A session that waits for the other program to let go need not wait for things to settle.
+        arm(at: EventLoop.now + (owner.isHeldOutside && news.closed > 0 ? 0 : Self.settleTime))
+    }
+
+    private func arm(at moment: Int64) {
+        if let armed = timer?.deadline, armed <= moment { return }
+        timer?.arm(at: moment)
+    }
+
+    private func timerRang() {
+        guard queue != nil, !isLooking else { return }
+        openers.isOurs = owner.nodeUse == .open
+        openers.bound(atMost: owner.nodeUsersMost)
+        switch owner.nodeUse {
+        // It has its own news for whoever waits.
+        case .opening: break
+        case .none where openers.others == 0 && !owner.isHeldOutside: tell(nil)
+        case .open where openers.others == 0: tell(nil)
+        case .none, .open: look()
+        }
+    }
+
+    private func look() {
+        let now = EventLoop.now
+        // Never before its pause is over, however often programs open and close the node.
+        if let lookedAt, now < lookedAt + Self.pauses.lowerBound { return arm(at: lookedAt + Self.pauses.lowerBound) }
+        lookedAt = now
+        isLooking = true
+        let asked = queue
+        owner.lookAtNode { [weak self] result in
+            guard let self, isLooking, queue === asked else { return }
+            // What the look itself did is in the queue by now.
+            queue?.takeOne()
+            isLooking = false
+            found(try? result.get())
+        }
+    }
+
+    /// - Parameter program: which has the node open as far as could be seen; nil: there was no look.
+    private func found(_ program: String?) {
+        openers.isOurs = owner.nodeUse == .open
+        openers.bound(atMost: owner.nodeUsersMost)
+        let isOpen = openers.others > 0
+        if program != nil || !isOpen { tell(isOpen && !owner.isHeldOutside ? Self.words(program ?? "") : nil) }
+        // A program that streams is followed by the recorder core that found it, and by the next close.
+        guard isOpen, owner.nodeUse == .none, !owner.isHeldOutside else { return }
+        arm(at: EventLoop.now + pause)
+        pause = min(pause * 2, Self.pauses.upperBound)
+    }
+
+    private static func words(_ program: String) -> String {
+        program.isEmpty ? "a program that cannot be seen from here" : program
+    }
+
+    private func tell(_ program: String?) {
+        guard program != told else { return }
+        told = program
+        owner.nodeIsOpen(in: program)
+    }
+}
+
+/// How many programs have a camera's node open beside our recorder core, counted from what the kernel says of it.
+///
+/// Pure. The kernel names no program, and merges two equal news that nobody has read yet. So the number is kept between
+/// bounds that are known from elsewhere: never below what our own recorder core has open, nor above the number of users
+/// of the driver's module, where that can be read.
+package struct NodeOpeners: Hashable, Sendable {
+    /// Files of the node that are open, ours counted.
+    private var open = 0
+    /// Our recorder core has it open for a grant. Outside of grants it opens the node for moments only, and its callers
+    /// wait for their end.
+    package var isOurs = false
+
+    /// - Parameter isOurs: our recorder core had it open before the watch began.
+    package init(isOurs: Bool = false) {
+        self.isOurs = isOurs
+        open = isOurs ? 1 : 0
+    }
+
+    /// The number lags behind while the kernel has more news. The bounds are of now: applied after an opening whose
+    /// closing comes next, they would let that closing be subtracted for nothing.
+    private var isBehind = false
+    /// News were lost on the way to now.
+    private var isUnknown = false
+
+    /// - Parameter most: how many there can be at most; nil: nobody knows.
+    package mutating func take(_ news: OpenNews, atMost most: Int?) {
+        open += news.opened - news.closed
+        isUnknown = isUnknown || news.isIncomplete
+        isBehind = news.hasMore
+        if isUnknown && !isBehind {
+            // How many are open now is not known: assume the most, and a look finds the one that streams.
+            open = most ?? (isOurs ? 1 : 0)
+            isUnknown = false
+        }
+        bound(atMost: most)
+    }
+
+    package mutating func bound(atMost most: Int?) {
+        guard !isBehind else { return }
+        if let most { open = min(open, most) }
+        // Closed by a program that had opened it before the watch began.
+        open = max(open, 0)
+    }
+
+    package var others: Int { max(0, open - (isOurs ? 1 : 0)) }
+}
+
+/// How many users a driver's module has, as sysfs says: each open file of one of its nodes is one, so that no node has more.
+/// A driver that is built into the kernel has no such number.
+enum DriverUsers {
+    static func path(ofNode sysPath: String) -> String { "\(sysPath)/device/driver/module/refcnt" }
+
+    /// Nil where it cannot be read.
+    static func count(at path: String) -> Int? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        // A number of 64 bits and the end of its line.
+        var bytes = [UInt8](repeating: 0, count: 24)
+        let count = read(descriptor, &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        return Int(String(decoding: bytes[..<count].prefix { $0 != 0x0a }, as: UTF8.self)).map { max(0, $0) }
+    }
+}

@@ -1,0 +1,270 @@
+import ArbiterProtocol
+import Bus
+import Glibc
+import System
+
+/// The object that hears of a recorder core's life, on the loop's thread.
+protocol RecorderLifeOwner: AnyObject {
+    func recorder(said message: BusMessage)
+    /// The process has ended. Calls that waited only for that have been told; work that waits for it is done afterwards.
+    func recorderEnded(_ end: RecorderLife.End)
+    /// All of that is done, after an end in order.
+    func recorderLeft()
+}
+
+/// The recorder core of one camera, one process at a time: started when something is asked of it, followed to its end.
+///
+///     none ──call──▶ running ──▶ leaving (its socket ended) ──▶ none (its process ended)
+///
+/// Its end is the process's, not the socket's: only then is it sure that nothing is captured.
+final class RecorderLife: BusConnectionDelegate {
+    struct End {
+        /// By itself, for want of work or because it was told to.
+        var isInOrder: Bool
+        var wasKilled: Bool
+        /// Nobody waited for it.
+        var isUntold: Bool
+    }
+
+    enum State {
+        case none
+        case running(any RecorderProcess, BusConnection)
+        case leaving(any RecorderProcess)
+    }
+
+    let camera: String
+    let spec: String
+    let origin: RecorderOrigin
+    let loop: EventLoop
+    let journal: Journal
+    /// How many times as long as usual it is waited for; 1 but in tests.
+    let patience: Int64
+    unowned let owner: any RecorderLifeOwner
+
+    var state = State.none
+    private var endingSeen: RecorderEnding?
+    /// It was killed by order, and its end is waited for.
+    private var wasKilled = false
+    private var goneHandlers: [(End) -> Void] = []
+    /// What has to wait until a process that is leaving has left.
+    private var afterwards: [() -> Void] = []
+    private var leaveTimer: Timer?
+    private(set) var isStopping = false
+
+    /// How long it may take to answer, in nanoseconds: opening a USB camera takes seconds at times, and a recorder core
+    /// that takes longer than this has hung in its driver. Clearly longer than the 10 s in which the core wants a first
+    /// frame (`Bound.firstFrame`): whoever waits for one is told by the core's deadline, and this one never comes first.
+    static let answerTimeMax: Int64 = 15_000_000_000
+    /// What it may say in one message, in bytes. A camera's capabilities with all formats that are read
+    /// (`CameraCapabilities.formatsMax`) have a quarter of it.
+    static let messageBytesMax = 1024 * 1024
+    /// How long its process may outlive its socket.
+    static let leaveTimeMax: Int64 = 1_000_000_000
+
+    /// - Parameters:
+    ///   - camera: what the journal calls it.
+    ///   - spec: what it is told to serve.
+    init(
+        camera: String, spec: String, origin: RecorderOrigin, on loop: EventLoop, journal: Journal, patience: Int64,
+        owner: any RecorderLifeOwner
+    ) {
+        self.camera = camera
+        self.spec = spec
+        self.origin = origin
+        self.loop = loop
+        self.journal = journal
+        self.patience = patience
+        self.owner = owner
+    }
+
+    var isThere: Bool { if case .none = state { false } else { true } }
+    var isRunning: Bool { if case .running = state { true } else { false } }
+    /// Its socket has ended, and its process may still capture.
+    var isLeaving: Bool { if case .leaving = state { true } else { false } }
+
+    // MARK: Calls
+
+    /// Calls it, starting one if there is none. The handler is called once, later. One that owes an answer for too long
+    /// holds its device in a driver that hangs: it is killed, and its end told like any other.
+    func call(
+        _ member: String, _ arguments: [WireValue], _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+    ) {
+        switch state {
+        case .leaving:
+            afterwards.append { [self] in call(member, arguments, handler) }
+            return
+        case .none:
+            do throws(SystemFault) { try start() } catch {
+                let told = BrokerError(.recorderFault, "The recorder core could not be started: \(error).")
+                loop.defer { handler(.failure(told)) }
+                return
+            }
+        case .running: break
+        }
+        guard case .running(let process, let connection) = state else { return }
+        connection.call(
+            path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member, arguments,
+            timeout: Self.answerTimeMax
+        ) { [self] result in
+            // Its sentences go on to clients and into the journal.
+            handler(result.mapError { BrokerError($0.kind, RecorderNews.cut($0.message, RecorderNews.answerBytesMax)) })
+            guard case .failure(let error) = result, error.kind == .noReply else { return }
+            if case .running(let present, _) = state, present === process { end(process, connection) }
+        }
+    }
+
+    func afterLeaving(_ work: @escaping () -> Void) { afterwards.append(work) }
+
+    // MARK: Its end
+
+    /// SIGKILL. Its end is told when it has ended.
+    /// - Returns: false when there is none.
+    func kill() -> Bool {
+        switch state {
+        case .none: return false
+        case .running(let process, let connection):
+            wasKilled = true
+            end(process, connection)
+        case .leaving(let process):
+            wasKilled = true
+            process.signal(SIGKILL)
+        }
+        return true
+    }
+
+    /// It is killed, and nothing more of what it said is listened to: its end is by order, a reset for the session that
+    /// was granted on it, and for no other.
+    /// - Parameter what: a sentence, from the recorder core at least in part.
+    func saidNonsense(_ what: String) {
+        guard case .running(let process, let connection) = state else { return }
+        connection.close()
+        isOver(process, because: what)
+    }
+
+    /// - Precondition: its connection is closed.
+    private func isOver(_ process: any RecorderProcess, because nonsense: String) {
+        journal.send(
+            .warning,
+            "camera “\(camera)”: its recorder core said nonsense and is killed: \(RecorderNews.cut(nonsense, Journal.fieldBytesMax))",
+            [("CAMARB_CAMERA", camera)])
+        wasKilled = true
+        state = .leaving(process)
+        process.signal(SIGKILL)
+        process.socketEnded()
+        if endingSeen != nil { leave() } else { armLeaveTimer() }
+    }
+
+    private func end(_ process: any RecorderProcess, _ connection: BusConnection) {
+        guard !process.signal(SIGKILL) else { return }
+        // It is gone, or never said which process it is: then it was told to open nothing.
+        connection.close()
+        state = .leaving(process)
+        process.socketEnded()
+        armLeaveTimer()
+    }
+
+    /// It finishes its files, and ends.
+    func stop() {
+        isStopping = true
+        if case .running(let process, let connection) = state {
+            // It does so when its socket ends; SIGTERM says the same.
+            connection.close()
+            process.signal(SIGTERM)
+        }
+    }
+
+    /// It outlives this broker: nobody listens to it from here on, and nobody ends it.
+    func leaveAlone() {
+        isStopping = true
+        if case .running(_, let connection) = state { connection.close() }
+    }
+
+    /// It has said that it leaves.
+    func leavesByItself() {
+        guard case .running(let process as ServedProcess, _) = state else { return }
+        process.isLeaving = true
+        // Its process may have ended before this was read.
+        if endingSeen != nil { endingSeen = .served(inOrder: true) }
+    }
+
+    /// Calls the handler when the process is gone; at once when there is none.
+    func whenGone(_ handler: @escaping (End) -> Void) {
+        if isThere {
+            goneHandlers.append(handler)
+        } else {
+            handler(End(isInOrder: true, wasKilled: false, isUntold: false))
+        }
+    }
+
+    func processEnded(_ ending: RecorderEnding) {
+        endingSeen = ending
+        // What it said last may still be in the socket; the socket's end follows at once.
+        if isRunning { armLeaveTimer() } else { leave() }
+    }
+
+    private func armLeaveTimer() {
+        if leaveTimer == nil { leaveTimer = try? loop.addTimer { [unowned self] in leaveTimePassed() } }
+        leaveTimer?.arm(at: EventLoop.now + patience * Self.leaveTimeMax)
+    }
+
+    private func leaveTimePassed() {
+        switch state {
+        case .none: break
+        case .running(let process, let connection):
+            connection.close()
+            state = .leaving(process)
+            if endingSeen != nil { leave() } else { process.signal(SIGKILL) }
+        case .leaving(let process):
+            if endingSeen != nil { leave() } else { process.signal(SIGKILL) }
+        }
+    }
+
+    /// Both the process and its socket have ended.
+    private func leave() {
+        guard let ending = endingSeen else { return }
+        let end = End(isInOrder: ending.isInOrder, wasKilled: wasKilled, isUntold: goneHandlers.isEmpty)
+        endingSeen = nil
+        wasKilled = false
+        state = .none
+        leaveTimer?.arm(at: nil)
+        if !end.isInOrder && !isStopping {
+            journal.send(
+                .warning, "the recorder core of camera “\(camera)” ended: \(ending.words)", [("CAMARB_CAMERA", camera)])
+        }
+        let handlers = goneHandlers
+        goneHandlers = []
+        for handler in handlers { handler(end) }
+        owner.recorderEnded(end)
+        let waiting = afterwards
+        afterwards = []
+        for work in waiting { work() }
+        if end.isInOrder { owner.recorderLeft() }
+    }
+
+    // MARK: Its socket
+
+    func connectionReady(_ connection: BusConnection) {}
+
+    func connection(_ connection: BusConnection, received message: BusMessage) {
+        if message.kind == .call {
+            message.answer(BrokerError(.unknownMethod, "A broker has no methods for its recorder core."))
+            return
+        }
+        guard message.kind == .signal, message.isInterface("org.camarb.Recorder1") else { return }
+        owner.recorder(said: message)
+    }
+
+    func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {
+        guard case .running(let process, _) = state else { return }
+        switch end {
+        case .messageTooLong(let bytes):
+            return isOver(
+                process, because: "a message of \(bytes) bytes, of which it may have \(Self.messageBytesMax).")
+        case .fault(let fault): return isOver(process, because: "\(fault).")
+        case .disconnected, .authenticationTimedOut, .tooMuchQueued, .messageNotWhole, .unfit: break
+        }
+        state = .leaving(process)
+        process.socketEnded()
+        if endingSeen != nil { leave() } else { armLeaveTimer() }
+    }
+}

@@ -1,0 +1,86 @@
+import Arbiter
+import ArbiterProtocol
+import Bus
+import CLinux
+import System
+
+/// Charging clients' users for what they have, and giving back what they had.
+extension Clients {
+    private var cameras: Cameras { broker.cameras }
+    private var trust: Trust { broker.trust }
+
+    /// - Parameter advice: what the client can do about a refusal, as a sentence.
+    func charge(
+        _ resource: Budgets.Resource, _ amount: Int = 1, to client: BrokerClient, _ advice: String
+    ) throws(BrokerError) {
+        do throws(Budgets.Refusal) { try budgets.charge(resource, amount, to: client.uid) } catch {
+            throw BrokerError(.limitExceeded, "\(error.sentence) \(advice)")
+        }
+    }
+
+    func release(_ resource: Budgets.Resource, _ amount: Int, of client: BrokerClient) {
+        release(resource, amount, of: client.uid)
+    }
+
+    func release(_ resource: Budgets.Resource, _ amount: Int, of user: UInt32) {
+        budgets.release(resource, amount, of: user)
+        if freed.note(resource, amount, at: EventLoop.now) { giveBackSoon() }
+    }
+
+    /// The user that holds a camera is heard among the first, and has a part of each budget in any case.
+    func noteHolders() {
+        budgets.holders = Set(cameras.order.compactMap { $0.holder?.user })
+        let holding = Set(
+            cameras.order.compactMap { broker.arbiter.status(of: $0.camera)?.holder }.compactMap {
+                owner(of: $0)?.id
+            })
+        for client in all.values {
+            let isFirst = trust.isTrusted(client) || holding.contains(client.id)
+            if client.connection.account.isFirst != isFirst {
+                client.connection.account = .user(client.uid, isFirst: isFirst)
+            }
+        }
+    }
+
+    private func giveBackSoon() {
+        if freed.timer == nil { freed.timer = try? broker.loop.addTimer { [unowned self] in giveBack() } }
+        freed.timer?.arm(at: freed.nextTime(at: EventLoop.now))
+    }
+
+    private func giveBack() {
+        freed.wasGivenBack(at: EventLoop.now)
+        camarb_give_back_heap()
+    }
+
+    /// What the asker may know of the budgets: its own user's part; a trusted one, everybody's and the sums.
+    func budgetUses(for client: BrokerClient) -> [BudgetUse] {
+        func uses(of user: UInt32) -> [BudgetUse] {
+            Budgets.Resource.allCases.map { resource in
+                BudgetUse(
+                    user: user, resource: resource.wireName, used: UInt64(budgets.use(of: user, resource)),
+                    most: UInt64(budgets.most(of: user, resource)))
+            }
+            .filter { $0.used > 0 }
+        }
+        guard trust.isTrusted(client) else { return uses(of: client.uid) }
+        let sums = Budgets.Resource.allCases.map { resource in
+            BudgetUse(
+                user: nil, resource: resource.wireName, used: UInt64(budgets.useOfAll(resource)),
+                most: UInt64(budgets.bound(resource).inAll))
+        }
+        return sums + budgets.users.prefix(Self.shownUsersMax).flatMap(uses)
+    }
+
+    /// Users that a status lists budgets of: as many as people use a machine, and the answer stays short.
+    static let shownUsersMax = 64
+}
+
+extension Budgets.Refusal {
+    /// The flag behind the bound, for the operator who reads the journal.
+    var flag: String {
+        switch which {
+        case .ceiling: " (--max-connections-per-user)"
+        case .share, .whole: " (--max-connections)"
+        }
+    }
+}

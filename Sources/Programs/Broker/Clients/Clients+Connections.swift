@@ -1,0 +1,228 @@
+import Arbiter
+import ArbiterProtocol
+import Bus
+import Glibc
+import System
+
+/// Connections as they come, speak and go. The identity of whoever connected is the kernel's.
+extension Clients: BusConnectionDelegate {
+    private var trust: Trust { broker.trust }
+
+    /// A connection arrived. Its identity comes from the kernel, now or never.
+    func accept(_ descriptor: Int32) {
+        let credentials: PeerCredentials
+        do throws(SystemFault) {
+            credentials = try PeerCredentials(ofSocket: descriptor, byNumber: broker.options.hasWeakIdentities)
+        } catch {
+            // Never "assume": a peer that cannot be named is not served.
+            refusedConnection("\(error)", of: nil)
+            keepers.close(descriptor, user: .max)
+            return
+        }
+        do throws(Budgets.Refusal) { try budgets.charge(.connections, to: credentials.uid) } catch {
+            refusedConnection("process \(credentials.pid): \(error.sentence)\(error.flag)", of: credentials.uid)
+            keepers.close(descriptor, user: credentials.uid)
+            return
+        }
+        let id = nextID()
+        do throws(SystemFault) {
+            let connection = try BusConnection(
+                adopting: descriptor, as: .server, on: broker.loop, delegate: self,
+                account: .user(credentials.uid, isFirst: trust.isTrusted(credentials.uid)), keepers: keepers)
+            connection.tag = id
+            let client = BrokerClient(
+                id: ClientID(id), connection: connection, credentials: credentials,
+                groups: PeerGroups.of(descriptor, primary: credentials.gid))
+            add(client)
+            broker.audience.add(client)
+            try processes?.add(client.process, tag: id)
+            for tag in halfOpen.add(id, of: client.uid, at: EventLoop.now) { makeRoom(tag) }
+        } catch {
+            refusedConnection("process \(credentials.pid): \(error)", of: credentials.uid)
+            if let client = self[id] {
+                forget(client)
+            } else {
+                budgets.release(.connections, of: credentials.uid)
+            }
+        }
+    }
+
+    /// One that has not authenticated goes, since others wait to.
+    private func makeRoom(_ tag: UInt64) {
+        guard let client = self[tag] else { return }
+        disconnects.note("not-authenticated")
+        lines.send(
+            .notice, about: client.uid,
+            "disconnected process \(client.pid): it had not authenticated, and there are too many of those")
+        forget(client)
+    }
+
+    /// - Parameter user: nil where the kernel did not say.
+    func refusedConnection(_ why: String, of user: UInt32?) {
+        disconnects.note("refused")
+        lines.send(.warning, about: user, "refused a connection: \(why)")
+    }
+
+    func connectionReady(_ connection: BusConnection) { halfOpen.remove(connection.tag) }
+
+    func connection(_ connection: BusConnection, received message: BusMessage) {
+        guard let client = self[connection.tag] else { return }
+        // Signals from clients mean nothing here; answers cannot be, since nothing is asked.
+        guard message.kind == .call else { return }
+        broker.audience.hasSpoken(client)
+        broker.dispatcher.dispatch(Request(message, client))
+    }
+
+    func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {
+        guard let client = self[connection.tag] else { return }
+        disconnects.note(end.word)
+        if let why = Self.fault(end) {
+            lines.send(.notice, about: client.uid, "disconnected process \(client.pid): \(why)")
+        }
+        forget(client)
+    }
+
+    /// What was wrong with a connection that did not just end; nil: nothing.
+    private static func fault(_ end: BusConnection.End) -> String? {
+        switch end {
+        case .disconnected: nil
+        case .authenticationTimedOut: "it did not authenticate in time"
+        case .tooMuchQueued: "it does not read what it is sent"
+        case .messageTooLong(let bytes):
+            "it began a message of \(bytes) bytes; one may have \(BusConnection.messageBytesMax)"
+        case .messageNotWhole: "it began a message and did not end it in time"
+        case .unfit(let what): what
+        case .fault(let fault): "\(fault)"
+        }
+    }
+
+    /// The socket may well stay open, in a child: it is the process that counts.
+    func processEnded(_ tag: UInt64) {
+        guard let client = self[tag] else { return }
+        client.connection.close()
+        forget(client)
+    }
+
+    /// Everything it had is free in this step.
+    func forget(_ client: BrokerClient) {
+        if client.isGone { return }
+        client.isGone = true
+        processes?.remove(client.process)
+        if let agent = client.more?.agent { processes?.remove(agent.process) }
+        client.connection.close()
+        halfOpen.remove(client.id.rawValue)
+        broker.cameras.forgetQuestions(of: client)
+        if client.app != nil { unregister(client) }
+        for session in client.sessions { disown(session) }
+        release(.sessions, client.sessions.count, of: client)
+        client.sessions = []
+        broker.desktops.forget(client)
+        broker.publisher.forget(client)
+        broker.properties.forget(client)
+        names.give(back: client.name)
+        remove(client)
+        broker.audience.remove(client, self)
+        release(.connections, 1, of: client)
+        broker.permissions.clientLeft(client)
+        if client.app != nil { broker.desktops.tellClientsChanged(of: client.uid) }
+    }
+
+    /// Makes the client known to the core, with the app the kernel names, before the first thing that concerns
+    /// decisions. One that only looks on (a monitor, a status line) is nobody's app and in nobody's foreground.
+    /// - Parameters:
+    ///   - claimed: what `--trust-claims` lets it be.
+    ///   - login: the login session that it lets it be in.
+    func register(_ client: BrokerClient, claimed: String? = nil, login: LoginSessionID? = nil) throws(BrokerError) {
+        if client.app != nil && claimed == nil && login == nil { return }
+        try requireSameProcess(client)
+        guard let identity = AppIdentity.of(client.pid, user: client.uid, client.process) else {
+            throw BrokerError(.disconnected, "The process that connected is gone.")
+        }
+        let app = AppID(claimed ?? identity.name, user: client.uid)
+        if client.app == app && claimed == nil && login == nil { return }
+        if client.app != nil { unregister(client) }
+        client.app = app
+        let membership = login.map { .session($0) } ?? membership(of: client, identity)
+        client.loginSessions = LoginSessionObserver.sessions(for: membership, of: client.uid)
+        for session in client.loginSessions { broker.desktops.logins?.join(session, user: client.uid) }
+        rename(client, app)
+        broker.step(
+            .connected(
+                client.id, app: app,
+                self.identity(of: client, identity, isNamed: claimed != nil, membership)))
+        broker.permissions.tellSoon(of: client)
+        if let said = client.more?.presence { broker.step(.declaredPresence(client.id, said.0, focused: said.focused)) }
+        broker.desktops.tellClientsChanged(of: client.uid)
+    }
+
+    /// What traces call it from now on.
+    func rename(_ client: BrokerClient, _ app: AppID) {
+        names.give(back: client.name)
+        client.name = names.take(app.name)
+    }
+
+    func disown(_ session: SessionID) {
+        if let owned = owners.removeValue(forKey: session.rawValue) { sessionNames.give(back: owned.name) }
+        broker.publisher.metrics.forget(session)
+        broker.properties.news.forget(session)
+    }
+
+    /// The core forgets it, and the login sessions that nobody else belongs to.
+    private func unregister(_ client: BrokerClient) {
+        broker.step(.disconnected(client.id))
+        for session in client.loginSessions { broker.desktops.logins?.leave(session) }
+        client.loginSessions = []
+    }
+}
+
+/// Connections that have not authenticated yet: each costs what a whole one does, and nobody knows what it wants.
+/// So they are few, and the oldest goes when another comes (dbus-daemon's `max_incomplete_connections` is 64, too).
+///
+/// Whoever has most of them goes first: beside a flood, the one half-open connection of somebody else stays until its
+/// own deadline.
+package struct HalfOpenConnections: Sendable {
+    package static let countMax = 64
+    package static let ofUserMax = 8
+    /// A user's connection younger than this, in nanoseconds, does not go because the same user has more than
+    /// `ofUserMax`: a desktop that begins opens a dozen at once, and libraries take three round trips to authenticate.
+    package static let graceTime: Int64 = 250_000_000
+
+    private struct Entry {
+        var tag: UInt64
+        var user: UInt32
+        var since: Int64
+    }
+
+    /// The oldest first.
+    private var entries: [Entry] = []
+    package var count: Int { entries.count }
+    package init() {}
+
+    /// Takes in a connection that has just been accepted.
+    /// - Parameter now: nanoseconds, never less than before.
+    /// - Returns: those that have to go, the oldest first; they are not counted any more.
+    package mutating func add(_ tag: UInt64, of user: UInt32, at now: Int64) -> [UInt64] {
+        entries.append(Entry(tag: tag, user: user, since: now))
+        var gone: [UInt64] = []
+        while count(of: user) > Self.ofUserMax, let oldest = entries.firstIndex(where: { $0.user == user }),
+            now - entries[oldest].since >= Self.graceTime
+        {
+            gone.append(entries.remove(at: oldest).tag)
+        }
+        while entries.count > Self.countMax { gone.append(entries.remove(at: oldestOfTheMost()).tag) }
+        return gone
+    }
+
+    /// It has authenticated, or it is gone. Does nothing for one that is not here.
+    package mutating func remove(_ tag: UInt64) { entries.removeAll { $0.tag == tag } }
+
+    private func count(of user: UInt32) -> Int { entries.count { $0.user == user } }
+
+    /// The oldest one of the user that has most; of several such users, of the one whose oldest is the oldest.
+    private func oldestOfTheMost() -> Int {
+        var counts: [UInt32: Int] = [:]
+        for entry in entries { counts[entry.user, default: 0] += 1 }
+        let most = counts.values.max() ?? 0
+        return entries.firstIndex { counts[$0.user] == most } ?? 0
+    }
+}

@@ -1,0 +1,89 @@
+import Arbiter
+import ArbiterProtocol
+import Bus
+import System
+
+/// The registry of connected clients: their identities, what they and their users have of what there is, and whose each
+/// session is. It decides nothing about cameras: what a client's coming and going means is an event for the core.
+final class Clients {
+    unowned let broker: Broker
+    private(set) var all: [UInt64: BrokerClient] = [:]
+    private var lastClient: UInt64 = 0
+    var budgets: Budgets
+    var halfOpen = HalfOpenConnections()
+    /// Connections that were ended or refused, by why.
+    var disconnects = Tally()
+    /// Lines that clients can cause, of faults and refusals.
+    let lines: ClientLines
+    /// Heap that has become free since it was last given back to the machine.
+    var freed = FreedMemory()
+    private(set) var processes: ProcessWatcher?
+    /// They take what clients pass: a file must never come into this process.
+    let keepers: DescriptorKeepers
+
+    /// Whose session it is, and what traces call it.
+    var owners: [UInt64: Owned] = [:]
+    struct Owned {
+        var client: BrokerClient
+        var name: String
+    }
+    var lastSession: UInt64 = 0
+    /// What traces call clients and sessions.
+    var names = NamePool()
+    var sessionNames = NamePool()
+
+    init(_ broker: Broker, keepers program: String) throws(SystemFault) {
+        self.broker = broker
+        let journal = broker.journal
+        budgets = Budgets(
+            connections: .connections(
+                ofUser: broker.options.connectionsPerUserMax, inAll: broker.options.connectionsMax),
+            trusted: broker.options.isService ? [0] : [0, broker.trust.ownUser])
+        lines = try ClientLines(.faults, journal, on: broker.loop)
+        keepers = DescriptorKeepers(program: program, patience: broker.options.patience, on: broker.loop) {
+            journal.send(.warning, $0)
+        }
+        processes = try ProcessWatcher(on: broker.loop) { [unowned self] tag in processEnded(tag) }
+    }
+
+    subscript(id: UInt64) -> BrokerClient? { all[id] }
+    var values: Dictionary<UInt64, BrokerClient>.Values { all.values }
+    var count: Int { all.count }
+    func owner(of session: SessionID) -> BrokerClient? { owners[session.rawValue]?.client }
+    func add(_ client: BrokerClient) { all[client.id.rawValue] = client }
+    func remove(_ client: BrokerClient) { all[client.id.rawValue] = nil }
+
+    /// Ids are given out once.
+    func nextID() -> UInt64 {
+        lastClient += 1
+        return lastClient
+    }
+
+    func disconnectAll() {
+        for client in all.values { client.connection.close() }
+        all = [:]
+    }
+}
+
+/// Names in use, each once: `photos`, `photos-2`, `photos-3`, the smallest number that is free.
+///
+/// Finding one costs a look for each that has the same word, and never a walk over all names.
+package struct NamePool: Sendable {
+    private var taken: Set<String> = []
+
+    package init() {}
+
+    /// The name, or where it is taken the name with a number behind it.
+    package mutating func take(_ wanted: String) -> String {
+        var name = wanted
+        var count = 2
+        while !taken.insert(name).inserted {
+            name = "\(wanted)-\(count)"
+            count += 1
+        }
+        return name
+    }
+
+    /// Does nothing for a name that is not taken.
+    package mutating func give(back name: String) { taken.remove(name) }
+}

@@ -1,0 +1,162 @@
+import System
+
+/// Which of the lines that clients cause are written, so that nobody fills the journal by connecting, failing and
+/// leaving in a loop (13,400 lines a second were measured). journald drops a unit's other lines together with such a
+/// flood; here only the lines about the user that causes them go untold, and they are counted.
+///
+/// Two token buckets stand before each line: one of the user it is about, and one of all users together, since one person
+/// may have many user ids (`/etc/subuid`). A value without a clock: moments are nanoseconds of one monotonic clock.
+package struct LineLimiter: Sendable {
+    /// So many lines at once, and from then on so many a second.
+    package struct Rate: Sendable {
+        package var burst: Int64
+        package var perSecond: Int64
+
+        package init(burst: Int64, perSecond: Int64) {
+            self.burst = burst
+            self.perSecond = perSecond
+        }
+
+        /// What a line costs, in nanoseconds of waiting.
+        fileprivate var lineCost: Int64 { 1_000_000_000 / perSecond }
+        fileprivate var creditMax: Int64 { burst * lineCost }
+    }
+
+    /// A person who reads sees what goes on from four lines; whoever debugs has a second line each second.
+    package static let faults = LineLimiter(ofUser: Rate(burst: 4, perSecond: 1), inAll: Rate(burst: 32, perSecond: 4))
+    /// Decisions are what the journal is read for, and a desktop makes a few at each change of windows. journald itself
+    /// takes 10,000 lines in 30 s from a unit before it drops (RateLimitBurst=): all users together stay below.
+    package static let decisions = LineLimiter(
+        ofUser: Rate(burst: 200, perSecond: 20), inAll: Rate(burst: 1000, perSecond: 100))
+
+    /// Users who are kept apart; those beyond share one bucket. As many as there may be connections, so that it takes
+    /// a flood that changes its user all the time to get there.
+    package static let usersMax = 512
+
+    private struct Bucket {
+        /// Nanoseconds' worth of lines.
+        var credit: Int64
+        var asOf: Int64
+        var untold = 0
+
+        mutating func refill(_ rate: Rate, at now: Int64) {
+            let passed = max(0, now - asOf)
+            credit = passed >= rate.creditMax ? rate.creditMax : min(rate.creditMax, credit + passed)
+            asOf = now
+        }
+    }
+
+    private enum Account: Hashable {
+        /// Nil: nobody knows whose it is, such as a connection whose peer could not be told.
+        case user(UInt32?)
+        case everybodyElse
+    }
+
+    private let ofUser: Rate
+    private let inAll: Rate
+    private var accounts: [Account: Bucket] = [:]
+    private var all: Bucket
+    /// Lines since the last report that were not written.
+    package var hasUntold: Bool { accounts.values.contains { $0.untold > 0 } }
+    package var accountsCount: Int { accounts.count }
+
+    package init(ofUser: Rate, inAll: Rate) {
+        self.ofUser = ofUser
+        self.inAll = inAll
+        all = Bucket(credit: inAll.creditMax, asOf: .min / 2)
+    }
+
+    /// Asks for a line about a user.
+    /// - Returns: how many lines about the same user were not written before it, which this one tells; nil: it is not
+    ///   written, and counted.
+    package mutating func admit(_ user: UInt32?, at now: Int64) -> Int? {
+        let account = account(of: user, at: now)
+        var bucket = accounts[account] ?? Bucket(credit: ofUser.creditMax, asOf: now)
+        bucket.refill(ofUser, at: now)
+        all.refill(inAll, at: now)
+        guard bucket.credit >= ofUser.lineCost, all.credit >= inAll.lineCost else {
+            bucket.untold += 1
+            accounts[account] = bucket
+            return nil
+        }
+        let untold = bucket.untold
+        bucket.credit -= ofUser.lineCost
+        all.credit -= inAll.lineCost
+        bucket.untold = 0
+        accounts[account] = bucket
+        return untold
+    }
+
+    /// The lines that were not written and that no later one has told, and about whom, in the order of their numbers;
+    /// nil: there are none. They count as told then.
+    package mutating func takeUntold(at now: Int64) -> (lines: Int, users: [UInt32])? {
+        var lines = 0
+        var users: [UInt32] = []
+        for (account, bucket) in accounts where bucket.untold > 0 {
+            lines += bucket.untold
+            if case .user(let user?) = account { users.append(user) }
+            accounts[account]?.untold = 0
+        }
+        forgetIdle(at: now)
+        return lines > 0 ? (lines, users.sorted()) : nil
+    }
+
+    private mutating func account(of user: UInt32?, at now: Int64) -> Account {
+        if accounts[.user(user)] != nil { return .user(user) }
+        if accounts.count >= Self.usersMax { forgetIdle(at: now) }
+        return accounts.count < Self.usersMax ? .user(user) : .everybodyElse
+    }
+
+    /// A user with its whole credit, and nothing untold, is as one that was never seen.
+    private mutating func forgetIdle(at now: Int64) {
+        accounts = accounts.filter { _, bucket in
+            bucket.untold > 0 || bucket.credit + max(0, now - bucket.asOf) < ofUser.creditMax
+        }
+    }
+}
+
+/// The journal, for lines that a client can cause: the only way in which the broker writes such a line. What was left
+/// out is told by the user's next line, or by itself a while later.
+final class ClientLines {
+    /// How long lines may stay untold, in nanoseconds: a flood is told about six times a minute, and at its end.
+    static let reportTime: Int64 = 10_000_000_000
+    static let namedMax = 4
+
+    private let journal: Journal
+    private var limiter: LineLimiter
+    private var timer: Timer?
+
+    init(_ limiter: LineLimiter, _ journal: Journal, on loop: EventLoop) throws(SystemFault) {
+        self.limiter = limiter
+        self.journal = journal
+        timer = try loop.addTimer { [unowned self] in report() }
+    }
+
+    /// Writes a line about a user's client, or counts it.
+    /// - Parameter user: nil where nobody knows.
+    func send(
+        _ priority: Journal.Priority, about user: UInt32?, _ fields: [(name: String, value: String)] = [],
+        _ message: (_ untold: Int) -> String
+    ) {
+        let now = EventLoop.now
+        guard let untold = limiter.admit(user, at: now) else {
+            if timer?.deadline == nil { timer?.arm(at: now + Self.reportTime) }
+            return
+        }
+        journal.send(priority, message(untold), fields)
+    }
+
+    /// The same for a line of one sentence, which tells of those before it at its end.
+    func send(_ priority: Journal.Priority, about user: UInt32?, _ sentence: String) {
+        send(priority, about: user) { untold in untold == 0 ? sentence : "\(sentence) (and \(untold) others like it)" }
+    }
+
+    private func report() {
+        guard let (lines, users) = limiter.takeUntold(at: EventLoop.now) else { return }
+        let named = users.prefix(Self.namedMax).map { "\($0)" }.joined(separator: ", ")
+        let others = users.count > Self.namedMax ? " and \(users.count - Self.namedMax) others" : ""
+        let whose =
+            users.isEmpty ? "unknown peers" : "clients of \(users.count == 1 ? "user" : "users") \(named)\(others)"
+        journal.send(.notice, "\(lines) more lines about \(whose) were not written")
+    }
+}

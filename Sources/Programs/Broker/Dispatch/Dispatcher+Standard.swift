@@ -1,0 +1,196 @@
+import Arbiter
+import ArbiterProtocol
+import Bus
+import System
+
+/// The interfaces that D-Bus itself has a name for.
+enum StandardInterface {
+    static let introspectable = "org.freedesktop.DBus.Introspectable"
+    static let properties = "org.freedesktop.DBus.Properties"
+    static let peer = "org.freedesktop.DBus.Peer"
+    static let objectManager = "org.freedesktop.DBus.ObjectManager"
+
+    static func names(of object: BusObject) -> [String] {
+        switch object {
+        case .root: [objectManager, introspectable, properties, peer]
+        case .node: [introspectable, peer]
+        case .broker, .shell, .camera, .session: [introspectable, properties, peer]
+        }
+    }
+
+    static let introspectableXML = """
+         <interface name="org.freedesktop.DBus.Introspectable">
+          <method name="Introspect"><arg name="data" type="s" direction="out"/></method>
+         </interface>
+         <interface name="org.freedesktop.DBus.Peer">
+          <method name="Ping"/>
+          <method name="GetMachineId"><arg name="machine_uuid" type="s" direction="out"/></method>
+         </interface>
+
+        """
+
+    static let propertiesXML = """
+         <interface name="org.freedesktop.DBus.Properties">
+          <method name="Get">
+           <arg name="interface" type="s" direction="in"/><arg name="property" type="s" direction="in"/>
+           <arg name="value" type="v" direction="out"/>
+          </method>
+          <method name="GetAll">
+           <arg name="interface" type="s" direction="in"/><arg name="properties" type="a{sv}" direction="out"/>
+           <annotation name="org.qtproject.QtDBus.QtTypeName.Out0" value="QVariantMap"/>
+          </method>
+          <method name="Set">
+           <arg name="interface" type="s" direction="in"/><arg name="property" type="s" direction="in"/>
+           <arg name="value" type="v" direction="in"/>
+          </method>
+          <signal name="PropertiesChanged">
+           <arg name="interface" type="s"/><arg name="changed" type="a{sv}"/><arg name="invalidated" type="as"/>
+           <annotation name="org.qtproject.QtDBus.QtTypeName.Out1" value="QVariantMap"/>
+          </signal>
+         </interface>
+
+        """
+
+    static let objectManagerXML = """
+         <interface name="org.freedesktop.DBus.ObjectManager">
+          <method name="GetManagedObjects"><arg name="objects" type="a{oa{sa{sv}}}" direction="out"/></method>
+          <signal name="InterfacesAdded">
+           <arg name="object" type="o"/><arg name="interfaces" type="a{sa{sv}}"/>
+          </signal>
+          <signal name="InterfacesRemoved"><arg name="object" type="o"/><arg name="interfaces" type="as"/></signal>
+         </interface>
+
+        """
+}
+
+extension Dispatcher {
+    func standardMethod(_ request: Request, _ object: BusObject) throws(BrokerError) {
+        let message = request.message
+        let interface = message.interface
+        let member = message.member
+        guard StandardInterface.names(of: object).contains(interface) else {
+            let names = tables(of: object).map(\.interface.name) + StandardInterface.names(of: object)
+            throw BrokerError(
+                .unknownInterface,
+                "The object \(message.path) has no interface \(interface.quotedShort); it has \(names.joined(separator: ", "))."
+            )
+        }
+        switch (interface, member) {
+        case (StandardInterface.introspectable, "Introspect"):
+            try take("", message)
+            try cameras.whenKnown(request.client) { [self] in
+                request.answer([.string(introspect(message.path, object, for: request.client))])
+            }
+            request.answerLater()
+        case (StandardInterface.peer, "Ping"): request.answer()
+        case (StandardInterface.peer, "GetMachineId"):
+            guard let id = LoginSessions.machineID else { throw BrokerError(.failed, "This machine has no id.") }
+            request.answer([.string(id)])
+        case (StandardInterface.objectManager, "GetManagedObjects"):
+            try take("", message)
+            try cameras.whenKnown(request.client) { [self] in answerManagedObjects(message, request.client) }
+            request.answerLater()
+        default:
+            throw BrokerError(.unknownMethod, "\(interface) has no method \(member.quotedShort).")
+        }
+    }
+
+    func take(_ signature: String, _ message: BusMessage) throws(BrokerError) {
+        let got = message.signature
+        guard got == signature else {
+            throw Self.wrongArguments("\(message.interface).\(message.member)", takes: signature, got: got)
+        }
+    }
+
+    private func introspect(_ path: String, _ object: BusObject, for client: BrokerClient) -> String {
+        var xml = """
+            <!DOCTYPE node PUBLIC "-//freedesktop//DTD D-BUS Object Introspection 1.0//EN"
+             "http://www.freedesktop.org/standards/dbus/1.0/introspect.dtd">
+            <node>
+
+            """
+        for table in tables(of: object) { xml += table.interface.introspectionXML }
+        let names = StandardInterface.names(of: object)
+        xml += StandardInterface.introspectableXML
+        if names.contains(StandardInterface.properties) { xml += StandardInterface.propertiesXML }
+        if names.contains(StandardInterface.objectManager) { xml += StandardInterface.objectManagerXML }
+        for child in children(of: path, for: client) { xml += " <node name=\"\(child)\"/>\n" }
+        return xml + "</node>\n"
+    }
+
+    private func children(of path: String, for client: BrokerClient) -> [String] {
+        let prefix = path == "/" ? "/" : path + "/"
+        let paths =
+            [ObjectPath.broker, ObjectPath.shell, ObjectPath.cameras, ObjectPath.sessions] + cameras.paths
+            + client.sessions.map { ObjectPath.session($0) }
+        var names: [String] = []
+        for path in paths where path.hasPrefix(prefix) {
+            let name = String(path.dropFirst(prefix.count).prefix { $0 != "/" })
+            if !names.contains(name) { names.append(name) }
+        }
+        return names
+    }
+
+    private func answerManagedObjects(_ message: BusMessage, _ client: BrokerClient) {
+        guard let answer = message.makeAnswer() else { return }
+        broker.properties.isRead(by: client)
+        answer.container("a", "{oa{sa{sv}}}") {
+            func add(_ path: String, _ object: BusObject) {
+                answer.container("e", "oa{sa{sv}}") {
+                    answer.append(objectPath: path)
+                    appendInterfaces(answer, object, client)
+                }
+            }
+            add(ObjectPath.broker, .broker)
+            add(ObjectPath.shell, .shell)
+            for link in cameras.order where link.capabilities != nil {
+                add(ObjectPath.camera(link.camera), .camera(link))
+            }
+            for session in client.sessions { add(ObjectPath.session(session), .session(session, of: client)) }
+        }
+        answer.send()
+    }
+
+    private func appendInterfaces(_ message: BusMessage, _ object: BusObject, _ client: BrokerClient) {
+        message.container("a", "{sa{sv}}") {
+            for table in tables(of: object) {
+                message.container("e", "sa{sv}") {
+                    message.append(table.interface.name)
+                    message.append((try? properties(object, table.interface.name, for: client)) ?? [:])
+                }
+            }
+        }
+    }
+
+    /// Cameras are everybody's.
+    func cameraObjectAdded(_ link: CameraLink) {
+        for client in clients.values
+        where client.connection.isReady && !broker.audience.isSilent(client) {
+            objectAdded(ObjectPath.camera(link.camera), .camera(link), client)
+        }
+    }
+
+    /// A session is its owner's.
+    func objectAdded(_ session: SessionID, _ client: BrokerClient) {
+        broker.properties.beginNews(of: session, client)
+        objectAdded(ObjectPath.session(session), .session(session, of: client), client)
+    }
+
+    private func objectAdded(_ path: String, _ object: BusObject, _ client: BrokerClient) {
+        let signal = BusMessage.signal(
+            on: client.connection, path: ObjectPath.root, interface: StandardInterface.objectManager,
+            member: "InterfacesAdded")
+        signal?.append(objectPath: path)
+        if let signal { appendInterfaces(signal, object, client) }
+        signal?.send()
+    }
+
+    func objectRemoved(_ session: SessionID, _ client: BrokerClient) {
+        let signal = BusMessage.signal(
+            on: client.connection, path: ObjectPath.root, interface: StandardInterface.objectManager,
+            member: "InterfacesRemoved")
+        signal?.append(objectPath: ObjectPath.session(session))
+        signal?.append([InterfaceName.session])
+        signal?.send()
+    }
+}

@@ -1,0 +1,244 @@
+import Arbiter
+import ArbiterProtocol
+import Bus
+import Glibc
+
+/// What a path names.
+enum BusObject {
+    /// `/org/camarb`, the object manager.
+    case root
+    case broker
+    case shell
+    case camera(CameraLink)
+    /// One that exists, whoever's it is.
+    case session(SessionID, of: BrokerClient)
+    /// Nothing but children: `/`, `/org`, `/org/camarb/camera`, `/org/camarb/session`.
+    case node
+
+    var hasProperties: Bool { if case .node = self { false } else { true } }
+}
+
+/// Finds what each call is for: paths, interfaces, methods, and what each takes. Every call is answered once.
+final class Dispatcher {
+    unowned let broker: Broker
+    private let methods = MethodTables()
+
+    var clients: Clients { broker.clients }
+    var cameras: Cameras { broker.cameras }
+    var trust: Trust { broker.trust }
+    init(_ broker: Broker) { self.broker = broker }
+
+    /// Every call is answered once: here, or by the code that called `answerLater`.
+    func dispatch(_ request: Request) {
+        do throws(BrokerError) { try route(request) } catch { request.answer(error) }
+    }
+
+    private func route(_ request: Request) throws(BrokerError) {
+        let message = request.message
+        // The commonest first: nothing is allocated until a method was found.
+        if message.isPath("/org/camarb/Broker1") && message.isInterface("org.camarb.Broker1") {
+            try run(methods.broker, request)
+            return
+        }
+        if message.isInterface("org.camarb.Session1"), let number = message.pathNumber(after: "/org/camarb/session/") {
+            try checkOwner(of: object(of: SessionID(number), for: request.client), request)
+            try run(methods.session, request)
+            return
+        }
+        // Meant for the bus that is not there; some libraries send it to other paths too.
+        if message.isInterface("org.freedesktop.DBus") || message.isInterface("org.freedesktop.DBus.Monitoring") {
+            try busMethod(request)
+            return
+        }
+        let object = try object(of: message, for: request.client)
+        if message.isInterface("org.freedesktop.DBus.Properties") && object.hasProperties {
+            try propertiesMethod(request, object)
+            return
+        }
+        if message.interface.hasPrefix("org.freedesktop.DBus.") {
+            try standardMethod(request, object)
+            return
+        }
+        let tables = tables(of: object)
+        if !message.hasInterface {
+            // Allowed by the specification: the first interface that has such a method is meant.
+            guard let table = tables.first(where: { $0.entry(for: message) != nil }) else {
+                throw BrokerError(
+                    .unknownMethod, "The object \(message.path) has no method \(message.member.quotedShort).")
+            }
+            try checkOwner(of: object, request)
+            try run(table, request)
+            return
+        }
+        let interface = message.interface
+        guard let table = tables.first(where: { $0.interface.name == interface }) else {
+            let names = (tables.map(\.interface.name) + StandardInterface.names(of: object)).joined(separator: ", ")
+            throw BrokerError(
+                .unknownInterface,
+                "The object \(message.path) has no interface \(interface.quotedShort); it has \(names).")
+        }
+        try checkOwner(of: object, request)
+        try run(table, request)
+    }
+
+    private func run(_ table: MethodTables.Table, _ request: Request) throws(BrokerError) {
+        let message = request.message
+        guard let entry = table.entry(for: message) else {
+            let names = table.interface.methods.map(\.name).joined(separator: ", ")
+            throw BrokerError(
+                .unknownMethod,
+                names.isEmpty
+                    ? "\(table.interface.name) has no methods."
+                    : "\(table.interface.name) has no method \(message.member.quotedShort); it has \(names).")
+        }
+        guard message.isSignature(entry.takes) else {
+            throw Self.wrongArguments(
+                "\(table.interface.name).\(entry.name)", takes: entry.takes, got: message.signature)
+        }
+        let arguments = entry.takes.isEmpty ? [] : try message.arguments(descriptorsInLists: entry.takes.holds("ah"))
+        if let long = arguments.lazy.compactMap(\.textTooLong).first, !Self.takesLongTexts.contains(entry.name) {
+            // Whoever got descriptors owns them.
+            for descriptor in arguments.flatMap(\.fileDescriptors) { close(descriptor) }
+            throw BrokerError(
+                .limitExceeded,
+                "\(entry.name): \(long.quotedShort) has \(long.utf8.count) bytes; a text may have \(ClientBound.textBytesMax)."
+            )
+        }
+        var reader = WireReader(entry.name, arguments)
+        try entry.run(broker, request, &reader)
+        if !request.isAnswered { request.answer() }
+    }
+
+    /// A plan is a text, a policy is one, and so may an item of metadata be; all have bounds of their own.
+    private static let takesLongTexts: Set<String> = ["Plan", "PlanPolicy", "LoadPolicy", "AppendMetadata"]
+
+    static func wrongArguments(_ method: String, takes: String, got: String) -> BrokerError {
+        BrokerError(
+            .invalidArguments,
+            "\(method) takes \(takes.isEmpty ? "no arguments" : "“\(takes)”"), and got "
+                + (got.isEmpty ? "none." : "“\(got)”."))
+    }
+
+    func tables(of object: BusObject) -> [MethodTables.Table] {
+        switch object {
+        case .broker: [methods.broker]
+        case .shell: [methods.shell]
+        case .camera: [methods.camera]
+        case .session: [methods.session]
+        case .root, .node: []
+        }
+    }
+
+    /// A session answers its own client only.
+    private func checkOwner(of object: BusObject, _ request: Request) throws(BrokerError) {
+        if case .session(let session, let owner) = object, owner !== request.client { throw anothersSession(session) }
+    }
+
+    func anothersSession(_ session: SessionID) -> BrokerError {
+        BrokerError(
+            .accessDenied,
+            "Session \(session.rawValue) belongs to another client; a session answers the connection that created it.")
+    }
+
+    func unknownSession(_ session: SessionID) -> BrokerError {
+        BrokerError(.unknownSession, "There is no session \(session.rawValue). Create one with CreateSession.")
+    }
+
+    private func object(of message: BusMessage, for client: BrokerClient) throws(BrokerError) -> BusObject {
+        // The commonest two without a text of the path.
+        if message.isPath("/org/camarb/Broker1") { return .broker }
+        if let number = message.pathNumber(after: "/org/camarb/session/") {
+            return try object(of: SessionID(number), for: client)
+        }
+        return try object(at: message.path, for: client)
+    }
+
+    /// Another user's session does not even exist for the caller.
+    private func object(of session: SessionID, for client: BrokerClient) throws(BrokerError) -> BusObject {
+        guard let owner = clients.owner(of: session), owner.uid == client.uid || trust.isTrusted(client) else {
+            throw unknownSession(session)
+        }
+        return .session(session, of: owner)
+    }
+
+    private func object(at path: String, for client: BrokerClient) throws(BrokerError) -> BusObject {
+        switch path {
+        case ObjectPath.broker: return .broker
+        case ObjectPath.shell: return .shell
+        case ObjectPath.root: return .root
+        case "/", "/org", "/org/freedesktop", "/org/freedesktop/DBus", ObjectPath.cameras, ObjectPath.sessions:
+            return .node
+        default: break
+        }
+        if let link = cameras.order.first(where: { $0.capabilities != nil && ObjectPath.camera($0.camera) == path }) {
+            return .camera(link)
+        }
+        if let session = ObjectPath.sessionID(path) { return try object(of: session, for: client) }
+        let known = [ObjectPath.root, ObjectPath.broker, ObjectPath.shell] + cameras.paths
+        throw BrokerError(
+            .unknownObject, "There is no object \(path.quotedShort); there are \(known.joined(separator: ", ")).")
+    }
+}
+
+extension WireValue {
+    /// The first text in it that is longer than any of ours; nil when there is none.
+    fileprivate var textTooLong: String? {
+        switch self {
+        case .string(let text), .objectPath(let text): text.utf8.count > ClientBound.textBytesMax ? text : nil
+        case .array(_, let values), .structure(let values): values.lazy.compactMap(\.textTooLong).first
+        case .dictionary(let dictionary):
+            dictionary.entries.lazy.compactMap { entry in
+                entry.key.utf8.count > ClientBound.textBytesMax ? entry.key : entry.value.textTooLong
+            }.first
+        default: nil
+        }
+    }
+}
+
+/// The methods of each interface, made once from the tables of `ArbiterProtocol`: what is introspected is what is dispatched.
+struct MethodTables {
+    typealias Handler = @Sendable (Broker, Request, inout WireReader) throws(BrokerError) -> Void
+
+    struct Entry {
+        var name: String
+        /// The signature of what it takes.
+        var takes: String
+        var run: Handler
+    }
+
+    struct Table {
+        var interface: Interface
+        /// In the interface's order.
+        var entries: [Entry]
+
+        /// The method that the message calls. A dozen comparisons of a few bytes cost less than a text to look up.
+        func entry(for message: BusMessage) -> Entry? { entries.first { message.isMember($0.name) } }
+    }
+
+    let broker: Table
+    let session: Table
+    let shell: Table
+    let camera: Table
+
+    init() {
+        broker = Self.table(.broker, Self.brokerMethods)
+        session = Self.table(.session, Self.sessionMethods.merging(Self.recordingMethods) { $1 })
+        shell = Self.table(.shell, Self.shellMethods.merging(Self.answerMethods) { $1 })
+        camera = Self.table(.camera, [:])
+    }
+
+    /// A method that is one event of the session it is called on.
+    static func deciding(_ event: @escaping @Sendable (SessionID) -> Event) -> Handler {
+        { (broker, request, _) throws(BrokerError) in broker.decide(event(try request.session), request) }
+    }
+
+    private static func table(_ interface: Interface, _ handlers: [String: Handler]) -> Table {
+        let entries = interface.methods.map { method in
+            guard let run = handlers[method.name] else {
+                preconditionFailure("\(interface.name).\(method.name) has no implementation.")
+            }
+            return Entry(name: method.name, takes: method.signatureTaken, run: run)
+        }
+        return Table(interface: interface, entries: entries)
+    }
+}

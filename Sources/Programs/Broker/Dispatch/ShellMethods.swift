@@ -1,0 +1,200 @@
+import Arbiter
+import ArbiterProtocol
+import System
+
+/// Facts from shells and agents. One is believed for its own user; root, and the broker's own user, for everybody.
+extension MethodTables {
+    static let shellMethods: [String: Handler] = [
+        "Attach": { (broker, request, reader) throws(BrokerError) in
+            let source = try MethodTables.source(&reader)
+            broker.desktops.attach(
+                source, request.client, try broker.desktops.askToSpeak(as: source.role, request.client))
+        },
+        "AttachPlacing": { (broker, request, reader) throws(BrokerError) in
+            let source = try MethodTables.source(&reader)
+            let wires = try reader.dictionaries("apps")
+            // Before anything is looked up: the list may be as long as a message.
+            guard wires.count <= ClientBound.placedAppsMax else {
+                throw BrokerError(
+                    .limitExceeded,
+                    "apps has \(wires.count) entries; a client may place \(ClientBound.placedAppsMax) apps.")
+            }
+            var places: [(app: AppID, presence: Presence, focused: Bool)] = []
+            var seen: Set<AppID> = []
+            for (index, wire) in wires.enumerated() {
+                let fields = WireFields("apps[\(index)]", wire)
+                let app = try broker.desktops.app(try fields.string("app"), by: request.client)
+                guard seen.insert(app).inserted else {
+                    throw BrokerError(
+                        .invalidValue, "apps[\(index)] is \(app.name.quotedShort) again; each app is there once.")
+                }
+                places.append(
+                    (app, try MethodTables.presence(try fields.string("presence")), try fields.boolean("focused")))
+            }
+            let mayBe = try broker.desktops.askToSpeak(as: source.role, request.client)
+            let events = try broker.desktops.placing(places, by: source, request.client)
+            request.answerLater()
+            broker.desktops.place(events[...], source, mayBe, request)
+        },
+        "DescribeSource": { (broker, request, reader) throws(BrokerError) in
+            let words = try reader.string("words")
+            guard words.utf8.count <= ClientBound.sourceBytesMax else {
+                throw BrokerError(
+                    .invalidValue,
+                    "words is \(words.quotedShort); it takes at most \(ClientBound.sourceBytesMax) bytes.")
+            }
+            guard let more = request.client.more, !more.sources.isEmpty else {
+                throw BrokerError(
+                    .notTrusted,
+                    request.client.more?.displaced
+                        ?? "Only a presence source says what it knows from; call Attach first."
+                )
+            }
+            more.sourceWords = Journal.printable(words, keepLines: false)
+        },
+        "Detach": { (broker, request, reader) throws(BrokerError) in
+            broker.desktops.detach(try MethodTables.source(&reader), request.client)
+        },
+        "PlaceApp": { (broker, request, reader) throws(BrokerError) in
+            let app = try broker.desktops.app(try reader.string("app"), by: request.client)
+            guard let source = request.client.more?.sources.first else {
+                throw BrokerError(
+                    .notTrusted,
+                    request.client.more?.displaced ?? "Only a presence source places apps; call Attach first.")
+            }
+            let presence = try MethodTables.presence(try reader.string("presence"))
+            let focused = try reader.boolean("focused")
+            for event in try broker.desktops.placing([(app, presence, focused)], by: source, request.client) {
+                broker.decide(event, request)
+            }
+        },
+        "TakeMicrophone": { (broker, request, reader) throws(BrokerError) in
+            let app = try broker.desktops.app(try reader.string("app"), by: request.client)
+            try broker.desktops.requireSpeaker(of: app, request.client)
+            let more = request.client.withMore()
+            if !more.microphones.contains(app) {
+                guard more.microphones.count < ClientBound.microphonesMax else {
+                    throw BrokerError(
+                        .limitExceeded,
+                        "The client has taken the microphone for \(more.microphones.count) apps, the most it may; "
+                            + "ReleaseMicrophone first.")
+                }
+                try broker.clients.charge(.microphones, to: request.client, "ReleaseMicrophone first.")
+                more.microphones.append(app)
+            }
+            broker.desktops.say(request) { $0.say(microphoneOf: app, taken: true, by: .client(request.client.id)) }
+        },
+        "ReleaseMicrophone": { (broker, request, reader) throws(BrokerError) in
+            let app = try broker.desktops.app(try reader.string("app"), by: request.client)
+            if let more = request.client.more, let place = more.microphones.firstIndex(of: app) {
+                more.microphones.remove(at: place)
+                broker.clients.release(.microphones, 1, of: request.client)
+            }
+            broker.desktops.say(request) { $0.say(microphoneOf: app, taken: false, by: .client(request.client.id)) }
+        },
+        "WatchMicrophones": { (broker, request, reader) throws(BrokerError) in
+            try broker.desktops.reportMicrophones(try reader.boolean("on"), request.client)
+        },
+        "ListClients": { (broker, request, reader) throws(BrokerError) in
+            request.answer([broker.desktops.listClients(for: request.client)])
+        },
+        "SetPrivacy": { (broker, request, reader) throws(BrokerError) in
+            try broker.trust.require(request)
+            let camera = try broker.cameras.named(try reader.string("camera"))
+            let on = try reader.boolean("on")
+            broker.desktops.say(request) { $0.say(privacy: camera?.camera, on: on, by: .trusted) }
+        },
+        "SetPressure": { (broker, request, reader) throws(BrokerError) in
+            try broker.trust.require(request)
+            let word = try reader.string("level")
+            guard let level = SystemPressure(wireName: word) else {
+                let levels = SystemPressure.allCases.map(\.wireName).joined(separator: ", ")
+                throw BrokerError(.invalidValue, "level is \(word.quotedShort); it takes \(levels).")
+            }
+            // A shell may know what no file tells; `nominal` takes its word back.
+            broker.desktops.say(request) { $0.say(pressure: level == .nominal ? nil : level, by: .trusted) }
+        },
+        "RaiseSensitiveContent": { (broker, request, reader) throws(BrokerError) in
+            let app = try broker.desktops.app(try reader.string("app"), by: request.client)
+            try broker.desktops.requireSpeaker(of: app, request.client)
+            broker.decide(.sensitiveContent(app), request)
+        },
+        "SetLoginSession": { (broker, request, reader) throws(BrokerError) in
+            try broker.trust.require(request)
+            let name = try reader.string("session")
+            guard !name.isEmpty, name.utf8.count <= AppIdentity.nameBytesMax else {
+                throw BrokerError(.invalidValue, "session is \(name.quotedShort); it takes a login session's name.")
+            }
+            let active = try reader.boolean("active")
+            // It is at the usual seat, and its clients are of one user.
+            let member = broker.clients.values.filter { $0.loginSessions.contains(LoginSessionID(name)) }
+                .min { $0.id < $1.id }
+            let facts = LoginSessionFacts(
+                active: active, locked: try reader.boolean("locked"),
+                user: member?.uid ?? LoginSessionFacts.userUnknown)
+            broker.desktops.say(request) { $0.say(login: LoginSessionID(name), facts, by: .trusted) }
+        },
+        "SetSleep": { (broker, request, reader) throws(BrokerError) in
+            try broker.trust.require(request)
+            let asleep = try reader.boolean("asleep")
+            broker.desktops.say(request) { $0.say(asleep: asleep, by: .trusted) }
+        },
+        "Override": { (broker, request, reader) throws(BrokerError) in
+            try broker.trust.require(request)
+            let name = try reader.string("app")
+            broker.decide(
+                .operatorChose(name.isEmpty ? nil : try broker.desktops.app(name, by: request.client)), request)
+        },
+        "SetMode": { (broker, request, reader) throws(BrokerError) in
+            // It decides between apps of all users.
+            try broker.trust.require(request)
+            let name = try MethodTables.attributeWord("mode", &reader)
+            broker.decide(.modeSet(name.isEmpty ? nil : name, by: request.client.uid == 0 ? .root : .operator), request)
+        },
+        "SetAttribute": { (broker, request, reader) throws(BrokerError) in
+            // It decides between apps of all users.
+            try broker.trust.require(request)
+            let app = try broker.desktops.app(try reader.string("app"), by: request.client)
+            let name = try MethodTables.attributeWord("attribute", &reader)
+            let value = try MethodTables.attributeWord("value", &reader)
+            broker.decide(.attribute(app, name: name, value: value.isEmpty ? nil : value), request)
+        },
+        "Plug": { (broker, request, reader) throws(BrokerError) in
+            try broker.trust.require(request)
+            let name = try reader.string("camera")
+            guard let link = try broker.cameras.named(name) else {
+                throw BrokerError(.unknownCamera, "camera is empty; it takes the id of one camera.")
+            }
+            guard link.spec.hasPrefix("simulated") || link.spec.hasPrefix("file:") || link is DryCamera else {
+                throw BrokerError(.invalidValue, "Camera “\(name)” is a real one: only its plug unplugs it.")
+            }
+            link.setPresent(try reader.boolean("present"))
+        },
+    ]
+}
+
+extension PresenceSource {
+    /// What `MethodTables.source` took.
+    fileprivate var role: Speakers.Role { self == .shell ? .shell : .agent }
+}
+
+extension MethodTables {
+    static func source(_ reader: inout WireReader) throws(BrokerError) -> PresenceSource {
+        let word = try reader.string("source")
+        guard let source = PresenceSource(rawValue: word), source == .shell || source == .agent else {
+            throw BrokerError(.invalidValue, "source is \(word.quotedShort); it takes shell, agent.")
+        }
+        return source
+    }
+
+    /// An attribute's name or value: it may be kept and shown, so that it is as short as a policy's are.
+    static func attributeWord(_ argument: String, _ reader: inout WireReader) throws(BrokerError) -> String {
+        let word = try reader.string(argument)
+        guard word.utf8.count <= AppIdentity.nameBytesMax else {
+            throw BrokerError(
+                .invalidValue,
+                "\(argument) is \(word.quotedShort); it takes at most \(AppIdentity.nameBytesMax) bytes.")
+        }
+        return word
+    }
+}

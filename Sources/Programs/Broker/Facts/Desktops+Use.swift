@@ -1,0 +1,113 @@
+import Arbiter
+import ArbiterProtocol
+import Bus
+import Glibc
+
+/// What a user's desktop shows of cameras: the holder of each, since when, and which of its apps wait.
+extension Desktops {
+    private var clients: Clients { broker.clients }
+
+    func listUse(for client: BrokerClient) -> WireValue {
+        let more = client.withMore()
+        if !more.wantsUse {
+            more.wantsUse = true
+            useLists += 1
+        }
+        let waits = broker.arbiter.waits(of: client.uid)
+        var list: [WireDictionary] = []
+        for link in broker.cameras.order {
+            guard let camera = broker.arbiter.status(of: link.camera) else { continue }
+            let holder =
+                camera.holderApp.map { broker.trust.shown($0, to: client) } ?? link.outside.map { .outside($0) }
+            let waiting = waits.filter { $0.camera == link.camera }.prefix(Inquiries.companyMax)
+            guard holder != nil || !waiting.isEmpty else { continue }
+            let isOwn = camera.holderApp?.user == client.uid
+            let isRecording = camera.holder.flatMap { broker.arbiter.status(of: $0)?.isRecording } ?? false
+            list.append([
+                "camera": .string(link.camera.name), "name": .string(camera.capabilities.name),
+                "holder": .string(holder?.wireName ?? ""), "own": .boolean(isOwn),
+                "recording": .boolean(isOwn && isRecording), "since": .int64(camera.heldSince.map(Self.realTime) ?? 0),
+                "waiting": .dictionaries(
+                    waiting.map { ["app": .string($0.app.name), "since": .int64(Self.realTime($0.since))] }),
+            ])
+        }
+        return .dictionaries(list)
+    }
+
+    /// A moment as a clock on the wall shows it, in microseconds.
+    static func realTime(_ moment: Moment) -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        let real = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+        return real - (Broker.now() - moment).wholeNanoseconds / 1000
+    }
+
+    /// What a step means for clients that show it: that use has changed, and that a recording was cut.
+    func tell(_ event: Event, _ effects: [Effect]) {
+        if speakers.isEmpty, useLists == 0 { return }
+        var isOther = false
+        switch event {
+        // An app that waited and leaves is told nothing, and a user's own switch may concern no session.
+        case .disconnected, .closed, .ownPrivacy: isOther = true
+        default: break
+        }
+        for effect in effects {
+            switch effect {
+            case .announce(.holderChanged): isOther = true
+            case .notify(_, let session, _, let notice):
+                if notice.changesUse { isOther = true }
+                if case .wasInterrupted(_, let causes, let interrupter, .some, _) = notice {
+                    tellCut(session, causes, interrupter)
+                }
+            default: break
+            }
+        }
+        if isOther { tellUseChanged() }
+    }
+
+    /// Once to each client that asked since it was last told.
+    func tellUseChanged() {
+        guard useLists > 0 else { return }
+        for client in clients.values where client.more?.wantsUse == true && client.connection.isReady {
+            client.more?.wantsUse = false
+            useLists -= 1
+            tellShell(client, "UseChanged", [])
+        }
+    }
+
+    private func tellCut(_ session: SessionID, _ causes: CauseSet, _ interrupter: Interrupter?) {
+        guard let app = clients.owner(of: session)?.app, let status = broker.arbiter.status(of: session)
+        else { return }
+        for client in speaking(for: app.user) {
+            tellShell(
+                client, "RecordingCut",
+                [
+                    .string(app.name), .string(status.camera.name), .string(interrupter?.wireName ?? ""),
+                    .string(causes.reason?.wireName ?? ""),
+                ])
+        }
+    }
+
+    /// Each client that speaks for a user, in whichever role.
+    func speaking(for user: UInt32) -> [BrokerClient] {
+        Set(speakers.all.filter { $0.seat.user == nil || $0.seat.user == user }.map(\.speaker.client)).sorted()
+            .compactMap { clients[$0.rawValue] }
+    }
+
+    /// A signal of `Shell1` to one client.
+    func tellShell(_ client: BrokerClient, _ member: String, _ arguments: [WireValue]) {
+        client.connection.signal(path: ObjectPath.shell, interface: InterfaceName.shell, member: member, arguments)
+    }
+}
+
+extension SessionEvent {
+    /// The apps that wait or record may have changed.
+    fileprivate var changesUse: Bool {
+        switch self {
+        case .wasInterrupted, .interruptionChanged, .interruptionEnded, .sessionStopped, .recordingStarted,
+            .recordingFinished:
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,124 @@
+package import Arbiter
+package import ArbiterProtocol
+package import System
+
+/// What the observer asks and tells, on the loop's thread.
+package protocol PressureObserverOwner: AnyObject {
+    var policy: Policy { get }
+    var isAskedToRun: Bool { get }
+    /// - Parameter level: as the machine's figures have it; nil: nobody looks any more.
+    func measured(_ level: SystemPressure?)
+    /// A sentence for the journal.
+    func pressureChanged(_ words: String)
+}
+
+/// The machine's own figures as a fact for the core, while they matter: while a rule of the policy reads pressure, the
+/// policy does not forbid it, and somebody asks for a camera. Else nothing is read, and nothing wakes the broker.
+///
+/// Files of `/proc` and `/sys` are read beside the loop (`SideWork`): a sensor behind a bus, or one that its firmware
+/// answers for, takes its time, and may never answer. Then its reading is given up, and the machine counts as one that
+/// says nothing, until it comes back.
+///
+/// Threading: on the loop's thread.
+package final class PressureObserver {
+    private unowned let owner: any PressureObserverOwner
+    private let readings: @Sendable () -> LoadReading
+    private let times: Times
+    private let side: SideWork
+    private var timer: Timer?
+    private var gauge = PressureGauge()
+    /// As `[pressure]` of the policy in force has it.
+    private var settings = PressureSettings.usual
+    /// The policy wants it looked at.
+    private var isWanted = false
+    /// Between the first reading and the last.
+    private var isLooking = false
+    /// As it was last told; nil while nobody looks.
+    private var measured: SystemPressure?
+    /// Why the machine's figures are not known although they are wanted; empty when they are.
+    package private(set) var trouble = ""
+
+    /// In nanoseconds.
+    package struct Times {
+        /// From one reading to the next.
+        package var interval = PressureGauge.interval
+        /// How long a reading may take before it counts as none. Whole machines are read in a few milliseconds.
+        package var readMax: Int64 = 5_000_000_000
+
+        package init() {}
+    }
+
+    /// - Parameter readings: reads the machine once, beside the loop.
+    package init(
+        _ owner: any PressureObserverOwner, on loop: EventLoop, times: Times = Times(),
+        _ readings: @escaping @Sendable () -> LoadReading
+    ) throws(SystemFault) {
+        self.owner = owner
+        self.readings = readings
+        self.times = times
+        side = try SideWork(on: loop)
+        timer = try loop.addTimer { [unowned self] in timerRang() }
+    }
+
+    /// The reading that says that the machine is pressed; empty while it is not.
+    package var why: String { gauge.why }
+
+    /// Another policy is in force.
+    package func policyChanged() {
+        settings = owner.policy.pressure
+        isWanted = settings.isWatched && owner.policy.readsPressure
+        if isLooking && !isWanted { end() }
+        lookWhereWanted()
+    }
+
+    /// Called after every step: begins where somebody asks for a camera now.
+    package func lookWhereWanted() {
+        guard isWanted, !isLooking, owner.isAskedToRun else { return }
+        isLooking = true
+        read()
+    }
+
+    private func read() {
+        let isBegun = side.begin(readings, done: { [unowned self] reading in take(reading) })
+        // Without a thread there is no reading this time.
+        timer?.arm(at: EventLoop.now + (isBegun ? times.readMax : times.interval))
+    }
+
+    private func timerRang() {
+        guard isLooking else { return }
+        guard owner.isAskedToRun else { return end() }
+        guard side.isBusy else { return read() }
+        trouble = "the machine's sensors have not answered for \(times.readMax / 1_000_000_000) s"
+        weigh(LoadReading())
+        timer?.arm(at: EventLoop.now + times.readMax)
+    }
+
+    private func take(_ reading: LoadReading) {
+        guard isLooking else { return }
+        trouble = reading.isEmpty ? "this machine has neither /proc/pressure nor a thermal zone that can be read" : ""
+        weigh(reading)
+        timer?.arm(at: EventLoop.now + times.interval)
+    }
+
+    private func weigh(_ reading: LoadReading) {
+        let changed = gauge.take(reading, settings) != nil
+        if measured == nil || changed { tell(gauge.level) }
+        if changed {
+            owner.pressureChanged(
+                "the machine's pressure is \(gauge.level.wireName)" + (gauge.why.isEmpty ? "" : ": \(gauge.why)"))
+        }
+    }
+
+    private func end() {
+        isLooking = false
+        timer?.arm(at: nil)
+        trouble = ""
+        _ = gauge.forget()
+        tell(nil)
+    }
+
+    private func tell(_ level: SystemPressure?) {
+        measured = level
+        owner.measured(level)
+    }
+}

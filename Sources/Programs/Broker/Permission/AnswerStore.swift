@@ -1,0 +1,272 @@
+package import ArbiterProtocol
+import Glibc
+package import System
+
+/// What users said of their apps, kept from one broker to the next: a file for each user, in a folder that is the broker's
+/// alone, and in memory for as long as the user has a client.
+///
+///     file ──a client comes: its lines, one by one──▶ in memory ──something is said──▶ to be written ──beside the loop──┐
+///      ▲                                                 │  ▲                                                          │
+///      └────────────the last client has left─────────────┘  └──────────────────────────────────────────────────────────┘
+///
+/// A file is written as a whole, in one step, and synced: a broker that is killed meanwhile leaves the old one or the new
+/// one. One is written at a time, once for all that was said meanwhile. What cannot be written stays in memory, also without
+/// a client, and is written again when the user's next client leaves. A file that cannot be read is never written over.
+package final class AnswerStore {
+    /// As many answers as the core takes, with names as long as they may be.
+    static let bytesMax = 512 * 1024
+    /// Users with a file: as many as there may be connections, and 92 MB where all of them have said all they may. A user
+    /// that has a file keeps it, however many others come.
+    package static let filesMax = 512
+
+    /// Work on a file; nil: it is done.
+    package typealias Job = @Sendable () -> SystemFault?
+    /// Begins a job elsewhere, and calls back on the loop's thread; false: it cannot be begun.
+    package typealias Aside = (_ job: @escaping Job, _ done: @escaping (SystemFault?) -> Void) -> Bool
+
+    /// Nil: nothing outlives the broker.
+    package let folder: String?
+    private let aside: Aside
+    private let warn: (_ user: UInt32, _ sentence: String) -> Void
+    /// Of users who have a client, or whose file is still to be written.
+    private var users: [UInt32: Known] = [:]
+    /// Whose file is to be written, once each, in the order in which something was said.
+    private var unwritten: [UInt32] = []
+    private var writing: UInt32?
+    /// Nothing of a user is in memory any more.
+    package var onGone: (UInt32) -> Void = { _ in }
+
+    private struct Known {
+        var said = Said()
+        /// On the disk, empty files left aside.
+        var hasFile: Bool
+        /// The file is not as what was said.
+        var isUnwritten = false
+        /// The last client has left.
+        var isLeaving = false
+        /// Who waits until all that was said so far is written.
+        var waiting: [() -> Void] = []
+
+        init(hasFile: Bool) { self.hasFile = hasFile }
+    }
+
+    private struct Said {
+        var byKey: [Key: KeptAnswer] = [:]
+        /// The privacy switch for all of its sessions.
+        var isPrivate = false
+
+        /// As a file has it, in the order of the names.
+        var text: String {
+            let answers = byKey.values.sorted { ($0.app, $0.isClaimed ? 1 : 0) < ($1.app, $1.isClaimed ? 1 : 0) }
+            return (isPrivate ? KeptLines.privateLine + "\n" : "") + answers.map { $0.line + "\n" }.joined()
+        }
+    }
+
+    private struct Key: Hashable {
+        var app: String
+        var isClaimed: Bool
+    }
+
+    /// - Parameters:
+    ///   - aside: only one job is begun at a time.
+    ///   - warn: gets sentences for the journal.
+    package init(
+        folder: String?, aside: @escaping Aside, warn: @escaping (_ user: UInt32, _ sentence: String) -> Void
+    ) {
+        self.folder = folder
+        self.aside = aside
+        self.warn = warn
+    }
+
+    /// The service manager's, for a service; else where a user's programs keep what they know.
+    package static var usualFolder: String? {
+        func path(_ name: String) -> String? {
+            getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+        }
+        // Several folders are told with colons between.
+        if let state = path("STATE_DIRECTORY") { return String(state.prefix { $0 != ":" }) + "/answers" }
+        if let state = path("XDG_STATE_HOME") { return state + "/camarb/answers" }
+        return path("HOME").map { $0 + "/.local/state/camarb/answers" }
+    }
+
+    // MARK: Reading
+
+    /// The lines that are kept for a user, for the caller to `take` one after the other. From then on the user has a client.
+    package func lines(of user: UInt32) throws(SystemFault) -> KeptLines {
+        if users[user] != nil {
+            users[user]?.isLeaving = false
+            return KeptLines(users[user].map { Array($0.said.text.utf8) } ?? [])
+        }
+        let bytes = try read(user, atMost: Self.bytesMax)
+        users[user] = Known(hasFile: bytes != nil)
+        return KeptLines(bytes ?? [])
+    }
+
+    /// Takes into memory what a line says; a second line about one app says nothing.
+    package func take(_ line: KeptLines.Line, of user: UInt32) {
+        switch line {
+        case .isPrivate: users[user]?.said.isPrivate = true
+        case .answer(let answer):
+            let key = Key(app: answer.app, isClaimed: answer.isClaimed)
+            if users[user]?.said.byKey[key] == nil { users[user]?.said.byKey[key] = answer }
+        case .unreadable(let number):
+            warn(user, "\(path(of: user)): line \(number) is passed over: it is nothing that a broker wrote.")
+        }
+    }
+
+    /// Whether a user's own privacy switch is on, for a user of whom nothing has to be in memory: the first line says so.
+    package func saysPrivate(_ user: UInt32) -> Bool {
+        if let known = users[user] { return known.said.isPrivate }
+        let line = Array((KeptLines.privateLine + "\n").utf8)
+        return (try? read(user, atMost: line.count)) == line
+    }
+
+    /// The beginning of a user's file; nil: there is none.
+    private func read(_ user: UInt32, atMost bytesMax: Int) throws(SystemFault) -> [UInt8]? {
+        guard folder != nil else { return nil }
+        let path = path(of: user)
+        // A FIFO of that name would make the broker wait for its writer, for ever.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        if descriptor < 0, errno == ENOENT { return nil }
+        guard descriptor >= 0 else { throw SystemFault("open \(path)", errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw SystemFault("stat \(path)", errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw SystemFault("read \(path), which is no regular file", EINVAL)
+        }
+        var bytes = [UInt8](repeating: 0, count: min(bytesMax, max(0, Int(status.st_size))))
+        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        guard count >= 0 else { throw SystemFault("read \(path)", errno) }
+        return Array(bytes.prefix(count))
+    }
+
+    private func path(of user: UInt32) -> String { "\(folder ?? "")/\(user)" }
+
+    /// Since when an answer stands; "" where that is not known.
+    package func since(_ app: String, isClaimed: Bool, of user: UInt32) -> String {
+        users[user]?.said.byKey[Key(app: app, isClaimed: isClaimed)]?.since ?? ""
+    }
+
+    /// What of a user is in memory, the own privacy switch as one answer.
+    package func count(of user: UInt32) -> Int {
+        users[user].map { $0.said.byKey.count + ($0.said.isPrivate ? 1 : 0) } ?? 0
+    }
+
+    // MARK: Saying
+
+    /// Whether something may be kept for a user: it has a file, or there are fewer than `filesMax`.
+    package func hasRoom(for user: UInt32) -> Bool {
+        guard let folder, let known = users[user], !known.hasFile, !known.isUnwritten else { return true }
+        let coming = users.values.count { !$0.hasFile && $0.isUnwritten }
+        // Others are unfinished.
+        let files = namesInFolder(folder).count { name in
+            name.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        }
+        return coming + files < Self.filesMax
+    }
+
+    /// - Parameter answer: nil: it is forgotten.
+    package func keep(_ user: UInt32, _ app: String, isClaimed: Bool, _ answer: AppAnswer?, _ origin: AnswerOrigin) {
+        let key = Key(app: app, isClaimed: isClaimed)
+        let before = users[user]?.said.byKey[key]
+        if before?.answer == answer, answer == nil || before?.origin == origin { return }
+        users[user]?.said.byKey[key] = answer.map {
+            KeptAnswer(app: app, isClaimed: isClaimed, answer: $0, origin: origin, since: WallClock.writtenNow)
+        }
+        changed(user)
+    }
+
+    package func keep(privacy isOn: Bool, of user: UInt32) {
+        guard users[user]?.said.isPrivate != isOn else { return }
+        users[user]?.said.isPrivate = isOn
+        changed(user)
+    }
+
+    /// Calls back once all that was said so far is in the user's file, or could not be written to it; at once, where it is.
+    package func whenWritten(_ user: UInt32, _ work: @escaping () -> Void) {
+        guard unwritten.contains(user) || writing == user else { return work() }
+        users[user]?.waiting.append(work)
+    }
+
+    /// The last client of a user has left: its memory goes as soon as its file is written.
+    package func leave(_ user: UInt32) {
+        guard users[user] != nil else { return }
+        users[user]?.isLeaving = true
+        if users[user]?.isUnwritten == true { changed(user) } else { drop(user) }
+    }
+
+    // MARK: Writing
+
+    private func changed(_ user: UInt32) {
+        // Never over a file that could not be read: then nothing is known here.
+        guard folder != nil, users[user] != nil else { return }
+        users[user]?.isUnwritten = true
+        if !unwritten.contains(user) { unwritten.append(user) }
+        writeNext()
+    }
+
+    private func writeNext() {
+        guard writing == nil, let folder, !unwritten.isEmpty else { return }
+        let user = unwritten.removeFirst()
+        guard let known = users[user] else { return writeNext() }
+        writing = user
+        // Who comes later waits for the next writing.
+        users[user]?.waiting = []
+        let (said, path) = (known.said, path(of: user))
+        let job: Job = { Self.write(said, to: path, in: folder) }
+        let done: (SystemFault?) -> Void = { [weak self] fault in self?.wrote(user, fault, known.waiting) }
+        // Where no thread can be had, the loop waits for the disk.
+        if !aside(job, done) { done(job()) }
+    }
+
+    private func wrote(_ user: UInt32, _ fault: SystemFault?, _ waiting: [() -> Void]) {
+        writing = nil
+        if let fault {
+            warn(user, "what user \(user) said of apps cannot be written to \(folder ?? ""): \(fault)")
+        } else if !unwritten.contains(user), let known = users[user] {
+            users[user]?.isUnwritten = false
+            users[user]?.hasFile = known.said.isPrivate || !known.said.byKey.isEmpty
+        }
+        var waiting = waiting
+        if !unwritten.contains(user), let late = users[user]?.waiting {
+            waiting += late
+            users[user]?.waiting = []
+        }
+        for work in waiting { work() }
+        if users[user]?.isLeaving == true { drop(user) }
+        writeNext()
+    }
+
+    private func drop(_ user: UInt32) {
+        // Without a folder there is nothing to read it from again.
+        guard folder != nil, users[user]?.isUnwritten == false, writing != user else { return }
+        users[user] = nil
+        onGone(user)
+    }
+
+    /// A user of whom nothing is to be kept has no file.
+    private static func write(_ said: Said, to path: String, in folder: String) -> SystemFault? {
+        let text = said.text
+        makeFolder(folder)
+        do throws(SystemFault) {
+            guard text.isEmpty else {
+                try WholeFile.write(text, to: path)
+                try WholeFile.sync(path)
+                return nil
+            }
+            guard unlink(path) == 0 || errno == ENOENT else { throw SystemFault("remove \(path)", errno) }
+            try WholeFile.syncFolder(of: path)
+            return nil
+        } catch { return error }
+    }
+
+    private static func makeFolder(_ folder: String) {
+        var path = ""
+        for part in folder.split(separator: "/") {
+            path += "/" + part
+            // There already, or it cannot be made: then writing says why.
+            _ = mkdir(path, 0o700)
+        }
+    }
+}

@@ -1,0 +1,210 @@
+import Arbiter
+import ArbiterProtocol
+import Bus
+import Scenario
+import System
+
+/// `PropertiesChanged`, for clients that read properties: one signal a step and object, after the step's notices and
+/// before the answer to the call that caused it.
+final class PropertyTelling {
+    private unowned let broker: Broker
+    var news = PropertyNews()
+
+    private var clients: Clients { broker.clients }
+    private var cameras: Cameras { broker.cameras }
+    private var trust: Trust { broker.trust }
+    init(_ broker: Broker) { self.broker = broker }
+
+    /// The client has read a property, or wants such signals: from now on it is told what changes.
+    func isRead(by client: BrokerClient) {
+        guard !client.readsProperties, !client.isGone else { return }
+        client.readsProperties = true
+        news.readerCame()
+        if news.readers == 1 {
+            _ = news.changes(ofBroker: brokerProperties)
+            for link in cameras.order where link.capabilities != nil {
+                _ = news.change(of: link.camera, facts(of: link))
+            }
+        }
+        for session in client.sessions { beginNews(of: session, client) }
+    }
+
+    /// A rule of `AddMatch`. What names another interface or member cannot match.
+    func addMatch(_ rule: String, _ client: BrokerClient) {
+        let isOther =
+            (rule.holds("interface=") && !rule.holds(StandardInterface.properties))
+            || (rule.holds("member=") && !rule.holds(Self.propertiesChanged))
+        if !isOther { isRead(by: client) }
+    }
+
+    func forget(_ client: BrokerClient) {
+        guard client.readsProperties else { return }
+        client.readsProperties = false
+        news.readerLeft()
+    }
+
+    /// Its owner knows what it is now.
+    func beginNews(of session: SessionID, _ client: BrokerClient) {
+        guard client.readsProperties, let facts = facts(of: session) else { return }
+        news.begin(session, facts)
+    }
+
+    /// Once for each step, after its effects. Without readers it costs a comparison.
+    func tell(_ event: Event, _ effects: [Effect]) {
+        guard news.readers > 0 else { return }
+        var seen: Set<UInt64> = []
+        for effect in effects {
+            if case .notify(_, let session, _, let notice) = effect, notice.mayChangeProperties,
+                seen.insert(session.rawValue).inserted
+            {
+                tellChanges(of: session)
+            }
+        }
+        for case .session(let session) in event.subjects where seen.insert(session.rawValue).inserted {
+            tellChanges(of: session)
+        }
+        switch event {
+        // What is in force, or kept for later, may change without a word to the session it concerns.
+        case .recorderStreaming(let camera, _, _), .recorderRefusedConfiguration(let camera, _, _, _),
+            .cameraAppeared(let camera, _, _):
+            news.noteSessions(on: camera)
+        default: break
+        }
+        // That a camera is free is told when its cut is done, which no effect says.
+        if !effects.isEmpty || !event.described.traits.contains(.routine) || event.recorderNewsOf != nil {
+            news.noteRunning()
+            for link in cameras.order { tellChanges(of: link) }
+            if news.isBrokerDue || broker.arbiter.isPresenceKnown != news.wasPresenceKnown { tellBrokerChanges() }
+        }
+        lookLater()
+    }
+
+    /// Something is amiss, or well again, or another policy is about to be in force.
+    func degradedMayHaveChanged() {
+        guard news.readers > 0, !news.isBrokerDue else { return }
+        news.isBrokerDue = true
+        broker.loop.defer { [self] in if news.isBrokerDue { tellBrokerChanges() } }
+    }
+
+    private func lookLater() {
+        guard news.shouldBeginLook() else { return }
+        broker.loop.defer { [self] in
+            for session in news.takeDue() { tellChanges(of: session) }
+            lookLater()
+        }
+    }
+
+    func facts(of session: SessionID) -> SessionFacts? {
+        guard let status = broker.arbiter.status(of: session) else { return nil }
+        return SessionFacts(
+            camera: status.camera, isRunning: status.state == .running, isInterrupted: status.state == .interrupted,
+            access: status.access, causes: status.causes, configuration: status.configuration)
+    }
+
+    private func facts(of link: CameraLink) -> CameraFacts {
+        CameraFacts(
+            capabilities: link.capabilities, generation: link.generation, isPresent: link.isPresent,
+            holder: link.holder, outside: link.outside)
+    }
+
+    /// One of the broker's, by its name in the interface's table.
+    func value(ofBroker property: String) -> WireValue? {
+        switch property {
+        case "Version": .string(Release.version)
+        case "PolicyName": .string(broker.arbiter.policy.name)
+        case "PolicyHash": .string(broker.policy.hash)
+        case "Degraded": .string(broker.publisher.degraded)
+        case "PresenceKnown": .boolean(broker.arbiter.isPresenceKnown)
+        default: nil
+        }
+    }
+
+    private var brokerProperties: WireDictionary { WireDictionary(.broker) { value(ofBroker: $0) } }
+
+    /// One of a camera's, as the client may know it.
+    func value(of property: String, _ link: CameraLink, for client: BrokerClient) -> WireValue? {
+        switch property {
+        case "Id": .string(link.camera.name)
+        case "Name": .string(link.capabilities?.name ?? "")
+        case "Position": .string((link.capabilities?.position ?? .external).rawValue)
+        case "Generation": .uint64(link.generation)
+        case "Present": .boolean(link.isPresent)
+        case "Holder": .string(holderWords(link.holder, link.outside, for: client))
+        case "SensorWidth": .uint32(UInt32(clamping: link.capabilities?.sensorWidth ?? 0))
+        case "SensorHeight": .uint32(UInt32(clamping: link.capabilities?.sensorHeight ?? 0))
+        case "Formats": .dictionaries(link.capabilities?.formats.map(\.wire) ?? [])
+        case "DefaultFormatIndex": .uint32(UInt32(clamping: link.capabilities?.defaultFormatIndex ?? 0))
+        case "AvailableMetadataObjectTypes": .strings(link.capabilities?.availableMetadataObjectTypes ?? [])
+        case "Controls": .dictionaries(link.capabilities?.controls.map(\.wire) ?? [])
+        default: nil
+        }
+    }
+
+    /// The holder as the client may know it.
+    private func holderWords(_ holder: AppID?, _ outside: String?, for client: BrokerClient) -> String {
+        (holder.map { trust.shown($0, to: client) } ?? outside.map { Interrupter.outside($0) })?.wireName ?? ""
+    }
+
+    private static let propertiesChanged = "PropertiesChanged"
+
+    private func tellChanges(of session: SessionID) {
+        guard let client = clients.owner(of: session), client.readsProperties,
+            let facts = facts(of: session),
+            let changed = news.changes(of: session, facts)
+        else { return }
+        tell(client, ObjectPath.session(session), InterfaceName.session, changed)
+    }
+
+    private func tellChanges(of link: CameraLink) {
+        guard link.capabilities != nil else { return }
+        var facts = facts(of: link)
+        // While its last holder is being cut, nobody hears that it is free: the next one is often known.
+        if link.freeIsUntold { facts.holder = news.holder(of: link.camera) }
+        guard let before = news.change(of: link.camera, facts) else { return }
+        let named = facts.named(since: before)
+        for client in clients.values where client.readsProperties {
+            var changed = WireDictionary()
+            if facts.generation != before.generation { changed["Generation"] = .uint64(facts.generation) }
+            if facts.isPresent != before.isPresent { changed["Present"] = .boolean(facts.isPresent) }
+            // Two apps of another user look the same to the client.
+            let holder = holderWords(facts.holder, facts.outside, for: client)
+            if holder != holderWords(before.holder, before.outside, for: client) { changed["Holder"] = .string(holder) }
+            tell(client, ObjectPath.camera(link.camera), InterfaceName.camera, changed, named)
+        }
+    }
+
+    private func tellBrokerChanges() {
+        news.isBrokerDue = false
+        let changed = news.changes(ofBroker: brokerProperties)
+        if changed.isEmpty { return }
+        for client in clients.values where client.readsProperties {
+            tell(client, ObjectPath.broker, InterfaceName.broker, changed)
+        }
+    }
+
+    private func tell(
+        _ client: BrokerClient, _ path: String, _ interface: String, _ changed: WireDictionary, _ named: [String] = []
+    ) {
+        guard client.connection.isReady, !changed.entries.isEmpty || !named.isEmpty else { return }
+        let signal = BusMessage.signal(
+            on: client.connection, path: path, interface: StandardInterface.properties, member: Self.propertiesChanged)
+        signal?.append(interface)
+        signal?.append(changed)
+        signal?.append(named)
+        signal?.send()
+    }
+}
+
+extension SessionEvent {
+    /// False where the event itself says all there is to know.
+    fileprivate var mayChangeProperties: Bool {
+        switch self {
+        case .willBeInterrupted, .interruptionWithdrawn, .sharersChanged, .recordingStarted, .recordingPaused,
+            .recordingResumed, .recordingFinished, .photoCaptured, .rampFinished, .connectionsFormed:
+            false
+        case .wasInterrupted, .interruptionChanged, .interruptionEnded, .didStartRunning, .didStopRunning,
+            .accessChanged, .sessionStopped, .configurationApplied, .cameraStateChanged, .runtimeError:
+            true
+        }
+    }
+}

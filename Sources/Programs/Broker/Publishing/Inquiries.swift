@@ -1,0 +1,305 @@
+import Arbiter
+import ArbiterProtocol
+import Bus
+import Explain
+import Scenario
+import System
+
+import struct Explain.Explanation
+
+/// Questions that are answered from the core's state: what there is, why something was decided, and what would be.
+final class Inquiries {
+    unowned let broker: Broker
+    /// Plans and explanations.
+    let slow: SlowQuestions
+    private var pages = SessionPages()
+
+    private var clients: Clients { broker.clients }
+    private var cameras: Cameras { broker.cameras }
+    private var desktops: Desktops { broker.desktops }
+    var trust: Trust { broker.trust }
+
+    init(_ broker: Broker) throws(SystemFault) {
+        self.broker = broker
+        let trust = broker.trust
+        slow = try SlowQuestions(on: broker.loop) { trust.isTrusted($0) }
+    }
+
+    var isWorkingAside: Bool { slow.isBusy }
+
+    // MARK: Who holds what
+
+    /// Answers `GetStatus`: the first page of the sessions, and everything else.
+    func answerStatus(_ request: Request) {
+        let page = sessionPage(after: SessionID(0), for: request.client)
+        let status = status(for: request.client, page)
+        request.answer("a{sv}aa{sv}aa{sv}", or: status.wireArguments) { writer in
+            writer.append(status)
+            writer.append(each: status.cameras)
+            page.write(to: &writer)
+        }
+    }
+
+    private func status(for client: BrokerClient, _ page: SessionPages.Page) -> BrokerStatus {
+        let arbiter = broker.arbiter
+        let status = arbiter.overview()
+        let company = arbiter.company(atMost: Self.companyMax)
+        return BrokerStatus(
+            version: Release.version, policy: status.policy, policyHash: broker.policy.hash,
+            policyByHand: broker.policy.byHand?.sentence(broker.options.policy) ?? "",
+            degraded: broker.publisher.degraded,
+            presenceKnown: status.isPresenceKnown, placements: desktops.placements(for: client),
+            unknown: desktops.unknownFacts(for: client),
+            speakers: desktops.speakers(for: client), isPrivate: status.isPrivate,
+            isOwnPrivate: broker.permissions.isPrivate(client.uid), isAsleep: status.isAsleep,
+            loginSessionsUnknown: desktops.logins?.trouble ?? "",
+            loginSessions: desktops.logins?.status { trust.isTrusted(client) || $0 == client.uid } ?? [],
+            pressure: status.pressure, pressureWords: pressureStatus,
+            mode: ModeStatus(
+                inForce: status.mode ?? "", setBy: status.modeSetBy?.rawValue ?? "",
+                calendar: desktops.calendar?.mode ?? "", calendarUntil: desktops.calendar?.changeWords ?? ""),
+            override: overrideStatus(for: client), budgets: clients.budgetUses(for: client), moment: Broker.now(),
+            decision: arbiter.lastDecision,
+            // As given on the command line.
+            cameras: cameras.order.compactMap { link in status.cameras.first { $0.id == link.camera } }.map { camera in
+                ArbiterProtocol.CameraStatus(
+                    camera: camera.id, name: camera.capabilities.name, position: camera.capabilities.position,
+                    present: camera.isPresent, isPrivate: camera.isPrivate,
+                    generation: cameras[camera.id]?.generation ?? 0,
+                    tenancy: camera.tenancy, holder: camera.holderApp.map { trust.shown($0, to: client) },
+                    session: camera.holder.flatMap { session in
+                        camera.holderApp.map { trust.mayKnow($0, client) } == true ? session : nil
+                    },
+                    waiting: (company[camera.id]?.waiting ?? []).map { trust.shown($0, to: client) },
+                    sharers: (company[camera.id]?.watching ?? []).map { trust.shown($0, to: client) },
+                    outside: cameras[camera.id]?.outside,
+                    // That a program streams is told before the look that found it has said that it is not merely open.
+                    openIn: cameras[camera.id]?.outside == nil ? cameras[camera.id]?.openIn : nil,
+                    unwatched: cameras[camera.id]?.node.trouble, bypass: cameras[camera.id]?.bypass,
+                    fault: cameras[camera.id]?.fault)
+            },
+            sessions: page.sessions, hasMoreSessions: page.hasMore)
+    }
+
+    private func overrideStatus(for client: BrokerClient) -> OverrideStatus {
+        guard let choice = broker.arbiter.operatorChoice() else { return OverrideStatus() }
+        // The sentence may name apps of all users.
+        return OverrideStatus(
+            app: trust.shown(choice.app, to: client), trouble: trust.isTrusted(client) ? choice.trouble : "")
+    }
+
+    private var pressureStatus: PressureStatus {
+        PressureStatus(
+            said: desktops.facts.pressure(by: .trusted) ?? .nominal, measured: desktops.facts.pressure(by: .gauge),
+            why: desktops.pressure?.why ?? "", trouble: desktops.pressure?.trouble ?? "")
+    }
+
+    /// Names of apps that wait for a camera, or watch it, in a status: as many as a person reads.
+    static let companyMax = 64
+
+    // MARK: Sessions, page by page
+
+    /// Answers `GetSessions`.
+    func answerSessions(after last: SessionID, _ request: Request) {
+        let page = sessionPage(after: last, for: request.client)
+        request.answer("aa{sv}b", or: [.dictionaries(page.sessions.map(\.wire)), .boolean(page.hasMore)]) { writer in
+            page.write(to: &writer)
+            writer.append(page.hasMore)
+        }
+    }
+
+    /// Sessions in the order of their ids, `SessionPages.sessionsMax` at the most.
+    private func sessionPage(after last: SessionID, for client: BrokerClient) -> SessionPages.Page {
+        let audience: SessionPages.Audience = trust.isTrusted(client) ? .everything : .user(client.uid)
+        if let page = pages.find(audience, after: last, step: broker.stepsTaken) { return page }
+        // One more than a page has, to see whether there are more.
+        let found = broker.arbiter.sessions(after: last, atMost: SessionPages.sessionsMax + 1)
+        let page = SessionPages.Page(
+            sessions: found.prefix(SessionPages.sessionsMax).map { session(of: $0, for: client) },
+            hasMore: found.count > SessionPages.sessionsMax)
+        pages.keep(page, audience, after: last, step: broker.stepsTaken)
+        return page
+    }
+
+    /// Of another user's session only that it is there, where, and whether it runs: status says as much of the holder.
+    private func session(of status: Status.SessionStatus, for client: BrokerClient) -> ArbiterProtocol.SessionStatus {
+        guard trust.mayKnow(status.app, client) else {
+            let state: ArbiterProtocol.SessionStatus.State =
+                switch status.state {
+                case .stopped: .stopped
+                case .starting, .running: .running
+                case .interrupted: .interrupted
+                }
+            return ArbiterProtocol.SessionStatus(
+                session: status.id, app: .anotherUsersApp, camera: status.camera, state: state, access: .none,
+                presence: .background, focused: false)
+        }
+        let state: ArbiterProtocol.SessionStatus.State =
+            switch status.state {
+            case .stopped: .stopped
+            // Its request is being served: it is neither interrupted nor restricted.
+            case .starting: .running
+            case .running: status.access == .all ? .running : .restricted
+            case .interrupted: .interrupted
+            }
+        return ArbiterProtocol.SessionStatus(
+            session: status.id, app: .app(status.app.name), camera: status.camera, state: state, access: status.access,
+            causes: status.causes, rule: status.rule ?? "", rank: status.rank, right: status.right.rawValue,
+            presence: status.presence, focused: status.isFocused, recording: status.recording,
+            isPaused: status.isPaused, isWeak: clients.owner(of: status.id)?.isWeak ?? false)
+    }
+
+    // MARK: Why
+
+    /// What an explanation may take of the thread that searches, in nanoseconds: its bound of attempts is met before that
+    /// on most machines, and a caller waits at the most so long for each that asked before.
+    static let explainTimeMax: Int64 = 100_000_000
+
+    private struct Found: Sendable {
+        var explanation: Explanation?
+        var isInTime: Bool
+    }
+
+    func explain(_ id: DecisionID, _ request: Request) throws(BrokerError) {
+        request.answerLater()
+        try slow.ask(request.client) { [self] () throws(BrokerError) in
+            let (history, arbiter) = (broker.history, broker.arbiter)
+            return { () -> Found in
+                let time = ProcessorTime(Self.explainTimeMax)
+                let explanation = history.explain(id, of: arbiter) { time.isLeft }
+                return Found(explanation: explanation, isInTime: time.isLeft)
+            }
+        } done: { [self] (result: Result<Found, BrokerError>) in
+            do throws(BrokerError) {
+                request.message.answer(try answer(try result.get(), id, for: request.client))
+            } catch { request.message.answer(error) }
+        }
+    }
+
+    private func answer(_ found: Found, _ id: DecisionID, for client: BrokerClient) throws(BrokerError) -> [WireValue] {
+        guard let explanation = found.explanation else {
+            guard found.isInTime else {
+                throw BrokerError(
+                    .limitExceeded,
+                    "Decision \(id) takes more than \(Self.explainTimeMax / 1_000_000) ms to live through again.")
+            }
+            if id == 0 { throw BrokerError(.unknownDecision, "Nothing has been decided yet.") }
+            let expired = id <= broker.arbiter.lastDecision
+            throw BrokerError(
+                .unknownDecision,
+                expired
+                    ? "Decision \(id) has expired, or decided nothing about a session; the last \(History.decisionsMax) are kept."
+                    : "There has been no decision \(id) yet; the latest is \(broker.arbiter.lastDecision).")
+        }
+        let verdicts = explanation.verdicts.filter { verdict in
+            verdict.app.map { trust.mayKnow($0, client) } ?? trust.isTrusted(client)
+        }
+        guard !verdicts.isEmpty || explanation.verdicts.isEmpty else {
+            throw BrokerError(.accessDenied, "Decision \(explanation.decision) is about another user's apps.")
+        }
+        let lines = verdicts.map { line($0, client) }
+        let told = verdicts.map { _ in client.uid }
+        let title = "Decision \(explanation.decision)\(happened(explanation, told, client).map { ": \($0)" } ?? "")"
+        let summary = lines.isEmpty ? ["\(title) changed nothing for any session."] : [title] + lines
+        return [
+            .string(summary.joined(separator: "\n")),
+            .dictionaries(verdicts.map { wire($0, of: explanation.decision, client) }),
+        ]
+    }
+
+    func line(_ verdict: Explanation.Verdict, _ client: BrokerClient) -> String {
+        let app = verdict.app?.name ?? "session \(verdict.session.rawValue)"
+        let against = verdict.opponent.map { ", against \(trust.shown($0, to: client).description)" } ?? ""
+        return "\(app): \(verdict.outcome.description) because “\(verdict.rule)”\(against)"
+    }
+
+    /// The event as a scenario line; nil where it is about apps that the client may not know.
+    /// - Parameter told: the asker's user, once for each session of that user's that it decided about.
+    private func happened(_ explanation: Explanation, _ told: [UInt32], _ client: BrokerClient) -> String? {
+        if let source = explanation.silenced { return "what the \(source.rawValue) that left had said holds no more" }
+        if explanation.event == .timePassed { return "a deadline came" }
+        guard trust.isTrusted(client) || broker.publisher.isAudible(explanation.event, told: told, to: client.uid)
+        else { return nil }
+        return ScenarioWriter(names: broker.publisher.names(), origin: broker.origin).text(of: explanation.event)
+    }
+
+    /// - Parameter decision: nil: how it stands now, whatever decided it.
+    func wire(_ verdict: Explanation.Verdict, of decision: DecisionID?, _ client: BrokerClient) -> WireDictionary {
+        // The verdict tells of its opponent; of other users' apps nothing is told.
+        let holders = verdict.stops.filter { trust.mayKnow($0, client) || $0 == verdict.opponent }
+            .map { trust.shown($0, to: client).description }
+        // A change of a fact that the client may not know is not for it either.
+        let changes = verdict.changedBy.filter { change in
+            change.allSatisfy { alteration in
+                if case .app(let app) = alteration.of { trust.mayKnow(app, client) } else { true }
+            }
+        }
+        var wire: WireDictionary = [
+            "session": .uint64(verdict.session.rawValue), "outcome": .string(verdict.outcome.description),
+            "rule": .string(verdict.rule), "read": .strings(verdict.read.map { "\($0.key) = \($0.value)" }),
+            "changedBy": .strings(changes.map(\.words)), "stops": .strings(holders),
+            "searched": .string(verdict.searched?.words ?? "nothing: the verdict did not outlast its own step"),
+        ]
+        if let decision { wire["decision"] = .uint64(decision) }
+        if let app = verdict.app { wire["app"] = .string(app.name) }
+        if let opponent = verdict.opponent { wire["opponent"] = .string(trust.shown(opponent, to: client).description) }
+        return wire
+    }
+
+    // MARK: What if
+
+    /// What a plan may take of the thread that works it out, in nanoseconds of its processor time: a thousand steps, or the
+    /// search for what would change one verdict. Behind a full queue of them the last one waits less than two seconds.
+    static let planTimeMax: Int64 = 50_000_000
+
+    /// Lines of the scenario language, performed on a copy of the core.
+    func plan(_ scenario: String, _ request: Request) throws(BrokerError) {
+        let client = request.client
+        request.answerLater()
+        try slow.ask(client) { [self] () throws(BrokerError) in
+            try requireAlone(client)
+            let (arbiter, now, names, folder) = (
+                broker.arbiter, Broker.now(), broker.publisher.names(), planFolder(for: client)
+            )
+            let dropIns = broker.options.policyFolder.isEmpty ? nil : broker.options.policyFolder
+            let user = client.uid
+            return { () -> Result<[String]?, ScenarioError> in
+                let time = ProcessorTime(Self.planTimeMax)
+                do throws(ScenarioError) {
+                    return .success(
+                        try Scenario.plan(
+                            scenario, on: arbiter, at: now, names: names, user: user, policies: folder,
+                            dropIns: dropIns,
+                            while: { time.isLeft }))
+                } catch { return .failure(error) }
+            }
+        } done: { (result: Result<Result<[String]?, ScenarioError>, BrokerError>) in
+            switch result {
+            case .failure(let error): request.message.answer(error)
+            case .success(.failure(let error)): request.message.answer(BrokerError(.invalidValue, "\(error)"))
+            case .success(.success(let lines?)): request.message.answer([.string(lines.joined(separator: "\n"))])
+            case .success(.success(nil)):
+                request.message.answer(
+                    BrokerError(
+                        .limitExceeded,
+                        "The plan takes more than \(Self.planTimeMax / 1_000_000) ms to work out; ask with fewer lines."
+                    ))
+            }
+        }
+    }
+
+    /// The outcome of a plan names everybody it touches.
+    func requireAlone(_ client: BrokerClient) throws(BrokerError) {
+        guard clients.values.allSatisfy({ $0.app.map { trust.mayKnow($0, client) } ?? true }) else {
+            throw BrokerError(.accessDenied, "Other users have apps here, and a plan would show them; root may ask.")
+        }
+    }
+
+    /// Nobody reads a file with the broker's rights by planning to load it as a policy.
+    private func planFolder(for client: BrokerClient) -> String {
+        guard trust.isTrusted(client), let path = broker.options.policy, let slash = path.lastIndex(of: "/") else {
+            return "/nonexistent"
+        }
+        return String(path[..<slash])
+    }
+}

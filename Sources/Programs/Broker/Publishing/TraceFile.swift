@@ -1,0 +1,172 @@
+import Arbiter
+import ArbiterProtocol
+import Glibc
+import Scenario
+import System
+
+/// The file that `--trace` names: every step of the core as a line, in whole lines, in bounded files.
+///
+///     FILE.4 ◀── FILE.3 ◀── FILE.2 ◀── FILE.1 ◀── FILE ◀── buffer ◀── step
+///
+/// A killed broker loses what was in the buffer: at most `bufferBytesMax`, or what happened in `flushAfter`. A disk that
+/// is full ends the trace at its last whole line, and never the broker.
+final class TraceFile {
+    /// Older files that are kept beside the one that is written. With the size, what a trace takes of a disk.
+    static let olderFilesMax = 4
+    /// What waits to be written: some hundred steps, one write.
+    static let bufferBytesMax = 64 * 1024
+    /// How long a line waits for others, in nanoseconds: whoever looks sees the last second.
+    static let flushAfter: Int64 = 1_000_000_000
+    /// Bytes of steps behind a file's header that let the next one begin.
+    static let usualSize = 16 << 20
+    /// Less, and headers would be most of it; more, and no tool reads it.
+    static let sizes = (64 << 10)...(128 << 20)
+
+    /// Steps and snapshots as the broker has them.
+    struct Source {
+        var arbiter: () -> Arbiter
+        var names: () -> Names
+        var origin: Moment
+        var program: String
+        /// It has ended early.
+        var ended: () -> Void
+    }
+
+    private let path: String
+    private let sizeMax: Int
+    private let source: Source
+    private let journal: Journal
+    private var timer: Timer?
+    private var descriptor: Int32 = -1
+    private var writer: TraceWriter
+    private var buffer: [UInt8] = []
+    /// Whole lines in the file, in bytes, and of those the header's.
+    private var written = 0
+    private var headerBytes = 0
+    /// Why nothing is written any more; empty while all is well.
+    private(set) var trouble = ""
+
+    /// What lies at `path` already is moved aside, as when a file is full.
+    /// - Throws: that the file cannot be made, or is something else than a file.
+    init(
+        path: String, sizeMax: Int, steps: UInt64, source: Source, journal: Journal, on loop: EventLoop
+    ) throws(SystemFault) {
+        self.path = path
+        self.sizeMax = sizeMax
+        self.source = source
+        self.journal = journal
+        writer = TraceWriter(steps: steps)
+        timer = try loop.addTimer { [unowned self] in flush() }
+        try begin(following: nil)
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    func write(_ body: TraceWriter.Body) {
+        guard descriptor >= 0 else { return }
+        buffer += writer.write(step: body)
+        if written + buffer.count - headerBytes >= sizeMax {
+            rotate()
+        } else if buffer.count >= Self.bufferBytesMax {
+            flush()
+        } else if timer?.deadline == nil {
+            timer?.arm(at: EventLoop.now + Self.flushAfter)
+        }
+    }
+
+    /// The last line; nothing is written afterwards.
+    func end() {
+        guard descriptor >= 0 else { return }
+        buffer += writer.end(.stopped)
+        flush()
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+    }
+
+    private func rotate() {
+        buffer += writer.end(.rotated)
+        flush()
+        guard descriptor >= 0 else { return }
+        close(descriptor)
+        descriptor = -1
+        let before = writer
+        writer = TraceWriter(steps: before.steps)
+        do throws(SystemFault) { try begin(following: before) } catch { give(up: "\(error)") }
+    }
+
+    private func begin(following before: TraceWriter?) throws(SystemFault) {
+        try moveAside()
+        // Its lines name every user's apps: nobody else's to read.
+        descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw SystemFault("make the trace \(path)", errno) }
+        let header = writer.header(
+            program: source.program, origin: source.origin, arbiter: source.arbiter(), names: source.names(),
+            following: before)
+        guard header.count <= TraceReader.lineBytesMax else {
+            throw SystemFault("write a snapshot of \(header.count) bytes into the trace \(path)", EFBIG)
+        }
+        written = 0
+        headerBytes = header.count
+        buffer = header
+        // Not later: a broker that is killed now leaves a trace, and not an empty file.
+        flush()
+    }
+
+    /// FILE becomes FILE.1, FILE.1 becomes FILE.2, and the oldest goes.
+    private func moveAside() throws(SystemFault) {
+        var status = stat()
+        guard lstat(path, &status) == 0 else {
+            if errno == ENOENT { return }
+            throw SystemFault("look at the trace \(path)", errno)
+        }
+        // A device or a link is never moved: it is not ours.
+        guard status.st_mode & S_IFMT == S_IFREG else { throw SystemFault("use \(path) for a trace: no file", EEXIST) }
+        if status.st_size == 0 {
+            guard unlink(path) == 0 else { throw SystemFault("replace the empty \(path)", errno) }
+            return
+        }
+        for number in stride(from: Self.olderFilesMax, to: 1, by: -1) {
+            if rename("\(path).\(number - 1)", "\(path).\(number)") != 0, errno != ENOENT {
+                throw SystemFault("move \(path).\(number - 1) aside", errno)
+            }
+        }
+        guard rename(path, "\(path).1") == 0 else { throw SystemFault("move \(path) aside", errno) }
+    }
+
+    private func flush() {
+        timer?.arm(at: nil)
+        guard descriptor >= 0 else { return }
+        var rest = buffer[...]
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                let number = errno
+                cutBack()
+                return give(up: "\(path) cannot be written: \(String(cString: strerror(number)))")
+            }
+            rest = rest.dropFirst(count)
+        }
+        written += buffer.count
+        buffer = []
+    }
+
+    /// To the last line that is whole: what was written of the buffer goes again, but for its whole lines.
+    private func cutBack() {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return }
+        let arrived = buffer.prefix(max(0, Int(status.st_size) - written))
+        let whole = arrived.lastIndex(of: UInt8(ascii: "\n")).map { arrived.distance(from: 0, to: $0) + 1 } ?? 0
+        _ = ftruncate(descriptor, off_t(written + whole))
+    }
+
+    /// The trace ends here; the status and the journal say so.
+    private func give(up why: String) {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+        buffer = []
+        trouble = "The trace has ended early: \(why)."
+        source.ended()
+        journal.send(.error, "\(trouble) Cameras are not concerned.")
+    }
+}

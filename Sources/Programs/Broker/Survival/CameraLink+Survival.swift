@@ -1,0 +1,252 @@
+import Arbiter
+import ArbiterProtocol
+import Glibc
+import System
+
+/// How a camera's grant outlives a broker: the one that this broker leaves to the next, and the one that it found.
+struct GrantSurvival {
+    enum Keeping: Hashable {
+        case nothing
+        /// The recorder core was told, and has not answered.
+        case underWay(GrantID, SessionID)
+        /// The grant outlives this broker.
+        case kept(GrantID, SessionID)
+
+        var session: SessionID? {
+            switch self {
+            case .nothing: nil
+            case .underWay(_, let session), .kept(_, let session): session
+            }
+        }
+    }
+
+    var keeping = Keeping.nothing
+    /// A grant that outlived the broker before, while nobody has reclaimed it.
+    var survivor: Survivor?
+    /// The number that its holder's session had, once it was reclaimed.
+    var sessionBefore: SessionID?
+
+    struct Survivor {
+        var kept: StoredHolder.Kept
+        var app: AppID
+        /// The end of its recording, where it came before anybody reclaimed it.
+        var recordingEnd: Event?
+    }
+}
+
+// MARK: A grant that is left to the next broker
+
+extension CameraLink {
+    /// Makes the grant outlive this broker.
+    /// - Parameter done: called later, or at once where it does already.
+    func keep(
+        _ granted: GrantID, for session: SessionID, of client: BrokerClient, _ app: AppID,
+        _ done: @escaping (Result<Void, BrokerError>) -> Void
+    ) {
+        guard let store = broker.store else {
+            return done(
+                .failure(BrokerError(.failed, "Nothing outlives this broker: it has no folder ($RUNTIME_DIRECTORY).")))
+        }
+        switch survival.keeping {
+        case .kept(granted, session): return done(.success(()))
+        case .underWay:
+            return done(.failure(BrokerError(.limitExceeded, "A secret is being made already; ask again.")))
+        case .nothing, .kept: break
+        }
+        let listener: (name: String, descriptor: Int32)
+        do throws(SystemFault) { listener = try store.makeListener() } catch {
+            return done(.failure(BrokerError(.outOfResources, "\(error).")))
+        }
+        // First, so that there is never a recorder core that waits where nobody looks for it.
+        var kept = StoredHolder.Kept(
+            grant: granted, session: session, recording: recording(of: session), listener: listener.name, secret: nil,
+            spec: spec)
+        kept.microphone = outputs.microphoneFormat
+        guard store.keep(camera, app, kept) else {
+            close(listener.descriptor)
+            store.removeListener(listener.name)
+            return done(.failure(BrokerError(.failed, "What outlives this broker could not be written down.")))
+        }
+        survival.keeping = .underWay(granted, session)
+        recorder.call(
+            "Keep",
+            [
+                .uint64(granted.rawValue), .fileDescriptor(client.process.descriptor),
+                .fileDescriptor(listener.descriptor),
+            ]
+        ) { [self] result in
+            close(listener.descriptor)
+            // Held until the message has its own of the process.
+            _ = client
+            guard survival.keeping == .underWay(granted, session) else {
+                return done(.failure(BrokerError(.notRunning, "Session \(session.rawValue) has lost the camera.")))
+            }
+            switch result {
+            case .success:
+                survival.keeping = .kept(granted, session)
+                done(.success(()))
+            case .failure(let error):
+                forgetKept()
+                done(.failure(BrokerError(.failed, "The recorder core does not outlive this broker: \(error.message)")))
+            }
+        }
+    }
+
+    private func recording(of session: SessionID) -> StoredHolder.Recording? {
+        guard let id = broker.arbiter.status(of: session)?.recording, let file = outputs.file(of: id) else {
+            return nil
+        }
+        return StoredHolder.Recording(id: id, device: file.device, inode: file.inode, isPaused: outputs.isPaused(id))
+    }
+
+    /// The grant is over, or another's: nobody can reclaim it any more. Before its end is ordered.
+    func forgetKept() {
+        guard survival.keeping != .nothing else { return }
+        survival.keeping = .nothing
+        broker.store?.forgetKept(camera)
+    }
+
+    /// The session has lost the camera, or ended.
+    func forgetKept(of session: SessionID) { if survival.keeping.session == session { forgetKept() } }
+
+    func recordingBegan(_ recording: RecordingID, _ file: ClientFile.Identity) {
+        guard survival.keeping != .nothing else { return }
+        broker.store?.change(camera) {
+            $0.recording = StoredHolder.Recording(id: recording, device: file.device, inode: file.inode)
+        }
+    }
+
+    func recordingPaused(_ recording: RecordingID, _ isPaused: Bool) {
+        guard broker.store?.kept(camera)?.recording?.id == recording else { return }
+        broker.store?.change(camera) { $0.recording?.isPaused = isPaused }
+    }
+
+    /// Attached, or closed while the grant goes on.
+    func microphoneChanged(to format: MicrophoneFormat?) {
+        guard survival.keeping != .nothing else { return }
+        broker.store?.change(camera) { $0.microphone = format }
+    }
+
+    func recordingEnded(_ recording: RecordingID) {
+        guard broker.store?.kept(camera)?.recording?.id == recording else { return }
+        broker.store?.change(camera) { $0.recording = nil }
+    }
+
+    /// What is left of it when the broker ends in order.
+    var outlivesBroker: Bool {
+        if survival.survivor != nil { return true }
+        if case .kept = survival.keeping { return broker.store?.kept(camera)?.secret != nil }
+        return false
+    }
+}
+
+// MARK: A grant that was found
+
+extension CameraLink {
+    /// Connects to the recorder core that the broker before this one left, where there is one.
+    /// - Parameter done: called later, when it is known what is there.
+    /// - Returns: false: there is none, and `done` is not called.
+    func takeUp(_ done: @escaping () -> Void) -> Bool {
+        guard let store = broker.store, let kept = store.takeKept(of: camera) else { return false }
+        guard let app = store.holderLeft(of: camera), kept.spec == spec,
+            recorder.takeUp(
+                store.listenerPath(kept.listener),
+                { [self] result in
+                    surveyed(result, kept, app)
+                    done()
+                })
+        else {
+            // It ends by itself, if it is there.
+            store.forgetKept(camera)
+            return false
+        }
+        return true
+    }
+
+    private func surveyed(_ result: Result<RecorderLife.Survey, BrokerError>, _ kept: StoredHolder.Kept, _ app: AppID) {
+        switch result {
+        case .failure(let error):
+            log(.warning, "camera “\(camera.name)”: what outlived the broker before is not taken up: \(error.message)")
+            broker.store?.forgetKept(camera)
+        case .success(let found):
+            // Its word counts only where the store agrees.
+            guard found.grant == kept.grant, kept.secret != nil else {
+                broker.store?.forgetKept(camera)
+                return recorder.saidNonsense(
+                    kept.secret == nil
+                        ? "It keeps a grant that nobody has a secret for."
+                        : "It keeps grant \(found.grant.rawValue), and the broker before gave it grant \(kept.grant.rawValue)."
+                )
+            }
+            survival.survivor = GrantSurvival.Survivor(kept: kept, app: app)
+            outputs.tookUp(microphone: kept.microphone)
+            if let recording = kept.recording {
+                outputs.goesOn(recording)
+                if !found.recordings.contains(recording.id) {
+                    survival.survivor?.recordingEnd = .recordingFinished(
+                        recording.id, why: .recorderReset, frames: nil, duration: nil, bytes: nil)
+                }
+            }
+            // What began without anybody's knowing of it.
+            for strange in found.recordings where strange != kept.recording?.id {
+                outputs.stopRecording(strange, .sessionEnded, .none)
+            }
+        }
+    }
+
+    /// The camera is there, and the core is told which app had it.
+    func tellReservation() {
+        guard let app = broker.store?.takeHolder(of: camera) else { return }
+        let survivor = survival.survivor
+        if let survivor { take(survivor.kept.grant) }
+        tellReserved(app, survivor)
+    }
+
+    /// Whoever shows the secret of the survivor gets it, once.
+    /// - Returns: nil: there is none, or it is another's.
+    func reclaim(_ secret: ReclaimSecret, as app: AppID) -> GrantSurvival.Survivor? {
+        guard let survivor = survival.survivor, let own = survivor.kept.secret, own.equals(secret), survivor.app == app
+        else { return nil }
+        survival.survivor = nil
+        survival.sessionBefore = survivor.kept.session
+        // Used up before anything is decided by it.
+        broker.store?.forgetKept(camera)
+        return survivor
+    }
+
+    /// Nobody can reclaim it any more: it is being cut, or its recorder core has ended.
+    func forgetSurvivor() {
+        survival.sessionBefore = nil
+        guard survival.survivor != nil else { return }
+        survival.survivor = nil
+        broker.store?.forgetKept(camera)
+    }
+
+    /// The end of a recording that nobody has reclaimed yet waits for whoever does.
+    /// - Returns: whether it waits.
+    func keepsForSurvivor(_ recording: RecordingID, _ end: Event) -> Bool {
+        guard survival.survivor?.kept.recording?.id == recording else { return false }
+        survival.survivor?.recordingEnd = end
+        return true
+    }
+
+    /// Goes on with a grant, where another would be opened.
+    func resume(_ granted: GrantID, _ session: SessionID) {
+        guard let before = survival.sessionBefore, recorder.isRunning, grant == granted else {
+            return broker.stepLater(.recorderGone(camera))
+        }
+        survival.sessionBefore = nil
+        recorder.call(
+            "Resume", [.uint64(granted.rawValue), .uint64(before.rawValue), .uint64(session.rawValue)]
+        ) { [self] result in
+            guard grant == granted else { return }
+            switch result {
+            case .success(let answer):
+                broker.step(.recorderStreaming(camera, granted, inForce: Self.configuration(answer)))
+            case .failure(let error) where error.kind == .disconnected: recorder.whenGone { [self] _ in gone() }
+            // It has the grant and does not go on with it: only its end settles what becomes of the grant.
+            case .failure: kill()
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import ArbiterProtocol
+
+/// What a client said and was told, for as long as it lives, so that another broker can be told the same. A value
+/// without time and threads: `ReconnectingTransport` has those.
+struct ClientMemory {
+    /// Calls that say what the client is, the last of each kind, in the order in which they were first made.
+    private(set) var declarations: [(key: String, call: WireCall)] = []
+    /// By the id that the client knows, in order.
+    private(set) var sessions: [(id: SessionID, memory: SessionMemory)] = []
+    /// The ids of the present broker.
+    private var real: [(id: SessionID, known: SessionID)] = []
+    private var lastKnown: UInt64 = 0
+
+    /// More are not remembered: a policy has at most a few attributes to lower, and the other kinds are one each.
+    static let declarationsMax = 64
+
+    private static let declaring: Set<String> = [
+        "StandFor", "DeclareClient", "DeclarePresence", "LowerPriority", "LowerAttribute", "Watch",
+    ]
+
+    /// The call as the present broker understands it.
+    /// - Throws: `.unknownSession` for one that the present broker did not take.
+    func translated(_ call: WireCall) throws(BrokerError) -> WireCall {
+        guard let known = ObjectPath.sessionID(call.path) else { return call }
+        guard let id = real.first(where: { $0.known == known })?.id else {
+            throw BrokerError(
+                .unknownSession,
+                "Session \(known.rawValue) is closed, or the broker that was restarted did not take it.")
+        }
+        var call = call
+        call.path = ObjectPath.session(id)
+        if call.member == "Ready", let number = call.arguments.first?.uint64, let memory = memory(known) {
+            call.arguments[0] = .uint64(memory.brokersNumber(number))
+        }
+        return call
+    }
+
+    /// Remembers what a call that the broker has answered means.
+    /// - Returns: the answer as the client knows it.
+    mutating func remember(_ call: WireCall, _ answer: [WireValue]) -> [WireValue] {
+        if let known = ObjectPath.sessionID(call.path) {
+            if call.member == "Close" {
+                forget(known)
+            } else if let place = sessions.firstIndex(where: { $0.id == known }) {
+                sessions[place].memory.remember(call, answer)
+            }
+            return answer
+        }
+        guard call.interface == InterfaceName.broker else { return answer }
+        if call.member == "CreateSession" { return created(call, answer) }
+        if Self.declaring.contains(call.member) {
+            var key = call.member
+            if key == "LowerAttribute" { key += " " + (call.arguments.first?.string ?? "") }
+            if let place = declarations.firstIndex(where: { $0.key == key }) {
+                declarations[place].call = call
+            } else if declarations.count < Self.declarationsMax {
+                declarations.append((key, call))
+            }
+        }
+        return answer
+    }
+
+    private mutating func created(_ call: WireCall, _ answer: [WireValue]) -> [WireValue] {
+        guard let path = answer.first?.string, let id = ObjectPath.sessionID(path) else { return answer }
+        let camera = call.arguments.first?.string ?? ""
+        let asked = call.arguments.dropFirst().first?.dictionary.flatMap { try? Configuration(wire: $0) }
+        // Brokers count from where they like: an id that was given away before stays what it was.
+        let known = SessionID(max(id.rawValue, lastKnown + 1))
+        lastKnown = known.rawValue
+        sessions.append((known, SessionMemory(camera: camera, configuration: asked ?? Configuration())))
+        real.append((id, known))
+        return [.objectPath(ObjectPath.session(known))]
+    }
+
+    private mutating func forget(_ known: SessionID) {
+        sessions.removeAll { $0.id == known }
+        real.removeAll { $0.known == known }
+    }
+
+    private func memory(_ known: SessionID) -> SessionMemory? { sessions.first { $0.id == known }?.memory }
+
+    /// A signal as the client knows it: none, one or several.
+    /// - Returns: nil for one of a session that is not known (yet).
+    mutating func arrived(_ signal: WireSignal, at now: ContinuousClock.Instant) -> [WireSignal]? {
+        guard signal.interface == InterfaceName.session, let id = ObjectPath.sessionID(signal.path) else {
+            return [signal]
+        }
+        guard let known = real.first(where: { $0.id == id })?.known,
+            let place = sessions.firstIndex(where: { $0.id == known })
+        else { return nil }
+        guard let read = try? SessionSignal(signal: signal) else {
+            // The client says what is wrong with it.
+            var signal = signal
+            signal.path = ObjectPath.session(known)
+            return [signal]
+        }
+        return sessions[place].memory.arrived(read, at: now).map { $0.signal(of: known) }
+    }
+
+    /// The connection has ended: what the client is told at once.
+    mutating func lost(at now: ContinuousClock.Instant) -> [WireSignal] {
+        real = []
+        return inEach { $0.lost(at: now) }
+    }
+
+    /// When something that was held back is to be told; nil: nothing is.
+    var holdEnds: ContinuousClock.Instant? { sessions.compactMap(\.memory.hold.until).min() }
+
+    /// What was held back until now.
+    mutating func holdEnded(at now: ContinuousClock.Instant) -> [WireSignal] { inEach { $0.holdEnded(at: now) } }
+
+    /// All that was held back.
+    mutating func tellHeld(at now: ContinuousClock.Instant) -> [WireSignal] { inEach { $0.tellHeld(at: now) } }
+
+    private mutating func inEach(_ change: (inout SessionMemory) -> [SessionSignal]) -> [WireSignal] {
+        var signals: [WireSignal] = []
+        for place in sessions.indices {
+            let known = sessions[place].id
+            signals += change(&sessions[place].memory).map { $0.signal(of: known) }
+        }
+        return signals
+    }
+
+    /// Changes what is remembered of a session, if it is still there.
+    mutating func inSession(_ known: SessionID, _ change: (inout SessionMemory) -> [SessionSignal]) -> [WireSignal] {
+        guard let place = sessions.firstIndex(where: { $0.id == known }) else { return [] }
+        return change(&sessions[place].memory).map { $0.signal(of: known) }
+    }
+
+    /// Calls that ask the present broker for a secret, each with the session and the grant it is for.
+    mutating func takeWishes() -> [(known: SessionID, run: UInt64, call: WireCall)] {
+        var wishes: [(known: SessionID, run: UInt64, call: WireCall)] = []
+        for place in sessions.indices {
+            let known = sessions[place].id
+            guard let id = real.first(where: { $0.known == known })?.id, let run = sessions[place].memory.takeWish()
+            else { continue }
+            let call = WireCall(
+                path: ObjectPath.session(id), interface: InterfaceName.session, member: "GetReclaimSecret")
+            wishes.append((known, run, call))
+        }
+        return wishes
+    }
+
+    /// What is shown to the present broker in place of a start; nil: the session is started as any other.
+    mutating func beginReclaiming(_ known: SessionID) -> String? {
+        guard let place = sessions.firstIndex(where: { $0.id == known }) else { return nil }
+        return sessions[place].memory.beginReclaiming()
+    }
+
+    static func creation(_ memory: SessionMemory) -> WireCall {
+        var settings = memory.configuration.wire
+        // It waits for nobody: the camera that it had is kept for it for a while.
+        if memory.wasRunning { settings["reestablished"] = .boolean(true) }
+        return WireCall(
+            path: ObjectPath.broker, interface: InterfaceName.broker, member: "CreateSession",
+            arguments: [.string(memory.camera), .dictionary(settings)])
+    }
+
+    /// The present broker has it under this id.
+    mutating func reestablished(_ known: SessionID, as id: SessionID) {
+        real.append((id, known))
+        guard let place = sessions.firstIndex(where: { $0.id == known }) else { return }
+        sessions[place].memory.isBack()
+    }
+
+    /// The present broker does not take it.
+    mutating func refused(_ known: SessionID, _ error: BrokerError, at now: ContinuousClock.Instant) -> [WireSignal] {
+        inSession(known) { $0.refused(error, at: now) }
+    }
+}

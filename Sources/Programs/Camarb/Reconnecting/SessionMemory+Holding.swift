@@ -1,0 +1,173 @@
+import ArbiterProtocol
+
+/// What a broker's end means for a session, what of it is told, and what is held back.
+extension SessionMemory {
+    /// What the session can be given back by, told once for each grant.
+    mutating func takeWish() -> UInt64? {
+        guard wantsSecret else { return nil }
+        wantsSecret = false
+        return run
+    }
+
+    /// The broker has given a secret for the session's grant.
+    mutating func keep(_ secret: String, of run: UInt64) { if isRunning, run == self.run { self.secret = secret } }
+    var isReclaimable: Bool { isRunning && secret != nil }
+
+    /// The broker was restarted under what ran, as far as the client is told or the broker is to be.
+    var wasRunning: Bool { isRunning || open?.causes.contains(.brokerRestarted) == true || (wantsToRun && open == nil) }
+
+    /// The connection has ended: what the client is told now. The rest is held back for a while where the next broker may
+    /// leave the session as it was.
+    mutating func lost(at now: ContinuousClock.Instant) -> [SessionSignal] {
+        var events = photos.sorted().map { photo in
+            SessionEvent.photoCaptured(
+                PhotoCaptured(
+                    photo: photo, width: 0, height: 0, bytes: 0, error: "The broker ended before the photo was taken."))
+        }
+        photos = []
+        photosDone = []
+        switch hold {
+        case .running, .reclaiming, .waiting: hold = hold.lostAgain
+        case .none where isReclaimable: hold = .running(until: now + SessionHold.holdMax)
+        case .none:
+            if wantsToRun, let known = open, !known.causes.contains(.brokerRestarted) {
+                open?.isCarried = true
+                hold = .waiting(until: now + SessionHold.holdMax, isBack: false, said: nil)
+                events += recordingLost()
+            } else {
+                events += loss(at: now)
+            }
+        }
+        beginWithAnotherBroker()
+        return events.map { numbered($0) }
+    }
+
+    /// The next broker counts interruptions from 1, and its first is the one that is open.
+    private mutating func beginWithAnotherBroker() {
+        expected = 1
+        offset = open.map { $0.id - 1 } ?? lastInterruption
+    }
+
+    /// A recording ends with its broker, also one that was cut and whose end was not said yet. Its figures are known to nobody
+    /// any more. The next broker counts from 1.
+    private mutating func recordingLost() -> [SessionEvent] {
+        defer { (recording, lastRecordingFinished) = (nil, 0) }
+        guard let recording else { return [] }
+        var end = RecordingFinished(
+            recording: recording, why: .interrupted, frames: nil, duration: nil, bytes: nil,
+            nextChance: .whenInterruptionEnds)
+        end.cause = .brokerRestarted
+        return [.recordingFinished(end)]
+    }
+
+    /// What the client is told of a broker's end.
+    private mutating func loss(at now: ContinuousClock.Instant) -> [SessionEvent] {
+        var events: [SessionEvent] = []
+        if var known = open {
+            known.isCarried = true
+            known.causes.insert(.brokerRestarted)
+            known.causesItHad.insert(.brokerRestarted)
+            if known.causes != open?.causes {
+                events.append(
+                    .interruptionChanged(
+                        id: known.id, causes: known.causes, interrupter: known.interrupter,
+                        rule: Cause.brokerRestartedRule))
+            }
+            open = known
+        } else if wantsToRun {
+            let causes = CauseSet([.brokerRestarted])
+            let id = warned ?? lastInterruption + 1
+            lastInterruption = id
+            open = OpenInterruption(
+                id: id, causes: causes, causesItHad: causes, since: now, cut: recording, isCarried: true)
+            events.append(
+                .wasInterrupted(
+                    id: id, causes: causes, interrupter: nil, cutting: recording, rule: Cause.brokerRestartedRule))
+        }
+        warned = nil
+        events += sharersGone()
+        if isRunning { events.append(.didStopRunning) }
+        runsNoMore()
+        return events + recordingLost()
+    }
+
+    /// The next broker begins with nobody, and says nothing while that is so.
+    private mutating func sharersGone() -> [SessionEvent] {
+        if sharers.isEmpty { return [] }
+        sharers = []
+        return [.sharersChanged([])]
+    }
+
+    /// What is to be shown to the present broker in place of a start; nil: it is started as any other.
+    mutating func beginReclaiming() -> String? {
+        guard case .running(let until) = hold, let secret else { return nil }
+        hold = .reclaiming(until: until)
+        return secret
+    }
+
+    /// The present broker has given the session back: it never stopped.
+    mutating func reclaimed() -> [SessionSignal] {
+        guard case .reclaiming = hold else { return [] }
+        return goesOn().map { numbered($0) }
+    }
+
+    mutating func goesOn() -> [SessionEvent] {
+        hold = .none
+        hasNewGrant()
+        // Once frames flow there, which the broker's `AccessChanged` says.
+        wantsSecret = false
+        isSettling = true
+        knowsInForce = true
+        var events: [SessionEvent] = []
+        // Whoever was about to take the camera asks anew.
+        if let id = warned { events.append(.interruptionWithdrawn(id: id)) }
+        warned = nil
+        return events + sharersGone()
+    }
+
+    /// The present broker has not: it is as if nothing had been held back.
+    mutating func notReclaimed(at now: ContinuousClock.Instant) -> [SessionSignal] {
+        guard case .reclaiming = hold else { return [] }
+        return tellHeld(at: now)
+    }
+
+    /// The present broker knows it, and says by itself what has become of it.
+    mutating func isBack() {
+        if case .waiting(let until, _, let said) = hold { hold = .waiting(until: until, isBack: true, said: said) }
+    }
+
+    /// What was held back until now, where its time is over. While the broker is being asked it is not.
+    mutating func holdEnded(at now: ContinuousClock.Instant) -> [SessionSignal] {
+        guard let until = hold.until, until <= now else { return [] }
+        if case .reclaiming = hold { return [] }
+        return tellHeld(at: now)
+    }
+
+    /// What was held back, told in any case.
+    mutating func tellHeld(at now: ContinuousClock.Instant) -> [SessionSignal] {
+        let held = hold
+        hold = .none
+        let events: [SessionEvent]
+        switch held {
+        case .none: events = []
+        case .running, .reclaiming, .waiting(_, isBack: false, _):
+            events = loss(at: now)
+            beginWithAnotherBroker()
+        case .waiting(_, isBack: true, let said):
+            events = said.map { changed(to: $0.causes, $0.interrupter, $0.rule) } ?? []
+        }
+        return events.map { numbered($0) }
+    }
+
+    /// The next broker does not take the session: it has stopped for good, and may be started again.
+    mutating func refused(_ error: BrokerError, at now: ContinuousClock.Instant) -> [SessionSignal] {
+        let held = tellHeld(at: now)
+        let ended = endOfCarried(now, willResume: false)
+        wantsToRun = false
+        let stopped: [SessionEvent] = [
+            .runtimeError(code: error.kind.rawValue, message: error.message),
+            .sessionStopped(.deniedByPolicy, rule: Cause.brokerRestartedRule),
+        ]
+        return held + (ended + stopped).map { numbered($0) }
+    }
+}

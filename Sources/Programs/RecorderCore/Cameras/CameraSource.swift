@@ -1,0 +1,230 @@
+package import ArbiterProtocol
+package import FrameStream
+import PolicyFile
+
+/// A device that pictures come from. The capture thread is its only user.
+///
+/// Some are driven by the clock: `nextDue` says when to ask for a picture. Others, which have a `descriptor`, say
+/// themselves when a frame is there: then `nextDue` is when to give up waiting.
+package protocol CameraSource: AnyObject {
+    /// What it can do; fixed while the source lives.
+    var capabilities: CameraCapabilities { get }
+    /// Whether the capture time is drawn into pictures, for tests: into test pictures and footage, never into a real camera's.
+    var isMarked: Bool { get }
+    /// Whether frame number and time are also written out for people: test pictures have room for it.
+    var showsText: Bool { get }
+    /// Whether pictures can be had at all, and why not.
+    var condition: DeviceCondition { get }
+    /// To poll for a frame or news; nil where frames come by the clock.
+    var descriptor: Int32? { get }
+    /// Takes the device into use for a grant.
+    func start() throws(BrokerError)
+    /// Prepares for pictures of a format at a zoom and a frame rate. Nothing changes when it throws.
+    func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError)
+    /// Sets every control: to the value that was asked for it, else to its usual one. Where a format or a zoom changes with
+    /// them, `select` follows.
+    /// - Throws: when the device refuses one; all are then as they were.
+    func set(_ settings: CaptureSettings) throws(BrokerError)
+    /// Goes on for the next grant, without having been stopped: everything is set as `set` and `select` would. From here on
+    /// `takeFrame` gives only what was captured after that, and no buffer that held pictures before is lent.
+    /// - Parameter settings: with the format that is in force, and its frame rate.
+    /// - Returns: false where it has to be stopped and started for that; it may be half set then, as where it throws.
+    func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool
+    /// What the controls are set to, where the device knows better than what was asked.
+    var controls: Configuration { get }
+    /// What it says of itself while it runs (`ConfigurationKey.isCameraState`): empty where it says nothing.
+    var state: Configuration { get }
+    /// Modes that have ended by themselves since this was asked last, with what they are now: `auto` is `locked`.
+    func takeEndedModes() -> Configuration
+    /// A change that was set while it ran (`CaptureSettings.rebuildsPipeline`) is whole: from here on frames are left out, if
+    /// it has to be put together anew for that.
+    /// - Returns: whether it has.
+    func rebuildPipeline() -> Bool
+    /// When the next frame is due, or, for a source with a descriptor, too late: nanoseconds of CLOCK_MONOTONIC.
+    /// - Parameters:
+    ///   - previous: when the last one was; nil for the first.
+    ///   - interval: the least time between two frames, from the frame rate in force.
+    func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64
+    /// When the frame that is due is due after all, because the rate has changed, or the device began with new buffers. No
+    /// change costs a frame: the time depends on the frame before it, and on what is in force, not on how often that changed.
+    /// - Parameters:
+    ///   - due: as `nextDue` had it.
+    ///   - previous: when the frame before it was; nil where it is the first.
+    func due(_ due: Int64, after previous: Int64?, interval: Int64, now: Int64) -> Int64
+    /// Takes the frame that is there.
+    /// - Returns: when it was captured, or nil when there is none to show: it was damaged, too early for the rate, or left out.
+    func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64?
+    /// What it has found in the frame that was taken last.
+    var objects: [DetectedObject] { get }
+    /// Draws the frame that is due, or was taken.
+    func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError)
+    /// The frame is drawn for all that want it.
+    func frameIsDone() throws(BrokerError)
+    /// Descriptors of the device's own buffers, for reading only, where a picture lies in them as the layout wants it:
+    /// then nothing has to be copied. The receiver's; nil where pictures have to be made.
+    func lendBuffers(_ layout: PictureLayout) -> [Int32]?
+    /// Grows each time the device begins with new buffers: those that were lent before are none of its own any more.
+    var buffersBegun: Int { get }
+    /// The number of the lent buffer that has the frame taken last; nil when it has to be made into another picture.
+    var frameBuffer: Int? { get }
+    /// The frame that was taken stays out, until `takeBack` with its buffer.
+    func keepOut()
+    func takeBack(_ buffer: Int) throws(BrokerError)
+    /// Blanks all buffers and takes new ones: nobody sees what is captured from here on in those that were lent.
+    func renewBuffers() throws(BrokerError)
+    /// A photo is taken of one of the next frames: for a flash.
+    func photoIsNext()
+    /// What the frame that was taken last was exposed with, as far as is known.
+    func exposure(_ settings: CaptureSettings) -> PhotoPlan.Exposure
+    /// A photo of the frame that was taken last, where it is not simply that frame: another size, another light.
+    /// - Returns: nil where the frame is the photo. What is returned is drawn later, on another thread.
+    func photo(_ plan: PhotoPlan, zoom: Double) -> DrawnPhoto?
+    /// Captures nothing more, and blanks what was captured. `stop` follows when nobody waits for it.
+    func halt()
+    /// Lets the device go, halted or not. Fine when it is let go.
+    func stop()
+    /// Looks whether its condition is still the same, without a grant.
+    func look()
+    /// Has the kernel say in an inotify queue when its node is opened and closed.
+    func watchNode(in queue: Int32) throws(BrokerError)
+    /// The program that has its node open beside this process, as far as that can be seen.
+    func opener() -> String?
+    /// There is not even a node any more: that it is back will be told from outside.
+    var isGone: Bool { get }
+    /// Frames before the one that is due that the source itself was too slow for, since this was asked last; nil: none.
+    func takeMissed() -> MissedFrames?
+    /// Something that others did to the device, for people; nil when there is no more.
+    func takeNews() -> String?
+}
+
+/// What a source should have shown and did not.
+package struct MissedFrames: Hashable, Sendable {
+    /// Of the frame rate in force.
+    package var count: Int
+    /// Why, for people, with figures.
+    package var sentence: String
+
+    package init(count: Int, sentence: String) {
+        self.count = count
+        self.sentence = sentence
+    }
+}
+
+/// Whether a device can give pictures, whoever asks.
+package enum DeviceCondition: Hashable, Sendable {
+    case usable
+    /// It is not plugged in, or was unplugged.
+    case disconnected(String)
+    /// A program that did not ask the broker has it, named as far as that can be seen.
+    case heldOutside(String)
+    /// The switch on the camera is on.
+    case privacyOn
+
+    /// Whether it may end without anybody telling: then the recorder looks now and again.
+    var isWatched: Bool { self != .usable }
+    var isHeldOutside: Bool { if case .heldOutside = self { true } else { false } }
+}
+
+/// What a source without a device behind it does not have.
+extension CameraSource {
+    package var isMarked: Bool { true }
+    package var condition: DeviceCondition { .usable }
+    package var descriptor: Int32? { nil }
+    package var controls: Configuration { Configuration() }
+    package var state: Configuration { Configuration() }
+    package func takeEndedModes() -> Configuration { Configuration() }
+    package func rebuildPipeline() -> Bool { false }
+    package func set(_ settings: CaptureSettings) throws(BrokerError) {}
+    package func due(_ due: Int64, after previous: Int64?, interval: Int64, now: Int64) -> Int64 { due }
+    package func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64? { now }
+    package var objects: [DetectedObject] { [] }
+    package func frameIsDone() throws(BrokerError) {}
+    package func lendBuffers(_ layout: PictureLayout) -> [Int32]? { nil }
+    package var buffersBegun: Int { 0 }
+    package var frameBuffer: Int? { nil }
+    package func keepOut() {}
+    package func takeBack(_ buffer: Int) throws(BrokerError) {}
+    package func renewBuffers() throws(BrokerError) {}
+    package func photoIsNext() {}
+    package func exposure(_ settings: CaptureSettings) -> PhotoPlan.Exposure {
+        func number(_ key: ConfigurationKey) -> Double? { (controls[key] ?? settings.value(key))?.number }
+        return PhotoPlan.Exposure(duration: number(.exposureDuration), iso: number(.iso))
+    }
+    package func photo(_ plan: PhotoPlan, zoom: Double) -> DrawnPhoto? { nil }
+    package func halt() {}
+    package func look() {}
+    package func watchNode(in queue: Int32) throws(BrokerError) {
+        throw BrokerError(.invalidValue, "\(capabilities.name) has no node.")
+    }
+    package func opener() -> String? { nil }
+    package var isGone: Bool { false }
+    package func takeMissed() -> MissedFrames? { nil }
+    package func takeNews() -> String? { nil }
+}
+
+extension CameraSpec {
+    func makeSource() throws(BrokerError) -> any CameraSource {
+        switch self {
+        case .simulated(let name): return SimulatedCamera(try CameraFile.named(name))
+        case .file(let path): return try FileCamera(path: path)
+        case .video4linux(let identity):
+            return try V4L2Camera(KernelVideoDevice(identity: identity), identity: identity)
+        }
+    }
+}
+
+/// What a camera has found in the frame that was taken last: a face, a code, or the chart's marker.
+package struct DetectedObject: Hashable, Sendable {
+    /// As AVFoundation names kinds of metadata objects; `marker` is ours.
+    package var type: String
+    /// The same for as long as it is the same thing.
+    package var id: Int
+    /// Left, top, width and height in 0...1 of the picture, from its upper left corner.
+    package var box: Box
+
+    package struct Box: Hashable, Sendable {
+        package var x, y, width, height: Double
+    }
+}
+
+/// The part of a sensor that a format reads, and what a zoom leaves of it: a crop around the middle.
+///
+/// Up to the upscale threshold the crop has at least as many pixels as the picture, so nothing is lost.
+package struct SensorWindow: Hashable {
+    /// Pixels of the whole raster, and of the part read at zoom 1.
+    var rasterWidth, rasterHeight, readWidth, readHeight: Int
+
+    package init(rasterWidth: Int, rasterHeight: Int, readWidth: Int, readHeight: Int) {
+        (self.rasterWidth, self.rasterHeight) = (rasterWidth, rasterHeight)
+        (self.readWidth, self.readHeight) = (readWidth, readHeight)
+    }
+
+    package struct Crop: Hashable {
+        package var x, y, width, height: Int
+
+        /// Beginning and ending between samples of chroma, which is subsampled by two.
+        var even: Crop { Crop(x: x & ~1, y: y & ~1, width: max(2, width & ~1), height: max(2, height & ~1)) }
+    }
+
+    /// - Parameter zoom: from 1.
+    package func crop(zoom: Double) -> Crop {
+        let width = max(1, min(rasterWidth, Int((Double(readWidth) / zoom).rounded())))
+        let height = max(1, min(rasterHeight, Int((Double(readHeight) / zoom).rounded())))
+        return centred(width: width, height: height)
+    }
+
+    /// The same for a picture of so many pixels. A crop that is larger by less than a hundredth is made as large as the
+    /// picture: thresholds are published rounded, so that 2.18 leaves 1281 pixels for 1280, and to lose that one a scaler
+    /// would blur all.
+    package func crop(zoom: Double, width: Int, height: Int) -> Crop {
+        let crop = crop(zoom: zoom)
+        guard crop.width >= width, crop.height >= height, crop.width * 100 < width * 101,
+            crop.height * 100 < height * 101
+        else { return crop }
+        return centred(width: width, height: height)
+    }
+
+    private func centred(width: Int, height: Int) -> Crop {
+        Crop(x: (rasterWidth - width) / 2, y: (rasterHeight - height) / 2, width: width, height: height)
+    }
+}

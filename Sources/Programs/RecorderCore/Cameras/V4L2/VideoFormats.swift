@@ -1,0 +1,170 @@
+import ArbiterProtocol
+import CMedia
+import FrameStream
+
+/// A format of the camera's, and the one of the device's that it is made from.
+struct NativeFormat: Hashable {
+    var format: CameraFormat
+    var fourcc: UInt32
+}
+
+/// What becomes of a device's pictures on their way to the recorder's NV12.
+enum PictureKind: Hashable {
+    /// libswscale reads it as it is; for NV12 of the same size nothing but rows are copied.
+    case direct(AVPixelFormat.RawValue)
+    /// libv4lconvert makes YU12 of it first: an explicit further copy.
+    case converted
+
+    /// Nil for what neither reads.
+    init?(_ fourcc: UInt32) {
+        if let format = Self.readable[fourcc] {
+            self = .direct(format)
+        } else if Self.compressed.contains(fourcc) || Self.mosaics.contains(fourcc) {
+            self = .converted
+        } else {
+            return nil
+        }
+    }
+
+    private static let readable: [UInt32: AVPixelFormat.RawValue] = [
+        camarb_fourcc_nv12: AV_PIX_FMT_NV12.rawValue, camarb_fourcc_nv21: AV_PIX_FMT_NV21.rawValue,
+        camarb_fourcc_yu12: AV_PIX_FMT_YUV420P.rawValue, camarb_fourcc_yv12: AV_PIX_FMT_YUV420P.rawValue,
+        camarb_fourcc_yuyv: AV_PIX_FMT_YUYV422.rawValue, camarb_fourcc_uyvy: AV_PIX_FMT_UYVY422.rawValue,
+        fourcc("YVYU"): AV_PIX_FMT_YVYU422.rawValue, fourcc("GREY"): AV_PIX_FMT_GRAY8.rawValue,
+        fourcc("RGB3"): AV_PIX_FMT_RGB24.rawValue, fourcc("BGR3"): AV_PIX_FMT_BGR24.rawValue,
+    ]
+    private static let compressed: Set<UInt32> = [camarb_fourcc_mjpg, camarb_fourcc_jpeg]
+    private static let mosaics: Set<UInt32> = [fourcc("BA81"), fourcc("GBRG"), fourcc("GRBG"), fourcc("RGGB")]
+
+    static func fourcc(_ text: StaticString) -> UInt32 {
+        precondition(text.utf8CodeUnitCount == 4, "a fourcc has four characters")
+        return text.withUTF8Buffer { bytes in bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) } }
+    }
+
+    /// The best first: what costs least to make NV12 of.
+    static let preference: [UInt32] = [
+        camarb_fourcc_nv12, camarb_fourcc_yu12, camarb_fourcc_yv12, camarb_fourcc_nv21, camarb_fourcc_yuyv,
+        camarb_fourcc_uyvy, fourcc("YVYU"), fourcc("BGR3"), fourcc("RGB3"), camarb_fourcc_mjpg, camarb_fourcc_jpeg,
+        fourcc("BA81"), fourcc("GBRG"), fourcc("GRBG"), fourcc("RGGB"), fourcc("GREY"),
+    ]
+}
+
+/// Reads a device's formats, sizes and frame intervals, and says what the camera can do with them.
+struct VideoFormats {
+    let device: any VideoDevice
+    let zoom: ZoomRange
+
+    /// How far a camera zooms without magnifying: by a control of its own, or by reading a part of its sensor.
+    struct ZoomRange: Hashable {
+        /// What its zoom control reaches; 1 without one.
+        var byControl = 1.0
+        /// The pixels that the sensor has across, where a part of them can be read.
+        var sensorWidth: Int?
+    }
+
+    /// A device that names a range of sizes is asked for those of them that are in use.
+    static let sizesUsual = [
+        (3840, 2160), (2560, 1440), (1920, 1080), (1280, 960), (1280, 720), (960, 540), (640, 480), (640, 360),
+        (320, 240),
+    ]
+    /// Rows of a frame at the greatest zoom: fewer show no picture any more.
+    static let rowsMin = 16
+    /// A device that names no frame rates is asked for these.
+    static let ratesUsual = 1.0...30.0
+    /// Frames a second; slower than this is a series of photos. Some drivers name intervals of minutes.
+    static let rateMin = 0.01
+    /// A rate that is higher by less than this is no reason for a format that costs more.
+    static let worthwhile = 1.05
+
+    /// The default first: the largest of at most HD that moves like film; then by size, the largest first.
+    func all() -> [NativeFormat] {
+        var found: [NativeFormat] = []
+        let given = device.fourccs()
+        for fourcc in PictureKind.preference where given.contains(fourcc) {
+            for (width, height) in sizes(of: fourcc) {
+                let rates = rates(of: fourcc, width, height)
+                // The same size faster is another format; as fast or slower it is only dearer.
+                guard
+                    !found.contains(where: {
+                        ($0.format.width, $0.format.height) == (width, height)
+                            && rates.upperBound < $0.format.maxFrameRate * Self.worthwhile
+                    }), let native = native(fourcc, width, height, rates)
+                else { continue }
+                found.append(native)
+            }
+        }
+        found.sort { a, b in
+            let areas = (a.format.width * a.format.height, b.format.width * b.format.height)
+            return areas.0 == areas.1 ? a.format.maxFrameRate < b.format.maxFrameRate : areas.0 > areas.1
+        }
+        // Two formats of one name could not be told apart.
+        var names: Set<String> = []
+        found.removeAll { !names.insert($0.format.name).inserted }
+        if found.count > CameraCapabilities.formatsMax { found.removeLast(found.count - CameraCapabilities.formatsMax) }
+        let usual = found.firstIndex {
+            $0.format.width * $0.format.height <= 1280 * 720 && $0.format.maxFrameRate >= 24
+        }
+        if let usual { found.insert(found.remove(at: usual), at: 0) }
+        return found
+    }
+
+    private func sizes(of fourcc: UInt32) -> [(Int, Int)] {
+        var sizes: [(Int, Int)] = []
+        for range in device.sizes(of: fourcc) {
+            let (least, most) = (
+                (Int(range.least_width), Int(range.least_height)), (Int(range.most_width), Int(range.most_height))
+            )
+            if range.is_stepwise == 0 {
+                sizes.append(least)
+                continue
+            }
+            let steps = (max(1, Int(range.step_width)), max(1, Int(range.step_height)))
+            for size in [most] + Self.sizesUsual
+            where size.0 >= least.0 && size.1 >= least.1 && size.0 <= most.0 && size.1 <= most.1
+                && (size.0 - least.0) % steps.0 == 0 && (size.1 - least.1) % steps.1 == 0
+                && !sizes.contains(where: { $0 == size })
+            { sizes.append(size) }
+        }
+        // NV12 has even sides; and wider than any sensor is what a broker does not believe.
+        return sizes.filter { size in
+            [size.0, size.1].allSatisfy { (16...PictureLayout.sideMax).contains($0) && $0 % 2 == 0 }
+        }
+    }
+
+    private func rates(of fourcc: UInt32, _ width: Int, _ height: Int) -> ClosedRange<Double> {
+        var rates: [Double] = []
+        for interval in device.intervals(of: fourcc, width: width, height: height) {
+            for (numerator, denominator) in [
+                (interval.shortest_numerator, interval.shortest_denominator),
+                (interval.longest_numerator, interval.longest_denominator),
+            ] where numerator > 0 && denominator > 0 {
+                // 29.97 is enough of 29.97002997: the name of a format is for people.
+                rates.append((Double(denominator) / Double(numerator) * 100).rounded() / 100)
+            }
+        }
+        guard let most = rates.max(), most >= Self.rateMin else { return Self.ratesUsual }
+        // Frames can be left out, so that every rate below the highest can be had.
+        return max(Self.rateMin, min(1, rates.min() ?? most))...most
+    }
+
+    private func native(_ fourcc: UInt32, _ width: Int, _ height: Int, _ rates: ClosedRange<Double>) -> NativeFormat? {
+        var wanted = camarb_video_format()
+        wanted.fourcc = fourcc
+        wanted.width = UInt32(width)
+        wanted.height = UInt32(height)
+        // A driver lists at times what it cannot do just now.
+        guard let real = try? device.set(wanted, onlyTry: true), real.fourcc == fourcc, real.width == wanted.width,
+            real.height == wanted.height
+        else { return nil }
+        let lossless = max(1, max(zoom.byControl, zoom.sensorWidth.map { Double($0) / Double(width) } ?? 1))
+        let keepsRange = fourcc == camarb_fourcc_nv12 && real.full_range != 0
+        return NativeFormat(
+            format: CameraFormat(
+                pixelFormat: keepsRange ? "420f" : "420v", width: width, height: height,
+                minFrameRate: rates.lowerBound, maxFrameRate: rates.upperBound,
+                videoMaxZoomFactor: max(1, Double(height) / Double(Self.rowsMin)) * lossless,
+                videoZoomFactorUpscaleThreshold: (lossless * 10_000).rounded(.down) / 10_000,
+                // V4L2 has no word for it.
+                fieldOfView: 0), fourcc: fourcc)
+    }
+}

@@ -1,0 +1,197 @@
+import ArbiterProtocol
+import CLinux
+import FrameStream
+import Glibc
+
+extension CaptureLoop {
+    func describe() throws(BrokerError) -> CameraCapabilities {
+        stopPassingOn()
+        // A device may have been plugged out and in since it was asked last.
+        if grant == nil, let source, source.descriptor != nil, !source.condition.isHeldOutside { self.source = nil }
+        return try camera().capabilities
+    }
+
+    func camera() throws(BrokerError) -> any CameraSource {
+        if let source {
+            guard case .disconnected = source.condition, grant == nil else { return source }
+            // What is plugged in again may be able to do other things.
+        }
+        let made = try makeSource()
+        // Nobody has a grant yet, so the device is let go until somebody has.
+        made.stop()
+        source = made
+        return made
+    }
+
+    /// Clients keep so many buffers of earlier grants that there may be no memory for another.
+    private var keepsTooMuch: Bool {
+        guard grant == nil, keptBytesMost > Self.keptBytesMax else { return false }
+        // No more can be kept than the whole machine has.
+        keptBytesMost = min(keptBytesMost, camarb_shared_memory_bytes())
+        return keptBytesMost > Self.keptBytesMax
+    }
+
+    func granted(_ id: GrantID) throws(BrokerError) -> OpenGrant {
+        guard let grant, grant.id == id else {
+            let present = grant.map { "grant \($0.id.rawValue) is open" } ?? "no grant is open"
+            throw BrokerError(.staleGrant, "Grant \(id.rawValue) is over or never was: \(present).")
+        }
+        return grant
+    }
+
+    /// Answers when the first frame is there.
+    func open(_ id: GrantID, _ configuration: Configuration, _ reply: @escaping Capture.Reply<Configuration>) {
+        if faults.contains(.openHangs) { hang() }
+        if keepsTooMuch {
+            stopPassingOn()
+            return emit(.spent)
+        }
+        do throws(BrokerError) { grant = try prepared(id, configuration) } catch {
+            stopPassingOn()
+            // The reason comes before the failure that it explains.
+            tellCondition()
+            return reply(.failure(error))
+        }
+        newestGrant = id
+        grant?.opening = reply
+        hasSaidThatDeviceStarts = false
+        if !goOn() { begin() }
+    }
+
+    private func prepared(_ id: GrantID, _ configuration: Configuration) throws(BrokerError) -> OpenGrant {
+        if let grant {
+            throw BrokerError(
+                .staleGrant, "Grant \(grant.id.rawValue) is still open; cut it before grant \(id.rawValue) is opened.")
+        }
+        guard id > newestGrant else {
+            throw BrokerError(
+                .staleGrant, "Grant \(id.rawValue) is not newer than \(newestGrant.rawValue), which was open before.")
+        }
+        if faults.contains(.openFails) {
+            throw BrokerError(.deviceFault, "The device did not open, as it was told to.")
+        }
+        let settings = try settings(after: configuration, over: Configuration(), isRecording: false)
+        let largest = try camera().capabilities.formats.map { OpenGrant.layout($0).bytes }.max() ?? 0
+        return OpenGrant(id: id, settings: settings, memory: StreamMemory(pictureBytesMax: largest))
+    }
+
+    /// - Throws: `.unsupportedConfiguration`, with the key, the value and what is allowed.
+    private func settings(
+        after batch: Configuration, over wanted: Configuration, isRecording: Bool
+    ) throws(BrokerError) -> CaptureSettings {
+        let check = ConfigurationCheck(capabilities: try camera().capabilities)
+        if let problem = check.problem(batch, over: wanted, isRecording: isRecording) {
+            throw BrokerError(.unsupportedConfiguration, "\(problem) Nothing changed.")
+        }
+        guard let settings = check.settings(check.merged(batch, into: wanted).lasting) else {
+            preconditionFailure("What has no problem can be set.")
+        }
+        return settings
+    }
+
+    func configure(_ id: GrantID, _ batch: Configuration) throws(BrokerError) -> Configuration {
+        var open = try granted(id)
+        let source = try camera()
+        let isRecording = open.recording.map { !$0.ticket.isOver } ?? false
+        var wanted = open.settings.wanted
+        // A ramp that is ended stays where the zoom is by now.
+        if batch[.cancelVideoZoomRamp] == .flag(true), open.ramp != nil {
+            wanted[.videoZoomFactor] = .number(open.zoom)
+        }
+        let before = open.settings
+        let next = try settings(after: batch, over: wanted, isRecording: isRecording)
+        let changesFormat = next.format != open.settings.format
+        let now = clock.now
+        let movement = movement(batch, from: open, to: next, at: now)
+        let zoom = movement?.zoom ?? open.zoom
+        // A device that is just being started again takes all of it when it is.
+        let isRunning = open.due != nil
+        let setsControls = isRunning && !next.hasControls(of: open.settings)
+        let selects =
+            isRunning && (changesFormat || zoom != open.zoom || next.frameInterval != open.settings.frameInterval)
+        let rebuilds = isRunning && next.rebuildsPipeline(of: before)
+        if setsControls || selects || rebuilds { sayThatDeviceStarts() }
+        if setsControls { try source.set(next) }
+        if selects {
+            let begun = source.buffersBegun
+            do throws(BrokerError) {
+                try source.select(format: next.format, zoom: zoom, frameRate: next.frameRate)
+            } catch {
+                if setsControls { try source.set(open.settings) }
+                throw error
+            }
+            if let due = open.due, next.frameInterval != open.settings.frameInterval || source.buffersBegun != begun {
+                open.due = source.due(due, after: open.previousDue, interval: next.frameInterval, now: clock.now)
+            }
+        }
+        open.settings = next
+        open.zoom = zoom
+        if let movement { open.ramp = movement.ramp }
+        open.configurationChanged = true
+        if rebuilds, source.rebuildPipeline() { open.pipelineRebuilds += 1 }
+        if changesFormat {
+            open.layout = OpenGrant.layout(next.format)
+            for stream in open.streams { renewBuffers(of: stream, open) }
+            open.streams.removeAll { !$0.sender.isOpen }
+        }
+        let whole = inForce(open)
+        open.telling.answered(whole)
+        grant = open
+        return whole
+    }
+
+    /// What becomes of the zoom: a ramp begins where it is now; without one it jumps, or stays where a ramp is ended.
+    /// - Returns: nil where nothing does.
+    private func movement(
+        _ batch: Configuration, from open: OpenGrant, to next: CaptureSettings, at now: Int64
+    ) -> (zoom: Double, ramp: ZoomRamp?)? {
+        let changesFormat = next.format != open.settings.format
+        guard
+            changesFormat || batch[.videoZoomFactor] != nil || next.videoZoomFactor != open.settings.videoZoomFactor
+                || batch[.cancelVideoZoomRamp] == .flag(true)
+        else { return nil }
+        if case .number(let rate)? = batch[.videoZoomRampRate] {
+            let begin = min(open.zoom, next.format.videoMaxZoomFactor)
+            return (begin, ZoomRamp(from: begin, to: next.videoZoomFactor, rate: rate, began: now))
+        }
+        return (next.videoZoomFactor, nil)
+    }
+
+    func cut(
+        _ id: GrantID, _ why: RecordingEnd, _ reason: RecordingReason, passesOn: Bool
+    ) throws(BrokerError) -> Int64 {
+        if faults.contains(.cutHangs) { hang() }
+        _ = try granted(id)
+        return endGrant(id, why, reason, passesOn: passesOn)
+    }
+
+    /// Streams first, so that nobody sees anything later than the answer; then the recording, whose frames up to
+    /// here are in the writer's queue already.
+    func endGrant(
+        _ id: GrantID, _ why: RecordingEnd, _ reason: RecordingReason = .none, passesOn: Bool = false
+    ) -> Int64 {
+        guard let open = grant, open.id == id else { return 0 }
+        open.memory.end()
+        keptBytesMost += UInt64(open.memory.bytesMade)
+        for stream in open.streams { stream.sender.close() }
+        // Its client is told by the socket's end; what came up to here is still the recording's.
+        open.microphone?.close()
+        if let ticket = open.recording?.ticket { writer.post(.finish(ticket, why, reason)) }
+        giveUp(open.photos, "The grant ended before a frame was captured for the photo.")
+        if !passesOn || !passOn(open) {
+            source?.halt()
+            isHalted = true
+        }
+        grant = nil
+        open.opening?(.failure(BrokerError(.staleGrant, "Grant \(id.rawValue) was cut before its first frame.")))
+        return open.lastCapture
+    }
+
+    func giveUp(_ photos: [OpenGrant.PendingPhoto], _ sentence: String) {
+        for photo in photos {
+            close(photo.file)
+            writing -= 1
+            emit(.photoCaptured(PhotoCaptured(photo: photo.id, width: 0, height: 0, bytes: 0, error: sentence)))
+        }
+    }
+}

@@ -1,0 +1,113 @@
+import ArbiterProtocol
+import CLinux
+import FrameStream
+import Glibc
+
+/// Recordings, as the capture thread orders them from the writer, and the microphone that they hear.
+extension CaptureLoop {
+    /// - Parameter file: this function's, also when it throws.
+    func startRecording(
+        _ id: GrantID, _ recording: RecordingID, _ file: Int32, _ options: RecordingOptions
+    ) throws(BrokerError) {
+        do throws(BrokerError) {
+            let open = try granted(id)
+            if let running = open.recording?.ticket, !running.isOver {
+                throw BrokerError(
+                    .alreadyRecording, "Recording \(running.id) runs; stop it before another one is started.")
+            }
+            let ticket = RecordingTicket(recording, wantsObjects: options.metadata.contains { $0.type == .objects })
+            grant?.recording = RecordingUnderWay(ticket)
+            writing += 1
+            writer.post(
+                .begin(
+                    ticket,
+                    RunningRecording.Order(
+                        file: file, layout: open.layout, frameRate: open.settings.frameRate, options: options,
+                        microphone: open.microphone, orientation: orientation(open), ordered: clock.now)))
+        } catch {
+            close(file)
+            throw error
+        }
+    }
+
+    func stopRecording(_ recording: RecordingID, _ why: RecordingEnd, _ reason: RecordingReason) {
+        guard let ticket = grant?.recording?.ticket, ticket.id == recording else { return }
+        grant?.recording = nil
+        writer.post(.finish(ticket, why, reason))
+    }
+
+    /// One that has ended by itself is passed over: its end is on the way.
+    func setPaused(_ recording: RecordingID, _ isPaused: Bool) {
+        guard let running = grant?.recording, running.ticket.id == recording else { return }
+        if running.isPaused == isPaused { return }
+        grant?.recording?.isPaused = isPaused
+        writer.post(isPaused ? .pause(running.ticket) : .resume(running.ticket))
+    }
+
+    /// The writer answers: it knows what is in the file.
+    func appendMetadata(
+        _ recording: RecordingID, kind: String, time: Int64, items: [String], _ reply: @escaping Capture.Reply<Void>
+    ) {
+        guard let ticket = grant?.recording?.ticket, ticket.id == recording else {
+            return reply(.failure(BrokerError(.notRecording, "Recording \(recording) has ended.")))
+        }
+        writer.post(.metadata(ticket, kind: kind, time: time, items: items, now: clock.now, reply))
+    }
+
+    /// Takes the place of the one before, which a recording that runs hears no more.
+    /// - Parameter envelope: this function's, also when it throws.
+    func attachMicrophone(_ id: GrantID, _ envelope: Int32, _ format: MicrophoneFormat) throws(BrokerError) {
+        var mark: Int32 = -1
+        let socket = camarb_open_envelope(envelope, &mark)
+        close(envelope)
+        // It tells a completer that a file is being written; nobody completes sound.
+        if mark >= 0 { close(mark) }
+        guard socket >= 0 else {
+            throw BrokerError(.unsuitableFile, "There is no socket in the microphone's envelope (error \(-socket)).")
+        }
+        do throws(BrokerError) { _ = try granted(id) } catch {
+            close(socket)
+            throw error
+        }
+        let microphone = try Microphone(
+            socket: socket, sampleRate: Int(format.sampleRate), channels: Int(format.channels), clock: clock
+        ) { [emit] problem in emit(.runtimeError(code: "microphone", message: problem.sentence)) }
+        grant?.microphone?.close()
+        grant?.microphone = microphone
+    }
+
+    func detachMicrophone(_ id: GrantID) throws(BrokerError) {
+        _ = try granted(id)
+        grant?.microphone?.close()
+        grant?.microphone = nil
+    }
+
+    /// Whether the recording takes the frame that is captured now.
+    func recordingTakes(_ open: inout OpenGrant, at now: Int64) -> Bool {
+        guard let running = open.recording, !running.ticket.isOver else { return false }
+        if running.isPaused {
+            writer.post(.passed(running.ticket, captured: now))
+            return false
+        }
+        open.recording?.hasBegun = true
+        if running.ticket.reserve(open.layout.bytes) { return true }
+        if let count = open.recording?.overrun.note(at: now) {
+            emit(
+                .runtimeError(
+                    code: "recording-overrun",
+                    message: """
+                        Encoding is slower than the camera: \(count) \(count == 1 ? "frame was" : "frames were") left out of \
+                        recording \(running.ticket.id) since this was last said.
+                        """))
+        }
+        return false
+    }
+
+    func facts(_ open: OpenGrant, _ source: any CameraSource, for ticket: RecordingTicket) -> FrameFacts {
+        FrameFacts(orientation: orientation(open), objects: ticket.wantsObjects ? source.objects : [])
+    }
+
+    private func orientation(_ open: OpenGrant) -> UInt8 {
+        open.settings.exifOrientation(of: source?.capabilities.position ?? .external).rawValue
+    }
+}

@@ -1,0 +1,104 @@
+package import ArbiterProtocol
+import Glibc
+
+/// What a photo comes to under the settings in force: its size, and how it is exposed, steadied and lit. Pure.
+///
+/// It says nothing of how that is done: a source draws it, or has a frame that is it already.
+package struct PhotoPlan: Hashable, Sendable {
+    /// Pixels.
+    package let width: Int
+    package let height: Int
+    package let metadata: PhotoMetadata
+    /// How many times the light of a frame it gathers, without the flash.
+    package let light: Double
+    /// `on`, `off` or `auto`; nil: the camera has no flash.
+    package let flashMode: String?
+    /// Degrees, across the picture at zoom 1; 0: not known.
+    package let fieldOfView: Double
+
+    /// From this exposure on a hand's shaking is seen: the reciprocal rule's shortest exposure for a phone's lens, which is one
+    /// of about 30 mm on 35 mm film. Shorter ones are not stabilized, and what needs a longer one is dark.
+    package static let handShakeDuration = 1.0 / 30
+    /// What video stabilization leaves of each side of a larger still: its margin is a tenth.
+    package static let stabilizedShare = 0.9
+
+    /// What the frame that the photo is taken of was exposed with; nil where the camera does not say.
+    package struct Exposure: Hashable, Sendable {
+        package var duration, iso: Double?
+
+        package init(duration: Double? = nil, iso: Double? = nil) {
+            self.duration = duration
+            self.iso = iso
+        }
+    }
+
+    /// - Parameters:
+    ///   - shot: of a bracket; nil: a photo of its own.
+    ///   - zoom: of the frame; on a ramp it is not yet the one in the settings.
+    package init(
+        _ settings: CaptureSettings, of camera: CameraCapabilities, zoom: Double, exposure: Exposure,
+        shot: PhotoBracket.Shot? = nil
+    ) {
+        let format = settings.format
+        (width, height) = Self.size(settings)
+        fieldOfView = format.fieldOfView
+        var taken = PhotoMetadata()
+        taken.videoZoomFactor = zoom
+        taken.orientation = settings.exifOrientation(of: camera.position).rawValue
+        if case .number(let bias)? = settings.value(.exposureTargetBias) { taken.exposureTargetBias = bias }
+        let exposed = Self.exposure(exposure, for: shot, bias: taken.exposureTargetBias ?? 0, format.optics)
+        taken.exposureDuration = exposed.duration
+        taken.iso = exposed.iso
+        switch shot {
+        case .exposureTargetBias(let bias)?: taken.exposureTargetBias = bias
+        case .exposure?: taken.exposureTargetBias = nil
+        case nil: break
+        }
+        let isLong = (exposed.duration ?? 0) >= Self.handShakeDuration * (1 - ConfigurationCheck.roundingShare)
+        if case .text(let mode)? = settings.value(.flashMode) { flashMode = mode } else { flashMode = nil }
+        // A bracket's exposures are its own; the flash would make them all the same.
+        taken.flashFired = shot == nil && (flashMode == "on" || flashMode == "auto" && isLong)
+        taken.stillImageStabilizationUsed =
+            shot == nil && isLong && !taken.flashFired && settings.value(.stillImageStabilization) == .flag(true)
+        // Outside a bracket the lens helps the other stabilization, and only in the format that has the whole sensor, which
+        // is the one of preset photo (TN2409). In a bracket it has a key of its own.
+        let isWhole = (format.width, format.height) == (camera.sensorWidth, camera.sensorHeight)
+        let lens = settings.value(.lensStabilizationDuringBracket)
+        taken.lensStabilizationUsed =
+            shot == nil ? lens != nil && isWhole && taken.stillImageStabilizationUsed : lens == .flag(true) && isLong
+        metadata = taken
+        light = Self.light(exposed) / Self.light(exposure)
+    }
+
+    private static func size(_ settings: CaptureSettings) -> (Int, Int) {
+        let format = settings.format
+        guard settings.value(.highResolutionStillImageOutputEnabled) == .flag(true),
+            let still = format.optics.highResolutionStill
+        else { return (format.width, format.height) }
+        guard settings.activeVideoStabilizationMode != nil else { return (still.width, still.height) }
+        // Chroma is subsampled by two: sides are even.
+        func steadied(_ side: Int) -> Int { Int(Double(side) * stabilizedShare) & ~1 }
+        return (steadied(still.width), steadied(still.height))
+    }
+
+    /// A bias is met by the exposure's length, and by the sensitivity where the format has no such length.
+    private static func exposure(
+        _ found: Exposure, for shot: PhotoBracket.Shot?, bias: Double, _ optics: CameraFormat.Optics
+    ) -> Exposure {
+        switch shot {
+        case nil: return found
+        case .exposure(let duration, let iso)?: return Exposure(duration: duration, iso: iso)
+        case .exposureTargetBias(let wanted)?:
+            guard let duration = found.duration, let iso = found.iso else { return found }
+            let light = duration * iso * pow(2, wanted - bias)
+            let length = inside(light / iso, optics.exposureDuration)
+            return Exposure(duration: length, iso: inside(light / length, optics.iso))
+        }
+    }
+
+    private static func inside(_ value: Double, _ range: CameraFormat.Optics.Range?) -> Double {
+        range.map { min(max(value, $0.least), $0.most) } ?? value
+    }
+
+    private static func light(_ exposure: Exposure) -> Double { (exposure.duration ?? 1) * (exposure.iso ?? 1) }
+}

@@ -1,0 +1,268 @@
+import ArbiterProtocol
+import FrameStream
+
+/// One recording as the writer has it: its file, the moments that are in it, its sound and its metadata. Threading: the
+/// writer thread only.
+final class RunningRecording {
+    struct Order: Sendable {
+        /// An envelope, the recording's to close.
+        var file: Int32
+        var layout: PictureLayout
+        /// Frames a second.
+        var frameRate: Double
+        var options: RecordingOptions
+        /// The grant's; nil: no sound.
+        var microphone: Microphone?
+        /// As Exif numbers it, at the beginning.
+        var orientation: UInt8
+        /// When it was ordered, in nanoseconds of CLOCK_MONOTONIC: its first frame is captured after that.
+        var ordered: Int64
+    }
+
+    let ticket: RecordingTicket
+    private let order: Order
+    private let output: OutputFile
+    /// Nil where even the header could not be written.
+    private var file: RecordingFile?
+    private var sound: RecordingSound?
+    private var clock = FileClock()
+    private var metadata: MetadataGroups
+    /// The last sample of each of the recorder core's own kinds.
+    private var lastSamples: [String: String] = [:]
+    /// Samples that wait for the file's first moment.
+    private var early: [(kind: String, sample: String)] = []
+    private var tags: [RecordingTag: String] = [:]
+    /// Frames that may not be in the file yet: where they end in it, and when they were captured.
+    private var recent: [(end: Int64, captured: Int64)] = []
+    private var lastCapture: Int64 = 0
+    /// The end of the last frame's display, in nanoseconds of CLOCK_MONOTONIC.
+    private var lastEnd: Int64 = 0
+    private var lookedForRoom: Int64?
+
+    /// Nanoseconds between two looks at how much room there is, of captured time.
+    static let roomEvery: Int64 = 1_000_000_000
+
+    /// Metadata may be of so much before the recording was ordered here, and counts from the file's beginning: a client that
+    /// is told that it records says where it is, and the order may still be on its way. Nanoseconds.
+    static let earlyMax: Int64 = 1_000_000_000
+
+    /// Why it ended; what it was, where that is more than a word.
+    struct End: Error {
+        var why: RecordingEnd
+        var words: String?
+    }
+
+    /// Opens the file and writes its header.
+    init(_ ticket: RecordingTicket, _ order: Order, in house: FileWriters) {
+        self.ticket = ticket
+        self.order = order
+        metadata = MetadataGroups(order.options.metadata)
+        output = OutputFile(order.file, in: house, bytesMax: order.options.maxBytes.map { Int64(clamping: $0) })
+    }
+
+    /// - Throws: where the file cannot be written to, or an encoder cannot be had.
+    func begin() throws(End) {
+        if let failure = output.failure { throw Self.end(failure, "cannot begin") }
+        do throws(MediaFault) {
+            let sound = try order.microphone.map { (microphone) throws(MediaFault) in try RecordingSound(microphone) }
+            let plan = RecordingFile.Plan(
+                layout: order.layout, frameRate: order.frameRate, fileType: order.options.fileType ?? .matroska,
+                codec: order.options.codec, bitRate: order.options.bitRate.map { Int64($0) }, sound: sound?.track,
+                metadata: order.options.metadata.map(\.kind), orientation: Int(order.orientation))
+            file = try RecordingFile(file: output, plan)
+            self.sound = sound
+        } catch {
+            throw output.failure.map { Self.end($0, "cannot begin") }
+                ?? End(why: .writeError, words: "cannot begin: \(error.description)")
+        }
+        if let failure = output.failure { throw Self.end(failure, nil) }
+    }
+
+    // MARK: What comes
+
+    /// One frame, in the order of capture.
+    /// - Parameter interval: how long it is shown if no further one comes, in nanoseconds.
+    /// - Throws: where the recording ends with the frame before it.
+    func take(_ picture: KeptPicture, interval: Int64, _ facts: FrameFacts) throws(End) {
+        guard let file else { return }
+        let captured = picture.captured
+        if let most = order.options.maxDuration {
+            // A microsecond of grace: a limit of 2 s holds 60 frames of 30 a second.
+            let end = clock.placeOfFrame(captured: captured) + interval
+            if Double(end) / 1e9 > most + 1e-6 { throw End(why: .durationLimit) }
+        }
+        try lookForRoom(at: captured)
+        let segments = clock.segments.count
+        let time = clock.frame(captured: captured, interval: interval)
+        lastEnd = captured + interval
+        recent.append((time + interval, captured))
+        if clock.segments.count > segments { began(with: captured) }
+        try goingOn { (file) throws(MediaFault) in
+            for (kind, sample) in early { _ = try file.appendMetadata(kind: kind, sample, at: time) }
+            early = []
+            try say(facts, at: time, in: file)
+            guard try file.appendPicture(picture.bytes, at: time, interval: interval) else { return false }
+            return sound?.advance(to: captured, into: file) ?? true
+        }
+        noteWritten(file)
+    }
+
+    /// A frame that is not in the file, since the recording is paused: sound from before the pause may still come.
+    func pass(captured: Int64) throws(End) {
+        guard let sound, clock.hasBegun else { return }
+        try goingOn { (file) in sound.advance(to: captured, into: file) }
+    }
+
+    func pause() {
+        clock.pause()
+        if clock.hasBegun { sound?.pause(at: lastEnd) }
+    }
+
+    func resume() { clock.resume() }
+
+    /// A group of metadata of the client's.
+    /// - Parameters:
+    ///   - time: from when on it counts, in nanoseconds of CLOCK_MONOTONIC.
+    ///   - now: of the same clock.
+    /// - Throws: the refusal; nothing is written then.
+    func append(_ kind: String, at time: Int64, _ items: [String], now: Int64) throws(BrokerError) {
+        guard file != nil else { throw BrokerError(.notRecording, "The recording has ended.") }
+        let earliest = order.ordered - Self.earlyMax
+        guard time >= earliest, time <= now else {
+            throw BrokerError(
+                .invalidValue,
+                "time of \(kind) is \(time), which is outside the recording; it takes \(earliest) to \(now).")
+        }
+        let place = clock.firstCapture.map { time < $0 } ?? true ? 0 : clock.place(of: time)
+        guard let place else {
+            throw BrokerError(
+                .invalidValue,
+                "time of \(kind) is \(time), when the recording was paused; it takes a time that is in the file.")
+        }
+        let sample = try metadata.take(kind: kind, time: time, items: items, arrivedAt: now)
+        if kind == MetadataTrack.location, tags[.location] == nil, let first = items.first {
+            tags[.location] = first
+            if clock.hasBegun { file?.setTags(tags) }
+        }
+        guard clock.hasBegun else {
+            early.append((kind, sample))
+            return
+        }
+        // A file that ends here says so with its next frame.
+        _ = try? file?.appendMetadata(kind: kind, sample, at: place)
+    }
+
+    func finish(_ why: RecordingEnd, _ reason: RecordingReason) -> RecorderEvent.Recording {
+        ticket.end()
+        if let file {
+            sound?.end(at: lastEnd, into: file)
+            file.finish()
+            noteWritten(file)
+            tags[.lastCapture] = file.frames > 0 ? String(lastCapture) : nil
+            tags[.ended] = why.rawValue
+            tags[.cause] = reason.cause
+            tags[.interrupter] = reason.interrupter
+            tags[.framesLeftOut] = String(ticket.framesLeftOut)
+            file.setTags(tags)
+        }
+        return RecorderEvent.Recording(
+            id: ticket.id, why: why, frames: file?.frames ?? 0, duration: file?.duration ?? 0,
+            bytes: UInt64(output.committed), lastCapture: lastCapture, framesLeftOut: ticket.framesLeftOut)
+    }
+
+    /// What went wrong with the sound, once.
+    func takeSoundFault() -> String? {
+        guard let fault = sound?.failure else { return nil }
+        // What is left of it is silence, which needs no sound.
+        sound = nil
+        return fault.description
+    }
+
+    // MARK: The file
+
+    /// Has something written, and says why the recording ends where it could not be.
+    private func goingOn(_ write: (RecordingFile) throws(MediaFault) -> Bool) throws(End) {
+        guard let file else { return }
+        do throws(MediaFault) { if try write(file) { return } } catch {
+            throw output.failure.map { Self.end($0, nil) }
+                ?? End(why: .writeError, words: "broke off: \(error.description)")
+        }
+        throw output.failure.map { Self.end($0, nil) } ?? End(why: .writeError)
+    }
+
+    /// The file begins, or goes on behind a pause.
+    private func began(with captured: Int64) {
+        if clock.segments.count == 1 {
+            tags[.firstCapture] = String(captured)
+            sound?.begin(at: captured)
+        } else {
+            sound?.resume(at: captured)
+            let pauses = clock.pauses.map { "[\($0.at),\($0.length)]" }
+            tags[.pauses] = "[\(pauses.joined(separator: ","))]"
+        }
+        file?.setTags(tags)
+    }
+
+    private func say(_ facts: FrameFacts, at time: Int64, in file: RecordingFile) throws(MediaFault) {
+        for track in order.options.metadata where !track.isOfTheClient {
+            let sample =
+                track.type == .objects
+                ? MetadataSample.objects(facts.objects) : MetadataSample.orientation(facts.orientation)
+            guard lastSamples[track.kind] != sample else { continue }
+            lastSamples[track.kind] = sample
+            _ = try file.appendMetadata(kind: track.kind, sample, at: time)
+        }
+    }
+
+    private func lookForRoom(at captured: Int64) throws(End) {
+        guard let least = order.options.minFreeBytes else { return }
+        if let lookedForRoom, captured - lookedForRoom < Self.roomEvery { return }
+        lookedForRoom = captured
+        if let free = output.freeBytes(), UInt64(max(0, free)) < least { throw End(why: .diskFull) }
+    }
+
+    private func noteWritten(_ file: RecordingFile) {
+        while let first = recent.first, first.end <= file.duration {
+            lastCapture = first.captured
+            recent.removeFirst()
+        }
+    }
+
+    private static func end(_ failure: OutputFile.Failure, _ verb: String?) -> End {
+        switch failure {
+        case .sizeLimit: End(why: .sizeLimit)
+        case .system(let fault):
+            End(why: fault.isFull ? .diskFull : .writeError, words: verb.map { "\($0): \(fault.words)" })
+        }
+    }
+}
+
+/// What a recording's metadata says of one frame beside its picture.
+struct FrameFacts: Sendable {
+    /// As Exif numbers it.
+    var orientation: UInt8
+    /// Empty where nothing was found, or the recording does not ask.
+    var objects: [DetectedObject] = []
+}
+
+/// Samples of the recorder core's own kinds of metadata, as JSON: `{"items":[…]}`, and no items for "none from here on".
+enum MetadataSample {
+    static func orientation(_ orientation: UInt8) -> String { #"{"items":[\#(orientation)]}"# }
+
+    static func objects(_ objects: [DetectedObject]) -> String {
+        let items = objects.map { object in
+            let box = [object.box.x, object.box.y, object.box.width, object.box.height].map(part)
+            // Types are words of our own: nothing in them has to be escaped.
+            return #"{"type":"\#(object.type)","id":\#(object.id),"box":[\#(box.joined(separator: ","))]}"#
+        }
+        return #"{"items":[\#(items.joined(separator: ","))]}"#
+    }
+
+    /// A part of a side to a ten-thousandth, which is less than a pixel of 4K.
+    private static func part(_ value: Double) -> String {
+        let whole = Int((min(max(value, 0), 1) * 10_000).rounded())
+        guard whole < 10_000 else { return "1" }
+        let digits = String(whole)
+        return "0." + String(repeating: "0", count: 4 - digits.utf8.count) + digits
+    }
+}

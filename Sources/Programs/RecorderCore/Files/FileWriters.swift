@@ -1,0 +1,103 @@
+import CLinux
+import Glibc
+import System
+
+/// Starts the processes that write files, and counts those that do not end.
+///
+/// Threading: one thread only, that of the writer or of the completer: each has a house of its own.
+package final class FileWriters {
+    /// Processes that hang over a file, or may: with so many, no further file is begun until one of them comes back. Each
+    /// costs a task of the unit's (`TasksMax=64` of camrecorder@.service) and a megabyte.
+    package static let stuckMax = 4
+
+    private struct Left {
+        var process: Int32
+        var since: Int64
+    }
+    /// Let go, and not ended when they were last looked at.
+    private var left: [Left] = []
+    private let program: String?
+    /// `FileWriter.answerTimeMax`, as often as it is patient.
+    let answerTimeMax: Int64
+    let now: () -> Int64
+    /// Our end of its socket, and its pidfd.
+    private var spare: (socket: Int32, process: Int32)?
+
+    /// - Parameters:
+    ///   - patience: how many times as long as usual an answer may take; 1 but in tests.
+    ///   - clock: the monotonic one in nanoseconds, but in tests.
+    package init(patience: Int64 = 1, clock: @escaping () -> Int64 = camarb_monotonic_ns) {
+        answerTimeMax = patience * FileWriter.answerTimeMax
+        now = clock
+        let own = OwnProcess.program
+        // Beside camrecorder, wherever that is.
+        program = own.lastIndex(of: "/").map { own[...$0] + "camwriter" }
+    }
+
+    deinit {
+        for one in left { close(one.process) }
+        if let spare {
+            close(spare.socket)
+            close(spare.process)
+        }
+    }
+
+    /// Starts one for a file.
+    /// - Parameters:
+    ///   - envelope: this object's from here on, also when it throws.
+    ///   - again: the file is opened to be completed, and keeps what is in it.
+    /// - Throws: `.tooManyStuck`, or `.gone` where none could be started.
+    package func start(_ envelope: Int32, again: Bool = false) throws(FileFault) -> FileWriter {
+        guard stuck < Self.stuckMax else {
+            close(envelope)
+            throw .tooManyStuck
+        }
+        if let spare, camarb_pidfd_alive(spare.process) == 0 {
+            close(spare.socket)
+            hasLet(spare.process, kill: false)
+            self.spare = nil
+        }
+        prepare()
+        guard let (ours, process) = spare else {
+            close(envelope)
+            throw .gone
+        }
+        spare = nil
+        return FileWriter(ours, process: process, envelope: envelope, again: again, in: self)
+    }
+
+    /// Starts one for the file that comes next, so that a photo does not wait until a process has begun. It knows nothing of
+    /// any file yet, and ends with this process.
+    package func prepare() {
+        guard spare == nil, let program else { return }
+        var ours: Int32 = -1
+        var theirs: Int32 = -1
+        guard camarb_packet_pair(&ours, &theirs) == 0 else { return }
+        defer { close(theirs) }
+        var number: pid_t = 0
+        let process = program.withCString { path -> Int32 in
+            let arguments = [strdup(path), nil]
+            defer { free(arguments[0]) }
+            return camarb_spawn(path, arguments, theirs, &number)
+        }
+        if process >= 0 { spare = (ours, process) } else { close(ours) }
+    }
+
+    /// Those that hang: let go for longer than an answer takes, and still there.
+    private var stuck: Int {
+        left.removeAll { one in
+            var ended = camarb_exit()
+            guard camarb_reap(one.process, &ended) != 0 else { return false }
+            close(one.process)
+            return true
+        }
+        return left.count { now() - $0.since >= answerTimeMax }
+    }
+
+    /// A writer has no more orders.
+    /// - Parameter kill: it did not answer. It is not waited for: where it hangs, not even this ends it.
+    func hasLet(_ process: Int32, kill: Bool) {
+        if kill { _ = camarb_pidfd_kill(process, SIGKILL) }
+        left.append(Left(process: process, since: kill ? now() - answerTimeMax : now()))
+    }
+}

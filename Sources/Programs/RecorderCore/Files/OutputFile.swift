@@ -1,0 +1,138 @@
+import CMedia
+import Glibc
+
+/// A recording's file, of which every committed byte belongs to a whole frame.
+///
+/// libav appends to memory; `commit()` moves that to the file in one go. When the disk is full or a limit is met,
+/// the file is cut back to the last commit, later appends are dropped, and places before it can still be patched:
+/// so the trailer succeeds and the file plays. Writes go to an offset of their own, because the client shares the
+/// descriptor's. All of it is done by another process (`FileWriter`), and a commit counts when that has answered.
+///
+/// Threading: the writer thread only.
+package final class OutputFile {
+    /// Nil where none could be started.
+    private let writer: FileWriter?
+    /// The greatest size, in bytes; nil for none.
+    private let bytesMax: Int64?
+    package private(set) var committed: Int64 = 0
+    package private(set) var failure: Failure?
+    /// Places of the file that libav does not overwrite: somebody else does.
+    var sealed: [Range<Int64>] = []
+    private var pending: [UInt8] = []
+    private var position: Int64 = 0
+
+    package enum Failure: Hashable {
+        case system(FileFault)
+        case sizeLimit
+    }
+
+    /// Opens the file of an envelope in a process of its own, and empties it.
+    /// - Parameter envelope: this object's from here on.
+    package init(_ envelope: Int32, in house: FileWriters, bytesMax: Int64?) {
+        self.bytesMax = bytesMax
+        do throws(FileFault) {
+            let writer = try house.start(envelope)
+            self.writer = writer
+            writer.wantAnswer()
+            failure = writer.settle().map { .system($0) }
+        } catch {
+            writer = nil
+            failure = .system(error)
+        }
+    }
+
+    private var end: Int64 { committed + Int64(pending.count) }
+
+    /// Takes what libav writes. Nothing is refused: an error would stick to libav's context.
+    func take(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes
+        while !rest.isEmpty {
+            if position < committed {
+                let part = min(Int64(rest.count), committed - position)
+                if !sealed.contains(where: { $0.contains(position) }) {
+                    // A patch that fails leaves what was there, which is playable too.
+                    _ = put(UnsafeRawBufferPointer(rebasing: rest.prefix(Int(part))), at: position)
+                }
+                position += part
+                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(Int(part)))
+            } else if failure != nil {
+                position += Int64(rest.count)
+                return
+            } else {
+                let offset = Int(position - committed)
+                let overlap = min(max(0, pending.count - offset), rest.count)
+                for index in 0..<overlap { pending[offset + index] = rest[index] }
+                if offset > pending.count { pending += [UInt8](repeating: 0, count: offset - pending.count) }
+                pending += rest.dropFirst(overlap)
+                position += Int64(rest.count)
+                return
+            }
+        }
+    }
+
+    /// Answers libav's seek, `AVSEEK_SIZE` included.
+    func seek(_ offset: Int64, _ whence: Int32) -> Int64 {
+        switch whence & ~AVSEEK_FORCE {
+        case AVSEEK_SIZE: return end
+        case SEEK_CUR: position += offset
+        case SEEK_END: position = end + offset
+        default: position = offset
+        }
+        return position
+    }
+
+    /// Moves what was appended into the file, whole or not at all.
+    /// - Returns: false when the file has come to its end; see `failure`.
+    func commit() -> Bool {
+        guard failure == nil else { return false }
+        let all = pending.count
+        if let bytesMax, end > bytesMax {
+            failure = .sizeLimit
+        } else if let fault = pending.withUnsafeBytes({ put($0, at: committed) }) {
+            failure = .system(fault)
+        }
+        pending.removeAll(keepingCapacity: true)
+        guard failure == nil else {
+            // Part of a frame may have reached the file.
+            writer?.truncate(to: committed)
+            writer?.wantAnswer()
+            _ = writer?.settle()
+            return false
+        }
+        committed += Int64(all)
+        return true
+    }
+
+    /// Overwrites bytes that are in the file already.
+    func patch(_ bytes: [UInt8], at offset: Int64) {
+        guard offset >= 0, offset + Int64(bytes.count) <= committed else { return }
+        _ = bytes.withUnsafeBytes { put($0, at: offset) }
+    }
+
+    /// How many bytes may still be written where the file lies; nil where that cannot be known, which is no reason to end it.
+    package func freeBytes() -> Int64? { try? writer?.freeBytes() }
+    var uncommitted: [UInt8] { pending }
+
+    /// Waits until it is written: what was committed survives whatever happens to this process.
+    /// - Returns: nil, or what went wrong.
+    private func put(_ bytes: UnsafeRawBufferPointer, at offset: Int64) -> FileFault? {
+        guard let writer else { return .gone }
+        if bytes.isEmpty { return nil }
+        writer.put(bytes, at: offset)
+        writer.wantAnswer()
+        return writer.settle()
+    }
+}
+
+/// libav's callbacks. At file scope, so that they belong to no actor.
+func outputFileWrite(_ opaque: UnsafeMutableRawPointer?, _ bytes: UnsafePointer<UInt8>?, _ count: Int32) -> Int32 {
+    guard let opaque, let bytes else { return 0 }
+    Unmanaged<OutputFile>.fromOpaque(opaque).takeUnretainedValue()
+        .take(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
+    return count
+}
+
+func outputFileSeek(_ opaque: UnsafeMutableRawPointer?, _ offset: Int64, _ whence: Int32) -> Int64 {
+    guard let opaque else { return -1 }
+    return Unmanaged<OutputFile>.fromOpaque(opaque).takeUnretainedValue().seek(offset, whence)
+}

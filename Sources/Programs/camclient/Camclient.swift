@@ -1,0 +1,105 @@
+import ArbiterProtocol
+import ArgumentParser
+import Glibc
+import PolicyFile
+
+/// The broker from the command line: see who has the camera and why, be an app, be the shell, test policies.
+struct Camclient: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "camclient",
+        abstract: "See who has the camera and why; act as an app or as the shell; try policies out.",
+        discussion: """
+            Examples:
+              camclient status                     who holds what, who waits, why
+              camclient watch --timeline           decisions, a column for each app
+              camclient record visit.mkv -d 10s    until then, or an interruption
+              camclient preview -o - | ffplay -    the live picture
+              camclient test Tests/scenarios       scenarios against the core
+
+            Exit statuses:
+            \(Failure.Status.list)
+
+            The broker is looked for at --address, else at $CAMARB_SOCKET, else at
+            $XDG_RUNTIME_DIR/camarb/socket, else at /run/camarb/socket.
+            NO_COLOR turns colours off.
+            """, version: "camclient \(Release.version)",
+        subcommands: [
+            Devices.self, Formats.self, Controls.self, Status.self, Metrics.self, Watch.self, Run.self, Preview.self,
+            Photo.self, Record.self, Configure.self, Apps.self, Ask.self, Shell.self, Plan.self, Explain.self,
+            Test.self, TimelineCommand.self, PolicyCommand.self, CameraCommand.self, TraceCommand.self,
+        ])
+
+    /// `camclient --socket PATH status` means the same as `camclient status --socket PATH`.
+    private static func connectionBehindSubcommand(_ arguments: [String]) -> [String] {
+        var rest = arguments[...]
+        var connection: [String] = []
+        while let flag = rest.first, flag.hasPrefix("--socket") || flag.hasPrefix("--address") {
+            connection.append(rest.removeFirst())
+            if !flag.contains("="), let value = rest.popFirst() { connection.append(value) }
+        }
+        guard !connection.isEmpty, let name = rest.popFirst() else { return arguments }
+        // Behind `policy show`, not between the two.
+        let isGroup = configuration.subcommands.contains {
+            $0._commandName == name && !$0.configuration.subcommands.isEmpty
+        }
+        guard isGroup, let inner = rest.first, !inner.hasPrefix("-") else { return [name] + connection + rest }
+        return [name, inner] + connection + rest.dropFirst()
+    }
+
+    private static func noSubcommand(
+        _ name: String, of configuration: CommandConfiguration, under group: String? = nil
+    ) -> Failure {
+        let known = configuration.subcommands.map { $0._commandName }
+        let whole = group.map { "camclient \($0)" } ?? "camclient"
+        let instead = known.isEmpty ? "it has none." : NearestWord.insteadOf(name, known, lists: "\(whole) --help")
+        return Failure(.usage, "“\(name)” is not a subcommand\(group.map { " of \($0)" } ?? ""); \(instead)")
+    }
+
+    /// `help` without a name of a subcommand behind it would be the general help, whatever stands there.
+    private static func refuseUnknown(helpWords words: [String]) throws(Failure) {
+        guard words.first == "help" else { return }
+        var (group, name) = (configuration, nil as String?)
+        for word in words.dropFirst() where !word.hasPrefix("-") {
+            guard let inner = group.subcommands.first(where: { $0._commandName == word }) else {
+                throw noSubcommand(word, of: group, under: name)
+            }
+            (group, name) = (inner.configuration, name.map { "\($0) \(word)" } ?? word)
+        }
+    }
+
+    /// Carries the command line out, and ends the process.
+    static func runAndExit() async -> Never {
+        do {
+            let arguments = connectionBehindSubcommand(Array(CommandLine.arguments.dropFirst()))
+            if CameraCompletion.isAsked(arguments) { await CameraCompletion.prepare(arguments) }
+            if let name = arguments.first, !name.hasPrefix("-"), name != "help",
+                !configuration.subcommands.contains(where: { $0._commandName == name })
+            {
+                throw noSubcommand(name, of: configuration)
+            }
+            try refuseUnknown(helpWords: arguments)
+            if arguments.count > 1, !arguments[1].hasPrefix("-"), arguments[1] != "help",
+                let group = configuration.subcommands.first(where: { $0._commandName == arguments[0] })?.configuration,
+                !group.subcommands.isEmpty, !group.subcommands.contains(where: { $0._commandName == arguments[1] })
+            {
+                throw noSubcommand(arguments[1], of: group, under: arguments[0])
+            }
+            var command = try parseAsRoot(arguments)
+            if var asynchronous = command as? any AsyncParsableCommand {
+                try await asynchronous.run()
+            } else {
+                try command.run()
+            }
+        } catch { Failure.exit(for: error) }
+        Glibc.exit(0)
+    }
+}
+
+/// Begins on the main thread and not as a task, so that the signals are blocked before any other thread is there.
+@main enum Program {
+    static func main() {
+        Interrupts.begin()
+        Task.detached { await Camclient.runAndExit() }
+        while true { pause() }
+    }
+}

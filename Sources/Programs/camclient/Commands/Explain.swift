@@ -1,0 +1,117 @@
+import ArbiterProtocol
+import ArgumentParser
+import Camarb
+import Glibc
+import Workbench
+
+struct Explain: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say why a decision was made, and what would have changed it.",
+        discussion: """
+            Every event carries the id of its decision; the last 1,024 decisions are kept. "changed by" is the smallest \
+            change of facts with which the verdict would have been another: one fact, or two or three together, of the \
+            session, of another app ("notes's presence") or of the machine. Each was tried on a copy of the broker's \
+            state from right before the decision. What could have changed it and was not one of these is not named: an app \
+            cannot be another, and a recorder that was lost comes back in its own time.
+            Examples:
+              camclient explain                     the latest
+              camclient explain 42                  the decision of an event of `watch`
+              camclient explain intercom.service    how this app stands now
+              camclient plan "start photos"         what has not happened yet
+            """)
+
+    @Argument(
+        help: """
+            The decision's id, a number from 1, the latest about a session if left out; or the name of an app or a \
+            session, to hear how it stands now, however long ago that was decided.
+            """) var what: String?
+
+    /// Nil: it is a name.
+    private var decision: UInt64? { what.map { UInt64($0) } ?? 0 }
+
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let (decision, name) = (decision, what ?? "")
+        let explanation = try await connection.ask { client in
+            if let decision { return try await client.explain(decision) }
+            return try await client.explain(app: name)
+        }
+        if output.json {
+            return Output.json([
+                "decision": (explanation.decision ?? decision).map { .count($0) } ?? .null,
+                "summary": .string(explanation.summary), "verdicts": .array(explanation.verdicts.map(\.json)),
+            ])
+        }
+        let lines = explanation.summary.split(separator: "\n").map { String($0).printable }
+        guard lines.count == explanation.verdicts.count + 1 else {
+            return Output.line(explanation.summary.printableLines)
+        }
+        Output.line(lines[0])
+        for (line, verdict) in zip(lines.dropFirst(), explanation.verdicts) {
+            Output.line("")
+            Output.line(line)
+            for sentence in Self.standing(verdict) { Output.line("  \(sentence)") }
+            if let read = verdict["read"]?.strings, !read.isEmpty {
+                Output.line("  facts read: \(read.map(\.printable).joined(separator: ", "))")
+            }
+            let stops = (verdict["stops"]?.strings ?? []).map { "\($0.printable) stops" }
+            let changes = (verdict["changedBy"]?.strings ?? []).map(\.printable) + stops
+            switch changes.count {
+            case 0: Output.line("  changed by: nothing found; tried: \(verdict["searched"]?.words ?? "nothing")")
+            case 1: Output.line("  changed by: \(changes[0])")
+            default:
+                Output.line("  changed by any one of these:")
+                for change in changes { Output.line("    \(change)") }
+            }
+        }
+    }
+}
+
+extension Explain {
+    /// What holds a session off now; nothing where a decision was asked about.
+    static func standing(_ verdict: WireDictionary) -> [String] {
+        guard case .array(_, let limits)? = verdict["limits"] else { return [] }
+        let now = realTime()
+        func words(_ microseconds: Int64) -> String {
+            // Nobody reads parts of a tenth of a second.
+            TimeText.write(.milliseconds(max(0, microseconds) / 100_000 * 100))
+        }
+        var sentences: [String] = []
+        if let camera = verdict["camera"]?.string, let since = verdict["since"]?.int64 {
+            let ago = since > 0 ? ", for \(words(now - since)) now" : ""
+            sentences.append("on camera \(camera.printable)\(ago)")
+        }
+        if verdict["hasWon"]?.boolean == true {
+            sentences.append("it has won, and waits for no more than the holder's time")
+        }
+        for case .dictionary(let limit) in limits {
+            let whose = limit["app"]?.string.map { $0.isEmpty ? "" : " of \($0.printable)" } ?? ""
+            let rule = limit["rule"]?.string ?? ""
+            sentences.append(
+                "the \(limit["kind"]?.string ?? "time")\(whose) ends in \(words((limit["until"]?.int64 ?? 0) - now)), "
+                    + "by “\(rule.printable)”")
+        }
+        return sentences
+    }
+
+    private static func realTime() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    }
+}
+
+extension WireValue {
+    /// The value as a person reads it.
+    var words: String {
+        switch self {
+        case .string(let text), .objectPath(let text): text.printable
+        case .array(_, let values), .structure(let values): values.map(\.words).joined(separator: ", ")
+        case .dictionary(let dictionary):
+            dictionary.entries.map { "\($0.key.printable)=\($0.value.words)" }.joined(separator: " ")
+        default: sentence
+        }
+    }
+}

@@ -1,0 +1,148 @@
+import ArbiterProtocol
+import ArgumentParser
+import Camarb
+import Workbench
+
+struct Photo: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Take a photo.", usage: "camclient photo [options] <file>",
+        discussion: """
+            With --bias there is a photo for each value, of consecutive frames: door-1.jpg, door-2.jpg, …
+            Examples:
+              camclient photo door.jpg --camera front --set videoZoomFactor=2
+              camclient photo door.jpg --high-resolution --bias -2,0,2
+            """)
+
+    @Argument(help: "The JPEG to write; - is standard output.") var file: String
+    @Flag(help: "Of the format's high-resolution size instead of the stream's.") var highResolution = false
+    // A list often begins with a minus.
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "A bracket: exposure values beside what the camera finds, 1 to 8, such as -2,0,2.", valueName: "values"))
+    var bias: String?
+    @OptionGroup var session: SessionOptions
+    @Flag(help: "Replace the file if it is there.") var overwrite = false
+    @Option(help: ArgumentHelp("How long to wait for the camera, and then for the picture.", valueName: "time"))
+    var timeout = TimeArgument.tenSeconds
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        _ = try bracket()
+        guard file == NewFile.standardOutput else { return }
+        if bias != nil { throw ValidationError("A bracket is several files: name one, to which numbers are added.") }
+        if Output.isTerminal {
+            throw ValidationError(
+                "Standard output is a terminal, and the picture is not text: pipe it, or name a file.")
+        }
+        if output.json { throw ValidationError("--json and the picture both want standard output: name a file.") }
+    }
+
+    private func bracket() throws -> PhotoBracket? {
+        guard let bias else { return nil }
+        let values = bias.split(separator: ",", omittingEmptySubsequences: false).map { Double($0) }
+        guard !values.contains(nil) else {
+            throw ValidationError("--bias is \(bias); it takes numbers with commas between them, such as -2,0,2.")
+        }
+        do { return try PhotoBracket(exposureTargetBiases: values.compactMap(\.self)) } catch {
+            throw ValidationError(error.message)
+        }
+    }
+
+    /// A list has no place for what cannot be copied.
+    private final class Target {
+        let file: NewFile
+        init(_ file: consuming NewFile) { self.file = file }
+    }
+
+    func run() async throws {
+        NewFile.warn(of: file, .jpeg)
+        let bracket = try bracket()
+        let paths = bracket.map { (1...$0.shots.count).map { file.numbered($0) } } ?? [file]
+        let interrupts = Interrupts.stream()
+        let client = try connection.connect()
+        try await session.declare(client)
+        var wanted = try session.configuration()
+        if highResolution { wanted[.highResolutionStillImageOutputEnabled] = .flag(true) }
+        let photos = try await client.withSession(camera: session.camera, configuration: wanted) { handle in
+            let inbox = Inbox(handle.notices, interrupts: interrupts)
+            var targets: [Target] = []
+            do {
+                for path in paths { targets.append(Target(try NewFile.forPicture(path, overwriting: overwrite))) }
+                try await handle.startRunning()
+                _ = try await inbox.waitUntilRunning(within: timeout.duration)
+                let files = targets.map { $0.file.descriptor }
+                let ids: [PhotoID] =
+                    if let bracket {
+                        try await handle.capturePhotos(to: files, bracket: bracket)
+                    } else {
+                        [try await handle.capturePhoto(to: files[0])]
+                    }
+                var taken: [PhotoID: PhotoCaptured] = [:]
+                while taken.count < ids.count {
+                    let photo = try await sayingWhat("waiting for the picture") {
+                        try await inbox.wait(for: "photo", within: timeout.duration) { event in
+                            if case .runtimeError = event { Output.notice("camclient: \(event.line)") }
+                            guard case .photoCaptured(let photo) = event, ids.contains(photo.photo) else {
+                                return nil as PhotoCaptured?
+                            }
+                            return photo
+                        }
+                    }
+                    if let error = photo.error { throw Failure(.answerIsNo, "There is no photo: \(error)") }
+                    taken[photo.photo] = photo
+                }
+                let photos = ids.compactMap { taken[$0] }
+                if file == NewFile.standardOutput, let photo = photos.first, let target = targets.first {
+                    try target.file.pour(bytes: photo.bytes)
+                }
+                return photos
+            } catch {
+                for target in targets { target.file.removeIfEmpty() }
+                throw error
+            }
+        }
+        for (path, photo) in zip(paths, photos) { tell(photo, in: path) }
+    }
+
+    private func tell(_ photo: PhotoCaptured, in path: String) {
+        if output.json {
+            let members: JSON = .object([
+                "file": .string(path), "photo": .count(photo.photo), "width": .count(UInt64(photo.width)),
+                "height": .count(UInt64(photo.height)), "bytes": .count(photo.bytes),
+                "metadata": photo.metadata?.wire.json ?? .null,
+            ])
+            Output.line(members.text)
+            return
+        }
+        let taken = photo.metadata.map { ", \($0.words)" } ?? ""
+        let line = "\(photo.width)x\(photo.height), \(photo.bytes) bytes\(taken)"
+        if file == NewFile.standardOutput {
+            Output.notice("camclient: \(line)")
+        } else {
+            Output.line("\(path): \(line)")
+        }
+    }
+}
+
+extension PhotoMetadata {
+    /// `1/60 s, ISO 34, zoom 2, flash`: what is not usual, and the exposure.
+    fileprivate var words: String {
+        var words: [String] = []
+        if let exposureDuration {
+            let under = (1 / exposureDuration).rounded()
+            let isFraction = exposureDuration < 1 && abs(under * exposureDuration - 1) < 1e-3
+            words.append(isFraction ? "1/\(under.shortDescription) s" : "\(exposureDuration.shortDescription) s")
+        }
+        if let iso { words.append("ISO \(iso.shortDescription)") }
+        if let exposureTargetBias, exposureTargetBias != 0 {
+            words.append("bias \(exposureTargetBias.shortDescription)")
+        }
+        if videoZoomFactor != 1 { words.append("zoom \(videoZoomFactor.shortDescription)") }
+        if flashFired { words.append("flash") }
+        if stillImageStabilizationUsed { words.append("still image stabilization") }
+        if lensStabilizationUsed { words.append("lens stabilization") }
+        return words.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,95 @@
+import ArbiterProtocol
+import ArgumentParser
+import Camarb
+import PolicyFile
+import Workbench
+
+struct Plan: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Say what would happen, without anything happening.", usage: "camclient plan [options] [<line> ...]",
+        discussion: """
+            Takes input lines of the scenario language, camarb-scenario(5), as arguments or on standard input, and \
+            answers with the notices they would lead to now. Behind them, as comments: which apps would be interrupted, in \
+            which order and by which rule, also after a grace, and what that would cut; and for a start that fails the \
+            smallest change of facts that would let it through. Times count from now. Names are those that \
+            `camclient watch` shows, and apps are yours unless user= says whose. With --json, "outcome" has the lines \
+            and "summary" the comments.
+            With --policy, what would become of whom if that file's policy were loaded now: who would be stopped, \
+            interrupted, refused or told what, and who would get a camera. Lines that are given then happen behind the \
+            load. `camclient policy load` loads it.
+            Examples:
+              camclient plan "presence notes slide-over"
+              camclient plan "connect call" "session call camera=front" "start call"
+              camclient plan "start photos" "10s presence photos background"
+              camclient plan --policy kiosk-new.toml
+              camclient plan --policy kiosk-new.toml "start photos"
+            """)
+
+    @Argument(help: ArgumentHelp("Scenario lines; standard input if left out.", valueName: "line"))
+    var lines: [String] = []
+
+    @Option(help: ArgumentHelp("What would become of whom under this policy.", valueName: "file")) var policy: String?
+    @OptionGroup var policyFiles: PolicyFileOptions
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        var text = lines
+        if let policy { return try await plan(policy, text.joined(separator: "\n")) }
+        if policyFiles.policyDir != nil {
+            throw Failure(.usage, "--policy-dir needs --policy, whose drop-ins are meant.")
+        }
+        if text.isEmpty { for await line in inputLines() { text.append(line) } }
+        let scenario = text.joined(separator: "\n")
+        guard scenario.contains(where: { !$0.isWhitespace }) else {
+            throw Failure(.usage, "There is nothing to plan: give scenario lines, such as \"start photos\".")
+        }
+        show(try await connection.ask { try await $0.plan(scenario) }, [:])
+    }
+
+    private func plan(_ file: String, _ scenario: String) async throws {
+        let sent = try OutgoingPolicy(file, policyFiles)
+        let planned = try await connection.ask { try await $0.plan(policy: sent.text, file: file, scenario: scenario) }
+        show(
+            planned.outcome,
+            scenario.isEmpty
+                ? [
+                    "policyHash": .string(planned.policyHash), "plan": .string(planned.plan),
+                    "changes": .array(planned.changes.map(\.json)),
+                ] : ["policyHash": .string(planned.policyHash)])
+    }
+
+    private func show(_ outcome: String, _ more: KeyValuePairs<String, JSON>) {
+        guard output.json else { return Output.line(outcome.printableLines) }
+        let lines = outcome.split(separator: "\n").map(String.init)
+        let members: [JSON.Member] = [
+            JSON.Member(key: "outcome", value: .strings(lines.filter { !$0.hasPrefix("#") })),
+            JSON.Member(
+                key: "summary", value: .strings(lines.filter { $0.hasPrefix("#") }.map { String($0.dropFirst(2)) })),
+        ]
+        Output.line(JSON.object(members + more.map { JSON.Member(key: $0.key, value: $0.value) }).text)
+    }
+}
+
+/// A policy as a broker takes it from a client: with its includes and drop-ins in it, and users and groups by their numbers.
+struct OutgoingPolicy {
+    let loaded: LoadedPolicy
+    let text: String
+
+    init(_ file: String, _ files: PolicyFileOptions) throws(Failure) {
+        loaded = try files.load(file)
+        text = PolicyWriter.text(loaded.policy, numbersOnly: true)
+    }
+}
+
+extension PlannedPolicy.Change {
+    var json: JSON {
+        .object([
+            "session": .count(session.rawValue), "app": .string(app), "camera": .string(camera), "kind": .string(kind),
+            "rule": .string(rule), "after": .integer(after.wholeNanoseconds),
+            "recording": recording.map { .count($0) } ?? .null, "words": .string(words),
+        ])
+    }
+
+    var line: String { "\(app.printable) on \(camera.printable) \(words.printable)" }
+}

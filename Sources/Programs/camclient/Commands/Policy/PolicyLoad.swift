@@ -1,0 +1,101 @@
+import Arbiter
+import ArbiterProtocol
+import ArgumentParser
+import Camarb
+import PolicyFile
+import Workbench
+
+struct PolicyLoad: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "load",
+        abstract: "Put a policy in force in the running broker, if nobody would notice; --yes: whatever comes of it.",
+        usage: "camclient policy load [options] <file> | --back",
+        discussion: """
+            The broker is asked first what would become of whom. If that is nothing, the policy is in force at once. Else \
+            the changes are shown, and nothing is loaded: --plan with the word that stands below them loads it if the \
+            same still comes of it then, so that nobody is cut unseen, and --yes loads it whatever comes of it.
+            The policy holds until the broker's own files are read again: by --back, by SIGHUP or `systemctl reload \
+            camarbd`, or by a restart. `camclient status` says that it was loaded by hand. For root, and the user of a \
+            broker that is not a service.
+            Exit status 0: it is in force. 1: it is not, because somebody would notice, or because the plan is another one by \
+            now.
+            Examples:
+              camclient plan --policy kiosk-new.toml        what would happen
+              camclient policy load kiosk-new.toml
+              camclient policy load kiosk-new.toml --plan 0123456789abcdef0123456789abcdef
+              camclient policy load --back                  the broker's own files again
+            """)
+
+    @Argument(help: ArgumentHelp("The policy file.", valueName: "file"), completion: .file(extensions: ["toml"]))
+    var file: String?
+    @Flag(help: "Load it, whatever comes of it.") var yes = false
+    @Option(help: ArgumentHelp("Load it if this plan still holds.", valueName: "plan")) var plan: String?
+    @Flag(help: "The policy of the broker's own files again.") var back = false
+    @OptionGroup var policyFiles: PolicyFileOptions
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard back != (file != nil) else {
+            throw ValidationError(back ? "--back takes no file." : "Name a policy file, or say --back.")
+        }
+        if yes, plan != nil { throw ValidationError("--yes and --plan exclude each other.") }
+        if back, yes || plan != nil || policyFiles.policyDir != nil {
+            throw ValidationError("--back takes none of --yes, --plan and --policy-dir.")
+        }
+        if plan?.isEmpty == true { throw ValidationError("--plan is empty; it takes what `policy load` shows.") }
+    }
+
+    func run() async throws {
+        guard let file else { return try await goBack() }
+        let sent = try OutgoingPolicy(file, policyFiles)
+        let name = sent.loaded.policy.name
+        var wanted = yes ? "" : plan
+        if wanted == nil {
+            let planned = try await connection.ask { try await $0.plan(policy: sent.text, file: file) }
+            guard planned.changes.isEmpty else {
+                show(false, name, planned.policyHash, planned.plan, planned.changes)
+                throw Failure(
+                    .answerIsNo,
+                    output.json
+                        ? "" : "Nothing was loaded. --plan \(planned.plan) loads it if the same still comes of it.")
+            }
+            wanted = planned.plan
+        }
+        let plan = wanted ?? ""
+        let client = try connection.connect()
+        do throws(BrokerError) {
+            let (changes, hash) = try await client.load(policy: sent.text, file: file, plan: plan)
+            show(true, name, hash, plan, changes)
+        } catch {
+            var failure = Failure(error)
+            if error.kind == .planChanged { failure.status = .answerIsNo }
+            throw failure
+        }
+    }
+
+    private func goBack() async throws {
+        let status = try await connection.ask { client in
+            try await client.unloadPolicy()
+            return try await client.status()
+        }
+        show(true, status.policy, status.policyHash, "", [])
+    }
+
+    private func show(
+        _ isLoaded: Bool, _ name: String, _ hash: String, _ plan: String, _ changes: [PlannedPolicy.Change]
+    ) {
+        if output.json {
+            return Output.json([
+                "loaded": .bool(isLoaded), "policy": .string(name), "policyHash": .string(hash),
+                "plan": .string(plan), "changes": .array(changes.map(\.json)),
+            ])
+        }
+        if isLoaded {
+            Output.line("the policy \(name.printable) is in force, hash \(hash.printable)")
+        } else {
+            Output.line("with the policy \(name.printable), hash \(hash.printable):")
+        }
+        for change in changes { Output.line("  \(change.line)") }
+    }
+}

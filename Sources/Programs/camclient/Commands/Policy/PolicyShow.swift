@@ -1,0 +1,160 @@
+import Arbiter
+import ArbiterProtocol
+import ArgumentParser
+import Camarb
+import PolicyFile
+import System
+import TomlFile
+import Workbench
+
+struct PolicyShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show", abstract: "Show a policy, with the file and line that each rule comes from.",
+        usage: "camclient policy show [options] [<file>]",
+        discussion: """
+            Of the running broker, if no file is given: then it is the policy in force, with its drop-ins. A file's \
+            own includes are followed; drop-ins are read over it where --policy-dir names their folder.
+            Examples:
+              camclient policy show                       what is in force
+              camclient policy show --merged > now.toml   the same as one file
+              camclient policy show kiosk.toml --policy-dir /etc/camarb/policy.d
+            """)
+
+    @Argument(
+        help: ArgumentHelp("A policy file; what the broker has in force if left out.", valueName: "file"),
+        completion: .file(extensions: ["toml"])) var file: String?
+    @Flag(help: "As one policy file, which reads back as the same policy.") var merged = false
+    @OptionGroup var policyFiles: PolicyFileOptions
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let shown = try await shown()
+        if output.json { return Output.line(shown.json.text) }
+        if merged { return Output.line(String(shown.text.dropLast())) }
+        for line in shown.lines { Output.line(line) }
+    }
+
+    private func shown() async throws -> ShownPolicy {
+        if let file {
+            do throws(FileProblems) {
+                return ShownPolicy(
+                    try PolicyFile.load(path: file, dropIns: policyFiles.policyDir, accounts: MachineAccounts()))
+            } catch { throw Failure(error, "there is no policy to show:\n") }
+        }
+        guard policyFiles.policyDir == nil else {
+            throw Failure(
+                .usage, "--policy-dir needs a file to read over; the policy in force has its drop-ins already.")
+        }
+        let answer = try await connection.ask { try await $0.policyInForce() }
+        do throws(FileProblems) { return try ShownPolicy(answer) } catch {
+            throw Failure(
+                .refused, "the broker's policy is not one of this camclient's; is it of another version?\n\(error)")
+        }
+    }
+}
+
+/// What is shown of a policy, wherever it came from.
+private struct ShownPolicy {
+    var policy: Policy
+    var text: String
+    var files: [String]
+    var origins: [(part: PolicyPart, origin: LoadedPolicy.Origin)]
+
+    init(_ loaded: LoadedPolicy) {
+        policy = loaded.policy
+        files = loaded.files
+        origins = loaded.sortedOrigins
+        let origins = loaded.origins
+        text = PolicyWriter.text(policy) { origins[$0].map { "\($0.file):\($0.line)" } }
+    }
+
+    init(_ answer: PolicyInForce) throws(FileProblems) {
+        policy = try PolicyFile.parse(answer.text, file: "the policy in force", accounts: MachineAccounts())
+        text = answer.text
+        files = answer.files
+        origins = answer.origins.compactMap { origin in
+            PolicyPart(table: origin.table, name: origin.name).map {
+                ($0, LoadedPolicy.Origin(file: origin.file, line: Int(clamping: origin.line)))
+            }
+        }
+    }
+
+    var lines: [String] {
+        var lines = ["policy \(policy.name)"]
+        if !policy.summary.isEmpty { lines.append(policy.summary) }
+        lines.append("hash \(policy.hash)")
+        lines += files.isEmpty ? ["built in: no file was read"] : ["", "files, a later one over those before it"]
+        lines += files.map { "  \($0.printable)" }
+        let top = PolicyWriter.pairs(policy).filter { !["name", "summary"].contains($0.key) }
+        lines += ["", "at the top"] + columns(top.map { row($0, .top($0.key)) })
+        lines += ["", "access: who may use cameras at all"]
+        lines += columns(PolicyWriter.pairs(policy.rights).map { row($0, .access($0.key)) })
+        section("attributes", policy.attributes.map { (.attribute($0.name), PolicyWriter.pairs($0)) }, &lines)
+        section(
+            "modes of the whole machine: the first whose calendar holds, unless one was set by hand",
+            policy.modes.map { (.mode($0.name), PolicyWriter.pairs($0)) }, &lines)
+        section(
+            "cause rules: for each cause the first that matches answers",
+            policy.causeRules.map { (.rule($0.name), PolicyWriter.pairs($0)) }, &lines)
+        section(
+            "rank rules: the first that matches answers",
+            policy.rankRules.map { (.rule($0.name), PolicyWriter.pairs($0, ranks: policy.ranks)) }, &lines)
+        lines += ["", "pressure: from where on the machine's own figures count as which"]
+        lines += columns(PolicyWriter.pairs(policy.pressure).map { row($0, .pressure($0.key)) })
+        lines += ["", "contention"]
+        lines += columns(PolicyWriter.pairs(policy.contention).map { row($0, .contention($0.key)) })
+        for (role, unit) in [("shell", policy.shellUnit), ("agent", policy.agentUnit)] {
+            guard let pairs = unit.map(PolicyWriter.pairs(speakingUnit:)) else { continue }
+            lines += ["", "the unit that is believed to be the user's \(role), before any other"]
+            lines += columns(pairs.map { row($0, .speaker(table: role, key: $0.key)) })
+        }
+        section("cameras", policy.cameras.map { (.camera($0.camera.name), PolicyWriter.pairs($0)) }, &lines)
+        section(
+            "statements: what the rules are for",
+            policy.statements.map { (.statement($0.name), PolicyWriter.pairs($0)) }, &lines)
+        return lines
+    }
+
+    /// Each table on a line with its place, and below it what it says.
+    private func section(_ title: String, _ tables: [(PolicyPart, [PolicyWriter.Pair])], _ lines: inout [String]) {
+        if tables.isEmpty { return }
+        lines += ["", title]
+        let heads = columns(tables.map { part, _ in ["  \(part.name)", place(part)] })
+        for (head, table) in zip(heads, tables) {
+            lines.append(head)
+            let words = table.1.dropFirst().map { "\($0.key) = \($0.oneLine)" }
+            lines.append("    \(words.joined(separator: ", "))")
+        }
+    }
+
+    private func row(_ pair: PolicyWriter.Pair, _ part: PolicyPart) -> [String] {
+        ["  \(pair.key) = \(pair.oneLine)", place(part)]
+    }
+
+    private func place(_ part: PolicyPart) -> String {
+        origins.first { $0.part == part }.map { "\($0.origin.file.printable):\($0.origin.line)" } ?? "default"
+    }
+
+    var json: JSON {
+        .object([
+            "policy": .string(policy.name), "summary": .string(policy.summary),
+            "policyHash": .string(policy.hash), "files": .strings(files),
+            "parts": .array(
+                origins.map {
+                    .object([
+                        "table": .string($0.part.table), "name": .string($0.part.name),
+                        "file": .string($0.origin.file), "line": .integer(Int64($0.origin.line)),
+                    ])
+                }),
+            "text": .string(text),
+        ])
+    }
+}
+
+extension PolicyWriter.Pair {
+    /// A list that stands on several lines in a file, on one.
+    fileprivate var oneLine: String {
+        value.split(separator: "\n").map { line in String(line.drop { $0 == " " }) }.joined(separator: " ")
+    }
+}

@@ -1,0 +1,200 @@
+import ArbiterProtocol
+import Camarb
+import Workbench
+
+/// The recordings of one command: one, or as many as interruptions make of it.
+///
+///     recording ──stopped, or a limit──▶ over
+///         │  ▲
+///     cut │  │ the session runs again
+///         ▼  │
+///     interrupted ──Ctrl-C, or the session stops for good──▶ over
+final class RecordingSeries {
+    struct Part {
+        /// Nil: it has no frame, and so no file.
+        var file: String?
+        var finished: RecordingFinished
+        var interruption: Interruption?
+
+        /// By an interruption: the session runs again when that is over.
+        var isCut: Bool { finished.why == .interrupted || finished.why == .recorderReset }
+        /// As it was asked for.
+        var isWanted: Bool { finished.why == .stopped || finished.why == .durationLimit }
+    }
+
+    private let choices: RecordingChoices
+    /// Of all recordings together; nil: until Ctrl-C.
+    private let duration: Duration?
+    private let sound: RecordingMicrophone?
+    private let goesOn: Bool
+    private let inbox: Inbox
+    private let onEnd: (Part) -> Void
+    private var files: RecordingFiles
+    private var gaps = RecordingGaps()
+    private var recorded = Duration.zero
+    /// What the session's events say, while one recording or none runs.
+    private var isRunning = true
+    private var interruption: Interruption?
+    private var stop: SessionStop?
+
+    /// - Parameters:
+    ///   - sound: attached before each recording; nil: they are silent films.
+    ///   - goesOn: begins another recording when the session runs again after an interruption.
+    ///   - onEnd: is told of each recording when its file is whole.
+    init(
+        into files: RecordingFiles, _ choices: RecordingChoices, for duration: Duration?,
+        with sound: RecordingMicrophone?, goesOn: Bool, _ inbox: Inbox, onEnd: @escaping (Part) -> Void
+    ) {
+        self.files = files
+        self.choices = choices
+        self.duration = duration
+        self.sound = sound
+        self.goesOn = goesOn
+        self.inbox = inbox
+        self.onEnd = onEnd
+    }
+
+    /// Records, from the next frame on.
+    /// - Parameter first: the file for the first recording.
+    /// - Returns: whether it ended as it was asked for.
+    func record(_ session: borrowing SessionHandle, into first: RecordingTarget) async throws -> Bool {
+        var target = first
+        while true {
+            let left = duration.map { $0 - recorded }
+            guard let id = try await begin(session, target, left) else {
+                if try await runsAgain() { continue }
+                target.discardIfEmpty()
+                return stop == nil
+            }
+            let part = try await end(of: id, session, target, left)
+            // A part whose length nobody knows takes nothing off.
+            recorded += part.finished.duration ?? .zero
+            onEnd(part)
+            if goesOn { try writeGaps() }
+            guard goesOn, part.isCut, duration.map({ recorded < $0 }) ?? true else { return part.isWanted }
+            guard try await runsAgain() else { return stop == nil }
+            target = try files.next()
+        }
+    }
+
+    /// - Returns: nil where the session was interrupted in this very moment, and the series goes on.
+    private func begin(
+        _ session: borrowing SessionHandle, _ target: RecordingTarget, _ left: Duration?
+    ) async throws -> RecordingID? {
+        do throws(BrokerError) {
+            try await sound?.attach(to: session)
+            let id = try await session.startRecording(
+                to: target.descriptor, options: choices.options(for: left, target.fileType))
+            // The one before it is over.
+            interruption = nil
+            return id
+        } catch {
+            guard goesOn, error.kind == .interrupted else {
+                target.discardIfEmpty()
+                throw error
+            }
+            isRunning = false
+            return nil
+        }
+    }
+
+    /// Waits for a recording's end, and has its file.
+    private func end(
+        of id: RecordingID, _ session: borrowing SessionHandle, _ target: RecordingTarget, _ left: Duration?
+    ) async throws -> Part {
+        let finished: RecordingFinished
+        do { finished = try await wait(for: id, session, left) } catch {
+            if target.hasBytes {
+                Output.notice(
+                    "camclient: \(try target.keepUnfinished()) plays as far as it goes; it is not known to be whole.")
+            }
+            target.discardIfEmpty()
+            throw error
+        }
+        var part = Part(finished: finished, interruption: interruption)
+        // A recording whose end is known and that has no frame is no film. Without --again its file stays as it is.
+        let isEmpty = finished.frames == 0 && finished.bytes ?? 0 > 0 && (goesOn || files.isFolder)
+        guard !isEmpty, target.hasBytes else {
+            if isEmpty { target.discard() } else { target.discardIfEmpty() }
+            return part
+        }
+        // Bytes are told of a file that is known to be whole, and of no other.
+        let path = finished.bytes ?? 0 > 0 ? try target.keep() : try target.keepUnfinished()
+        part.file = path
+        files.keeps(path)
+        if goesOn {
+            gaps.kept(path, finished, firstCapture: CaptureTime.first(in: target.descriptor), isCut: part.isCut)
+        }
+        return part
+    }
+
+    private func writeGaps() throws(Failure) { if let list = files.gaps { try writeTextAtOnce(gaps.text, to: list) } }
+
+    private func wait(
+        for id: RecordingID, _ session: borrowing SessionHandle, _ left: Duration?
+    ) async throws -> RecordingFinished {
+        // The recorder ends it by captured time; this is for one that is late.
+        let end = left.map { inbox.alarm(in: $0 + .seconds(2)) }
+        let begin = Moment.now
+        var tick = inbox.alarm(in: .seconds(1))
+        var tooLate: Int?
+        defer { if Output.isErrorTerminal { Output.progress("") } }
+        while true {
+            switch await inbox.next() {
+            case .alarm(tick):
+                if Output.isErrorTerminal {
+                    Output.progress("recording \((Moment.now - begin).shortText), Ctrl-C stops")
+                    tick = inbox.alarm(in: .seconds(1))
+                }
+            case .alarm(let alarm):
+                if alarm == tooLate {
+                    throw Failure(.answerIsNo, "The recording was not finished within \(Record.finishMax.seconds) s.")
+                }
+                guard alarm == end else { break }
+                fallthrough
+            case .interrupt:
+                guard tooLate == nil else { break }
+                tooLate = inbox.alarm(in: Record.finishMax)
+                do throws(BrokerError) { try await session.stopRecording() } catch {
+                    // It ended by itself in this very moment; its end is on the way.
+                    guard error.kind == .notRecording else { throw error }
+                }
+            case .notice(.event(let signal)):
+                if case .recordingFinished(let finished)? = try see(signal.event), finished.recording == id {
+                    return finished
+                }
+            case .notice(.ended(let error)): throw error
+            }
+        }
+    }
+
+    /// Waits until the session runs again.
+    /// - Returns: false: Ctrl-C, or the session has stopped for good.
+    private func runsAgain() async throws -> Bool {
+        while !isRunning, stop == nil {
+            switch await inbox.next() {
+            case .interrupt: return false
+            case .alarm: break
+            case .notice(.event(let signal)): _ = try see(signal.event)
+            case .notice(.ended(let error)): throw error
+            }
+        }
+        return stop == nil
+    }
+
+    @discardableResult private func see(_ event: SessionEvent) throws(Failure) -> ClientEvent? {
+        let seen = ClientEvent(event)
+        switch seen {
+        case .wasInterrupted(let now): (interruption, isRunning) = (now, false)
+        case .interruptionEnded(let end): if gaps.ended(end), goesOn { try writeGaps() }
+        case .didStartRunning: (isRunning, stop) = (true, nil)
+        case .didStopRunning: isRunning = false
+        case .sessionStopped(let now):
+            (stop, isRunning) = (now, false)
+            Output.notice("camclient: \(event.line)")
+        case .runtimeError: Output.notice("camclient: \(event.line)")
+        default: break
+        }
+        return seen
+    }
+}

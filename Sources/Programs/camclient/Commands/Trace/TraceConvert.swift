@@ -1,0 +1,66 @@
+import Arbiter
+import ArgumentParser
+import Glibc
+import PolicyFile
+import Scenario
+
+struct TraceConvert: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "convert", abstract: "Make a scenario of a trace: the same inputs, and what sessions were told.",
+        usage: "camclient trace convert [options] <file>",
+        discussion: """
+            The trace begins with its broker's start: a scenario cannot begin in the middle. Recorders answer as they \
+            did; deadlines fire by themselves. What the scenario shows is what happens in it, and it is made sure that \
+            the sessions are told the same as in the trace. Exit status 1, and a sentence, where they are not; the \
+            scenario is written all the same.
+            With --policy, the same inputs under another policy, and what they lead to there, as trace replay --policy \
+            compares them: recorders are simulated then, and answer at once.
+            Examples:
+              camclient trace convert out/demo.trace -o demo.scenario
+              camclient test demo.scenario
+              camclient trace convert out/demo.trace --policy policies/kiosk.toml
+            """)
+
+    @Argument(help: ArgumentHelp("A trace; - is standard input.", valueName: "file")) var file: String
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("Write the scenario here; without it, to standard output.", valueName: "scenario"))
+    var target: String?
+    @Option(help: ArgumentHelp("What the inputs would have led to under this policy.", valueName: "file"))
+    var policy: String?
+    @OptionGroup var policyFiles: PolicyFileOptions
+    @Flag(help: "Leave out a last line that is cut short, as a broker that was killed may leave it.") var cut = false
+
+    func validate() throws {
+        if policy == nil, policyFiles.policyDir != nil {
+            throw ValidationError("--policy-dir needs --policy, whose drop-ins are meant.")
+        }
+    }
+
+    func run() async throws {
+        let other = try policy.map { path in try policyFiles.load(path).policy }
+        let parts = try readParts(file, mayBeCut: cut)
+        guard parts.count == 1, let part = parts.first else {
+            throw Failure(.usage, "\(file): steps are missing in between, and a scenario has no gaps.")
+        }
+        let scenario = try scenario(part, other)
+        if let target { try writeText(scenario.text, to: target, for: .owner) } else { Output.text(scenario.text) }
+        if let deviation = scenario.deviation {
+            throw Failure(.answerIsNo, "\(file): the scenario is not told the same as the trace. \(deviation).")
+        }
+    }
+    private func scenario(_ part: TracePart, _ other: Policy?) throws(Failure) -> TraceScenario {
+        let source = "What \(part.header.program) was told"
+        do throws(TraceError) {
+            guard let other else {
+                return try TraceScenario(part, title: "\(source) and decided: \(part.steps.count) steps.")
+            }
+            let scenario = try TraceScenario(
+                part, title: "\(source), under “\(other.name)” instead of “\(part.header.policy.name)”.", under: other)
+            for (what, count) in scenario.leftOut.sorted(by: { $0.key < $1.key }) {
+                Output.notice("\(file): not in the scenario: \(count) \(what)")
+            }
+            return scenario
+        } catch { throw Failure(error) }
+    }
+}

@@ -1,0 +1,138 @@
+import ArbiterProtocol
+import ArgumentParser
+import Camarb
+import Glibc
+import Scenario
+import Workbench
+
+struct TraceRecord: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "record",
+        abstract: "Write down every step of a running broker, beginning with a snapshot of its state.",
+        usage: "camclient trace record [options] <file>",
+        discussion: """
+            For root, and the user of a broker that is no service: a trace shows all users' apps. Ends with Ctrl-C, after --duration, or \
+            with the broker. What could not be written as fast as the broker went on is missing, and the file says so; \
+            the exit status is then 1, and 3 when the connection was lost.
+            Examples:
+              camclient trace record visit.trace
+              camclient trace record visit.trace --duration 1min --overwrite
+            """)
+
+    @Argument(help: ArgumentHelp("The file to write.", valueName: "file")) var file: String
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("How long, such as 10s or 2min; until Ctrl-C if left out.", valueName: "time")) var duration:
+        TimeArgument?
+    @Flag(help: "Replace a file that is there.") var overwrite = false
+    @OptionGroup var connection: ConnectionOptions
+
+    private enum Arrival: Sendable {
+        case notice(BrokerNotice)
+        case stop
+    }
+
+    func run() async throws {
+        let interrupts = Interrupts.stream()
+        let client = try connection.connect()
+        let notices = client.brokerNotices
+        let first = try await client.trace()
+        var sink = try TraceSink(file, overwriting: overwrite)
+        var lost: UInt64 = 0
+        try sink.begin(readWhole(first))
+        let arrivals = AsyncStream<Arrival> { continuation in
+            Task.detached { for await notice in notices { continuation.yield(.notice(notice)) } }
+            Task.detached { for await _ in interrupts { continuation.yield(.stop) } }
+            if let duration {
+                Task.detached {
+                    try await Task.sleep(for: duration.duration)
+                    continuation.yield(.stop)
+                }
+            }
+        }
+        var failure: Failure?
+        recording: for await arrival in arrivals {
+            switch arrival {
+            case .stop: break recording
+            case .notice(.traced(let step)): try sink.write(step)
+            case .notice(.traceLost): lost += try sink.resume(behind: readWhole(try await client.trace()))
+            case .notice(.ended(let error)):
+                failure = Failure(error)
+                break recording
+            case .notice(.decided), .notice(.holderChanged), .notice(.camerasChanged), .notice(.prioritiesChanged),
+                .notice(.question), .notice(.questionEnded), .notice(.useChanged), .notice(.recordingCut),
+                .notice(.answerChanged), .notice(.clientsChanged), .notice(.displaced):
+                continue
+            }
+        }
+        // A client that was disconnected does not know what it missed: a trace without an end says just that.
+        if failure == nil { try sink.end() }
+        Output.notice("\(sink.steps) steps in \(file)" + (lost > 0 ? ", and \(lost) missing in between" : ""))
+        if let failure { throw failure }
+        if lost > 0 { throw Failure(.answerIsNo, "") }
+    }
+
+    /// The snapshot, from the file that the broker has made for it.
+    private func readWhole(_ descriptor: Int32) throws(Failure) -> [UInt8] {
+        defer { close(descriptor) }
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while true {
+            let count = pread(descriptor, &chunk, chunk.count, off_t(bytes.count))
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Failure.file("the broker's snapshot", "cannot be read", errno) }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+            guard bytes.count <= TraceReader.lineBytesMax else {
+                throw Failure(.refused, "The broker's snapshot is larger than \(TraceReader.lineBytesMax) bytes.")
+            }
+        }
+    }
+}
+
+/// The file of a recording: whole lines, and an end that says whether all is there.
+private struct TraceSink: ~Copyable {
+    private let file: NewFile
+    private var writer = TraceWriter()
+    private(set) var steps = 0
+
+    init(_ path: String, overwriting: Bool) throws(Failure) {
+        file = try NewFile(path, overwriting: overwriting, for: .owner, isRecorders: false)
+    }
+
+    mutating func begin(_ header: [UInt8]) throws(Failure) {
+        do throws(TraceError) {
+            writer = try TraceWriter(goingOnBehind: header, file: "the broker's snapshot")
+        } catch { throw Failure(.refused, "\(error)") }
+        // What was there goes only now; a pipe has nothing to lose.
+        guard ftruncate(file.descriptor, 0) == 0 || errno == EINVAL else {
+            throw Failure.file(file.path, "cannot be written", errno)
+        }
+        try put(header)
+    }
+
+    mutating func write(_ step: String) throws(Failure) {
+        steps += 1
+        try put(writer.write(step: TraceWriter.Body(text: step)))
+    }
+
+    /// After a loss: the file says how much is missing, and goes on with another snapshot.
+    /// - Returns: how many steps are missing.
+    mutating func resume(behind header: [UInt8]) throws(Failure) -> UInt64 {
+        let next: TraceWriter
+        do throws(TraceError) {
+            next = try TraceWriter(goingOnBehind: header, file: "the broker's snapshot")
+        } catch { throw Failure(.refused, "\(error)") }
+        let lost = next.steps - min(next.steps, writer.steps)
+        try put(writer.end(.lost(lost)))
+        writer = next
+        try put(header)
+        return lost
+    }
+
+    mutating func end() throws(Failure) { try put(writer.end(.stopped)) }
+
+    private func put(_ line: [UInt8]) throws(Failure) {
+        if !writeAll(line[...], to: file.descriptor) { throw Failure.file(file.path, "cannot be written", errno) }
+    }
+}

@@ -1,0 +1,95 @@
+import ArbiterProtocol
+import ArgumentParser
+import Camarb
+import Workbench
+
+struct Watch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show every decision as it is made: what happened, and what the broker told each app.",
+        usage: "camclient watch [options]",
+        discussion: """
+            Lines are those of the scenario language, with the decision's id for `camclient explain` as a comment; with --timeline each app has a column; with --json each line is \
+            an object that `camclient timeline --from FILE` reads again. Ends with Ctrl-C, or after --duration.
+            Examples:
+              camclient watch
+              camclient watch --timeline
+              camclient watch --json --duration 1min > visit.jsonl
+              camclient watch --svg visit.svg        drawn at the end
+            """)
+
+    @Flag(help: "A column for each app, time running down.") var timeline = false
+    @Option(name: .long, help: ArgumentHelp("Draw all that was seen into this file at the end.", valueName: "file"))
+    var svg: String?
+    @Option(
+        name: .shortAndLong,
+        help: ArgumentHelp("How long to watch, such as 10s or 2min; until Ctrl-C if left out.", valueName: "time"))
+    var duration: TimeArgument?
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let interrupts = Interrupts.stream()
+        let client = try connection.connect()
+        var picture = TimelineBuilder()
+        var live = LiveTimeline(width: Output.isTerminal ? Output.width : 160, style: output.style)
+        let notices = client.brokerNotices
+        try await client.subscribeToDecisions()
+        for camera in try await client.status().cameras {
+            note(.fact(.now, .holder(camera: camera.camera.name, camera.holder?.description)), &picture, &live)
+        }
+        let mailbox = AsyncStream<BrokerNotice?> { continuation in
+            Task.detached { for await notice in notices { continuation.yield(notice) } }
+            Task.detached { for await _ in interrupts { continuation.yield(nil) } }
+            if let duration {
+                Task.detached {
+                    try await Task.sleep(for: duration.duration)
+                    continuation.yield(nil)
+                }
+            }
+        }
+        var failure: Failure?
+        watching: for await notice in mailbox {
+            switch notice {
+            case nil: break watching
+            case .ended(let error)?:
+                failure = Failure(error)
+                break watching
+            case .decided(let decision, let moment, let trace, let parts)?:
+                if !timeline, !output.json { show(decision, trace) }
+                for entry in parts.compactMap({ $0.entry(of: decision, at: moment) }) { note(entry, &picture, &live) }
+            case .holderChanged(let camera, let holder)?:
+                note(.fact(.now, .holder(camera: camera.name, holder?.description)), &picture, &live)
+            case .camerasChanged?, .prioritiesChanged?, .clientsChanged?, .displaced?, .traced?, .traceLost?,
+                .question?, .questionEnded?, .useChanged?, .recordingCut?, .answerChanged?:
+                break
+            }
+        }
+        if let svg { try writeText(picture.timeline(until: .now).svg(), to: svg, for: .owner) }
+        if let failure { throw failure }
+    }
+
+    private func show(_ decision: DecisionID, _ trace: String) {
+        // What `explain` takes, as a comment of the language. One that told nobody anything it has no answer for.
+        if trace.contains("\n") { Output.line("# decision \(decision)") }
+        Output.line(Self.rounded(trace))
+    }
+
+    /// A broker's clock has nanoseconds, and nobody reads those: times to a millisecond.
+    private static func rounded(_ trace: String) -> String {
+        trace.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            word.split(separator: "\n", omittingEmptySubsequences: false).map { part in
+                guard part.utf8.count > 6, let time = TimeText.parse(part) else { return String(part) }
+                return TimeText.write(.milliseconds((time.wholeNanoseconds / 500_000 + 1) / 2))
+            }.joined(separator: "\n")
+        }.joined(separator: " ")
+    }
+
+    private func note(_ entry: LogEntry, _ picture: inout TimelineBuilder, _ live: inout LiveTimeline) {
+        picture.note(entry)
+        if output.json {
+            Output.line(entry.json.text)
+        } else if timeline {
+            for line in live.note(entry) { Output.line(line) }
+        }
+    }
+}

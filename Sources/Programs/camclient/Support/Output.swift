@@ -1,0 +1,93 @@
+import ArbiterProtocol
+import ArgumentParser
+import Glibc
+import Synchronization
+import Workbench
+
+/// Lines on standard output and notices on standard error, each in one write, so that lines of several processes
+/// on one terminal or in one file do not mix.
+enum Output {
+    static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
+    /// A whole text that ends its last line itself.
+    static func text(_ text: String) { write(text, to: STDOUT_FILENO) }
+    static func json(_ members: KeyValuePairs<String, JSON>) { line(JSON.object(members).text) }
+    static func bytes(_ bytes: ArraySlice<UInt8>) { write(bytes, to: STDOUT_FILENO) }
+    /// Notices quote files and other programs, and have no colours: nothing in them steers a terminal.
+    static func notice(_ text: String) { write(text.printableLines + "\n", to: STDERR_FILENO) }
+
+    private static let isProgressShown = Atomic<Bool>(false)
+    private static let clearedLine = "\r\u{1b}[K"
+
+    /// A line that replaces itself, until anything else is written; only for a terminal on standard error. It fits the
+    /// terminal, where it would leave a line behind each time: what does not is cut off, of `subject` first, from its beginning.
+    static func progress(_ text: String, of subject: String = "") {
+        // In its last column some terminals begin the next line.
+        let room = max(1, width(of: STDERR_FILENO, otherwise: 80) - 1)
+        var line = subject.isEmpty ? text : "\(subject): \(text)"
+        if !subject.isEmpty, line.count > room { line = "…\(subject.suffix(max(0, room - text.count - 3))): \(text)" }
+        write(Array("\(clearedLine)\(line.prefix(room))".utf8)[...], whole: STDERR_FILENO)
+        isProgressShown.store(true, ordering: .relaxed)
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8)[...], to: descriptor) }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
+        if isProgressShown.exchange(false, ordering: .relaxed) {
+            write(Array(clearedLine.utf8)[...], whole: STDERR_FILENO)
+        }
+        write(bytes, whole: descriptor)
+    }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, whole descriptor: Int32) {
+        if writeAll(bytes, to: descriptor) { return }
+        // A reader that left has seen enough; SIGPIPE has usually ended the process before this.
+        if descriptor != STDOUT_FILENO || errno == EPIPE { return }
+        Failure.exit(for: Failure.file("standard output", "cannot be written", errno))
+    }
+
+    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+    static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+    static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+
+    /// Columns of the terminal; `$COLUMNS` or 100 where there is none.
+    static var width: Int { width(of: STDOUT_FILENO, otherwise: environment("COLUMNS").flatMap { Int($0) } ?? 100) }
+
+    private static func width(of descriptor: Int32, otherwise: Int) -> Int {
+        var size = winsize()
+        return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : otherwise
+    }
+
+    static func environment(_ name: String) -> String? {
+        guard let value = getenv(name), value[0] != 0 else { return nil }
+        return String(cString: value)
+    }
+}
+
+extension String {
+    /// `printable`, with its lines and tabs as they are.
+    var printableLines: String {
+        split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0).printable }
+                .joined(separator: "\t")
+        }.joined(separator: "\n")
+    }
+}
+
+enum ColourChoice: String, ExpressibleByArgument, CaseIterable { case auto, always, never }
+
+struct OutputOptions: ParsableArguments {
+    @Flag(name: .long, help: "One JSON value a line, for programs.") var json = false
+
+    @Option(
+        name: .customLong("color"),
+        help: ArgumentHelp("auto: on a terminal, unless NO_COLOR is set.", valueName: "when"))
+    var colour = ColourChoice.auto
+
+    var style: TerminalStyle {
+        switch colour {
+        case .always: TerminalStyle(hasColour: true)
+        case .never: TerminalStyle(hasColour: false)
+        case .auto: TerminalStyle(hasColour: Output.isTerminal && Output.environment("NO_COLOR") == nil)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import ArbiterProtocol
+import Glibc
+import NIOCore
+import NIOPosix
+import PlayServing
+import TomlFile
+import Workbench
+
+// Serves the page of `camclient policy play` to one person's browser. What it answers the workbench decides; who
+// may ask, how much and how long, PlayServing.
+
+private func write(_ text: String, to descriptor: Int32) {
+    var text = text
+    text.withUTF8 { bytes in _ = Glibc.write(descriptor, bytes.baseAddress, bytes.count) }
+}
+
+private func end(_ sentence: String, _ status: Int32) -> Never {
+    write("camplay: \(sentence)\n", to: 2)
+    exit(status)
+}
+
+/// `[--port N] [--] [FOLDER]`, as `camclient policy play` writes it.
+private func options() -> (port: Int, folder: String) {
+    var words = CommandLine.arguments.dropFirst()
+    if words == ["--version"] {
+        write("camplay \(Release.version)\n", to: 1)
+        exit(0)
+    }
+    var port = 0
+    if words.first == "--port" {
+        words.removeFirst()
+        guard let number = words.popFirst().flatMap({ UInt16($0) }) else {
+            end("--port takes a number from 0 to 65535.", 2)
+        }
+        port = Int(number)
+    }
+    if words.first == "--" { words.removeFirst() }
+    guard words.count <= 1 else { end("It takes one folder; camclient policy play --help says more.", 2) }
+    return (port, words.first ?? ".")
+}
+
+/// 128 bits, as 32 digits.
+private func token() -> String {
+    var random = SystemRandomNumberGenerator()
+    return (0..<4).map { _ in
+        let digits = String(random.next() as UInt32, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits
+    }.joined()
+}
+
+let (port, folder) = options()
+// A browser that goes while it is written to is an error of that write.
+signal(SIGPIPE, SIG_IGN)
+// From here on every path counts from the folder, and none leads out of it.
+guard chdir(folder) == 0 else { end("\(folder) cannot be entered: \(String(cString: strerror(errno))).", 5) }
+guard RegularFile.confine(to: ".") else { end("\(folder) cannot be resolved: \(String(cString: strerror(errno))).", 5) }
+
+let pages = PlayPages(
+    page: { folder, policies, scenarios, nonce in
+        let page = PlayPage(folder: folder, policies: policies, scenarios: scenarios)
+        return (page.page(nonce: nonce), PlayPage.securityPolicy(nonce: nonce))
+    },
+    answer: { typed, mayGoOn in
+        let question = PlayQuestion(file: typed.file, policy: typed.policy, scenario: typed.scenario, plan: typed.plan)
+        return PlayAnswer(question, while: mayGoOn).text
+    })
+let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
+let secret = token()
+do {
+    let server = PlayServer(pages, folder: folder, token: secret, random: token)
+    let channel = try await server.listen(on: port, group).get()
+    let number = channel.localAddress?.port ?? port
+    write("http://127.0.0.1:\(number)/\(secret)/\n", to: 1)
+    write("Open this address in a browser of this machine; Ctrl-C ends it.\n", to: 2)
+    try await channel.closeFuture.get()
+} catch { end("127.0.0.1:\(port) cannot be listened on: \(error).", 5) }

@@ -1,0 +1,279 @@
+import ArbiterProtocol
+import Bus
+import CLinux
+import Glibc
+import RecorderCore
+import System
+
+/// Serves `Recorder1` to the broker on one connection. Lives on the loop's thread. Answers and events of the capture's
+/// threads reach it through an outbox, in order.
+final class RecorderServer: BusConnectionDelegate {
+    private let loop: EventLoop
+    private let idleLimit: Duration
+    private let patience: Int64
+    private let faults: Set<Capture.Fault>
+    private let outbox = LoopQueue<Item>()
+    /// Nil until the camera is known.
+    private var serving: (capture: Capture, service: RecorderService)?
+    /// Why the camera that the broker wanted served is not.
+    private var refusal: BrokerError?
+    /// Ends a process that nobody tells its camera.
+    private var cameraTimer: Timer?
+    private var connection: BusConnection?
+    /// Calls that are not answered yet, by a number of our own.
+    private var unanswered: [UInt64: Call] = [:]
+    private var callCount: UInt64 = 0
+    /// The user that may be the next broker, beside root: the one whose process connected first.
+    private let brokersUser: UInt32?
+    /// The grant that outlives the broker, where there is one.
+    private var kept: KeptGrant?
+    private var memory = GrantMemory()
+
+    private struct Call {
+        /// Nil: whoever called is gone.
+        var message: BusMessage?
+        var member: String
+        /// The recording that is to begin; else the grant.
+        var about: UInt64
+    }
+
+    /// What the capture's threads leave for the loop.
+    private enum Item: Sendable {
+        case answer(UInt64, Result<[WireValue], BrokerError>)
+        case event(RecorderEvent)
+    }
+
+    init(
+        descriptor: Int32, camera: CameraSpec?, idleLimit: Duration, patience: Int64, faults: Set<Capture.Fault>,
+        loop: EventLoop
+    ) throws(SystemFault) {
+        (self.loop, self.idleLimit, self.patience) = (loop, idleLimit, patience)
+        self.faults = faults
+        var user: uid_t = 0
+        brokersUser = camarb_peer_user(descriptor, &user) == 0 ? user : nil
+        if let camera {
+            serve(camera)
+        } else {
+            cameraTimer = try loop.addTimer { [unowned self] in if serving == nil { finish() } }
+            cameraTimer?.arm(at: EventLoop.now + idleLimit.wholeNanoseconds)
+        }
+        outbox.setWakeup(try loop.addWakeup { [unowned self] in self.empty() })
+        // The broker's end of a socketpair belongs to whoever may start recorders: nobody to authenticate.
+        connection = try BusConnection(adopting: descriptor, as: .server, on: loop, delegate: self, anonymous: true)
+    }
+
+    private func serve(_ camera: CameraSpec) {
+        let capture = Capture(camera, idleLimit: idleLimit, patience: patience, faults: faults) { [outbox] in
+            outbox.post(.event($0))
+        }
+        serving = (capture, RecorderService(capture))
+    }
+
+    /// `Serve`: the answer names this process.
+    private func serve(_ arguments: [WireValue]) throws(BrokerError) -> Int32 {
+        var reader = WireReader("Serve", arguments)
+        let text = try reader.string("camera")
+        guard serving == nil else {
+            throw BrokerError(.invalidValue, "The recorder core serves a camera already; it serves one.")
+        }
+        do throws(BrokerError) { serve(try CameraSpec(parsing: text)) } catch {
+            refusal = error
+            throw error
+        }
+        do throws(SystemFault) { return try ProcessHandle.descriptorOfThisProcess() } catch {
+            throw BrokerError(.recorderFault, "\(error).")
+        }
+    }
+
+    /// Finishes what is being written, then ends the loop.
+    func finish() {
+        serving?.capture.shutDown()
+        empty()
+        loop.exit(0)
+    }
+
+    func connectionReady(_ connection: BusConnection) {}
+
+    func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {
+        self.connection = nil
+        for number in unanswered.keys { unanswered[number]?.message = nil }
+        guard let kept, kept.grant == memory.grant else { return finish() }
+        kept.brokerEnded()
+    }
+
+    func connection(_ connection: BusConnection, received message: BusMessage) {
+        guard message.kind == .call else { return }
+        if message.interface == "org.freedesktop.DBus.Introspectable", message.member == "Introspect" {
+            return message.answer([.string("<node>\n\(Interface.recorder.introspectionXML)</node>\n")])
+        }
+        do throws(BrokerError) { try carryOut(message) } catch { message.answer(error) }
+    }
+
+    private func carryOut(_ message: BusMessage) throws(BrokerError) {
+        guard message.path == ObjectPath.recorder else {
+            throw BrokerError(
+                .unknownObject, "There is no \(message.path.quotedShort); there is \(ObjectPath.recorder).")
+        }
+        guard !message.hasInterface || message.interface == InterfaceName.recorder else {
+            throw BrokerError(
+                .unknownInterface,
+                "A recorder has no interface \(message.interface.quotedShort); it has \(InterfaceName.recorder).")
+        }
+        guard let method = Interface.recorder.method(message.member) else {
+            throw BrokerError(.unknownMethod, "\(InterfaceName.recorder) has no method \(message.member.quotedShort).")
+        }
+        guard message.signature == method.signatureTaken else {
+            throw BrokerError(
+                .invalidArguments, "\(method.name) takes “\(method.signatureTaken)”, not “\(message.signature)”.")
+        }
+        let arguments = try message.arguments(descriptorsInLists: method.signatureTaken.holds("ah"))
+        switch method.name {
+        case "Serve":
+            let process = try serve(arguments)
+            message.answer([.fileDescriptor(process)])
+            close(process)
+        case "Keep":
+            try keep(arguments)
+            message.answer()
+        case "Survey": try survey(message)
+        default: try handle(method.name, arguments, message)
+        }
+    }
+
+    private func handle(_ member: String, _ arguments: [WireValue], _ message: BusMessage) throws(BrokerError) {
+        func refused(_ error: BrokerError) -> BrokerError {
+            for descriptor in arguments.flatMap(\.fileDescriptors) { close(descriptor) }
+            return error
+        }
+        guard let service = serving?.service else {
+            throw refused(
+                refusal ?? BrokerError(.recorderFault, "The recorder core has no camera yet: Serve comes first."))
+        }
+        if let kept, kept.isUndecided, !Self.beforeResume.contains(member) {
+            throw refused(
+                BrokerError(
+                    .staleGrant,
+                    "Grant \(kept.grant) outlived its broker: nothing but \(Self.beforeResume.sorted().joined(separator: ", ")) is carried out before Resume."
+                ))
+        }
+        callCount += 1
+        let number = callCount
+        let about = arguments.dropFirst(member == "StartRecording" ? 1 : 0).first?.uint64 ?? 0
+        unanswered[number] = Call(message: message, member: member, about: about)
+        switch member {
+        case "Cut", "PassOn": memory.cut(about)
+        case "StartRecording": memory.begun(about)
+        default: break
+        }
+        service.handle(member, arguments) { [outbox] in outbox.post(.answer(number, $0)) }
+    }
+
+    /// What a broker may ask for that has not taken the grant up: nothing begins with it.
+    private static let beforeResume: Set<String> = [
+        "Beat", "Complete", "Cut", "Describe", "Look", "PassOn", "Resume", "StopRecording", "WatchNode",
+    ]
+
+    /// `Keep`: the descriptors are this object's.
+    private func keep(_ arguments: [WireValue]) throws(BrokerError) {
+        var descriptors = arguments.compactMap(\.fileDescriptor)
+        defer { for descriptor in descriptors { close(descriptor) } }
+        guard let grant = arguments.first?.uint64, grant == memory.grant, let brokersUser, descriptors.count == 2 else {
+            throw BrokerError(
+                .staleGrant, "Grant \(arguments.first?.uint64 ?? 0) is not open, so that nothing of it can be kept.")
+        }
+        // Where a call waits for it there may be none of it left when the broker ends.
+        let (client, listener) = (descriptors[0], descriptors[1])
+        descriptors = []
+        do throws(SystemFault) {
+            kept = try KeptGrant(
+                grant, client: client, listener: listener, brokersUser: brokersUser, patience: patience, on: loop,
+                onBroker: { [unowned self] in taken(by: $0) }, onOver: { [unowned self] in isOver($0) })
+        } catch { throw BrokerError(.recorderFault, "\(error).") }
+        camarb_outlive_parent()
+    }
+
+    /// `Survey`: what there is to tell is sent behind the answer.
+    private func survey(_ message: BusMessage) throws(BrokerError) {
+        let process: Int32
+        do throws(SystemFault) { process = try ProcessHandle.descriptorOfThisProcess() } catch {
+            throw BrokerError(.recorderFault, "\(error).")
+        }
+        defer { close(process) }
+        message.answer([
+            .fileDescriptor(process), .uint64(kept?.grant ?? 0),
+            .array(type: "t", memory.recordings.map { .uint64($0) }),
+        ])
+        for event in memory.takeUntold() { send(event) }
+    }
+
+    /// Another broker has connected to what it left.
+    private func taken(by descriptor: Int32) {
+        do throws(SystemFault) {
+            connection = try BusConnection(adopting: descriptor, as: .server, on: loop, delegate: self, anonymous: true)
+        } catch { kept?.brokerEnded() }
+    }
+
+    private func isOver(_ why: String) {
+        // It is the journal's of the unit, or whoever started the broker sees it.
+        var line = "camrecorder: grant \(memory.grant ?? 0) ends, since \(why)\n"
+        line.withUTF8 { bytes in _ = write(2, bytes.baseAddress, bytes.count) }
+        connection?.close()
+        finish()
+    }
+
+    private func empty() {
+        for item in outbox.take() {
+            switch item {
+            case .answer(let number, let result): answer(number, result)
+            case .event(.idle):
+                // A call that came in the meantime is answered first, and may end the idleness.
+                if unanswered.isEmpty { loop.defer { [self] in leave() } }
+            // The broker asks the next one what was not answered.
+            case .event(.spent): loop.defer { [self] in leave() }
+            case .event(let event): send(event)
+            }
+        }
+    }
+
+    /// Ends for want of work, and says so: to the broker that is no fault.
+    private func leave() {
+        if let connection {
+            _ = BusMessage.signal(
+                on: connection, path: ObjectPath.recorder, interface: InterfaceName.recorder, member: "Leaving")?.send()
+        }
+        finish()
+    }
+
+    private func answer(_ number: UInt64, _ result: Result<[WireValue], BrokerError>) {
+        let call = unanswered.removeValue(forKey: number)
+        switch result {
+        case .success(let values):
+            if let call { succeeded(call) }
+            call?.message?.answer(values)
+            // The message has duplicates; a stream whose caller is gone closes with its last descriptor.
+            for case .fileDescriptor(let descriptor) in values { close(descriptor) }
+        case .failure(let error):
+            if let call, call.member == "StartRecording" { memory.refused(call.about) }
+            call?.message?.answer(error)
+        }
+    }
+
+    private func succeeded(_ call: Call) {
+        switch call.member {
+        case "Open": memory.opened(call.about)
+        case "Cut", "PassOn": if kept?.grant == call.about { kept = nil }
+        // From here on it is a grant as any other: another broker's end is the end of it, unless that one has kept it, too.
+        case "Resume": if let kept, kept.grant == call.about, kept.isUndecided { self.kept = nil }
+        default: break
+        }
+    }
+
+    private func send(_ event: RecorderEvent) {
+        guard memory.tells(event, now: connection != nil) else { return }
+        guard let connection, let (member, arguments) = RecorderService.signal(event) else { return }
+        let signal = BusMessage.signal(
+            on: connection, path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member)
+        for argument in arguments { signal?.append(argument) }
+        _ = signal?.send()
+    }
+}

@@ -1,0 +1,128 @@
+/// HTML that is safe to show. Text becomes markup only by being escaped, so that no name in a policy, a scenario or a
+/// trace is ever more than words on the page.
+public struct Markup: Sendable {
+    public private(set) var html: String
+
+    /// Words, escaped; control characters as pictures of themselves.
+    init(_ words: String) { html = words.escaped }
+
+    /// What another part of the program has drawn, and escaped itself.
+    init(drawn svg: String) { html = svg }
+
+    fileprivate init(parts: [Markup]) { html = parts.map(\.html).joined() }
+
+    fileprivate init(html: String) { self.html = html }
+}
+
+/// An attribute of an element. Its name is never data.
+struct MarkupAttribute {
+    private let name: StaticString
+    private let value: String?
+
+    static func set(_ name: StaticString, _ value: String? = nil) -> MarkupAttribute {
+        MarkupAttribute(name: name, value: value)
+    }
+    static func id(_ value: String) -> MarkupAttribute { set("id", value) }
+    static func style(_ names: String) -> MarkupAttribute { set("class", names) }
+    /// Only within the page: it leads nowhere else.
+    static func to(_ id: String) -> MarkupAttribute { set("href", "#\(id)") }
+
+    fileprivate var html: String { value.map { " \(name)=\"\($0.escaped)\"" } ?? " \(name)" }
+}
+
+@resultBuilder enum MarkupBuilder {
+    static func buildExpression(_ words: String) -> Markup { Markup(words) }
+    static func buildExpression(_ markup: Markup) -> Markup { markup }
+    static func buildExpression(_ markup: [Markup]) -> Markup { Markup(parts: markup) }
+    static func buildBlock(_ parts: Markup...) -> Markup { Markup(parts: parts) }
+    static func buildOptional(_ part: Markup?) -> Markup { part ?? Markup(html: "") }
+    static func buildEither(first: Markup) -> Markup { first }
+    static func buildEither(second: Markup) -> Markup { second }
+    static func buildArray(_ parts: [Markup]) -> Markup { Markup(parts: parts) }
+}
+
+func html(
+    _ name: StaticString, _ attributes: MarkupAttribute..., @MarkupBuilder content: () -> Markup = { Markup("") }
+) -> Markup {
+    Markup(html: "<\(name)\(attributes.map(\.html).joined())>\(content().html)</\(name)>")
+}
+
+/// An element without content and without an end.
+func html(empty name: StaticString, _ attributes: MarkupAttribute...) -> Markup {
+    Markup(html: "<\(name)\(attributes.map(\.html).joined())>")
+}
+
+/// The names of a table's columns; those of numbers come last.
+func tableHead(_ names: String..., numbers: String...) -> Markup {
+    html("thead") {
+        html("tr") {
+            names.map { name in html("th", .set("scope", "col")) { name } }
+            numbers.map { name in html("th", .set("scope", "col"), .style("number")) { name } }
+        }
+    }
+}
+
+func markup(@MarkupBuilder _ content: () -> Markup) -> Markup { content() }
+
+extension Markup {
+    /// The style sheet and scripts of this program; `nonce` is what the page's security policy lets them run by.
+    static func style(_ text: String, nonce: String) -> Markup {
+        Markup(html: "<style nonce=\"\(nonce.escaped)\">\n\(text)</style>\n")
+    }
+
+    static func script(_ text: String, nonce: String) -> Markup {
+        Markup(html: "<script nonce=\"\(nonce.escaped)\">\n\(text)</script>\n")
+    }
+
+    static func document(title: String, head: Markup, body: Markup) -> String {
+        """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <title>\(title.escaped)</title>
+        \(head.html)</head>
+        \(body.html)
+        </html>
+
+        """
+    }
+}
+
+extension String {
+    /// For the content of elements and for attributes in double quotes.
+    fileprivate var escaped: String {
+        var safe = ""
+        safe.reserveCapacity(utf8.count)
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "&": safe += "&amp;"
+            case "<": safe += "&lt;"
+            case ">": safe += "&gt;"
+            case "\"": safe += "&quot;"
+            case "'": safe += "&#39;"
+            case "\n", "\t": safe.unicodeScalars.append(scalar)
+            // The control pictures stand in the same order; a page shows what is there and does not obey it.
+            case "\0"..."\u{1f}": safe.unicodeScalars.append(Unicode.Scalar(0x2400 + scalar.value) ?? "?")
+            // The other controls, the marks that turn the direction of text around, and what is no character.
+            case "\u{7f}"..."\u{9f}", "\u{200e}", "\u{200f}", "\u{202a}"..."\u{202e}", "\u{2066}"..."\u{2069}",
+                "\u{fffe}", "\u{ffff}":
+                safe += "\u{fffd}"
+            default: safe.unicodeScalars.append(scalar)
+            }
+        }
+        return safe
+    }
+}
+
+/// The style sheet and the scripts, as they stand in the folder `Page`.
+enum PageFiles {
+    static let style = text(PackageResources.page_css) + Timeline.svgStyle
+    static let reportScript = text(PackageResources.report_js)
+    static let playScript = text(PackageResources.play_js)
+    static let sharedDrawing = Timeline.svgShared
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,130 @@
+/// The page on which a policy and a scenario are typed. All that it knows of policies it asks for.
+public struct PlayPage: Sendable {
+    /// What the folder has, by name: policies first.
+    public var policies: [String]
+    public var scenarios: [String]
+    public var folder: String
+
+    public init(folder: String, policies: [String], scenarios: [String]) {
+        self.folder = folder
+        self.policies = policies
+        self.scenarios = scenarios
+    }
+
+    /// What the browser is allowed for this page, and nothing else.
+    public static func securityPolicy(nonce: String) -> String {
+        "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; connect-src 'self'; "
+            + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+    }
+
+    public func page(nonce: String) -> String {
+        Markup.document(
+            title: "camarb: play with a policy", head: Markup.style(PageFiles.style, nonce: nonce),
+            body: html("body") {
+                html("a", .style("skip"), .to("result")) { "To the outcome" }
+                Markup(drawn: PageFiles.sharedDrawing)
+                html("header") {
+                    html("h1") { "Play with a policy" }
+                    html("p", .style("soft")) {
+                        "A policy says who may have a camera, and a scenario what happens. Change either: at each pause the outcome "
+                            + "follows, decided by the program itself. Files and includes come from "
+                        html("code") { folder }
+                        ", and nothing is written there."
+                    }
+                    html("noscript") {
+                        html("p") { "This page asks its program while you type, for which it needs a script." }
+                    }
+                }
+                html("main") {
+                    form
+                    html("p", .id("busy"), .style("soft"), .set("role", "status")) { "" }
+                    html(
+                        "section", .id("result"), .set("aria-live", "polite"), .set("aria-label", "Outcome"),
+                        .set("tabindex", "-1"))
+                }
+                Markup.script(PageFiles.reportScript, nonce: nonce)
+                Markup.script(PageFiles.playScript, nonce: nonce)
+            })
+    }
+
+    private var form: Markup {
+        html("form", .style("play"), .id("play")) {
+            html("div") {
+                choice("policies", "Begin with a policy of the folder", policies, ending: ".toml")
+                html("label", .set("for", "policy")) { "Policy" }
+                area("policy", "policy-hint", Self.policyExample)
+                html("p", .id("policy-hint"), .style("soft")) {
+                    "An example, to be changed. Empty: the policy that the scenario names. Tab leaves the field."
+                }
+            }
+            html("div") {
+                choice("scenarios", "Begin with a scenario of the folder", scenarios, ending: ".scenario")
+                html("label", .set("for", "scenario")) { "Scenario" }
+                area("scenario", "scenario-hint", Self.scenarioExample)
+                html("p", .id("scenario-hint"), .style("soft")) {
+                    "Inputs are indented by five, what they lead to by seven. "
+                    html("button", .set("type", "button"), .id("take"), .set("disabled")) { "Take the outcome over" }
+                }
+                html("label", .set("for", "plan")) { "And what if next" }
+                html(
+                    empty: "input", .id("plan"), .set("autocomplete", "off"), .set("spellcheck", "false"),
+                    .set("placeholder", "start photos; 10s presence photos background"))
+            }
+        }
+    }
+
+    private func choice(_ id: String, _ label: String, _ names: [String], ending: String) -> Markup {
+        markup {
+            if names.isEmpty {
+                html("p", .style("soft")) { "The folder has no file *\(ending) to begin with." }
+            } else {
+                html("p") {
+                    html("label", .set("for", id)) { label }
+                    html("select", .id(id)) {
+                        html("option", .set("value", "")) { "–" }
+                        names.map { name in html("option", .set("value", name)) { name } }
+                    }
+                }
+            }
+        }
+    }
+
+    private func area(_ id: String, _ hint: String, _ text: String) -> Markup {
+        html(
+            "textarea", .id(id), .set("spellcheck", "false"), .set("autocapitalize", "off"),
+            .set("autocomplete", "off"), .set("wrap", "off"), .set("aria-describedby", hint)
+        ) { text }
+    }
+
+    /// A whole policy and a whole scenario, from which the language can be guessed.
+    package static let policyExample = """
+        name = "example"
+        ranks = ["calls", "others"]
+
+        [[rank]]
+        name = "A call goes first"
+        app = "call"
+        rank = "calls"
+
+        [[rank]]
+        name = "Everything else"
+        rank = "others"
+        grace = "2s"
+
+        """
+
+    package static let scenarioExample = """
+        # A call comes while photos has the camera, and hangs up.
+
+        camera front
+
+        0s   connect photos
+             session photos camera=front
+             start photos
+        5s   connect call
+             session call camera=front
+             start call
+        20s  stop call
+
+        """
+}

@@ -1,0 +1,220 @@
+public import Arbiter
+import PolicyFile
+public import Scenario
+
+/// A file of a policy, line by line, and what scenarios reach of each line.
+public struct PolicyText: Sendable {
+    public var name: String
+    public var lines: [String]
+
+    public init(name: String, text: String) {
+        self.name = name
+        lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        if lines.last == "" { lines.removeLast() }
+    }
+
+    struct Heat {
+        /// In how many scenarios it decided something: of several clauses on one line the one reached most often.
+        var count = 0
+        /// What no scenario has shown, in sentences.
+        var gaps: [String] = []
+        var isReached: Bool { count > 0 }
+
+        /// Fewer steps than an eye can tell apart, and the number stands beside it in any case.
+        var step: Int { count == 0 ? 0 : count == 1 ? 1 : count < 5 ? 2 : 3 }
+    }
+
+    /// The heat of each line that says something that scenarios can test, by its number from 1.
+    func heat(_ reach: ScenarioReach, _ policy: LoadedPolicy) -> [Int: Heat] {
+        let begins = policy.origins.filter { $0.value.file == name }
+        let starts = Set(begins.values.map(\.line))
+        let gaps = reach.coverage.gaps
+        var heat: [Int: Heat] = [:]
+        for clause in reach.coverage.clauses {
+            guard let begin = begins[clause.part]?.line else { continue }
+            let block = block(from: begin, starts)
+            var covered = Array(block)
+            // What a rank gives has a line of its own below its rule's header.
+            if case .rankChoice(_, let choice) = clause { covered = block.filter { key(of: $0) == choice.rawValue } }
+            if covered.isEmpty { covered = [begin] }
+            let count = reach.count(of: clause)
+            let lacks = gaps.filter { $0.clause == clause }.map { $0.sentence(in: reach.coverage.policy) }
+            // The line of a choice tells of that choice, and not of its rule.
+            let isChoice = if case .rankChoice = clause { true } else { false }
+            for line in covered {
+                heat[line, default: Heat()].count = isChoice ? count : max(heat[line]?.count ?? 0, count)
+                heat[line, default: Heat()].gaps += lacks
+            }
+        }
+        return heat
+    }
+
+    /// The lines of a part: to the next part or table, without the blank lines and comments before that.
+    private func block(from begin: Int, _ starts: Set<Int>) -> ClosedRange<Int> {
+        var last = begin
+        var line = begin + 1
+        while line <= lines.count, !starts.contains(line), !bare(line).hasPrefix("[") {
+            let text = bare(line)
+            if !text.isEmpty, !text.hasPrefix("#") { last = line }
+            line += 1
+        }
+        return begin...last
+    }
+
+    private func bare(_ line: Int) -> Substring {
+        guard lines.indices.contains(line - 1) else { return "" }
+        return lines[line - 1].drop { $0 == " " || $0 == "\t" }
+    }
+
+    private func key(of line: Int) -> String { String(bare(line).prefix { $0 != " " && $0 != "=" && $0 != "\t" }) }
+}
+
+struct LinePlace {
+    var file: Int
+    var line: Int
+    var id: String { "file-\(file)-line-\(line)" }
+}
+
+/// How often scenarios reach each clause of a policy: in how many of them it decided something.
+public struct ScenarioReach: Sendable {
+    public private(set) var coverage: PolicyCoverage
+    public private(set) var scenarios = 0
+    /// Titles of those that do not come out as written under this policy.
+    public private(set) var failed: [String] = []
+    private var fired: [PolicyClause: Int] = [:]
+
+    public init(_ policy: Policy) { coverage = PolicyCoverage(policy) }
+
+    /// Runs a scenario with this policy in the place of its own.
+    public mutating func run(_ scenario: Scenario) {
+        let (outcome, coverages) = scenario.under(coverage.policy).runWithCoverage()
+        scenarios += 1
+        if !outcome.passed { failed.append(scenario.title.isEmpty ? scenario.file : scenario.title) }
+        for other in coverages where other.policy == coverage.policy {
+            coverage.merge(other)
+            for clause in other.fired { fired[clause, default: 0] += 1 }
+        }
+    }
+
+    func count(of clause: PolicyClause) -> Int { fired[clause] ?? 0 }
+}
+
+extension PolicyReport {
+    var textSection: PageSection? {
+        guard !texts.isEmpty else { return nil }
+        return PageSection("text", "The policy") {
+            if reach != nil {
+                html("p") {
+                    "Beside each line: in how many scenarios it decided something. "
+                    html("span", .style("key heat-3")) { "5× and more" }
+                    " "
+                    html("span", .style("key heat-2")) { "2× to 4×" }
+                    " "
+                    html("span", .style("key heat-1")) { "1×" }
+                    " "
+                    html("span", .style("key heat-0")) { "never" }
+                    " A half ◐: something of the line has not been shown yet."
+                }
+            }
+            texts.indices.map(listing)
+        }
+    }
+
+    private func listing(_ file: Int) -> Markup {
+        let text = texts[file]
+        let heat = reach.map { text.heat($0, policy) } ?? [:]
+        return html(
+            "div", .style("wide listing"), .set("role", "region"), .set("tabindex", "0"), .set("aria-label", text.name)
+        ) {
+            html("table") {
+                html("caption") { text.name }
+                html("thead", .style("unseen")) {
+                    html("tr") {
+                        html("th", .set("scope", "col")) { "Line" }
+                        if reach != nil { html("th", .set("scope", "col")) { "Reached" } }
+                        html("th", .set("scope", "col")) { "Text" }
+                    }
+                }
+                html("tbody") {
+                    text.lines.enumerated().map { index, line in
+                        row(LinePlace(file: file, line: index + 1), line, heat[index + 1])
+                    }
+                }
+            }
+        }
+    }
+
+    private func row(_ place: LinePlace, _ line: String, _ heat: PolicyText.Heat?) -> Markup {
+        let step = heat.map { " heat-\($0.step)" } ?? ""
+        return html("tr", .id(place.id), .style("line\(step)")) {
+            html("th", .set("scope", "row")) { "\(place.line)" }
+            if reach != nil {
+                html("td", .style("reach")) {
+                    if let heat {
+                        html("span", .set("title", heat.gaps.joined(separator: "; "))) {
+                            heat.isReached ? "\(heat.count)×\(heat.gaps.isEmpty ? "" : " ◐")" : "never"
+                        }
+                    }
+                }
+            }
+            html("td", .style("code")) { line }
+        }
+    }
+
+    var coverageSection: PageSection? {
+        guard let reach else { return nil }
+        let coverage = reach.coverage
+        return PageSection("coverage", "What scenarios reach") {
+            html("p") {
+                "\(CoverageTally.Entry.percent(coverage.total)): \(coverage.total.reached) of \(coverage.total.all), "
+                    + "by \(count(reach.scenarios, "scenario"))."
+            }
+            html("table") {
+                html("caption") {
+                    "A rule counts when a scenario makes it decide, and once more when one sees it not match"
+                }
+                tableHead("Part", "Made to decide", "Seen not to match")
+                html("tbody") {
+                    PolicyClause.Group.allCases.map { group in
+                        html("tr") {
+                            html("th", .set("scope", "row")) { group.rawValue }
+                            html("td") { share(coverage.firedShare(of: group)) }
+                            html("td") { share(coverage.unmatchedShare(of: group)) }
+                        }
+                    }
+                }
+            }
+            gaps(coverage)
+            if !reach.failed.isEmpty {
+                html("p") { "Not as written under this policy:" }
+                html("ul") { reach.failed.map { title in html("li") { title } } }
+            }
+        }
+    }
+
+    private func share(_ share: PolicyCoverage.Share) -> Markup {
+        guard share.all > 0 else { return html("span", .style("soft")) { "nothing to cover" } }
+        return (share.reached == share.all ? Mark.good : .unsure).shown("\(share.reached) of \(share.all)")
+    }
+
+    private func gaps(_ coverage: PolicyCoverage) -> Markup {
+        markup {
+            if coverage.gaps.isEmpty {
+                html("p") { Mark.good.shown("No gap.") }
+            } else {
+                html("h3") { "Gaps" }
+                html("ul") {
+                    coverage.gaps.map { gap in
+                        html("li") {
+                            if let place = place(of: gap.clause.part) {
+                                html("a", .to(place.id)) { "line \(place.line)" }
+                                ": "
+                            }
+                            gap.sentence(in: coverage.policy)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,327 @@
+public import Arbiter
+import ArbiterProtocol
+import Explain
+public import Scenario
+
+import struct Explain.Explanation
+
+/// A scenario that was lived through: what came of it, as a text and as a picture, and of each decision why.
+public struct ToldScenario: Sendable {
+    /// As many decisions of one scenario as somebody reads.
+    static let reasonsMax = 120
+    /// As many of one decision; the others are counted.
+    static let verdictsMax = 12
+    private static let brokenMax = 20
+
+    public let title: String
+    /// The name of the policy under which it was lived through.
+    public let policy: String
+    /// The scenario with what happened under each line.
+    public let lines: [String]
+    /// It came out as it was written.
+    public let isAsWritten: Bool
+    /// Broken promises of the broker, and at the end of the policy.
+    public let broken: [String]
+    let timeline: Timeline
+    let reasons: [Reason]
+    /// Decisions that have no reason here: there were too many, or time was up.
+    let reasonsLeftOut: Int
+    /// By lane and moment: which decision is behind what begins there.
+    private let begun: [Place: DecisionID]
+    /// As the last line leaves it.
+    public let end: Stage
+    public let names: Names
+
+    struct Place: Hashable {
+        var lane: String
+        var moment: Moment
+    }
+
+    struct Reason: Sendable {
+        var decision: DecisionID
+        var moment: Moment
+        var event: String
+        var verdicts: [Sentence]
+        var verdictsLeftOut: Int
+    }
+
+    struct Sentence: Sendable {
+        var lane: String
+        var words: String
+        var read: [String]
+        var changes: [String]
+        var searched: String
+    }
+
+    /// - Parameter mayGoOn: asked before each step and while reasons are searched; a clock belongs to the caller.
+    public init(
+        _ scenario: Scenario, title: String? = nil, stepsMax: Int = .max,
+        while mayGoOn: @escaping @Sendable () -> Bool = { true }
+    ) {
+        var stage = Stage(Arbiter(policy: scenario.world.policy))
+        stage.stepsMax = stepsMax
+        stage.history = History()
+        stage.mayGoOn = mayGoOn
+        let outcome = scenario.run(on: &stage)
+        let story = StepStory(from: Arbiter(policy: scenario.world.policy), names: scenario.names)
+        self.init(
+            title: title ?? (scenario.title.isEmpty ? scenario.file : scenario.title),
+            policy: scenario.world.policy, lines: outcome.actual, isAsWritten: outcome.passed,
+            broken: outcome.violations, stage, scenario.names, story, while: mayGoOn)
+    }
+
+    /// - Parameter story: as it was before the stage's first step.
+    init(
+        title: String, policy: Policy, lines: [String], isAsWritten: Bool, broken: [String], _ stage: Stage,
+        _ names: Names, _ story: StepStory, while mayGoOn: () -> Bool
+    ) {
+        self.title = title
+        self.policy = policy.name
+        self.lines = lines
+        self.isAsWritten = isAsWritten
+        var broken = Array(broken.prefix(Self.brokenMax))
+        if let statement = stage.arbiter.brokenStatement()?.statement {
+            broken.append("at its end the statement “\(statement.name)” is broken")
+        }
+        self.broken = broken
+        self.names = names
+        (reasons, reasonsLeftOut) = Self.reasons(stage, names, while: mayGoOn)
+        begun = Self.begun(stage, names)
+        timeline = Self.timeline(stage, story)
+        end = stage
+    }
+
+    /// Why what a span shows began; nil: no decision did it, or its reason was left out.
+    func reason(of lane: String, at moment: Moment) -> (reason: Reason, words: String)? {
+        guard let decision = begun[Place(lane: lane, moment: moment)],
+            let reason = reasons.first(where: { $0.decision == decision })
+        else { return nil }
+        let own = reason.verdicts.filter { $0.lane == lane }
+        return (reason, (own.isEmpty ? reason.verdicts : own).map(\.words).joined(separator: "; "))
+    }
+
+    // MARK: Reasons
+
+    private static func reasons(
+        _ stage: Stage, _ names: Names, while mayGoOn: () -> Bool
+    ) -> (found: [Reason], leftOut: Int) {
+        var decisions: [DecisionID] = []
+        for step in stage.steps where !step.verdicts.isEmpty && decisions.last != step.decision {
+            if !decisions.contains(step.decision) { decisions.append(step.decision) }
+        }
+        var found: [Reason] = []
+        for decision in decisions {
+            guard found.count < reasonsMax, mayGoOn() else { break }
+            guard let explanation = stage.history?.explain(decision, of: stage.arbiter, while: mayGoOn) else {
+                continue
+            }
+            found.append(reason(explanation, names))
+        }
+        return (found, decisions.count - found.count)
+    }
+
+    private static func reason(_ explanation: Explanation, _ names: Names) -> Reason {
+        let event: String
+        if let source = explanation.silenced {
+            event = "what the \(source.rawValue) that left had said holds no more"
+        } else if explanation.event == .timePassed {
+            event = "a deadline came"
+        } else {
+            event = ScenarioWriter(names: names).text(of: explanation.event) ?? explanation.event.kind.rawValue
+        }
+        return Reason(
+            decision: explanation.decision, moment: explanation.at, event: event,
+            verdicts: explanation.verdicts.prefix(verdictsMax).map { verdict in
+                let against = verdict.opponent.map { ", against \($0.name)" } ?? ""
+                return Sentence(
+                    lane: names.name(of: verdict.session),
+                    words: "\(names.name(of: verdict.session)): \(verdict.outcome.description) because "
+                        + "“\(verdict.rule)”\(against)",
+                    read: verdict.read.map { "\($0.key) = \($0.value)" },
+                    changes: verdict.changedBy.map(\.words) + verdict.stops.map { "\($0.name) stops" },
+                    searched: verdict.searched?.words ?? "nothing, as it did not outlast its own step")
+            }, verdictsLeftOut: max(0, explanation.verdicts.count - verdictsMax))
+    }
+
+    private static func begun(_ stage: Stage, _ names: Names) -> [Place: DecisionID] {
+        var begun: [Place: DecisionID] = [:]
+        for step in stage.steps {
+            for effect in step.effects {
+                switch effect {
+                case .notify(_, let session, _, _):
+                    begun[Place(lane: names.name(of: session), moment: step.moment)] = step.decision
+                case .announce(.holderChanged(let camera, _)):
+                    begun[Place(lane: camera.name, moment: step.moment)] = step.decision
+                default: break
+                }
+            }
+        }
+        return begun
+    }
+
+    private static func timeline(_ stage: Stage, _ before: StepStory) -> Timeline {
+        var story = before
+        for step in stage.steps { story.note(step.event, step.effects, at: step.moment, decision: step.decision) }
+        var builder = TimelineBuilder()
+        for entry in story.entries { builder.note(entry) }
+        // A little beyond the last event, so that what it led to shows.
+        let whole = builder.timeline()
+        return builder.timeline(until: whole.end + max(whole.duration / 25, .milliseconds(100)))
+    }
+}
+
+extension ToldScenario {
+    /// As many inputs of a trace as one picture shows; a day has many thousand.
+    static let inputsMax = 400
+
+    /// What a trace's clients asked and its world did, under a policy. Recorders are simulated and answer at once: what a
+    /// real one would have said to orders that it never got, nobody knows, and two policies can be compared so.
+    /// - Throws: what contradicts itself in the trace's snapshot.
+    public init(
+        _ part: TracePart, under policy: Policy, while mayGoOn: @escaping @Sendable () -> Bool
+    ) throws(Arbiter.BrokenSnapshot) {
+        let own = try part.header.arbiter()
+        let begin = part.header.snapshot?.now ?? part.header.origin
+        var stage = Stage(part.header.snapshot == nil ? Arbiter(policy: policy) : own, at: begin)
+        stage.history = History()
+        stage.mayGoOn = mayGoOn
+        stage.checksEverything = false
+        if part.header.snapshot != nil {
+            stage.adopt()
+            stage.perform(.event(.policyLoaded(policy)))
+        }
+        var names = part.header.names(of: own)
+        let first = stage.arbiter
+        var story = StepStory(from: first, names: names)
+        if let snapshot = part.header.snapshot { story.begin(part.header, first, at: snapshot.now) }
+        // The policy's change is where the picture begins, and no part of it.
+        _ = stage.takeSteps()
+        for step in part.steps.prefix(Self.inputsMax) {
+            _ = stage.advance(to: step.moment)
+            names.learn(step)
+            if let action = Self.action(step.event) { stage.perform(action) }
+        }
+        var writer = ScenarioWriter(names: names, origin: part.header.origin)
+        var lines: [String] = []
+        for step in stage.steps {
+            let told = writer.lines(step.event, at: step.moment, step.effects)
+            lines += step.event.isRecorderAnswer ? Array(told.dropFirst()) : told
+        }
+        self.init(
+            title: part.file, policy: policy, lines: lines, isAsWritten: true, broken: [], stage, names, story,
+            while: mayGoOn)
+    }
+
+    /// What is not in a trace's picture, as sentences.
+    public static func remarks(_ part: TracePart) -> [String] {
+        var remarks = ["Recorders are simulated, and answer at once."]
+        if part.steps.count > inputsMax {
+            remarks.append("Only its first \(inputsMax) steps are drawn, of \(grouped(part.steps.count)).")
+        }
+        return remarks
+    }
+
+    /// Nil for what is no input, and for what the policy on the page takes the place of.
+    private static func action(_ event: Event) -> Action? {
+        switch event {
+        case .timePassed, .policyLoaded: nil
+        case .ready(let session, _): .ready(session, nil)
+        default: event.isRecorderAnswer ? nil : .event(event)
+        }
+    }
+
+    /// The picture, its reasons, and the text, as a part of a page.
+    /// - Parameter id: no other's on the page.
+    func shown(id: String, heading: String? = nil) -> Markup {
+        html("div", .style("told"), .id(id)) {
+            if let heading { html("h4") { heading } }
+            if !broken.isEmpty {
+                html("ul", .style("marks bad")) { broken.map { words in html("li") { "Broken: \(words)" } } }
+            }
+            picture(id: id, label: heading ?? title)
+            reasonList(id: id)
+            html("details") {
+                html("summary") { "The scenario, with what it leads to" }
+                html("pre", .set("tabindex", "0"), .set("aria-label", "The scenario")) { lines.joined(separator: "\n") }
+            }
+        }
+    }
+
+    func picture(id: String, label: String) -> Markup {
+        let svg = timeline.svgElement(id: "\(id)-picture", title: "\(label), under \(policy)") { lane, span in
+            guard let (reason, words) = reason(of: lane.name, at: span.begin) else { return nil }
+            return Timeline.Link(target: "\(id)-decision-\(reason.decision)", words: words)
+        }
+        return markup {
+            if timeline.lanes.isEmpty {
+                html("p", .style("soft")) { "Nobody asked for a camera, so there is nothing to draw." }
+            } else {
+                // Wider than a telephone: it scrolls by itself, by keyboard as well.
+                html("div", .style("wide"), .set("role", "region"), .set("tabindex", "0"), .set("aria-label", label)) {
+                    Markup(drawn: svg)
+                }
+                html(
+                    "p", .style("why"),
+                    .set("data-hint", "Point at a span, or go to it by Tab: why it began stands here.")
+                ) { "" }
+            }
+        }
+    }
+
+    func reasonList(id: String) -> Markup {
+        markup {
+            if !reasons.isEmpty {
+                html("details", .style("reasons")) {
+                    html("summary") { "Why: \(count(reasons.count, "decision")), one by one" }
+                    html("ol") { reasons.map { item($0, id) } }
+                    if reasonsLeftOut > 0 {
+                        html("p", .style("soft")) { "\(count(reasonsLeftOut, "more decision")) left out." }
+                    }
+                }
+            }
+        }
+    }
+
+    private func item(_ reason: Reason, _ id: String) -> Markup {
+        html("li", .id("\(id)-decision-\(reason.decision)"), .set("tabindex", "-1")) {
+            html("p") {
+                html("b") { "at \(TimeText.write(reason.moment))" }
+                " "
+                html("code") { reason.event }
+            }
+            reason.verdicts.map { verdict in
+                html("div", .style("verdict")) {
+                    html("p") { verdict.words }
+                    if !verdict.read.isEmpty {
+                        html("p", .style("soft")) { "Facts read: \(verdict.read.joined(separator: ", "))" }
+                    }
+                    if verdict.changes.isEmpty {
+                        html("p", .style("soft")) {
+                            "Nothing found that would have changed it; tried: \(verdict.searched)."
+                        }
+                    } else {
+                        html("p", .style("soft")) {
+                            "It would have gone the other way with: \(verdict.changes.joined(separator: "; or "))"
+                        }
+                    }
+                }
+            }
+            if reason.verdictsLeftOut > 0 {
+                html("p", .style("soft")) { "And \(count(reason.verdictsLeftOut, "more session"))." }
+            }
+        }
+    }
+}
+
+/// `1 decision`, `1,234 decisions`.
+func count(_ number: Int, _ what: String) -> String { "\(grouped(number)) \(what)\(number == 1 ? "" : "s")" }
+
+/// `1234567` as `1,234,567`.
+func grouped(_ number: Int) -> String {
+    var text = ""
+    for (place, digit) in String(number).reversed().enumerated() {
+        if place > 0, place % 3 == 0, digit != "-" { text.append(",") }
+        text.append(digit)
+    }
+    return String(text.reversed())
+}

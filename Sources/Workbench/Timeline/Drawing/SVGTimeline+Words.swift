@@ -1,0 +1,141 @@
+import ArbiterProtocol
+
+extension SVGDrawing {
+    /// From a column's left edge to its label, and from the widest label to the next column.
+    private static let swatch = 32.0
+    private static let gap = 18.0
+
+    private struct Entry {
+        var name: String
+        /// Drawn into a box of 24 by 14 px at this place.
+        var sample: (Double, Double) -> String
+    }
+
+    /// - Returns: the drawing, and where it ends.
+    func legend(from top: Double) -> (svg: String, bottom: Double) {
+        var entries = states() + others()
+        for pair in names.shortened { entries.append(Entry(name: "\(pair.short) is \(pair.name)") { _, _ in "" }) }
+        let room = width - margin * 2
+        var svg = ""
+        var (x, y) = (margin, top)
+        for entry in entries {
+            let length = Self.swatch + Double(entry.name.columns) * Self.columnWidth
+            if x > margin, x + length > margin + room {
+                x = margin
+                y += 24
+            }
+            let name = entry.name.fitted(Int((room - Self.swatch) / Self.columnWidth))
+            svg += entry.sample(x, y) + text(name, x + Self.swatch, y + 11, "legend")
+            x += length + Self.gap
+        }
+        return (svg, entries.isEmpty ? top : y + 14)
+    }
+
+    private func box(_ state: Timeline.State) -> (Double, Double) -> String {
+        { x, y in
+            var svg =
+                "<rect x=\"\(x.px)\" y=\"\(y.px)\" width=\"24\" height=\"14\" rx=\"2\" \(SVGPalette.paint(state))/>\n"
+            if let letter = state.reason?.letter {
+                svg +=
+                    "<rect class=\"plate\" x=\"\((x + 6).px)\" y=\"\((y + 1).px)\" width=\"12\" height=\"12\" rx=\"2\" "
+                svg += "fill=\"#ffffff\" fill-opacity=\"0.86\"/>\n"
+                svg += text(String(letter), x + 12, y + 11, "label")
+            }
+            return svg
+        }
+    }
+
+    private func states() -> [Entry] {
+        var entries = lanes.statesToExplain.filter { $0.state != .stopped }
+            .map { Entry(name: $0.words, sample: box($0.state)) }
+        if lanes.contains(where: { $0.spans.contains { if case .held = $0.state { true } else { false } } }) {
+            entries.append(Entry(name: "holds the camera", sample: box(.held(by: ""))))
+        }
+        return entries
+    }
+
+    private func others() -> [Entry] {
+        var entries: [Entry] = []
+        func bar(_ paint: String) -> (Double, Double) -> String {
+            { x, y in "<rect x=\"\(x.px)\" y=\"\((y + 5).px)\" width=\"24\" height=\"5\" \(paint)/>\n" }
+        }
+        if lanes.contains(where: { !$0.recordings.isEmpty }) {
+            entries.append(Entry(name: "recording", sample: bar("rx=\"2\" fill=\"#c92a2a\"")))
+        }
+        if lanes.contains(where: { !$0.warnings.isEmpty }) {
+            entries.append(Entry(name: "told to yield", sample: bar(SVGPalette.grace)))
+        }
+        for kind in Timeline.Deadline.Kind.allCases
+        where lanes.contains(where: { $0.deadlines.contains { $0.kind == kind } }) {
+            let name =
+                switch kind {
+                case .lease: "lease runs"
+                case .confirmation: "a cut waits to be confirmed"
+                }
+            entries.append(Entry(name: name, sample: bar(SVGPalette.deadline(kind))))
+        }
+        let marks: [(Timeline.Mark.Kind, String)] = [
+            (.photo, "photo"), (.stoppedForGood, "stopped for good"), (.trouble, "trouble"),
+        ]
+        for (kind, name) in marks where lanes.contains(where: { $0.marks.contains { $0.kind == kind } }) {
+            entries.append(Entry(name: name) { x, y in SVGPalette.mark(kind, at: x + 12, y + 7, "") })
+        }
+        return entries
+    }
+
+    /// A column of a whole line of the 12 px font: wide letters and narrow ones even out.
+    private static let wordsColumnWidth = 6.9
+    /// As many lines of one row as somebody reads.
+    private static let linesMax = 4
+
+    /// What is short for a span is whole here, and on paper nobody has a mouse.
+    /// - Returns: the lines, and where they end.
+    func words(from top: Double) -> (svg: String, bottom: Double) {
+        let interruptions = lanes.flatMap { lane in lane.interruptions.map { (name: lane.name.printable, row: $0) } }
+            .enumerated().sorted { ($0.element.row.begin, $0.offset) < ($1.element.row.begin, $1.offset) }
+            .map(\.element).map { name, row in
+                "\(name) #\(row.id)  \(timeline.words(from: row.begin, to: row.end))  "
+                    + row.labels.joined(separator: ", then ")
+            }
+        let marks = lanes.flatMap { lane in
+            lane.marks.filter { $0.kind != .photo }.map {
+                "\(lane.name.printable)  \(time($0.moment))  \($0.words.printable)"
+            }
+                + lane.deadlines.map {
+                    "\(lane.name.printable) \($0.kind.rawValue)  \(time($0.begin))  "
+                        + $0.words(since: timeline.begin, until: timeline.end)
+                }
+        }
+        let notes = timeline.notes.prefix(Self.rowsMax).enumerated().map { index, note in
+            "\(index + 1)  \(time(note.moment))  \(note.text.printable)"
+        }
+        var svg = ""
+        var y = top
+        for (title, rows, count) in [
+            ("Interrupted", interruptions, interruptions.count), ("Besides", marks, marks.count),
+            ("Meanwhile", notes, timeline.notes.count),
+        ] where !rows.isEmpty {
+            svg += text(title, margin, y, "heading")
+            y += Self.rowHeight
+            let columns = Int((width - 2 * margin) / Self.wordsColumnWidth)
+            for row in rows.prefix(Self.rowsMax) {
+                let lines = TextColumns.wrap(row, width: columns, first: "", hang: 4)
+                for line in lines.prefix(Self.linesMax - 1)
+                    + lines.dropFirst(Self.linesMax - 1).prefix(1).map({
+                        lines.count > Self.linesMax ? "\($0) …" : $0
+                    })
+                {
+                    let words = String(line.drop { $0 == " " })
+                    svg += text(words, margin + Double(line.count - words.count) * Self.wordsColumnWidth, y, "words")
+                    y += Self.rowHeight
+                }
+            }
+            if count > Self.rowsMax {
+                svg += text("… and \(count - Self.rowsMax) more", margin, y, "words")
+                y += Self.rowHeight
+            }
+            y += 10
+        }
+        return (svg, y)
+    }
+}

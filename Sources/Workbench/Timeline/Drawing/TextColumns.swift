@@ -1,0 +1,127 @@
+/// Text in columns of a terminal: most characters take one, those of East Asian scripts and emoji two.
+enum TextColumns {
+    /// Blocks whose characters are two columns wide (Unicode's East Asian Width W and F), coarsely: a character that
+    /// is counted too wide only costs a column.
+    private static let wide: [ClosedRange<UInt32>] = [
+        0x1100...0x115F, 0x231A...0x231B, 0x23E9...0x23F3, 0x2614...0x2615, 0x26A1...0x26A1, 0x2705...0x2705,
+        0x2E80...0x303E, 0x3041...0x4DBF, 0x4E00...0xA4CF, 0xA960...0xA97F, 0xAC00...0xD7A3, 0xF900...0xFAFF,
+        0xFE30...0xFE6F, 0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F000...0x1FAFF, 0x20000...0x3FFFD,
+    ]
+
+    static func of(_ character: Character) -> Int {
+        character.unicodeScalars.contains { scalar in wide.contains { $0.contains(scalar.value) } } ? 2 : 1
+    }
+
+    /// Words in lines of at most `width` columns: the first begins with `first`, the others are indented as deep as
+    /// `hang` says. A word that is longer than a line is broken, so that none of it is lost.
+    static func wrap(_ text: String, width: Int, first: String, hang: Int) -> [String] {
+        // An indentation that left no room would make a line of each letter.
+        let hang = min(hang, width / 2)
+        var lines: [String] = []
+        var line = first
+        var isFresh = true
+        // Two spaces between words are a column's edge, and stay within a line.
+        for word in text.split(separator: " ", omittingEmptySubsequences: false) {
+            var rest = String(word)
+            if rest.isEmpty, isFresh { continue }
+            if !isFresh, line.columns + 1 + rest.columns > width {
+                lines.append(line.trimmedAtEnd)
+                line = String(repeating: " ", count: hang)
+                isFresh = true
+            }
+            if rest.isEmpty, isFresh { continue }
+            if !isFresh { line += " " }
+            while line.columns + rest.columns > width {
+                let room = width - line.columns
+                let head = rest.prefix(columns: room)
+                lines.append(line + head)
+                rest = String(rest.dropFirst(head.count))
+                line = String(repeating: " ", count: hang)
+            }
+            line += rest
+            isFresh = false
+        }
+        return lines + [line]
+    }
+}
+
+extension String {
+    var columns: Int { utf8.count == unicodeScalars.count ? utf8.count : reduce(0) { $0 + TextColumns.of($1) } }
+
+    /// As much of its beginning as fits.
+    func prefix(columns: Int) -> String {
+        var room = columns
+        return String(
+            prefix { character in
+                room -= TextColumns.of(character)
+                return room >= 0
+            })
+    }
+
+    /// At most so many columns, the last an ellipsis where something is missing.
+    func fitted(_ columns: Int) -> String {
+        if self.columns <= columns { return self }
+        return columns <= 0 ? "" : prefix(columns: columns - 1) + "…"
+    }
+
+    func padded(_ columns: Int) -> String {
+        let fit = fitted(columns)
+        return fit + String(repeating: " ", count: max(0, columns - fit.columns))
+    }
+
+    var trimmedAtEnd: String {
+        var end = endIndex
+        while end > startIndex, self[index(before: end)] == " " { end = index(before: end) }
+        return String(self[..<end])
+    }
+}
+
+/// Names for a narrow place: each as it is if it fits, else without the part that all with a point begin with, else its
+/// beginning; an ellipsis stands for what is left out, and no two are the same.
+struct ShortNames {
+    private let long: [String]
+    /// Without the part that tells nothing: `…photos` for `org.example.photos`.
+    private var told: [String] = []
+    private var short: [String] = []
+
+    init(_ names: [String], columns: Int) {
+        long = names
+        let common = Self.commonBeginning(Set(names.filter { $0.contains(".") }).sorted())
+        for (index, name) in names.enumerated() {
+            let told = name.hasPrefix(common) && !common.isEmpty ? "…" + name.dropFirst(common.count) : name
+            self.told.append(told)
+            var candidate = name.columns <= columns ? name : told.fitted(columns)
+            // What begins alike and is cut alike is told apart by the number of its lane.
+            let known = names.firstIndex(of: name) ?? index
+            if candidate != name,
+                short.enumerated().contains(where: { $0.element == candidate && long[$0.offset] != name })
+                    || (candidate != name && names.contains(candidate))
+            {
+                candidate = "\(known + 1)\(told.fitted(max(1, columns - "\(known + 1)".count)))".fitted(columns)
+            }
+            short.append(candidate)
+        }
+    }
+
+    subscript(index: Int) -> String { short[index] }
+
+    /// The name without what many begin with, if it is one of these names.
+    func told(_ name: String) -> String { long.firstIndex(of: name).map { told[$0] } ?? name }
+
+    /// Those that are shorter than the name they stand for, each once.
+    var shortened: [(short: String, name: String)] {
+        var found: [(short: String, name: String)] = []
+        for (short, name) in zip(short, long) where short != name && !found.contains(where: { $0.name == name }) {
+            found.append((short, name))
+        }
+        return found
+    }
+
+    private static func commonBeginning(_ names: [String]) -> String {
+        guard let first = names.first, let last = names.last, names.count > 1 else { return "" }
+        // They are sorted: what the first and the last share, all share.
+        let shared = zip(first, last).prefix { $0 == $1 }.map(\.0)
+        guard let point = shared.lastIndex(of: ".") else { return "" }
+        return String(shared[...point])
+    }
+}

@@ -1,0 +1,126 @@
+import Arbiter
+import ArbiterProtocol
+
+/// What a step came to for the clients that see it: words for the ways in which two policies differ.
+enum Outcomes {
+    /// Nil: nobody notices. Else, for each session that was told something else, what the first policy did and what
+    /// the second did.
+    static func compare(
+        _ news: (first: [Effect], second: [Effect]), _ events: [Event], _ first: ExploredState, _ second: ExploredState
+    ) -> [[String]]? {
+        var found: [[String]] = []
+        for session in sessions(news.first + news.second, events) {
+            let told = (Self.told(news.first, session), Self.told(news.second, session))
+            guard told.0 != told.1 else { continue }
+            let outcomes = [words(told.0, session, first), words(told.1, session, second)]
+            // Two causes beside each other, or one more notice on the way, may come to the same words.
+            found.append(outcomes[0] == outcomes[1] ? outcomes.map { $0 + ", with other notices" } : outcomes)
+        }
+        let refused = (refusal(news.first, events), refusal(news.second, events))
+        if refused.0 != refused.1 {
+            found.append([
+                refused.0 ? "refuses it" : outcome(events, first), refused.1 ? "refuses it" : outcome(events, second),
+            ])
+        }
+        // The refusal says it for the session already.
+        if refused.0 != refused.1, found.count > 1 { found.removeFirst(found.count - 1) }
+        if found.isEmpty, holders(news.first) != holders(news.second) {
+            found.append(["changes the holder", "leaves the holder"])
+        }
+        return found.isEmpty ? nil : unique(found)
+    }
+
+    private static func sessions(_ effects: [Effect], _ events: [Event]) -> [SessionID] {
+        unique(effects.compactMap { if case .notify(_, let session, _, _) = $0 { session } else { nil } }).sorted()
+    }
+
+    /// Those that were told something else, or asked for something that was answered otherwise.
+    static func toldOtherwise(_ news: (first: [Effect], second: [Effect]), _ events: [Event]) -> [SessionID] {
+        let found = sessions(news.first + news.second, events).filter { told(news.first, $0) != told(news.second, $0) }
+        return found.isEmpty ? asker(events).map { [$0] } ?? [] : found
+    }
+
+    private static func told(_ effects: [Effect], _ session: SessionID) -> [SessionEvent] {
+        effects.compactMap { effect in
+            guard case .notify(_, session, _, let event) = effect else { return nil }
+            return event.withoutNames
+        }
+    }
+
+    private static func holders(_ effects: [Effect]) -> [Effect] {
+        effects.filter { if case .announce(.holderChanged) = $0 { true } else { false } }
+    }
+
+    /// What a client asked was refused. What a shell or an operator hears is no client's business.
+    static func refusal(_ effects: [Effect], _ events: [Event]) -> Bool {
+        guard asker(events) != nil else { return false }
+        return effects.contains { if case .refused = $0 { true } else { false } }
+    }
+
+    static func asker(_ events: [Event]) -> SessionID? {
+        switch events.first {
+        case .startRunning(let session), .stopRunning(let session), .attachMicrophone(let session, _),
+            .startRecording(let session, _), .stopRecording(let session), .ready(let session, _):
+            session
+        default: nil
+        }
+    }
+
+    private static func outcome(_ events: [Event], _ state: ExploredState) -> String {
+        asker(events).map { standing($0, state) } ?? "takes it"
+    }
+
+    /// The news that counts most, in words.
+    private static func words(_ told: [SessionEvent], _ session: SessionID, _ state: ExploredState) -> String {
+        var words: String?
+        for event in told {
+            switch event {
+            case .sessionStopped(let reason, _): words = "stops it for good (\(reason.rawValue))"
+            case .wasInterrupted(_, let causes, _, _, _): words = "interrupts with \(text(causes))"
+            case .interruptionChanged(_, let causes, _, _): words = "goes on interrupting, now with \(text(causes))"
+            case .accessChanged(let access, _, _):
+                words =
+                    access == .all
+                    ? "gives the whole access" : "restricts to \(access.names.joined(separator: "+"))"
+            case .didStartRunning: words = "lets it run"
+            case .willBeInterrupted: words = "gives notice of an interruption"
+            case .interruptionWithdrawn: words = "withdraws the notice"
+            default: continue
+            }
+        }
+        return words ?? (told.isEmpty ? standing(session, state) : "tells it of \(told[0].wireName)")
+    }
+
+    private static func text(_ causes: CauseSet) -> String {
+        causes.ordered.map(\.shortName).joined(separator: " and ")
+    }
+
+    private static func standing(_ session: SessionID, _ state: ExploredState) -> String {
+        guard let status = state.arbiter.status(of: session) else { return "has no such session" }
+        return switch status.state {
+        case .running where status.access == .all: "lets it run"
+        case .running: "leaves \(status.access.names.joined(separator: "+"))"
+        case .interrupted: "leaves it interrupted (\(text(status.causes)))"
+        case .starting: "is starting it"
+        case .stopped: "leaves it stopped"
+        }
+    }
+}
+
+extension SessionEvent {
+    /// Without names of rules and numbers of grants, which nobody acts on.
+    fileprivate var withoutNames: SessionEvent {
+        switch self {
+        case .willBeInterrupted(let id, let cause, let deadline, _):
+            .willBeInterrupted(id: id, cause: cause, deadline: deadline, rule: "")
+        case .wasInterrupted(let id, let causes, let interrupter, let cutting, _):
+            .wasInterrupted(id: id, causes: causes, interrupter: interrupter, cutting: cutting, rule: "")
+        case .interruptionChanged(let id, let causes, let interrupter, _):
+            .interruptionChanged(id: id, causes: causes, interrupter: interrupter, rule: "")
+        case .accessChanged(let access, let causes, _): .accessChanged(access, causes: causes, rule: "")
+        case .sessionStopped(let reason, _): .sessionStopped(reason, rule: "")
+        case .didStartRunning: .didStartRunning(grant: GrantID(0))
+        default: self
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import Arbiter
+import ArbiterProtocol
+import PolicyFile
+
+/// Whether two policies say the same, whatever they call it and in whatever order where that is nothing: then nobody
+/// can ever notice which of them is in force, and no walk is needed to know. Rules are compared by what they answer for
+/// every combination of facts, also those that cannot be. What is equal here decides the same; what is not may still
+/// never show.
+struct PolicyEquality {
+    let first: Policy
+    let second: Policy
+
+    /// False also where it would take too long to tell.
+    var holds: Bool {
+        // Rules, ranks and cameras may say the same in other words; whatever else there is has one way to be written.
+        let differ = first.keysThatDiffer(from: second).subtracting([PolicyKey("", "ranks")])
+        guard differ.allSatisfy({ ["cause", "rank", "camera"].contains($0.table) }), haveSameRanks, haveSameCameras
+        else { return false }
+        for cause in CauseRule.causes {
+            let lists = [first, second].map { policy in
+                policy.causeRules.filter { $0.cause == cause }.map { Clause(when: $0.when, answer: .access($0.access)) }
+            }
+            if !areSame(lists, otherwise: .access(.all)) { return false }
+        }
+        let lists = [first, second].map { policy in
+            policy.rankRules.map { rule in
+                var plain = rule
+                plain.name = ""
+                plain.when = []
+                // By its place among those that are given. To one that may not have a camera its rank is nothing.
+                plain.rank = rule.deny ? 0 : Self.given(policy).firstIndex(of: rule.rank) ?? 0
+                return Clause(when: rule.when, answer: .rank(plain))
+            }
+        }
+        return areSame(lists, otherwise: .rank(RankRule(name: "", rank: Self.given(first).count - 1)))
+    }
+
+    /// Ranks that no rule gives, and that only one of the two has. Only a program that lowers itself to one of them by its
+    /// name can tell.
+    var idleRanks: [String] {
+        unique(first.ranks + second.ranks).filter { first.ranks.contains($0) != second.ranks.contains($0) }
+    }
+
+    /// The same names in the same order, of those that some session can have.
+    private var haveSameRanks: Bool {
+        Self.given(first).map { first.ranks[$0] } == Self.given(second).map { second.ranks[$0] }
+    }
+
+    /// The ranks that rules give, and the weakest, which sessions have that no rule matches; strongest first.
+    private static func given(_ policy: Policy) -> [Int] {
+        let byRules = policy.rankRules.filter { !$0.deny }.map(\.rank)
+        let matchesAll = policy.rankRules.contains { $0.when.isEmpty }
+        return Set(byRules + (matchesAll && !byRules.isEmpty ? [] : [policy.ranks.count - 1])).sorted()
+    }
+
+    private var haveSameCameras: Bool {
+        let cameras = PolicyReads([first, second]).cameras
+        return cameras.allSatisfy { one in
+            first.cost(one) == second.cost(one)
+                && cameras.allSatisfy { first.conflict(one, $0) == second.conflict(one, $0) }
+        }
+    }
+
+    private enum Answer: Hashable {
+        case access(Access)
+        case rank(RankRule)
+    }
+
+    private struct Clause: Hashable {
+        var when: [FactTest]
+        let answer: Answer
+
+        /// What is left of it when a test is known to hold, or not to; nil: it does not match any more.
+        func knowing(_ test: FactTest, holds: Bool) -> Clause? {
+            var left = self
+            left.when = []
+            for other in when {
+                switch test.decides(other, holds: holds) {
+                case true?: continue
+                case false?: return nil
+                case nil: left.when.append(other)
+                }
+            }
+            return left
+        }
+    }
+
+    /// Enough for every policy that a person can read; a second at most.
+    private static let stepsMax = 100_000
+
+    private func areSame(_ lists: [[Clause]], otherwise: Answer) -> Bool {
+        var steps = 0
+        // What is left of the rules is often the same behind different facts.
+        var known: Set<[[Clause]]> = []
+        func look(_ lists: [[Clause]]) -> Bool {
+            // What stands behind a rule that always matches never answers.
+            let lists = lists.map { list in
+                list.firstIndex { $0.when.isEmpty }.map { Array(list[...$0]) } ?? list
+            }
+            guard let test = lists.lazy.compactMap({ $0.first?.when.first }).first else {
+                return (lists[0].first?.answer ?? otherwise) == (lists[1].first?.answer ?? otherwise)
+            }
+            // The same list has the same answers.
+            if lists[0] == lists[1] || !known.insert(lists).inserted { return true }
+            steps += 1
+            guard steps < Self.stepsMax else { return false }
+            return [true, false].allSatisfy { holds in
+                look(lists.map { $0.compactMap { $0.knowing(test, holds: holds) } })
+            }
+        }
+        return look(lists)
+    }
+}
+
+extension FactTest {
+    /// Whether another test holds where this one does, or does not; nil: either may be. Never wrong; where it knows too
+    /// little, combinations are looked at that cannot be.
+    fileprivate func decides(_ other: FactTest, holds: Bool) -> Bool? {
+        if self == other { return holds }
+        let (own, others) = (written, other.written)
+        guard own.key == others.key else { return nil }
+        if case .pressure(let level) = self, case .pressure(let wanted) = other {
+            if holds { return wanted <= level ? true : nil }
+            return wanted >= level ? false : nil
+        }
+        if holds { return false }
+        // Of two values that there are, the other one.
+        switch self {
+        case .foreground, .focused, .multitasking, .usesAudio, .microphoneTaken, .recording, .bidIsNew, .operatorChosen:
+            return true
+        case .app, .claimedApp, .user, .loginSession, .layout, .foregroundApps, .client, .camera, .position,
+            .pressure, .attribute, .mode:
+            return nil
+        }
+    }
+}

@@ -1,0 +1,215 @@
+import Arbiter
+import ArbiterProtocol
+import Scenario
+
+/// The members of a small world, and what may happen in it, as lines of a scenario.
+extension SmallWorld {
+    /// The app that takes the microphone: it is not in the cast, so it concerns all of its user's apps.
+    static let caller = "phone"
+
+    struct Member {
+        var client: String
+        var session: String
+        var app: AppID
+        var character: CastRole
+        var camera: CameraID
+        /// The lines with which it comes, at the beginning and later on; a client's second session has no line but its own.
+        var entry: [String]
+
+        /// What makes an app with one session another one's mirror image.
+        var kind: [AnyHashable] { [AnyHashable(character), AnyHashable(camera)] }
+    }
+
+    static func members(_ cast: Cast, _ cameras: [CameraID], _ placing: [Int]) -> [Member] {
+        var names = Names()
+        var members: [Member] = []
+        for (index, character) in cast.sessions.enumerated() {
+            let camera = cameras[placing[index]]
+            if index > 0, cast.clients[index] == cast.clients[index - 1], let first = members.last {
+                let name = "\(first.client)-inset"
+                let line = "session \(quoted(name)) of \(quoted(first.client))\(wishes(character, camera))"
+                members.append(
+                    Member(
+                        client: first.client, session: name, app: first.app, character: character, camera: camera,
+                        entry: [line]))
+                continue
+            }
+            let name = names.freeClientName(character.name)
+            // A named app is one app, however many clients it has; the others are each their own.
+            let app = AppID(character.app ?? name, user: character.user)
+            names.addClient(name, app: app)
+            let lines = [connecting(name, app, character), "session \(quoted(name))\(wishes(character, camera))"]
+            members.append(
+                Member(client: name, session: name, app: app, character: character, camera: camera, entry: lines))
+        }
+        return members
+    }
+
+    private static func connecting(_ name: String, _ app: AppID, _ character: CastRole) -> String {
+        var words = ["connect", quoted(name)]
+        if app.name != name { words.append("app=\(quoted(app.name))") }
+        if character.user != Names.usualUser { words.append("user=\(character.user)") }
+        if let login = character.login { words.append("login=\(login)") }
+        if let group = character.group { words.append("groups=\(group)") }
+        if character.isWeak { words.append("weak") }
+        if character.kind != .app { words.append("kind=\(character.kind.rawValue)") }
+        if character.multitasking { words.append("multitasking") }
+        if character.isClaimed { words.append("claimed") }
+        return words.joined(separator: " ")
+    }
+
+    private static func wishes(_ character: CastRole, _ camera: CameraID) -> String {
+        " camera=\(quoted(camera.name))" + (character.usesAudio ? " audio" : "")
+            + (character.watches ? " sharingMode=sharedReadOnly" : "")
+    }
+
+    static func users(_ members: [Member]) -> [UInt32] { unique(members.map(\.character.user)) }
+
+    static func sourceLines(_ reads: PolicyReads) -> [String] {
+        var lines: [String] = []
+        if reads.sources.contains(.shell) { lines.append("shell attach") }
+        if reads.sources.contains(.agent) { lines.append("agent attach") }
+        return lines + logins(reads, active: 0)
+    }
+
+    /// Where a policy has users asked about their apps, they may say either at any time.
+    private static func answers(_ reads: PolicyReads, _ members: [Member]) -> [[String]] {
+        guard reads.asks else { return [] }
+        let lines = unique(
+            members.filter { $0.app.user != 0 }.map { ($0.app, $0.character.isClaimed ? " claimed" : "") }
+                .flatMap { app, claimed in ["allow", "deny"].map { "answer \(text(app)) \($0)\(claimed)" } })
+        return lines.map { [$0] }
+    }
+
+    /// One login session at most is the active one; nil: none is.
+    private static func logins(_ reads: PolicyReads, active: Int?) -> [String] {
+        guard reads.login else { return [] }
+        return reads.users.enumerated().map { index, user in
+            "login-session c\(index + 1) \(index == active ? "active" : "inactive") user=\(user)"
+        }
+    }
+
+    static func moveLines(
+        _ reads: PolicyReads, _ members: [Member], _ cameras: [CameraID], _ scope: WalkScope
+    ) -> [[String]] {
+        var moves: [[String]] = []
+        let clients = unique(members.map(\.client))
+        for member in members {
+            let name = quoted(member.session)
+            moves += [["start \(name)"], ["stop \(name)"]]
+            if reads.recording {
+                // Whoever uses audio brings its microphone for each recording.
+                let microphone = member.character.usesAudio ? ["attach-microphone \(name)"] : []
+                moves += [microphone + ["record \(name)"], ["stop-record \(name)"]]
+            }
+            if reads.graces { moves.append(["ready \(name)"]) }
+            let formats = reads.formats(of: member.camera)
+            if formats.count > 1 { moves += formats.map { ["configure \(name) activeFormat=\"\($0)\""] } }
+        }
+        for rank in reads.lowering { moves += clients.map { ["lower \(quoted($0)) \(quoted(rank))"] } }
+        let apps = unique(members.map(\.app))
+        let attributes = reads.attributes(among: apps.count)
+        for app in apps {
+            moves += presence(reads, app, members)
+            if reads.operatorChoice { moves.append(["operator \(text(app))"]) }
+            for (attribute, values) in attributes {
+                moves += values.map { ["attribute \(text(app)) \(attribute)" + ($0.map { " \($0)" } ?? "")] }
+            }
+        }
+        moves += answers(reads, members)
+        if reads.operatorChoice { moves.append(["operator none"]) }
+        if reads.microphone {
+            for user in users(members) {
+                let caller = text(AppID(caller, user: user))
+                moves += [["microphone \(caller) taken"], ["microphone \(caller) released"]]
+            }
+        }
+        if reads.login { moves += reads.users.indices.map { logins(reads, active: $0) } + [logins(reads, active: nil)] }
+        // What the calendar says: it may say each of them, and whoever sets one by hand decides no otherwise.
+        for mode in reads.modes { moves.append(["calendar \(quoted(mode ?? Mode.none))"]) }
+        for level in reads.pressures { moves.append(["pressure \(level.wireName)"]) }
+        return scope.machineEvents ? moves + machine(reads, members, cameras) : moves
+    }
+
+    /// What no policy sees.
+    private static func machine(_ reads: PolicyReads, _ members: [Member], _ cameras: [CameraID]) -> [[String]] {
+        var moves: [[String]] = [["sleep"], ["wake"]]
+        // A client that vanishes and is back at once: what it held is free, and whether it is away makes no difference.
+        for client in unique(members.map(\.client)) {
+            moves.append(["disconnect \(quoted(client))"] + members.filter { $0.client == client }.flatMap(\.entry))
+        }
+        for camera in cameras.map({ quoted($0.name) }) {
+            moves += [["unplug \(camera)"], ["plug \(camera)"], ["privacy \(camera) on"], ["privacy \(camera) off"]]
+        }
+        for member in members {
+            moves.append(["configure \(quoted(member.session)) videoZoomFactor=2"])
+            guard reads.sharing else { continue }
+            let other = member.character.watches ? "exclusiveControl" : "sharedReadOnly"
+            moves.append(["configure \(quoted(member.session)) sharingMode=\(other)"])
+        }
+        return moves
+    }
+
+    /// A reload of the policy to itself, to the one that holds where no policy is valid, and back.
+    static func reloads(_ reads: PolicyReads, _ scope: WalkScope) -> [Move] {
+        guard scope.machineEvents, reads.policies.count == 1, let policy = reads.policies.first else { return [] }
+        return [policy, .firstCome].map { policy in
+            let line = "policy-reload \(policy == .firstCome ? "built-in" : policy.name)"
+            return Move(lines: [line], actions: [.event(.policyLoaded(policy))])
+        }
+    }
+
+    private static func presence(_ reads: PolicyReads, _ app: AppID, _ members: [Member]) -> [[String]] {
+        guard reads.presence else { return [] }
+        var layouts = ["background"]
+        for layout in reads.layout ? reads.layouts : [.fullscreen] {
+            layouts.append(layout.rawValue)
+            if reads.focus { layouts.append("\(layout.rawValue) focused") }
+        }
+        var moves: [[String]] = []
+        for source in reads.sources {
+            switch source {
+            case .shell: moves += layouts.map { ["presence \(text(app)) \($0)"] }
+            case .agent: moves += layouts.map { ["presence \(text(app)) \($0) by agent"] }
+            case .selfDeclared:
+                guard let speaker = members.first(where: { $0.app == app }) else { continue }
+                moves += layouts.map { ["declare-presence \(quoted(speaker.client)) \($0)"] }
+            case .loginSession: continue
+            }
+        }
+        return moves
+    }
+
+    private static func text(_ app: AppID) -> String {
+        quoted(app.user == Names.usualUser ? app.name : "\(app.name)@\(app.user)")
+    }
+
+    /// The move with the ids that its names have had from the beginning.
+    static func returning(_ move: Move, to names: Names) -> Move {
+        guard move.actions.count > 1, case .event(.connected(let newID, let app, let identity)) = move.actions[1],
+            let name = move.lines.first.map({ word(1, of: $0) }), let client = names.client(name)
+        else { return move }
+        var sessions = move.lines.filter { $0.hasPrefix("session ") }.map { names.session(word(1, of: $0)) }[...]
+        var move = move
+        move.actions = move.actions.map { action in
+            switch action {
+            case .event(.connected): .event(.connected(client, app: app, identity))
+            case .event(.declared(newID, let attributes)): .event(.declared(client, attributes))
+            case .event(.created(let fresh, newID, let camera, let asked, let again)):
+                .event(
+                    .created(
+                        sessions.popFirst().flatMap { $0 } ?? fresh, client, camera: camera, asked, reestablished: again
+                    ))
+            default: action
+            }
+        }
+        return move
+    }
+
+    private static func word(_ place: Int, of line: String) -> String {
+        let words = line.split(separator: " ")
+        guard words.indices.contains(place) else { return "" }
+        let word = String(words[place])
+        return word.hasPrefix("\"") ? String(word.dropFirst().dropLast()) : word
+    }
+}

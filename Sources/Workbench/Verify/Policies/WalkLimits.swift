@@ -1,0 +1,204 @@
+package import Arbiter
+import ArbiterProtocol
+package import PolicyFile
+import Scenario
+
+/// Which keys of the policy language walks read. A key that is not here is named in each verdict about a policy that says
+/// it, until somebody walks it.
+package enum WalkedKeys {
+    private enum Reading {
+        /// Events that make it matter are walked, and what it decides is.
+        case walked
+        /// It decides when something happens, outside of the core. Worlds let that happen at any time, so that a verdict covers
+        /// every value of it; two values of it are walked alike.
+        case left
+    }
+
+    private static let tables: [String: [String: Reading]] = [
+        "": ["name": .walked, "summary": .walked, "sources": .walked, "ranks": .walked, "pressure-settle": .walked],
+        // Who has a right is put together for both, and users answer whenever they like.
+        "access": [
+            "seat": .walked, "users": .walked, "groups": .walked, "services": .walked, "identity": .walked,
+            "apps": .walked,
+        ], "attribute": ["name": .walked, "values": .walked, "default": .walked],
+        // The calendar may say any mode at any time.
+        "mode": ["name": .walked, "at": .left, "set-by": .left],
+        "cause": ["name": .walked, "when": .walked, "cause": .walked, "access": .walked],
+        "rank": [
+            "name": .walked, "rank": .walked, "deny": .walked, "immediate": .walked, "grace": .walked,
+            "min-hold": .walked, "lease": .walked,
+        ],
+        // The machine may be under any pressure at any time.
+        "pressure": ["watch": .left, "memory": .left, "processor": .left, "temperature": .left, "throttling": .left],
+        "contention": [
+            "order": .walked, "tie": .walked, "same-app": .walked, "own-conflict": .walked, "newcomer": .walked,
+            "loser": .walked, "sharing": .walked, "share-with": .walked, "re-decide": .walked, "cool-down": .walked,
+            "budget": .walked, "gives-way": .walked, "strongest-may-exceed": .walked, "backfill": .walked,
+        ],
+        // Whoever it is places apps as it likes.
+        "shell": ["unit": .left], "agent": ["unit": .left],
+        "camera": ["id": .walked, "conflicts": .walked, "cost": .walked],
+    ]
+
+    /// Facts of rules. Each is set by what clients are, or by a move.
+    private static let facts: Set<String> = [
+        "app", "claimed-app", "user", "login-session", "presence", "layout", "focused", "foreground-apps", "client",
+        "multitasking", "camera", "position", "uses-audio", "microphone", "pressure", "recording", "bid", "operator",
+        "mode",
+    ]
+
+    /// Nil: no walk reads it.
+    private static func reading(of key: PolicyKey, _ policies: [Policy]) -> Reading? {
+        if let reading = tables[key.table]?[key.name] { return reading }
+        guard key.table == "rank" else { return nil }
+        let isAttribute = policies.contains { $0.attributes.contains { $0.name == key.name } }
+        return isAttribute || facts.contains(key.name) ? .walked : nil
+    }
+
+    /// Of keys that a policy says those that no walk reads.
+    package static func notWalked(_ said: some Sequence<PolicyKey>, _ policies: [Policy]) -> [PolicyKey] {
+        Set(said).filter { reading(of: $0, policies) == nil }.sorted()
+    }
+
+    /// Of keys by which policies differ those that walks do not tell apart.
+    package static func notCompared(_ different: some Sequence<PolicyKey>, _ policies: [Policy]) -> [PolicyKey] {
+        Set(different).filter { reading(of: $0, policies) != .walked }.sorted()
+    }
+}
+
+/// Events that no move of a small world does, in words.
+private enum WalkedEvents {
+    typealias Remark = (words: String, matters: @Sendable (PolicyReads) -> Bool)
+
+    /// What recorders and time do by themselves.
+    package static let answers: Set<EventKind> = [
+        .recorderStreaming, .recorderCut, .recorderClosedStreams, .recorderConfigured, .recordingFinished, .timePassed,
+    ]
+
+    static let declaredLater = "what clients say of multitasking later"
+
+    /// How an event is called where it happens in no world, and under which policies it matters. An event that is not here is
+    /// named by its own name, under every policy.
+    static let remarks: [EventKind: Remark] = {
+        var found: [EventKind: Remark] = [:]
+        func add(
+            _ words: String, _ kinds: [EventKind], _ matters: @escaping @Sendable (PolicyReads) -> Bool = { _ in true }
+        ) { for kind in kinds { found[kind] = (words, matters) } }
+        add("clients that come later", [.connected, .created])
+        add("vanishing clients", [.disconnected])
+        add("sessions that are closed", [.closed])
+        add("configurations", [.configure])
+        add("batches", [.beginConfiguration, .commitConfiguration])
+        add("streams and photos", [.openStream, .capturePhoto, .capturePhotoBracket, .photoCaptured])
+        add("microphones of recordings", [.attachMicrophone]) { $0.recording }
+        add("recordings", [.startRecording, .stopRecording]) { $0.recording }
+        add("recordings that pause, and their metadata", [.pauseRecording, .resumeRecording, .appendMetadata]) {
+            $0.recording
+        }
+        add("sessions that are ready", [.ready]) { $0.graces }
+        add("lowering a rank", [.loweredPriority]) { $0.policies.contains { $0.ranks.count > 1 } }
+        add("attributes", [.attribute]) { !$0.attributes(among: 1).isEmpty }
+        add(declaredLater, [.declared]) { $0.multitasking }
+        add("lowering an attribute", [.loweredAttribute]) { $0.policies.contains { !$0.attributes.isEmpty } }
+        add("presence", [.placed]) { $0.presence && ($0.sources.contains(.shell) || $0.sources.contains(.agent)) }
+        add("apps that leave the screen", [.unplaced]) {
+            $0.presence && ($0.sources.contains(.shell) || $0.sources.contains(.agent))
+        }
+        add("declared presence", [.declaredPresence]) { $0.presence && $0.declares }
+        add("presence sources that leave", [.sourceAttached, .sourceGone]) { !$0.sources.isEmpty }
+        add("the operator's choice", [.operatorChose]) { $0.operatorChoice }
+        add("microphones", [.microphone]) { $0.microphone }
+        // A lock and another login session count under every policy.
+        add("login sessions", [.loginSession])
+        add("login sessions that end", [.loginSessionEnded])
+        add("pressure", [.pressure]) { !$0.pressures.isEmpty }
+        add("modes", [.calendar]) { !$0.modes.isEmpty }
+        add("modes set by hand (the calendar says each)", [.modeSet]) { !$0.modes.isEmpty }
+        add("users' answers", [.answered, .questionAnswered]) { $0.asks }
+        add("questions that come late", [.questionsWatched]) { $0.asks }
+        add("apps that their user stops, and users' own switches", [.stoppedByUser, .ownPrivacy, .answersForgotten])
+        add("sensitive content", [.sensitiveContent, .continueAfterSensitiveContent])
+        add("unplugged cameras", [.cameraAppeared, .cameraDisappeared])
+        add("the privacy switch", [.privacy])
+        add("sleep", [.sleep])
+        add("programs outside the broker", [.heldOutside])
+        add(
+            "faults of devices and recorders",
+            [.deviceFailed, .recorderGone, .recorderTrouble, .recorderRefusedConfiguration])
+        add("ramps, and changes of a camera's state", [.rampFinished, .cameraStateChanged])
+        add("reloads", [.policyLoaded])
+        add("restarts of the broker", [.reserved, .reclaimed])
+        return found
+    }()
+}
+
+extension SmallWorld.Move {
+    fileprivate var happenings: [EventKind] {
+        actions.compactMap { action in
+            switch action {
+            case .event(let event), .answer(let event, _): return event.kind
+            case .ready: return .ready
+            case .behave: return nil
+            }
+        }
+    }
+}
+
+struct WalkLimits {
+    private let reads: PolicyReads
+    private let scope: WalkScope
+    private let worlds: [SmallWorld]
+    private var policies: [Policy] { reads.policies }
+
+    init(_ policies: [Policy], _ worlds: [SmallWorld], _ scope: WalkScope) {
+        reads = PolicyReads(policies)
+        self.scope = scope
+        self.worlds = worlds
+    }
+
+    var keysNotWalked: [PolicyKey] { WalkedKeys.notWalked(policies.flatMap(\.decidingKeys), policies) }
+
+    var keysNotCompared: [PolicyKey] {
+        let different = policies[0].keysThatDiffer(from: policies[1])
+        let sources = PolicyKey("", "sources")
+        let isUnheard = different.contains(sources) && !reads.sourcesUnheard.isEmpty
+        return (WalkedKeys.notCompared(different, policies) + (isUnheard ? [sources] : [])).sorted()
+    }
+
+    /// Events that happen in no world, and then what else is the same in all of them.
+    var neverVaried: [String] {
+        let happens = happens
+        let events = EventKind.allCases.filter { !happens.contains($0) }.compactMap { kind -> String? in
+            guard let known = WalkedEvents.remarks[kind] else { return kind.rawValue }
+            return known.matters(reads) ? known.words : nil
+        }
+        return unique(keysNotWalked.map(\.description) + events + combinations)
+    }
+
+    /// What happens in some world: what a move does, what time and what recorders do.
+    private var happens: Set<EventKind> {
+        worlds.reduce(into: WalkedEvents.answers) { $0.formUnion($1.moves.flatMap(\.happenings)) }
+    }
+
+    private var combinations: [String] {
+        var found: [String] = []
+        if !scope.lateRecorders { found.append("late recorders") }
+        if scope.machineEvents {
+            found += [
+                "two of the machine's and the configuration's changes at once",
+                "configurations but zoom, sharing and formats", "reloads of other policies",
+            ]
+        } else if happens.contains(.configure) {
+            found.append("configurations but formats")
+        }
+        // A client that is back says what it said before.
+        if reads.multitasking { found.append(WalkedEvents.declaredLater) }
+        if reads.microphone { found.append("microphones that apps with sessions take") }
+        if reads.foregroundApps { found.append("apps that require the full screen") }
+        if !reads.sourcesUnheard.isEmpty { found.append("what sources behind the first say") }
+        found += ["more than two sessions of a client", "two clients with two sessions each"]
+        if reads.users.count == 1 { found.append("other users") }
+        if policies.contains(where: { $0.ranks.count > 2 }) { found.append("lowering to a rank between") }
+        return found
+    }
+}

@@ -1,0 +1,314 @@
+package import Arbiter
+import ArbiterProtocol
+
+/// What recorders owe the broker: each order that waits for an answer, in every order the world can bring it. Part of
+/// an explored state; ids are left out of its equality, since they only count. A walk copies and asks it at every step:
+/// short arrays of plain values, which are written to only where something changes.
+package struct RecorderDuties: Hashable, Sendable {
+    /// Sorted by camera; those that an order was given for since their recorder began.
+    private var cameras: [Duty] = []
+    private var recordings: [Recording] = []
+    private var photos: [Counted<PhotoID>] = []
+
+    /// What its equality sees, as part of an explored state.
+    func write(into writer: inout FingerprintWriter) {
+        writer.combine(cameras.count)
+        for duty in cameras {
+            writer.combine(duty.camera.name)
+            writer.combine(duty.mark)
+            writer.combine(duty.grant != nil)
+            writer.ordered(duty.batches) { $0.combine($1) }
+            writer.ordered(duty.closing) { $0.combine($1.rawValue) }
+        }
+        writer.combine(recordings.count)
+        for recording in recordings {
+            writer.combine(recording.camera.name)
+            writer.combine(recording.session.rawValue)
+            writer.combine(recording.ended) { $0.combine($1.rawValue) }
+        }
+        writer.combine(photos.count)
+    }
+
+    /// What recorders do by themselves in a world.
+    package struct Whims: OptionSet, Hashable {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+        static let crash = Whims(rawValue: 1)
+        static let fail = Whims(rawValue: 2)
+        static let diskFull = Whims(rawValue: 4)
+        static let refuse = Whims(rawValue: 8)
+        static let trouble = Whims(rawValue: 16)
+
+        package static let names: [(String, Whims)] = [
+            ("crash", .crash), ("fail", .fail), ("disk-full", .diskFull), ("refuse", .refuse), ("trouble", .trouble),
+        ]
+    }
+
+    /// A value that tells nothing about how the state goes on.
+    private struct Counted<Value: Hashable & Sendable>: Hashable, Sendable {
+        var value: Value
+        static func == (a: Self, b: Self) -> Bool { true }
+        func hash(into hasher: inout Hasher) {}
+    }
+
+    private struct Duty: Hashable {
+        let camera: CameraID
+        var isStreaming = false
+        /// The first frame is still to come; a cut may overtake it.
+        var opening: Counted<GrantID>?
+        var cutting: Counted<GrantID>?
+        /// Sessions whose streams were ordered closed, in that order.
+        var closing: [SessionID] = []
+        var isKilled = false
+        var hasRamp = false
+        /// It captures for a grant of another broker, which nobody has reclaimed.
+        var isSurviving = false
+        var batches: [Configuration] = []
+        var grant: Counted<GrantID>?
+
+        var mark: UInt64 {
+            (isStreaming ? 2 : 0) | (opening != nil ? 4 : 0) | (cutting != nil ? 8 : 0) | (isKilled ? 16 : 0)
+                | (hasRamp ? 32 : 0) | (isSurviving ? 1 << 28 : 0)
+        }
+
+        /// Something beside a first frame and the end of a cut.
+        var owesMore: Bool { isKilled || hasRamp || !closing.isEmpty || !batches.isEmpty }
+
+        var lives: Bool { isStreaming || opening != nil || cutting != nil }
+    }
+
+    private struct Recording: Hashable {
+        var id: Counted<RecordingID>
+        var camera: CameraID
+        var session: SessionID
+        /// Nil while it runs.
+        var ended: RecordingEnd?
+    }
+
+    /// More files or batches under way add nothing that two do not show, and worlds stay finite.
+    static let underWayMax = 2
+
+    func allows(_ event: Event) -> Bool {
+        switch event {
+        case .startRecording: recordings.count < Self.underWayMax
+        case .capturePhoto, .capturePhotoBracket: photos.count < 1
+        case .configure, .commitConfiguration: cameras.allSatisfy { $0.batches.count < Self.underWayMax }
+        default: true
+        }
+    }
+
+    package func answers(_ whims: Whims) -> [Event] {
+        var events: [Event] = []
+        if whims.isEmpty, areDone, !cameras.contains(where: \.hasRamp) { return events }
+        for duty in cameras {
+            let camera = duty.camera
+            if let grant = duty.opening?.value {
+                events.append(.recorderStreaming(camera, grant, inForce: Configuration()))
+            }
+            if let grant = duty.cutting?.value { events.append(.recorderCut(camera, grant)) }
+            if let session = duty.closing.first, let grant = duty.grant?.value {
+                events.append(.recorderClosedStreams(camera, grant, session))
+            }
+            if duty.isSurviving, whims.contains(.crash), let grant = duty.grant?.value {
+                // The client that it captures for has ended.
+                events.append(.recorderCut(camera, grant))
+            }
+            if duty.isKilled || (duty.lives && whims.contains(.crash)) { events.append(.recorderGone(camera)) }
+            if (duty.isStreaming || duty.opening != nil) && duty.cutting == nil, whims.contains(.fail) {
+                events.append(.deviceFailed(camera, .device, message: "no data"))
+            }
+            if let batch = duty.batches.first, let grant = duty.grant?.value {
+                events.append(.recorderConfigured(camera, grant, asked: batch, inForce: batch))
+                if whims.contains(.refuse) {
+                    events.append(.recorderRefusedConfiguration(camera, grant, asked: batch, message: "no"))
+                }
+            }
+            if duty.isStreaming, let grant = duty.grant?.value {
+                if duty.hasRamp { events.append(.rampFinished(camera, grant, videoZoomFactor: 2)) }
+                if whims.contains(.trouble) {
+                    events.append(.recorderTrouble(camera, code: "slow", message: "frames are late"))
+                    events.append(.cameraStateChanged(camera, grant, Configuration([.adjustingFocus: .flag(true)])))
+                }
+            }
+        }
+        for recording in recordings {
+            let why = recording.ended ?? .diskFull
+            guard recording.ended != nil || whims.contains(.diskFull) else { continue }
+            events.append(
+                .recordingFinished(recording.id.value, why: why, frames: 1, duration: .milliseconds(33), bytes: 1))
+        }
+        for photo in photos {
+            events.append(.photoCaptured(PhotoCaptured(photo: photo.value, width: 1, height: 1, bytes: 1)))
+        }
+        return events
+    }
+
+    var firstAnswer: Event? {
+        // By index, here and below: a duty that is read whole is copied.
+        for place in cameras.indices {
+            if let grant = cameras[place].opening?.value {
+                return .recorderStreaming(cameras[place].camera, grant, inForce: Configuration())
+            }
+            if let grant = cameras[place].cutting?.value { return .recorderCut(cameras[place].camera, grant) }
+            if cameras[place].owesMore { return answers([]).first }
+        }
+        return recordings.isEmpty && photos.isEmpty ? nil : answers([]).first
+    }
+
+    /// Becomes a copy in memory that is there already.
+    mutating func become(_ other: borrowing RecorderDuties) {
+        copyEach(&cameras, other.cameras)
+        copyEach(&recordings, other.recordings)
+        copyEach(&photos, other.photos)
+    }
+
+    mutating func note(_ event: Event) {
+        switch event {
+        case .recorderStreaming(let camera, _, _):
+            change(camera) { duty in
+                // A frame that a cut overtook leaves the camera cut.
+                if duty.cutting == nil { duty.isStreaming = true }
+                duty.opening = nil
+            }
+        case .recorderCut(let camera, _):
+            change(camera) { duty in
+                duty.cutting = nil
+                duty.opening = nil
+                if duty.isSurviving { (duty.isSurviving, duty.isStreaming) = (false, false) }
+            }
+        case .recorderClosedStreams(let camera, _, let session):
+            change(camera) { $0.closing.removeAll { $0 == session } }
+        case .recorderGone(let camera):
+            if let place = place(of: camera) { cameras.remove(at: place) }
+            end(.recorderReset) { $0.camera == camera }
+        case .deviceFailed(let camera, _, _):
+            change(camera) { duty in
+                (duty.isStreaming, duty.isSurviving) = (false, false)
+                duty.opening = nil
+                duty.closing = []
+            }
+        case .recorderConfigured(let camera, _, let batch, _):
+            change(camera) { duty in
+                duty.batches.removeFirst()
+                if batch[.videoZoomRampRate] != nil { duty.hasRamp = true }
+            }
+        case .recorderRefusedConfiguration(let camera, _, _, _): change(camera) { $0.batches.removeFirst() }
+        case .rampFinished(let camera, _, _): change(camera) { $0.hasRamp = false }
+        case .recordingFinished(let id, _, _, _, _, _, _):
+            if let place = recordings.firstIndex(where: { $0.id.value == id }) { recordings.remove(at: place) }
+        case .photoCaptured(let photo):
+            if let place = photos.firstIndex(where: { $0.value == photo.photo }) { photos.remove(at: place) }
+        default: break
+        }
+    }
+
+    /// A recorder core that another broker began captures on.
+    mutating func survive(_ camera: CameraID, _ survivor: Survivor) {
+        let grant = Counted(value: survivor.grant)
+        order(camera) { $0 = Duty(camera: camera, isStreaming: true, isSurviving: true, grant: grant) }
+        guard let recording = survivor.recording else { return }
+        recordings.append(Recording(id: Counted(value: recording), camera: camera, session: Self.nobody))
+    }
+
+    /// The grant is a session's again, and so is what is recorded for it.
+    mutating func reclaim(_ session: SessionID, _ grant: GrantID) {
+        for index in recordings.indices where recordings[index].session == Self.nobody {
+            guard let place = place(of: recordings[index].camera), cameras[place].grant?.value == grant else {
+                continue
+            }
+            recordings[index].session = session
+        }
+    }
+
+    /// Whose a survivor's recording is before it is reclaimed.
+    private static let nobody = SessionID(0)
+
+    package mutating func take(_ effect: Effect) {
+        switch effect {
+        case .resume(let camera, let grant, _, _):
+            let counted = Counted(value: grant)
+            change(camera) { ($0.opening, $0.isSurviving) = (counted, false) }
+        case .open(let camera, let grant, _, _):
+            let counted = Counted(value: grant)
+            order(camera) { $0 = Duty(camera: camera, opening: counted, grant: counted) }
+        case .cut(let camera, let grant, let why, _, _):
+            order(camera) { duty in
+                (duty.isStreaming, duty.isSurviving) = (false, false)
+                duty.batches = []
+                duty.closing = []
+                duty.hasRamp = false
+                duty.cutting = Counted(value: grant)
+            }
+            end(why) { $0.camera == camera }
+        case .killRecorder(let camera): order(camera) { $0.isKilled = true }
+        case .configure(let camera, _, _, let batch): change(camera) { $0.batches.append(batch) }
+        case .capturePhoto(_, _, _, let photo): photos.append(Counted(value: photo))
+        case .capturePhotoBracket(_, _, _, let first, let bracket):
+            for place in bracket.shots.indices { photos.append(Counted(value: first + PhotoID(place))) }
+        case .startRecording(let camera, _, let session, let id):
+            recordings.append(Recording(id: Counted(value: id), camera: camera, session: session))
+        case .stopRecording(_, let id, let why, _): end(why) { $0.id.value == id }
+        case .closeStreams(let camera, _, let session):
+            change(camera) { duty in
+                duty.closing.removeAll { $0 == session }
+                duty.closing.append(session)
+            }
+        case .refused, .answered, .openStream, .attachMicrophone, .detachMicrophone, .pauseRecording, .resumeRecording,
+            .appendMetadata, .setSlate, .notify, .announce:
+            break
+        }
+    }
+
+    private func place(of camera: CameraID) -> Int? { cameras.firstIndex { $0.camera == camera } }
+
+    /// Nothing where nothing was ordered.
+    private mutating func change(_ camera: CameraID, _ body: (inout Duty) -> Void) {
+        if let place = place(of: camera) { body(&cameras[place]) }
+    }
+
+    /// The camera's first order begins its duties.
+    private mutating func order(_ camera: CameraID, _ body: (inout Duty) -> Void) {
+        if place(of: camera) == nil {
+            cameras.insert(Duty(camera: camera), at: cameras.firstIndex { $0.camera > camera } ?? cameras.endIndex)
+        }
+        change(camera, body)
+    }
+
+    private mutating func end(_ why: RecordingEnd, _ which: (Recording) -> Bool) {
+        for index in recordings.indices where which(recordings[index]) && recordings[index].ended == nil {
+            recordings[index].ended = why
+        }
+    }
+
+    /// What is owed on a camera, and of a session's recordings, apart from ids: for fingerprints.
+    func mark(of camera: CameraID) -> UInt64 {
+        guard let place = place(of: camera) else { return 0 }
+        return 1 | cameras[place].mark | UInt64(cameras[place].batches.count) << 6 | UInt64(photos.count) << 16
+            | UInt64(cameras[place].closing.count) << 20
+    }
+
+    func mark(of session: SessionID) -> UInt64 {
+        var mark: UInt64 = 0
+        // The order in which files end does not matter, so they are counted: four bits for each way to end.
+        for recording in recordings where recording.session == session {
+            mark += recording.ended.map { 16 << UInt64(4 * (RecordingEnd.allCases.firstIndex(of: $0) ?? 0)) } ?? 1
+        }
+        // The session whose streams are closed first is answered first.
+        for place in cameras.indices where !cameras[place].closing.isEmpty {
+            mark |= UInt64((cameras[place].closing.firstIndex(of: session) ?? -1) + 1) << 40
+        }
+        return mark
+    }
+
+    func owesFile(of session: SessionID) -> Bool { recordings.contains { $0.session == session } }
+
+    var areConfiguring: Bool { cameras.contains { !$0.batches.isEmpty } }
+
+    var areDone: Bool {
+        cameras.allSatisfy { duty in
+            duty.opening == nil && duty.cutting == nil && !duty.isKilled && duty.batches.isEmpty
+                && duty.closing.isEmpty
+        }
+            && recordings.allSatisfy { $0.ended == nil } && photos.isEmpty
+    }
+}

@@ -1,0 +1,212 @@
+import Arbiter
+import ArbiterProtocol
+import Scenario
+
+/// The walk of one world that holds a policy to its statements about time: breadth first, with leases counted, and time
+/// that passes by one step after the other, so that everything also happens between deadlines.
+struct TimedSearch {
+    let world: SmallWorld
+    package let cast: FoldedCast
+    let walk: TimedWorlds
+    let bounds: SearchBounds
+    let statesBefore: Int
+    private(set) var ways = Ways()
+    private(set) var moments: [Moment] = []
+    private(set) var transitions = 0
+    private(set) var depth = 0
+    private(set) var cutOffBy: SearchBound?
+    private(set) var found: (state: Int, message: String, statement: String)?
+    /// In how many states each of the statements about time applied; those about warnings, in how many losses.
+    private(set) var applied: [Int]
+    private let statements: TimedStatements
+    private var seen = VisitedSet()
+    private var frontier: [Reached] = []
+    private var next: [Reached] = []
+    private var fold = StateFold()
+    private var after: ExploredState
+    private var memory: StepMemory
+
+    private struct Reached {
+        var state: ExploredState
+        var watch: ObligationWatch?
+        var number: Int
+    }
+
+    init(_ walk: TimedWorlds, _ world: SmallWorld, _ bounds: SearchBounds, statesBefore: Int) {
+        self.walk = walk
+        self.world = world
+        self.bounds = bounds
+        self.statesBefore = statesBefore
+        cast = walk.cast(of: world)
+        let start = world.beginning(walk.policy)
+        after = start
+        memory = StepMemory(for: start.arbiter)
+        statements = TimedStatements(start.arbiter)
+        applied = statements.sources.map { _ in 0 }
+        // Nobody asks for anything yet.
+        record(nil, parent: 0, choice: 0)
+        swap(&frontier, &next)
+    }
+
+    /// As often as in the other walks.
+    private static let transitionsBetweenLooks = 4096
+
+    mutating func run(_ limiter: SearchLimiter) {
+        while !frontier.isEmpty {
+            guard depth < bounds.depthMax else {
+                cutOffBy = .depth
+                return
+            }
+            depth += 1
+            let level = frontier
+            frontier = []
+            for one in level { guard expand(one, limiter) else { return } }
+            swap(&frontier, &next)
+        }
+    }
+
+    private mutating func expand(_ one: Reached, _ limiter: SearchLimiter) -> Bool {
+        let before = statements.situation(in: one.state.arbiter)
+        let isGoingOn = world.forEachChoice(in: one.state, answers: false) { choice, events, now in
+            choice == SmallWorld.timePasses || advance(one, before, choice, events, now, limiter)
+        }
+        guard isGoingOn else { return false }
+        guard let moment = walk.nextMoment(after: one.state, one.watch) else { return true }
+        return advance(one, before, SmallWorld.timePasses, [.timePassed], moment, limiter)
+    }
+
+    private mutating func advance(
+        _ one: Reached, _ before: TimedStatements.Situation, _ choice: Int, _ events: [Event], _ now: Moment,
+        _ limiter: SearchLimiter
+    ) -> Bool {
+        after.become(one.state)
+        after.now = now
+        // What a recorder or the contract has to say against it is the other walk's to find.
+        for event in events { _ = after.take(event, in: &memory) }
+        _ = after.answerAll(in: &memory)
+        transitions += 1
+        var watch = one.watch
+        let goesOn = watch.map { before.obligations.contains($0.obligation) } ?? false
+        let words = StatementWords(statements: statements, names: world.names)
+        if watch?.pass(now - one.state.now, goesOn: goesOn) == true, let watch {
+            return fail(words.broken(watch, in: one.state.arbiter, at: now), watch.obligation, one, choice, now)
+        }
+        for loss in statements.losses(one.state.arbiter, events, after.arbiter) {
+            applied[loss.obligation.statement] += 1
+            let told = watch?.obligation == loss.obligation ? watch : nil
+            guard !loss.isTold || told?.isTooShort == true else { continue }
+            return fail(words.broken(loss, told, in: after.arbiter), loss.obligation, one, choice, now)
+        }
+        let situation = statements.situation(in: after.arbiter)
+        if let known = watch, known.isOver(goesOn: situation.obligations.contains(known.obligation)) { watch = nil }
+        record(watch, parent: one.number, choice: choice, situation.applied)
+        if watch == nil {
+            for begun in situation.obligations where !before.obligations.contains(begun) {
+                let watch = ObligationWatch(begun, statements.sources[begun.statement])
+                record(watch, parent: one.number, choice: choice)
+            }
+        }
+        return mayGoOn(limiter)
+    }
+
+    private mutating func record(_ watch: ObligationWatch?, parent: Int, choice: Int, _ applies: UInt64 = 0) {
+        if let watch {
+            let arbiter = after.arbiter
+            after.fold(world, cast, into: &fold) { watch.mark(of: $0, arbiter) }
+        } else {
+            after.fold(world, cast, into: &fold)
+        }
+        guard seen.insert(fold.fingerprint(cast)) else { return }
+        for index in applied.indices where applies >> UInt64(index) & 1 == 1 { applied[index] += 1 }
+        next.append(Reached(state: after, watch: watch, number: ways.append(parent: parent, choice: choice)))
+        moments.append(after.now)
+    }
+
+    private mutating func mayGoOn(_ limiter: SearchLimiter) -> Bool {
+        if statesBefore + ways.count >= min(bounds.statesMax, Ways.countMax) { cutOffBy = .states }
+        if transitions % Self.transitionsBetweenLooks == 0 {
+            cutOffBy = cutOffBy ?? limiter(SearchProgress(states: ways.count, transitions: transitions, depth: depth))
+        }
+        return cutOffBy == nil
+    }
+
+    private mutating func fail(
+        _ message: String, _ obligation: TimedStatements.Obligation, _ one: Reached, _ choice: Int, _ now: Moment
+    ) -> Bool {
+        let name = statements.sources[obligation.statement].name
+        found = (ways.append(parent: one.number, choice: choice), "the statement “\(name)” is broken: \(message)", name)
+        moments.append(now)
+        return false
+    }
+
+    func events(to state: Int) -> [(event: Event, moment: Moment)] {
+        var numbers: [Int] = []
+        var number = state
+        while number > 0 {
+            numbers.append(number)
+            number = ways.parent(of: number)
+        }
+        var now = world.beginning(walk.policy)
+        var found: [(event: Event, moment: Moment)] = []
+        for number in numbers.reversed() {
+            let choice = ways.choice(of: number)
+            now.now = moments[number]
+            let events = choice == SmallWorld.timePasses ? [.timePassed] : world.events(of: choice, in: now) ?? []
+            for event in events {
+                found.append((event, now.now))
+                _ = now.take(event)
+            }
+            _ = now.answerAll()
+        }
+        // Time that only passes is told by the next moment at which something happens, and by the end.
+        let last = found.count - 1
+        return found.enumerated().filter { $0.offset == last || $0.element.event != .timePassed }.map(\.element)
+    }
+}
+
+/// What breaks a statement about time, in words: who, behind whom, since when and for how long.
+struct StatementWords {
+    let statements: TimedStatements
+    let names: Names
+
+    /// - Parameter arbiter: while it went on.
+    func broken(_ watch: ObligationWatch, in arbiter: Arbiter, at now: Moment) -> String {
+        let since = TimeText.write(Moment.zero + (now - Moment.zero - watch.spent))
+        switch (watch.limit, watch.obligation.subject) {
+        case (.within(let most), .session(let session)):
+            let camera = arbiter.camera(of: session).map { " on camera \($0.name)" } ?? ""
+            let part = statements.sources[watch.obligation.statement].parts.first?.rawValue ?? ""
+            let what =
+                arbiter.whoIsInTheWay(of: session, names.name(of:)).map { "waits behind \($0)\(camera)" }
+                ?? "is not \(part)\(camera)"
+            return "\(names.name(of: session)) \(what) since \(since), for longer than \(Self.text(most))"
+        case (.atMost(let most, let window), .app(let app)):
+            return
+                "\(arbiter.words(of: app, near: Slot(0), names.name(of:))) has held a camera for longer than \(Self.text(most)) since \(since), "
+                + "within \(Self.text(window))"
+        default: return "it went on since \(since)"
+        }
+    }
+
+    /// In the greatest unit that leaves a whole number.
+    private static func text(_ time: Duration) -> String {
+        let seconds = time.components.seconds
+        guard time == .seconds(seconds), seconds > 0 else { return TimeText.write(Moment.zero + time) }
+        if seconds % 3600 == 0 { return "\(seconds / 3600)h" }
+        return seconds % 60 == 0 ? "\(seconds / 60)min" : "\(seconds)s"
+    }
+
+    func broken(_ loss: TimedStatements.Loss, _ told: ObligationWatch?, in arbiter: Arbiter) -> String {
+        guard case .session(let session) = loss.obligation.subject else { return "" }
+        let camera = arbiter.state.camera(loss.camera) ?? Slot(0)
+        let winner = loss.winner.map { "to \(arbiter.words(of: $0, near: camera, names.name(of:)))" } ?? "to its lease"
+        let when = told.map { "\(Self.text($0.spent)) after it was told" } ?? "without being told before"
+        return "\(names.name(of: session)) loses camera \(loss.camera.name) \(winner), \(when)"
+    }
+}
+
+extension Arbiter {
+    fileprivate func camera(of session: SessionID) -> CameraID? {
+        state.session(session).map { state.id(state.sessions.rows[Int($0.index)].camera) }
+    }
+}

@@ -1,0 +1,318 @@
+public import Arbiter
+import ArbiterProtocol
+public import Scenario
+
+/// Looks for the smallest scenarios that reach what a policy's scenarios have not reached, in the small worlds that `policy
+/// verify` walks.
+///
+/// Worlds are walked breadth first, those of fewer clients and cameras before larger ones, and all of one size side by side:
+/// so the first way to something is one of the shortest in the smallest world that has one. Leases are counted, because
+/// each way is told as a scenario, run, and only believed when that reaches what it is for.
+public struct ScenarioSearch: Sendable {
+    public let policy: Policy
+    public let clients: Int
+    public let cameras: Int
+    let gaps: [PolicyCoverage.Gap]
+    let pairsOnly: Bool
+
+    /// A scenario as a file has it, and what it is for.
+    public struct Suggestion: Sendable {
+        /// A sentence: what the scenario shows first.
+        public var title: String
+        public var scenario: String
+        /// Everything that was missing, and that it reaches.
+        public var closes: [PolicyCoverage.Gap]
+        /// Steps.
+        public var length: Int
+    }
+
+    public struct Report: Sendable {
+        public var suggestions: [Suggestion] = []
+        /// What no suggestion reaches, in the order of the file format.
+        public var left: [PolicyCoverage.Gap] = []
+        public var casts = 0
+        public var castsInAll = 0
+        public var worlds = 0
+        public var states = 0
+        public var transitions = 0
+        /// Nil: every state of the largest worlds was walked, or nothing was left to look for.
+        public var cutOffBy: SearchBound?
+    }
+
+    /// - Parameter gaps: of this policy; what is proven to be out of reach is none.
+    public init(_ policy: Policy, _ gaps: [PolicyCoverage.Gap], clients: Int, cameras: Int, pairsOnly: Bool = false) {
+        self.policy = policy
+        self.gaps = gaps
+        self.clients = clients
+        self.cameras = cameras
+        self.pairsOnly = pairsOnly
+    }
+
+    /// - Parameter policyLine: what a scenario calls the policy, in the folder `policies`.
+    public func run(
+        _ bounds: SearchBounds = SearchBounds(), policyLine: String, policies: String = ".",
+        limiter: SearchLimiter = { _ in nil }
+    ) throws(ScenarioError) -> Report {
+        var found = FoundScenarios(policy, gaps, policyLine: policyLine, policies: policies)
+        var report = Report()
+        for size in sizes where !found.wanted(in: size).isEmpty {
+            let casting = Casting(size.reads(policy), clients: size.clients, pairsOnly: pairsOnly)
+            let worlds = try SmallWorld.worlds(
+                [policy], size.reads(policy), casting, cameras: size.cameras, scope: size.scope)
+            var bounds = bounds
+            if size.scope == .everything { bounds.statesMax = min(bounds.statesMax, report.states + Self.machineMax) }
+            var walk = CoverageWalk(policy, worlds, size, bounds, statesBefore: report.states)
+            walk.run(&found, limiter)
+            report.states += walk.states
+            report.transitions += walk.transitions
+            report.cutOffBy = report.cutOffBy ?? walk.cutOffBy
+            guard size.scope == .policy, !size.variesRights else { continue }
+            (report.worlds, report.casts) = (worlds.count, Set(casting.casts.map(\.number)).count)
+            report.castsInAll = casting.castsInAll
+            if walk.cutOffBy != nil { break }
+        }
+        if found.isDone { report.cutOffBy = nil }
+        report.suggestions = found.fewest()
+        let closed = Set(report.suggestions.flatMap(\.closes))
+        report.left = gaps.filter { !closed.contains($0) }
+        return report
+    }
+
+    /// States of the worlds in which the machine's own events happen, too: few clauses need these, what does is near, and
+    /// the larger worlds behind are to have their time.
+    private static let machineMax = 100_000
+
+    struct Size: Sendable {
+        var clients: Int
+        var cameras: Int
+        /// Clients differ in what they may use cameras by; nothing else is looked for there.
+        var variesRights = false
+        /// Everything: the machine sleeps, cameras are unplugged, clients vanish. Recorders answer at once all the same.
+        var scope = WalkScope.policy
+
+        func reads(_ policy: Policy) -> PolicyReads {
+            PolicyReads([policy], variesRights: variesRights, namesCount: true)
+        }
+    }
+
+    /// The smallest first. The last contains all others but those for rights and for the machine.
+    private var sizes: [Size] {
+        let cameras = policy.linksCameras ? cameras : 1
+        var sizes = [Size(clients: 1, cameras: 1, variesRights: true)]
+        for clients in 1...clients {
+            // Two clients may be on two cameras, and a third camera takes a third client. Before worlds get large, the
+            // machine has its turn.
+            if clients == 3 { sizes.append(Size(clients: 2, cameras: 1, scope: .everything)) }
+            let most = min(clients, cameras)
+            sizes += (clients < 3 ? 1...most : most...most).map { Size(clients: clients, cameras: $0) }
+        }
+        if clients < 3 { sizes.append(Size(clients: clients, cameras: 1, scope: .everything)) }
+        return sizes
+    }
+}
+
+/// The walk of all worlds of one size, side by side, until nothing is wanted any more.
+struct CoverageWalk {
+    private(set) var states = 0
+    private(set) var transitions = 0
+    private(set) var cutOffBy: SearchBound?
+    private let policy: Policy
+    private let size: ScenarioSearch.Size
+    private let bounds: SearchBounds
+    private let statesBefore: Int
+    private var places: [Place]
+    private var recorder = CoverageRecorder()
+
+    private struct Place {
+        let world: SmallWorld
+        var ways = Ways()
+        var seen = VisitedSet()
+        var frontier: [(state: ExploredState, number: Int)]
+        package var fold = StateFold()
+
+        init(_ world: SmallWorld, _ policy: Policy) {
+            self.world = world
+            let start = world.beginning(policy)
+            start.fold(world, world.cast, into: &fold)
+            _ = seen.insert(fold.fingerprint(world.cast))
+            frontier = [(start, ways.append(parent: 0, choice: 0))]
+        }
+    }
+
+    init(
+        _ policy: Policy, _ worlds: [SmallWorld], _ size: ScenarioSearch.Size, _ bounds: SearchBounds, statesBefore: Int
+    ) {
+        self.policy = policy
+        self.size = size
+        self.bounds = bounds
+        self.statesBefore = statesBefore
+        places = worlds.map { Place($0, policy) }
+        states = places.count
+    }
+
+    /// So rarely that it costs nothing, and often enough that a bound is met within some milliseconds.
+    private static let transitionsBetweenLooks = 512
+
+    mutating func run(_ found: inout FoundScenarios, _ limiter: SearchLimiter) {
+        var depth = 0
+        while places.contains(where: { !$0.frontier.isEmpty }), depth < bounds.depthMax {
+            depth += 1
+            for index in places.indices {
+                let level = places[index].frontier
+                places[index].frontier = []
+                for (state, number) in level { guard expand(state, number, in: index, &found, limiter) else { return } }
+            }
+        }
+        if depth == bounds.depthMax, places.contains(where: { !$0.frontier.isEmpty }) { cutOffBy = .depth }
+    }
+
+    /// Every step from one state; false ends the walk.
+    private mutating func expand(
+        _ state: ExploredState, _ number: Int, in index: Int, _ found: inout FoundScenarios, _ limiter: SearchLimiter
+    ) -> Bool {
+        let world = places[index].world
+        recorder.begin(at: state.arbiter)
+        return world.forEachChoice(in: state, answers: false) { choice, events, now in
+            let reached = recorder.reached
+            let after = step(state, events, now)
+            transitions += 1
+            after.fold(world, world.cast, into: &places[index].fold)
+            if places[index].seen.insert(places[index].fold.fingerprint(world.cast)) {
+                places[index].frontier.append((after, places[index].ways.append(parent: number, choice: choice)))
+                states += 1
+                if statesBefore + states >= bounds.statesMax { cutOffBy = .states }
+            }
+            if recorder.reached > reached, let coverage = recorder.coverages.first(where: { $0.policy == policy }) {
+                let path = places[index].ways.path(to: number) + [choice]
+                if !found.note(coverage, path, world, size) {
+                    // It was no way there after all: what comes next may be one.
+                    recorder = CoverageRecorder()
+                    recorder.begin(at: state.arbiter)
+                }
+                if found.wanted(in: size).isEmpty { return false }
+            }
+            recorder.rewind()
+            if transitions % Self.transitionsBetweenLooks == 0 { cutOffBy = cutOffBy ?? limiter(progress) }
+            return cutOffBy == nil
+        }
+    }
+
+    private var progress: SearchProgress {
+        SearchProgress(
+            world: places.count, worlds: places.count, states: statesBefore + states, transitions: transitions)
+    }
+
+    /// What happens, and everything that recorders answer to it, noted step by step.
+    private mutating func step(_ state: ExploredState, _ events: [Event], _ now: Moment) -> ExploredState {
+        var after = state
+        after.now = now
+        var rest = events[...]
+        // As many answers as a walk allows one step.
+        for _ in 0..<ExploredState.answersMax {
+            guard let event = rest.popFirst() ?? after.duties.firstAnswer else { break }
+            recorder.expect(event, at: now, after.arbiter)
+            let (effects, verdicts) = after.observe(event)
+            recorder.note(event, effects, verdicts, after.arbiter)
+        }
+        return after
+    }
+}
+
+/// The scenarios that a search has found, and what it still looks for.
+struct FoundScenarios {
+    private let policy: Policy
+    private let gaps: [PolicyCoverage.Gap]
+    private let policyLine: String
+    private let policies: String
+    private var wanted: [PolicyCoverage.Gap]
+    private var found: [Told] = []
+    private var misled: [PolicyCoverage.Gap: Int] = [:]
+
+    /// A way that leads there, as it comes out.
+    private struct Told {
+        var text: String
+        /// Everything of what was missing that it reaches.
+        var closes: [PolicyCoverage.Gap]
+        var goal: PolicyCoverage.Gap
+        var length: Int
+    }
+
+    /// A way that, told as a scenario, does not lead there is one of many: one after another is tried, but not for ever.
+    private static let misledMax = 400
+
+    init(_ policy: Policy, _ gaps: [PolicyCoverage.Gap], policyLine: String, policies: String) {
+        self.policy = policy
+        self.gaps = gaps
+        self.policyLine = policyLine
+        self.policies = policies
+        wanted = gaps
+    }
+
+    var isDone: Bool { wanted.isEmpty }
+
+    func wanted(in size: ScenarioSearch.Size) -> [PolicyCoverage.Gap] {
+        wanted.filter { ($0.clause.group == .access) == size.variesRights && misled[$0, default: 0] < Self.misledMax }
+    }
+
+    /// Keeps a way that reaches something wanted.
+    /// - Returns: false: it only seemed to.
+    mutating func note(
+        _ coverage: PolicyCoverage, _ path: [Int], _ world: SmallWorld, _ size: ScenarioSearch.Size
+    ) -> Bool {
+        let closed = coverage.closed(of: wanted(in: size))
+        guard let first = closed.first else { return true }
+        let events = world.lived(path, policy, answers: false).events
+        let story = Story(world: world, policyLine: policyLine, policies: policies)
+        for isManual in [false, true] {
+            for isWhole in [false, true] {
+                let text = story.text(events, "?", policy, [:], isManual: isManual, isWhole: isWhole)
+                guard let told = tell(text), told.closes.contains(first) else { continue }
+                wanted.removeAll(where: told.closes.contains)
+                found.append(Told(text: told.text, closes: told.closes, goal: first, length: path.count))
+                return true
+            }
+        }
+        for gap in closed { misled[gap, default: 0] += 1 }
+        return false
+    }
+
+    /// A text as it comes out, and everything of what was missing that it reaches.
+    private func tell(_ text: String) -> (text: String, closes: [PolicyCoverage.Gap])? {
+        guard let scenario = try? Scenario.parse(text, file: "story", policies: policies) else { return nil }
+        let (outcome, coverages) = scenario.under(policy).runWithCoverage()
+        guard outcome.violations.isEmpty, let coverage = coverages.first(where: { $0.policy == policy }) else {
+            return nil
+        }
+        return (outcome.rewritten, coverage.closed(of: gaps))
+    }
+
+    /// As few as reach everything that all of them reach: always the one next that reaches most of the rest, of
+    /// several the shortest. Each says what it reaches that none before it does.
+    func fewest() -> [ScenarioSearch.Suggestion] {
+        var rest = Set(found.flatMap(\.closes))
+        var chosen: [ScenarioSearch.Suggestion] = []
+        func gain(_ one: Told) -> Int { one.closes.filter(rest.contains).count }
+        while !rest.isEmpty {
+            let best = found.max { (gain($0), -$0.length) < (gain($1), -$1.length) }
+            guard let best else { break }
+            chosen.append(suggestion(best, best.closes.filter(rest.contains)))
+            rest.subtract(best.closes)
+        }
+        return chosen
+    }
+
+    private func suggestion(_ told: Told, _ closes: [PolicyCoverage.Gap]) -> ScenarioSearch.Suggestion {
+        let first = closes.contains(told.goal) ? told.goal : closes[0]
+        let title = sentence(first)
+        let others = closes.filter { $0 != first }.map { "# Besides: \(sentence($0))" }
+        // A scenario's title is all of its first comment.
+        let head = (["# \(title)"] + (others.isEmpty ? [] : [""] + others)).joined(separator: "\n")
+        let body = told.text.drop { $0 != "\n" }
+        return ScenarioSearch.Suggestion(title: title, scenario: head + body, closes: closes, length: told.length)
+    }
+
+    private func sentence(_ gap: PolicyCoverage.Gap) -> String {
+        let claim = gap.claim(in: policy)
+        return "\(claim.prefix(1).uppercased())\(claim.dropFirst())."
+    }
+}
