@@ -2,13 +2,13 @@
 
 # One build serves all jobs: release, with the tests. What differed in flags would be built twice, so tests reach inside
 # through `package` access and not through @testable, which wants flags of its own.
-SWIFT_BUILD = swift build -c release
-# Swift says how far it is, and make/packages before it what it installs: neither says how long all of it takes.
+SWIFT_BUILD = @make/compile
+# make/compile says how far it is, and make/packages before it what it installs: neither says how long all of it takes.
 SAY_HOW_LONG = @[ -e .build/release/camclient ] || echo "The first build takes about ten minutes on two cores; later ones build what changed."
 # libcamarb, the V4L2 door, and the modules for Python and GStreamer: in C, and no part of the Swift package.
 CLIENTS = $(MAKE) --silent -C clients
 
-.PHONY: help build test planted-bugs test-clients test-debian13 test-desktop test-vm demo verify fuzz metamorphoses fuzz-inputs simulate test-threads torture torture-recordings small-worlds bench bench-vm install deb check-deb format lint install-packages clean
+.PHONY: help build test planted-bugs test-clients test-debian13 test-desktop test-vm demo verify fuzz metamorphoses fuzz-inputs simulate test-threads torture torture-recordings bench bench-vm install deb check-deb format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
@@ -17,7 +17,6 @@ help:
 	@echo "make test-debian13     what depends on the release of Debian, on Debian 13, in a root that debootstrap makes; an hour the first time"
 	@echo "make planted-bugs      plants every known bug, and requires that its test finds it; half an hour"
 	@echo "make verify            every shipped policy in every state of small worlds, as far as MINUTES=10 each allow"
-	@echo "make small-worlds      random policies in worlds of 3 clients and 2 cameras, and in larger ones, for MINUTES=10 (SEED=N)"
 	@echo "make fuzz              random stories under random policies for MINUTES=10, and the smallest of each kind that breaks a promise"
 	@echo "make metamorphoses     the same stories with what changes nothing behind each line: nobody hears of it (STORIES=20000, SEED=N)"
 	@echo "make fuzz-inputs       libFuzzer on what reads other people's bytes, MINUTES=10 each (TARGET='words': only these)"
@@ -68,7 +67,7 @@ planted-bugs:
 VERIFY = .build/release/camclient policy verify --max-time $(or $(MINUTES),10)min --max-states 100000000 --max-memory 8G
 verify:
 	@make/packages build
-	$(SWIFT_BUILD) --product camclient
+	$(SWIFT_BUILD) camclient
 	$(VERIFY) policies/*.toml; first=$$?; \
 	$(VERIFY) --everything --clients 2 --cameras 1 policies/*.toml; second=$$?; \
 	for policy in policies/*.toml; do \
@@ -76,22 +75,16 @@ verify:
 	done; \
 	[ $$first = 0 ] && exit $$second; exit $$first
 
-# Whether what holds in small worlds holds in larger ones (docs/policy.md); some of it is part of `make test`.
-small-worlds:
-	@make/packages build
-	$(SWIFT_BUILD) --product explore
-	@.build/release/explore sizes --seed $(or $(SEED),1) --minutes $(or $(MINUTES),10)
-
 # Other stories each time, unless SEED says which; the last line says which they were.
 fuzz:
 	@make/packages build
-	$(SWIFT_BUILD) --product explore
+	$(SWIFT_BUILD) explore
 	@.build/release/explore fuzz --seed $(or $(SEED),$(shell date +%s)) --minutes $(or $(MINUTES),10) --keep-going
 
 # What changes nothing, tried behind each line of such stories. Some of them are part of the tests.
 metamorphoses:
 	@make/packages build
-	$(SWIFT_BUILD) --product explore
+	$(SWIFT_BUILD) explore
 	@.build/release/explore fuzz --metamorphoses --seed $(or $(SEED),1) --stories $(or $(STORIES),20000) --keep-going
 
 # A build of its own, in .build-fuzz.
@@ -101,7 +94,7 @@ fuzz-inputs:
 
 simulate:
 	@make/packages build
-	$(SWIFT_BUILD) --product simulate
+	$(SWIFT_BUILD) simulate
 	@/usr/bin/python3 Tests/simulation/run --seeds 0 --seed $(or $(SEED),$(shell date +%s)) --minutes $(or $(MINUTES),10)
 
 # A build of its own, in .build-threads, and everything several times as slow: not part of `make test`.
@@ -136,10 +129,11 @@ test-vm:
 	@packaging/deb
 	@Tests/vm/run $(STEPS)
 
+# Of all programs those that it runs.
 demo:
-	@make/packages build demo
-	$(SAY_HOW_LONG)
-	$(SWIFT_BUILD)
+	@make/packages demo
+	@[ -e .build/release/camclient ] || echo "The first build of what the demo runs takes about four minutes on two cores; later ones build what changed."
+	@make/compile camclient camarbd camrecorder camkeeper camwriter
 	@demo/run $(if $(CAMERA),--camera "$(CAMERA)")
 
 bench:
