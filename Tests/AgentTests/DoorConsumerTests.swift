@@ -5,7 +5,7 @@ import CLinux
 import CPipeWire
 import FrameStream
 import Glibc
-import Loop
+import System
 import Testing
 
 /// What a consumer is shown of its session's streams, which come from a real sender, as a recorder core has it.
@@ -81,6 +81,11 @@ struct DoorConsumerTests {
             }
         }
 
+        static func streaming() throws -> (World, FrameSender) {
+            let world = try World()
+            return (world, try world.stream(1))
+        }
+
         /// A stream that the consumer gets.
         func stream(_ number: Int) throws -> FrameSender {
             let (sender, theirs) = try FrameSender.open(layout: layout)
@@ -137,8 +142,7 @@ struct DoorConsumerTests {
 
     @Test("Of the frames that are there it shows the newest, and gives all back")
     func newest() throws {
-        let world = try World()
-        let sender = try world.stream(1)
+        let (world, sender) = try World.streaming()
         for level in [UInt8(20), 30, 40, 50] {
             try send(level, on: sender)
             try send(level + 1, on: sender)
@@ -152,8 +156,7 @@ struct DoorConsumerTests {
 
     @Test("A frame goes back when it has been copied, and not before, so that nothing is written into it meanwhile")
     func givenBackAfterwards() throws {
-        let world = try World()
-        let sender = try world.stream(1)
+        let (world, sender) = try World.streaming()
         var sent: UInt64?
         world.screen.whilePicture = {
             guard sent == nil else { return }
@@ -171,8 +174,7 @@ struct DoorConsumerTests {
 
     @Test("With another size in the stream its pictures have that size")
     func anotherSize() throws {
-        let world = try World()
-        let sender = try world.stream(1)
+        let (world, sender) = try World.streaming()
         try send(20, on: sender)
         try world.shows([.picture(20)])
         #expect(sender.takeReleases())
@@ -210,27 +212,11 @@ struct DoorConsumerTests {
 
     @Test("That it waits cuts nothing: the pictures go on")
     func waitingEndsNothing() throws {
-        let world = try World()
-        let sender = try world.stream(1)
+        let (world, sender) = try World.streaming()
         try send(20, on: sender)
         world.consumer.take(.slate(.waiting))
         try world.shows([.waiting, .picture(20)])
         #expect(sender.takeReleases())
-    }
-
-    @Test("After a cut the next stream's pictures are shown, and its end is told by its own number")
-    func nextGrant() throws {
-        let world = try World()
-        let first = try world.stream(1)
-        world.consumer.take(.slate(Self.interrupted))
-        try world.ends(first)
-        world.consumer.take(.slate(.waiting))
-        let second = try world.stream(2)
-        try send(30, on: second)
-        try world.shows([.slate(Self.interrupted), .waiting, .picture(30)])
-        second.close()
-        try world.shows([.slate(Self.interrupted), .waiting, .picture(30), .waiting])
-        #expect(world.supply.calls == [.streamEnded(2)])
     }
 
     // MARK: Ends
@@ -251,8 +237,7 @@ struct DoorConsumerTests {
 
     @Test("Between a stream's end and why it was cut a program does not see that it waits")
     func noFlicker() throws {
-        let world = try World()
-        let sender = try world.stream(1)
+        let (world, sender) = try World.streaming()
         try send(20, on: sender)
         try world.shows([.picture(20)])
         sender.close()
@@ -266,8 +251,7 @@ struct DoorConsumerTests {
 
     @Test("A frame with the stream's end behind it is not shown, since its buffer may be blank by now")
     func frameBeforeTheEnd() throws {
-        let world = try World()
-        let sender = try world.stream(1)
+        let (world, sender) = try World.streaming()
         try send(20, on: sender)
         sender.close()
         try world.shows([.waiting])

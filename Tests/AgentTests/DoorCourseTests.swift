@@ -38,6 +38,13 @@ struct DoorCourseTests {
         return course
     }
 
+    /// And has one.
+    private func streaming() -> Course {
+        let course = running()
+        _ = course.opened()
+        return course
+    }
+
     private func interruption(
         _ causes: Cause..., by interrupter: Interrupter? = nil
     ) -> Interruption {
@@ -79,27 +86,17 @@ struct DoorCourseTests {
         #expect(!started.wantsStream)
     }
 
-    @Test("It has one stream at a time, numbered from 1")
+    @Test("It has one stream at a time, numbered from 1; behind one that ended by itself comes another, opened later")
     func numbers() {
         let course = running()
         #expect(course.opened() == 1)
         #expect(!course.wantsStream)
         #expect(course.streamEnded(1))
+        #expect(course.isLate && !course.wantsStream)
         course.isLate = false
         #expect(course.wantsStream)
         #expect(course.opened() == 2)
         #expect(!course.wantsStream)
-    }
-
-    @Test("A stream that ended by itself is followed by another, which is opened later")
-    func later() {
-        let course = running()
-        _ = course.opened()
-        #expect(course.streamEnded(1))
-        #expect(course.isLate)
-        #expect(!course.wantsStream)
-        course.isLate = false
-        #expect(course.wantsStream)
     }
 
     @Test("The end of a stream that is not the present one changes nothing")
@@ -119,8 +116,7 @@ struct DoorCourseTests {
 
     @Test("A new grant has a stream at once, however late the last one was")
     func newGrant() {
-        let course = running()
-        _ = course.opened()
+        let course = streaming()
         #expect(course.streamEnded(1))
         _ = course.take(.didStartRunning(GrantID(2)))
         #expect(course.wantsStream)
@@ -131,8 +127,7 @@ struct DoorCourseTests {
         for cut in [
             wasInterrupted, .didStopRunning, sessionStopped, access([.photo], .sensitiveContentMitigationActivated),
         ] {
-            let course = running()
-            _ = course.opened()
+            let course = streaming()
             _ = course.take(cut)
             #expect(!course.wantsStream, "\(cut)")
             #expect(!course.streamEnded(1), "\(cut)")
@@ -144,8 +139,7 @@ struct DoorCourseTests {
 
     @Test("A session that is stopped wants no stream, and begins anew with the next wish")
     func stopped() {
-        let course = running()
-        _ = course.opened()
+        let course = streaming()
         course.stopped()
         #expect(course.asked == nil)
         #expect(!course.wantsStream && !course.streamEnded(1))
@@ -174,8 +168,7 @@ struct DoorCourseTests {
 
     @Test("Another format leaves the stream; a pause that nobody noticed took it, and there is another at once")
     func rounds() {
-        let course = running()
-        _ = course.opened()
+        let course = streaming()
         #expect(course.goesOn(with: wish(0, DoorFormat(width: 320, height: 240, rate: 15))) == nil)
         #expect(!course.wantsStream)
         #expect(course.goesOn(with: wish(1)) == nil)
@@ -214,45 +207,36 @@ struct DoorCourseTests {
 
     @Test("Each event that changes what is to be seen has its slate, and no other has one")
     func slates() {
-        let dueTo = { (cause: Cause) in self.interruption(cause) }
+        func slate(
+            _ kind: DoorSlate.Kind, _ reason: String = "", by interrupter: String = ""
+        ) -> [DoorSlate] {
+            [DoorSlate(kind: kind, reason: reason, interrupter: interrupter)]
+        }
+        let (busy, privacy) = ("video-device-in-use-by-another-client", "video-device-blocked-by-privacy")
+        let endedForGood = SessionEvent.interruptionEnded(
+            id: 1, causesItHad: CauseSet(), duration: .seconds(1), willResume: false)
         let events: [(ClientEvent, [DoorSlate])] = [
-            (wasInterrupted, [inUse]),
-            (.wasInterrupted(interruption()), [DoorSlate(kind: .interrupted)]),
+            (wasInterrupted, [inUse]), (.wasInterrupted(interruption()), slate(.interrupted)),
             (
                 .interruptionChanged(interruption(.videoDeviceInUseByAnotherClient, by: .anotherUsersApp)),
-                [
-                    DoorSlate(
-                        kind: .interrupted, reason: "video-device-in-use-by-another-client",
-                        interrupter: "another user's app")
-                ]
+                slate(.interrupted, busy, by: "another user's app")
             ),
-            (
-                .wasInterrupted(dueTo(.videoDeviceBlockedByPrivacy)),
-                [DoorSlate(kind: .switchedOff, reason: "video-device-blocked-by-privacy")]
-            ),
+            (.wasInterrupted(interruption(.videoDeviceBlockedByPrivacy)), slate(.switchedOff, privacy)),
             (
                 .wasInterrupted(interruption(.videoDeviceDisconnected, .videoDeviceBlockedByPrivacy)),
-                [DoorSlate(kind: .interrupted, reason: "video-device-disconnected")]
+                slate(.interrupted, "video-device-disconnected")
             ),
-            (interruptionEnded, []),
-            (
-                ClientEvent(
-                    .interruptionEnded(id: 1, causesItHad: CauseSet(), duration: .seconds(1), willResume: false)),
-                [.waiting]
-            ),
-            (sessionStopped, [DoorSlate(kind: .noAccess, reason: "evicted")]),
+            (interruptionEnded, []), (ClientEvent(endedForGood), [.waiting]),
+            (sessionStopped, slate(.noAccess, "evicted")),
             (
                 access([.photo], .sensitiveContentMitigationActivated),
-                [DoorSlate(kind: .interrupted, reason: "sensitive-content-mitigation-activated")]
+                slate(.interrupted, "sensitive-content-mitigation-activated")
             ),
-            (access([.preview]), []),
-            (.didStartRunning(GrantID(1)), []),
-            (.didStopRunning, []),
-            (.sharersChanged([]), []),
-            (.interruptionWithdrawn(1), []),
+            (access([.preview]), []), (.didStartRunning(GrantID(1)), []), (.didStopRunning, []),
+            (.sharersChanged([]), []), (.interruptionWithdrawn(1), []),
             (.runtimeError(code: "device-fault", message: "a sentence"), []),
-            (.ended(BrokerError(.disconnected, "The broker ended.")), [DoorSlate(kind: .noBroker)]),
-            (.ended(BrokerError(.notTrusted, "A sentence.")), [DoorSlate(kind: .noAccess, reason: "A sentence.")]),
+            (.ended(BrokerError(.disconnected, "The broker ended.")), slate(.noBroker)),
+            (.ended(BrokerError(.notTrusted, "A sentence.")), slate(.noAccess, "A sentence.")),
         ]
         for (event, expected) in events {
             let course = running()
@@ -262,8 +246,7 @@ struct DoorCourseTests {
 
     @Test("A program that may look again sees that it waits, once, and has a stream at once")
     func accessReturns() {
-        let course = running()
-        _ = course.opened()
+        let course = streaming()
         let lost = DoorSlate(kind: .interrupted, reason: "sensitive-content-mitigation-activated")
         #expect(course.take(access(.none, .sensitiveContentMitigationActivated)) == [lost])
         #expect(course.goesOn(with: wish(1)) == lost, "it paused and went on unnoticed, and nothing is to be seen yet")

@@ -1,32 +1,8 @@
 import BusTesting
 import CLinux
 import Glibc
-import Loop
+import System
 import Testing
-
-/// A folder of a test's own, gone with it.
-final class TestFolder {
-    let path: String
-
-    init() throws {
-        var template = Array("/tmp/camarb-agent-XXXXXX".utf8CString)
-        try #require(mkdtemp(&template) != nil)
-        path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    deinit {
-        if let listing = opendir(path) {
-            while let entry = readdir(listing) {
-                let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                    String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-                }
-                unlink("\(path)/\(name)")
-            }
-            closedir(listing)
-        }
-        rmdir(path)
-    }
-}
 
 /// A sway that says what a test lets it say, in the framing that sway-ipc(7) describes: "i3-ipc", a length, a kind, and so
 /// many bytes. It has one connection at a time.
@@ -128,7 +104,9 @@ final class ScriptedSway {
     }
 
     /// A screen with these windows, the last of which has the focus, if there is one.
-    static func tree(_ windows: Int...) -> Message {
+    static func tree(_ windows: Int...) -> Message { tree(windows) }
+
+    static func tree(_ windows: [Int]) -> Message {
         let nodes = windows.map { window in
             """
             {"id":\(window),"type":"con","focused":\(window == windows.last),"rect":{"x":0,"y":25,"width":400,"height":575},

@@ -1,8 +1,7 @@
 import Agent
 import BusTesting
-import DesktopFacts
 import Glibc
-import Loop
+import System
 import Testing
 
 /// What follows a sway, with one that says what the test lets it say.
@@ -12,7 +11,7 @@ struct SwaySourceTests {
     private final class Followed {
         let loop: EventLoop
         let sway: ScriptedSway
-        let folder: TestFolder
+        let folder: Scratch
         private(set) var source: SwaySource!
         /// What there was to be seen each time that it was said that something is another.
         private(set) var told: [(windows: [UInt32]?, trouble: String?)] = []
@@ -21,12 +20,35 @@ struct SwaySourceTests {
         /// - Parameter pace: no time, unless a test is about it.
         init(pace: Duration = .zero, backOff: BackOff = BackOff(first: .milliseconds(1), longest: .seconds(1))) throws {
             loop = try EventLoop()
-            folder = try TestFolder()
+            folder = try Scratch()
             sway = try ScriptedSway(at: folder.path + "/socket")
             source = try SwaySource(on: loop, socket: sway.path, folder: nil, pace: pace, backOff: backOff) {
                 [unowned self] in told.append((source.desktop?.windows.map(\.id), source.trouble))
             }
             source.open()
+        }
+
+        /// One that was asked what is asked first, and has said its windows where there are any.
+        static func greeted(_ windows: Int...) throws -> Followed {
+            let followed = try Followed()
+            try followed.hears(ScriptedSway.Message.greeting)
+            if !windows.isEmpty { try followed.learns(windows) }
+            return followed
+        }
+
+        /// Sway says its windows, and they are known from then on.
+        func learns(_ windows: [Int]) throws {
+            sway.say(ScriptedSway.tree(windows))
+            try becomes(windows.map { UInt32($0) })
+        }
+
+        /// Each is a change, after which the tree is asked for.
+        func asks(after changes: [ScriptedSway.Message]) throws {
+            for (count, change) in changes.enumerated() {
+                sway.say(change)
+                try hears(ScriptedSway.Message.greeting + Array(repeating: .tree, count: count + 1))
+                try learns([5, 10 + count])
+            }
         }
 
         /// Until sway has been asked this and nothing else since it was made, and all is done that was due.
@@ -56,8 +78,7 @@ struct SwaySourceTests {
 
     @Test("A sway is asked who it is, to tell of changes, and for its tree, whose windows are known from then on")
     func greets() throws {
-        let followed = try Followed()
-        try followed.hears(greeting)
+        let followed = try Followed.greeted()
         #expect(!followed.source.isSettled && followed.source.name == "sway" && followed.changes == 0)
         followed.sway.say(
             ScriptedSway.version("1.7-0123 (Aug 1 2021, branch 'x')"), Message(kind: 2, text: #"{"success":true}"#),
@@ -80,8 +101,7 @@ struct SwaySourceTests {
             (String(repeating: "x", count: 33), "sway " + String(repeating: "x", count: 32)),
         ])
     func names(version: String, name: String) throws {
-        let followed = try Followed()
-        try followed.hears(greeting)
+        let followed = try Followed.greeted()
         followed.sway.say(ScriptedSway.version(version), ScriptedSway.tree(5))
         try followed.becomes([5])
         #expect(followed.source.name == name)
@@ -89,36 +109,24 @@ struct SwaySourceTests {
 
     @Test("Whoever is told that something is another finds windows without trouble, or a trouble without windows")
     func told() throws {
-        let followed = try Followed()
-        try followed.hears(greeting)
-        followed.sway.say(ScriptedSway.tree(5))
-        try followed.becomes([5])
+        let followed = try Followed.greeted(5)
         followed.sway.die()
         try followed.loop.turn(until: { followed.sway.hasHeard(6) }, "another try")
-        followed.sway.say(ScriptedSway.tree(6))
-        try followed.becomes([6])
+        try followed.learns([6])
         #expect(followed.told.map(\.windows) == [[5], nil, [6]])
         #expect(followed.told.map(\.trouble) == [nil, "sway went away", nil])
     }
 
     @Test("An event that does not say what has changed is a change")
     func wordlessEvents() throws {
-        let followed = try Followed()
-        try followed.hears(greeting)
-        followed.sway.say(ScriptedSway.tree(5))
-        try followed.becomes([5])
-        for (count, text) in ["{}", "[]", "{", #"{"change":7}"#].enumerated() {
-            followed.sway.say(Message(kind: 0x8000_0000, text: text))
-            try followed.hears(greeting + Array(repeating: .tree, count: count + 1))
-            followed.sway.say(ScriptedSway.tree(5, 10 + count))
-            try followed.becomes([5, 10 + UInt32(count)])
-        }
+        let followed = try Followed.greeted(5)
+        try followed.asks(
+            after: ["{}", "[]", "{", #"{"change":7}"#].map { Message(kind: 0x8000_0000, text: $0) })
     }
 
     @Test("A source that nobody has any more leaves its sway")
     func leaves() throws {
-        let followed = try Followed()
-        try followed.hears(greeting)
+        let followed = try Followed.greeted()
         #expect(!followed.sway.isLeft)
         followed.leave()
         try followed.loop.turn(
@@ -130,53 +138,31 @@ struct SwaySourceTests {
 
     @Test("After a change the tree is asked for once, and after another title, mark or urgency it is not")
     func changes() throws {
-        let followed = try Followed()
-        try followed.hears(greeting)
-        followed.sway.say(ScriptedSway.tree(5))
-        try followed.becomes([5])
+        let followed = try Followed.greeted(5)
         for change in ["title", "mark", "urgent"] { followed.sway.say(ScriptedSway.event(change)) }
         try followed.hears(greeting)
-        for (count, change) in ["focus", "new", "close", "fullscreen_mode", "move", "floating"].enumerated() {
-            followed.sway.say(ScriptedSway.event(change))
-            try followed.hears(greeting + Array(repeating: .tree, count: count + 1))
-            followed.sway.say(ScriptedSway.tree(5, 10 + count))
-            try followed.becomes([5, 10 + UInt32(count)])
-        }
+        try followed.asks(
+            after: ["focus", "new", "close", "fullscreen_mode", "move", "floating"].map(ScriptedSway.event))
     }
 
     @Test("A change while a tree is under way is asked about when that has come, without a further event, and once")
     func changeDuringAReading() throws {
-        let followed = try Followed()
-        try followed.hears(greeting)
+        let followed = try Followed.greeted()
         followed.sway.say(ScriptedSway.event("focus"), ScriptedSway.event("new"), ScriptedSway.event("focus"))
         try followed.hears(greeting)
         followed.sway.say(ScriptedSway.tree(5))
         try followed.hears(greeting + [.tree])
-        followed.sway.say(ScriptedSway.tree(5, 6))
-        try followed.becomes([5, 6])
+        try followed.learns([5, 6])
         try followed.hears(greeting + [.tree])
     }
 
     @Test("Nobody is told of a tree that says what is known")
     func sameTree() throws {
-        let followed = try Followed()
-        try followed.hears(greeting)
-        followed.sway.say(ScriptedSway.tree(5))
-        try followed.becomes([5])
+        let followed = try Followed.greeted(5)
         followed.sway.say(ScriptedSway.event("focus"))
         try followed.hears(greeting + [.tree])
         followed.sway.say(ScriptedSway.tree(5))
         try followed.loop.turnWhatIsDue()
-        #expect(followed.changes == 1)
-    }
-
-    @Test("What sway said last stands while it says nothing, whatever it was asked")
-    func silence() throws {
-        let followed = try Followed()
-        try followed.hears(greeting)
-        followed.sway.say(ScriptedSway.tree(5), ScriptedSway.event("focus"))
-        try followed.hears(greeting + [.tree])
-        #expect(followed.source.desktop?.windows.map(\.id) == [5] && followed.source.trouble == nil)
         #expect(followed.changes == 1)
     }
 
@@ -199,8 +185,7 @@ struct SwaySourceTests {
 
     @Test("An answer that comes byte by byte is one, and those that come together are each heard")
     func pieces() throws {
-        let followed = try Followed()
-        try followed.hears(greeting)
+        let followed = try Followed.greeted()
         for byte in ScriptedSway.version("1.8").bytes + ScriptedSway.tree(5).bytes {
             followed.sway.send([byte])
             while try followed.loop.turn(timeout: 0) {}
@@ -214,12 +199,10 @@ struct SwaySourceTests {
 
     @Test("A tree that cannot be read leaves the windows not known, which is said, and the next one is read")
     func unreadableTree() throws {
-        let followed = try Followed()
-        try followed.hears(greeting)
+        let followed = try Followed.greeted()
         var asked = greeting
         for text in ["{", "[]", #"{"type":"con","nodes":[]}"#, "{}", ""] {
-            followed.sway.say(ScriptedSway.tree(5))
-            try followed.becomes([5])
+            try followed.learns([5])
             #expect(followed.source.trouble == nil)
             followed.sway.say(ScriptedSway.event("new"))
             asked.append(.tree)
@@ -252,44 +235,26 @@ struct SwaySourceTests {
             ),
         ])
     func strangers(said: [UInt8], sentence: String) throws {
-        let followed = try Followed()
-        try followed.hears(greeting)
+        let followed = try Followed.greeted()
         followed.sway.send(said)
         try followed.becomes(trouble: sentence)
         #expect(followed.source.desktop == nil)
         followed.sway.die()
         try followed.loop.turn(until: { followed.sway.hasHeard(6) }, "another try")
-        followed.sway.say(ScriptedSway.tree(5))
-        try followed.becomes([5])
+        try followed.learns([5])
         #expect(followed.source.trouble == nil)
         #expect(followed.sway.asked == greeting + greeting)
     }
 
     @Test("A message of as many bytes as are read at most is waited for")
     func longest() throws {
-        let followed = try Followed()
-        try followed.hears(greeting)
+        let followed = try Followed.greeted()
         followed.sway.send(Array("i3-ipc".utf8) + [0, 0, 64, 0] + [4, 0, 0, 0])
         try followed.loop.turnWhatIsDue()
         #expect(!followed.source.isSettled)
     }
 
     // MARK: A sway that ends
-
-    @Test("A sway that dies leaves the windows not known, and is read again when it is back")
-    func dies() throws {
-        let followed = try Followed()
-        for round in 1...3 {
-            try followed.loop.turn(until: { followed.sway.hasHeard(3 * round) }, "round \(round)")
-            followed.sway.say(ScriptedSway.tree(4 + round))
-            try followed.becomes([4 + UInt32(round)])
-            followed.sway.die()
-            try followed.becomes(trouble: "sway went away")
-            #expect(followed.source.desktop == nil)
-        }
-        #expect(followed.sway.asked == greeting + greeting + greeting)
-        #expect(followed.changes == 6)
-    }
 
     @Test("A sway that dies between a request for its tree and the answer is read again when it is back")
     func diesWhileItIsRead() throws {
@@ -300,33 +265,28 @@ struct SwaySourceTests {
             try followed.becomes(trouble: "sway went away")
         }
         try followed.hears(greeting + greeting + greeting + greeting)
-        followed.sway.say(ScriptedSway.tree(5))
-        try followed.becomes([5])
+        try followed.learns([5])
     }
 
     @Test("Half an answer of a sway that died is not put before what the next one says")
     func diesWhileItAnswers() throws {
-        let followed = try Followed()
-        try followed.hears(greeting)
+        let followed = try Followed.greeted()
         followed.sway.send(ScriptedSway.tree(5).bytes.dropLast(7))
         try followed.loop.turnWhatIsDue()
         followed.sway.die()
         try followed.hears(greeting + greeting)
-        followed.sway.say(ScriptedSway.tree(6))
-        try followed.becomes([6])
+        try followed.learns([6])
         #expect(followed.sway.connections == 2)
     }
 
     @Test("What changed in a sway that died is not asked about at the next one, whose first tree is newer")
     func changeBeforeDeath() throws {
-        let followed = try Followed()
-        try followed.hears(greeting)
+        let followed = try Followed.greeted()
         followed.sway.say(ScriptedSway.event("focus"))
         try followed.loop.turnWhatIsDue()
         followed.sway.die()
         try followed.hears(greeting + greeting)
-        followed.sway.say(ScriptedSway.tree(5))
-        try followed.becomes([5])
+        try followed.learns([5])
         try followed.hears(greeting + greeting)
     }
 
@@ -336,8 +296,7 @@ struct SwaySourceTests {
         let followed = try Followed(backOff: BackOff(first: .milliseconds(1), longest: .seconds(100_000)))
         for round in 1...25 {
             try followed.loop.turn(until: { followed.sway.hasHeard(3 * round) }, "round \(round)")
-            followed.sway.say(ScriptedSway.tree(5))
-            try followed.becomes([5])
+            try followed.learns([5])
             followed.sway.die()
             try followed.becomes(nil)
         }
@@ -361,7 +320,7 @@ struct SwaySourceTests {
 
     @Test("Where nobody listens, the reason is said, and a sway that starts later is found")
     func notThere() throws {
-        let (loop, folder) = (try EventLoop(), try TestFolder())
+        let (loop, folder) = (try EventLoop(), try Scratch())
         let path = folder.path + "/socket"
         let backOff = BackOff(first: .milliseconds(1), longest: .milliseconds(1))
         let source = try SwaySource(on: loop, socket: path, folder: folder.path, backOff: backOff) {}
@@ -376,7 +335,7 @@ struct SwaySourceTests {
         "A sway that is started anew is found under its new name in the user's folder, and nothing is taken for it that is not named so"
     )
     func otherNames() throws {
-        let (loop, folder) = (try EventLoop(), try TestFolder())
+        let (loop, folder) = (try EventLoop(), try Scratch())
         let names = [
             "sway-ipc.\(geteuid() + 1).1.sock", "sway-ipc.\(geteuid()).1", "i3-ipc.\(geteuid()).1.sock",
             "xsway-ipc.\(geteuid()).1.sock",
@@ -397,7 +356,7 @@ struct SwaySourceTests {
 
     @Test("The socket that is named comes before all others")
     func namedFirst() throws {
-        let (loop, folder) = (try EventLoop(), try TestFolder())
+        let (loop, folder) = (try EventLoop(), try Scratch())
         let other = try ScriptedSway(at: "\(folder.path)/sway-ipc.\(geteuid()).1.sock")
         let sway = try ScriptedSway(at: folder.path + "/socket")
         let source = try SwaySource(on: loop, socket: sway.path, folder: folder.path) {}

@@ -1,18 +1,20 @@
 import ArbiterProtocol
-import Glibc
+import Foundation
 import Testing
 
 /// `docs/wire.md` has a part that is written from the tables the program itself runs on.
 @Suite struct WireDocumentTests {
     @Test("docs/wire.md lists every interface, member and error as the program has them")
     func documentIsTrue() throws {
-        let here = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-        let path = here.joined(separator: "/") + "/docs/wire.md"
-        let document = try #require(Self.read(path), "\(path) cannot be read")
+        let path = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appending(path: "docs/wire.md")
+        let document = try String(contentsOf: path, encoding: .utf8)
         let parts = document.split(separator: "<!-- tables -->\n", omittingEmptySubsequences: false)
         try #require(parts.count == 2, "docs/wire.md has one line <!-- tables -->, and the tables follow it")
         let tables = Self.tables
-        if getenv("CAMARB_REWRITE") != nil { Self.write(parts[0] + "<!-- tables -->\n" + tables, to: path) }
+        if ProcessInfo.processInfo.environment["CAMARB_REWRITE"] != nil {
+            try "\(parts[0])<!-- tables -->\n\(tables)".write(to: path, atomically: true, encoding: .utf8)
+        }
         // Compared with what was there before, so that a run that rewrites still fails.
         let matches = String(parts[1]) == tables
         #expect(matches, "docs/wire.md differs from the tables; CAMARB_REWRITE=1 writes them anew")
@@ -135,20 +137,5 @@ import Testing
         "| "
             + cells.map { $0.split(separator: "|", omittingEmptySubsequences: false).joined(separator: "\\|") }
             .joined(separator: " | ") + " |\n"
-    }
-
-    private static func read(_ path: String) -> String? {
-        guard let file = fopen(path, "r") else { return nil }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65536)
-        while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { bytes += chunk[..<count] }
-        return String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func write(_ text: String, to path: String) {
-        guard let file = fopen(path, "w") else { return }
-        fputs(text, file)
-        fclose(file)
     }
 }

@@ -279,58 +279,54 @@ struct WireTests {
         #expect(try CameraFormat(wire: newer, place: "format") == more.formats[1])
     }
 
-    @Test("A default beyond the list, and optics that cannot be, are refused with the place")
-    func impossibleOptics() {
-        var wire = Self.capabilities.wire
-        wire["defaultFormatIndex"] = .uint32(2)
-        #expect(said(wire)?.contains("defaultFormatIndex is 2; it takes a place from 0 to 1") == true)
-        let wrong: [(WireDictionary, String)] = [
-            (["autoFocusSystem": .string("laser")], "“laser”; it takes none, contrast, phase"),
-            (["minISO": .double(100), "maxISO": .double(99)], "maxISO is 99; it takes a finite number from 100"),
-            (["minISO": .double(100)], "maxISO is missing"),
-            (["maxExposureDuration": .double(.infinity), "minExposureDuration": .double(1)], "maxExposureDuration is"),
-            (["highResolutionStillWidth": .uint32(2576)], "highResolutionStillHeight is missing"),
-            (["videoStabilizationModes": .string("standard")], "it takes a list of texts"),
-            (["videoHDRSupported": .string("yes")], "it takes true or false"),
-        ]
-        for (fields, part) in wrong {
-            var format = Self.capabilities.formats[0].wire
-            for field in fields.entries { format[field.key] = field.value }
-            wire = Self.capabilities.wire
-            wire["formats"] = .dictionaries([format])
-            #expect(
-                said(wire)?.contains("formats[0]: ") == true && said(wire)?.contains(part) == true,
-                "\(said(wire) ?? "")")
+    /// Fields of capabilities, or of one of their formats, that cannot be, and what is said of them.
+    static let impossible: [(isOfFormat: Bool, fields: WireDictionary, part: String)] = [
+        (false, ["formats": .dictionaries([])], "formats"),
+        (false, ["position": .string("ceiling")], "“ceiling”; it takes front, back, external"),
+        (false, ["defaultFormatIndex": .uint32(2)], "defaultFormatIndex is 2; it takes a place from 0 to 1"),
+        (true, ["width": .uint32(0)], "width is 0"),
+        (true, ["autoFocusSystem": .string("laser")], "“laser”; it takes none, contrast, phase"),
+        (true, ["minISO": .double(100), "maxISO": .double(99)], "maxISO is 99; it takes a finite number from 100"),
+        (true, ["minISO": .double(100)], "maxISO is missing"),
+        (
+            true, ["maxExposureDuration": .double(.infinity), "minExposureDuration": .double(1)],
+            "maxExposureDuration is"
+        ),
+        (true, ["highResolutionStillWidth": .uint32(2576)], "highResolutionStillHeight is missing"),
+        (true, ["videoStabilizationModes": .string("standard")], "it takes a list of texts"),
+        (true, ["videoHDRSupported": .string("yes")], "it takes true or false"),
+    ]
+
+    @Test("A recorder's impossible capabilities are refused with the place", arguments: impossible)
+    func badCapabilities(isOfFormat: Bool, fields: WireDictionary, part: String) {
+        var (wire, format) = (Self.capabilities.wire, Self.capabilities.formats[1].wire)
+        for field in fields.entries {
+            if isOfFormat { format[field.key] = field.value } else { wire[field.key] = field.value }
         }
+        if isOfFormat { wire["formats"] = .dictionaries([Self.capabilities.formats[0].wire, format]) }
+        let error = #expect(throws: BrokerError.self) { try CameraCapabilities(wire: wire) }
+        #expect(error?.kind == .invalidValue)
+        #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+        #expect(error?.message.contains("formats[1]: ") == isOfFormat)
     }
 
-    private func said(_ wire: WireDictionary) -> String? {
-        do throws(BrokerError) {
-            _ = try CameraCapabilities(wire: wire)
-            return nil
-        } catch { return error.message }
-    }
+    private static let node =
+        "names a node, whose number changes from one plugging in to the next; write v4l2:IDENTITY, as camrecorder --list-cameras shows it."
 
+    /// What is said behind each.
     static let specs: [(String, String)] = [
-        (
-            "v4l2:/dev/video0",
-            "“v4l2:/dev/video0” names a node, whose number changes from one plugging in to the next; write v4l2:IDENTITY, as camrecorder --list-cameras shows it."
-        ),
-        (
-            "v4l2:video3",
-            "“v4l2:video3” names a node, whose number changes from one plugging in to the next; write v4l2:IDENTITY, as camrecorder --list-cameras shows it."
-        ),
+        ("v4l2:/dev/video0", node), ("v4l2:video3", node),
         (
             "v4l2:my camera",
-            "“v4l2:my camera” is no identity of a camera, which has at most 200 printable ASCII characters without spaces; camrecorder --list-cameras shows them."
+            "is no identity of a camera, which has at most 200 printable ASCII characters without spaces; camrecorder --list-cameras shows them."
         ),
-        ("v4l2:", "“v4l2:” is no camera; write simulated, simulated:MODEL, file:PATH or v4l2:IDENTITY."),
+        ("v4l2:", "is no camera; write simulated, simulated:MODEL, file:PATH or v4l2:IDENTITY."),
     ]
 
     @Test("A camera that is named by its node, or by nothing, is refused with what to write", arguments: specs)
-    func badSpecs(spec: String, sentence: String) {
+    func badSpecs(spec: String, words: String) {
         let error = #expect(throws: BrokerError.self) { try CameraSpec(parsing: spec) }
-        #expect(error?.message == sentence)
+        #expect(error?.message == "“\(spec)” \(words)")
     }
 
     @Test("A camera of the machine is named by its identity")
@@ -338,26 +334,6 @@ struct WireTests {
         #expect(
             try CameraSpec(parsing: "v4l2:pci-0000:00:14.0-usb-0:4:1.0")
                 == .video4linux(identity: "pci-0000:00:14.0-usb-0:4:1.0"))
-    }
-
-    @Test("A recorder's impossible capabilities are refused with the place")
-    func badCapabilities() {
-        var noFormats = Self.capabilities.wire
-        noFormats["formats"] = .dictionaries([])
-        var badPosition = Self.capabilities.wire
-        badPosition["position"] = .string("ceiling")
-        var badFormat = Self.capabilities.formats[1].wire
-        badFormat["width"] = .uint32(0)
-        var badList = Self.capabilities.wire
-        badList["formats"] = .dictionaries([Self.capabilities.formats[0].wire, badFormat])
-        for (wire, part) in [
-            (noFormats, "formats"), (badPosition, "“ceiling”; it takes front, back, external"),
-            (badList, "formats[1]: width is 0"),
-        ] {
-            let error = #expect(throws: BrokerError.self) { try CameraCapabilities(wire: wire) }
-            #expect(error?.kind == .invalidValue)
-            #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
-        }
     }
 
     @Test("A status reads back, with the types of the table")

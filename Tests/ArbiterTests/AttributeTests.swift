@@ -32,16 +32,6 @@ struct AttributeTests {
         #expect(duty(world) == "on-shift")
     }
 
-    @Test("What the app is told later does not lift what its client gave up")
-    func lowerHolds() {
-        var world = world()
-        world.step(.loweredAttribute(ClientID(1), attribute: "duty", to: "on-shift"))
-        world.step(.attribute(photos, name: "duty", value: "off"))
-        #expect(duty(world) == "off")
-        world.step(.attribute(photos, name: "duty", value: "on-call"))
-        #expect(duty(world) == "on-shift")
-    }
-
     @Test("Attributes belong to a bounded number of apps, and forgetting one makes room")
     func bounded() {
         var world = world()

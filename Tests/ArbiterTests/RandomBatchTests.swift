@@ -1,7 +1,7 @@
 import Arbiter
 import ArbiterProtocol
-import CameraFile
 import CaptureTesting
+import PolicyFile
 import Scenario
 import Testing
 

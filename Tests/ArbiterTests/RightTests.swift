@@ -4,11 +4,6 @@ import Testing
 
 @Suite("Before anybody is weighed: the right")
 struct RightTests {
-    static let camera = CameraID("back")
-    static let capabilities = CameraCapabilities(
-        name: "Back", position: .back, sensorWidth: 640, sensorHeight: 480,
-        formats: [CameraFormat(pixelFormat: "420v", width: 640, height: 480, minFrameRate: 1, maxFrameRate: 30)])
-
     /// A client with a session on a camera at a seat, and what came of its start.
     private func start(
         _ policy: Policy, _ identity: ClientIdentity, user: UInt32 = 1000, seat: SeatID = .usual, events: [Event] = []
@@ -16,7 +11,8 @@ struct RightTests {
         var arbiter = Arbiter(policy: policy)
         let app = AppID("photos", user: user)
         let begin: [Event] = [
-            .cameraAppeared(Self.camera, Self.capabilities, seat: seat), .connected(ClientID(1), app: app, identity),
+            .cameraAppeared(SmallWorld.camera, SmallWorld.capabilities, seat: seat),
+            .connected(ClientID(1), app: app, identity),
             .created(SessionID(1), ClientID(1), camera: nil, Configuration(), reestablished: false),
         ]
         for event in begin + events { _ = arbiter.step(event, at: .zero) }

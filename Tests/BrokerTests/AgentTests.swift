@@ -18,8 +18,7 @@ import Testing
         #expect(try agent.status().unknown == [.windows, .microphones])
         try agent.shell("AttachPlacing", .string("agent"), .dictionaries([]))
         #expect(try agent.status().unknown == [.microphones])
-        try agent.shell("WatchMicrophones", .boolean(true))
-        try agent.shell("WatchMicrophones", .boolean(true))
+        for _ in 1...2 { try agent.shell("WatchMicrophones", .boolean(true)) }
         #expect(try agent.status().unknown == [])
         try agent.shell("Detach", .string("agent"))
         #expect(try agent.status().unknown == [.windows])
@@ -51,83 +50,41 @@ import Testing
         #expect(try agent.status().speakers.first?.source == "")
     }
 
-    @Test func appsPlacedWithAttachCountTogetherWithTheSource() throws {
-        let process = try BrokerProcess()
-        let session = try process.client("photos").session()
-        _ = try process.client("notes").session()
-        let agent = try process.client()
-        try agent.shell(
-            "AttachPlacing", .string("agent"),
-            .dictionaries([Self.place("photos", "fullscreen", focused: true)]))
-        #expect(try placement(agent, "photos")! == (.foreground(.fullscreen), true))
-        #expect(try placement(agent, "notes")! == (.background, false))
-        try session.run()
-        #expect(session.names == ["DidStartRunning"])
-    }
-
     @Test func aWrongPlaceRefusesAllOfThemAndAttachesNothing() throws {
         let process = try BrokerProcess()
         let agent = try process.client()
+        func attach(_ apps: WireDictionary...) throws {
+            try agent.shell("AttachPlacing", .string("agent"), .dictionaries(apps))
+        }
         refused(.invalidValue, "sideways", "slide-over") {
-            try agent.shell(
-                "AttachPlacing", .string("agent"),
-                .dictionaries([Self.place("a", "fullscreen"), Self.place("b", "sideways")]))
+            try attach(Self.place("a", "fullscreen"), Self.place("b", "sideways"))
         }
         refused(.invalidArguments, "apps[0]", "focused") {
-            try agent.shell(
-                "AttachPlacing", .string("agent"),
-                .dictionaries([["app": .string("a"), "presence": .string("split")]]))
+            try attach(["app": .string("a"), "presence": .string("split")])
         }
         refused(.invalidValue, "king", "agent") {
             try agent.shell("AttachPlacing", .string("king"), .dictionaries([]))
         }
         refused(.invalidValue, "king", "agent") { try agent.shell("Detach", .string("king")) }
-        refused(.notTrusted, "Attach") { try agent.shell("PlaceApp", .string("a"), .string("split"), .boolean(false)) }
+        refused(.notTrusted, "Attach") { try agent.place("a", "split", false) }
         #expect(try agent.status().unknown == [.windows, .microphones])
     }
 
     @Test func anAgentSpeaksForItsOwnUserEvenWhenItIsRoots() throws {
         let process = try BrokerProcess()
-        let agent = try process.client()
+        let agent = try process.client(as: "agent")
         _ = try process.client("photos").session()
-        try agent.shell("Attach", .string("agent"))
         #expect(try placement(agent, "photos")! == (.background, false))
         // The place is taken, as root may, and believed by nobody: the agent is no source for that user.
-        try agent.shell("PlaceApp", .string("photos@4242"), .string("fullscreen"), .boolean(true))
+        try agent.place("photos@4242", "fullscreen", true)
         #expect(try placement(agent, "photos")! == (.background, false))
-    }
-
-    @Test func rootsSecondShellDisplacesTheFirstWhichIsToldAndSpeaksNoMore() throws {
-        let process = try BrokerProcess()
-        let session = try process.client("photos").session()
-        let (first, second) = (try process.client(), try process.client())
-        try first.shell("Attach", .string("shell"))
-        try first.shell("PlaceApp", .string("photos"), .string("split"), .boolean(false))
-        #expect(try first.status().speakers.map(\.role) == ["shell"])
-        try second.shell("Attach", .string("shell"))
-        try process.wait("the first to be told") { first.signals.contains { $0.member == "Displaced" } }
-        #expect(first.signals.last { $0.member == "Displaced" }?.arguments.first == .string("shell"))
-        refused(.notTrusted, "shell of everybody", "process \(getpid())") {
-            try first.shell("PlaceApp", .string("photos"), .string("background"), .boolean(false))
-        }
-        try second.shell("PlaceApp", .string("photos"), .string("fullscreen"), .boolean(true))
-        #expect(try placement(second, "photos")! == (.foreground(.fullscreen), true))
-        let speakers = try second.status().speakers
-        #expect(speakers.count == 1 && speakers.first?.role == "shell" && speakers.first?.user == nil)
-        #expect(speakers.first?.process == getpid() && speakers.first?.isWeak == false)
-        second.close()
-        try process.wait("it to be gone") { try first.status().speakers.isEmpty }
-        #expect(session.names == [])
     }
 
     @Test func anAgentMaySeeMoreAppsInItsLifeThanItMayPlaceAtOnce() throws {
         let process = try BrokerProcess()
-        let agent = try process.client()
-        try agent.shell("Attach", .string("agent"))
+        let agent = try process.client(as: "agent")
         for number in 0..<1100 {
-            let name = WireValue.string("window-\(number)")
-            try agent.shell("PlaceApp", name, .string("split"), .boolean(false))
-            try agent.shell("PlaceApp", name, .string("background"), .boolean(false))
+            for presence in ["split", "background"] { try agent.place("window-\(number)", presence, false) }
         }
     }
 
@@ -135,17 +92,13 @@ import Testing
         let process = try BrokerProcess()
         let agent = try process.client()
         let quiet = try process.client()
-        func list() throws -> [WireDictionary] {
-            var reader = WireReader("ListClients", try agent.shell("ListClients"))
-            return try reader.dictionaries("clients")
-        }
-        func apps() throws -> [String] { try list().compactMap { $0["app"]?.string } }
+        func apps() throws -> [String] { try agent.apps().compactMap { $0["app"]?.string } }
         func changes(_ client: TestClient) -> Int { client.signals.count { $0.member == "ClientsChanged" } }
         #expect(try apps() == [])
         let photos = try process.client("photos")
         try process.wait("news of the first client") { changes(agent) > 0 }
         #expect(try apps() == ["photos"])
-        #expect(try list().first?["process"]?.uint64 == UInt64(getpid()))
+        #expect(try agent.apps().first?["process"]?.uint64 == UInt64(getpid()))
         let before = changes(agent)
         photos.close()
         try process.wait("news of its end") { changes(agent) > before }

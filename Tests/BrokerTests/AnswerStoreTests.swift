@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import Broker
 import Foundation
-import Loop
+import System
 import Testing
 
 /// A store in a folder of its own, whose work beside the loop is done when the test says so.
@@ -34,6 +34,7 @@ private final class Desk {
         let (job, done) = jobs.removeFirst()
         done(job())
     }
+    func workAll() { while !isIdle { work() } }
     var isIdle: Bool { jobs.isEmpty }
 
     func place(_ text: String, of user: UInt32) throws {
@@ -68,7 +69,7 @@ struct AnswerStoreTests {
         #expect(try desk.come(1000).isEmpty)
         desk.allow("photos", of: 1000)
         desk.store.keep(privacy: true, of: 1000)
-        while !desk.isIdle { desk.work() }
+        desk.workAll()
         let text = try #require(desk.text(of: 1000))
         #expect(text.hasPrefix("private\nallow vouched user ") && text.hasSuffix("Z photos\n"))
         desk.store.leave(1000)
@@ -142,10 +143,10 @@ struct AnswerStoreTests {
         desk.allow("photos", of: 1000)
         var isTold = false
         desk.store.whenWritten(1000) { isTold = true }
-        while !desk.isIdle { desk.work() }
+        desk.workAll()
         #expect(isTold && desk.warnings.count == 1 && desk.warnings[0].contains("cannot be written"))
         desk.store.leave(1000)
-        while !desk.isIdle { desk.work() }
+        desk.workAll()
         #expect(desk.gone.isEmpty && desk.store.count(of: 1000) == 1)
         #expect(try desk.come(1000).count == 1)
         try FileManager.default.removeItem(atPath: desk.path(of: 1000))
@@ -176,22 +177,13 @@ struct AnswerStoreTests {
         #expect(desk.text(of: 1) == "allow vouched user \(date) other\n")
     }
 
-    @Test("A line that no broker wrote is told with its number, and the others count")
-    func damaged() throws {
-        let desk = Desk()
-        try desk.place("nonsense\nallow vouched user \(date) photos\n\nallow vouched", of: 1000)
-        let lines = try desk.come(1000)
-        #expect(lines.count == 3 && lines[0] == .unreadable(1) && lines[2] == .unreadable(4))
-        #expect(desk.warnings.count == 2 && desk.store.since("photos", isClaimed: false, of: 1000) == date)
-    }
-
     @Test("A user who forgets everything has no file")
     func forgotten() throws {
         let desk = Desk()
         try desk.come(1000)
         desk.allow("photos", of: 1000)
         desk.store.keep(1000, "photos", isClaimed: false, nil, .user)
-        while !desk.isIdle { desk.work() }
+        desk.workAll()
         #expect(desk.text(of: 1000) == nil && desk.warnings.isEmpty)
     }
 
@@ -205,14 +197,14 @@ struct AnswerStoreTests {
         desk.allow("photos", of: 1000)
         // It is not there yet, and counts.
         #expect(desk.store.hasRoom(for: 1000) && !desk.store.hasRoom(for: 2000))
-        while !desk.isIdle { desk.work() }
+        desk.workAll()
         #expect(desk.store.hasRoom(for: 1000) && !desk.store.hasRoom(for: 2000))
         desk.store.keep(1000, "photos", isClaimed: false, nil, .user)
-        while !desk.isIdle { desk.work() }
+        desk.workAll()
         #expect(desk.store.hasRoom(for: 2000))
         // One with nothing in it but the privacy switch is a file, too.
         desk.store.keep(privacy: true, of: 2000)
-        while !desk.isIdle { desk.work() }
+        desk.workAll()
         #expect(desk.store.hasRoom(for: 2000) && !desk.store.hasRoom(for: 1000))
     }
 

@@ -1,16 +1,18 @@
 import ArbiterProtocol
 import Bus
+import BusTesting
 import CLinux
 import Camarb
 import Glibc
-import Loop
+import System
 import Testing
 
 /// A camarbd of the test's own, with its clients, on one loop. Everything it started ends with it.
 final class BrokerProcess {
     let loop: EventLoop
-    let directory: String
-    let socket: String
+    private let folder: Scratch
+    var directory: String { folder.path }
+    var socket: String { directory + "/socket" }
     private(set) var child: ChildProcess?
     private(set) var ending: ChildProcess.Ending?
 
@@ -32,31 +34,25 @@ final class BrokerProcess {
         arguments: [String] = [], patience: Int = 20, descriptorsMax: Int? = nil, on given: EventLoop? = nil
     ) throws {
         loop = try given ?? EventLoop()
-        var template = Array("/tmp/camarb-test-XXXXXX".utf8CString)
-        directory = try #require(
-            template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!).map { String(cString: $0) } })
-        socket = directory + "/socket"
+        folder = try Scratch()
         // Nobody's login session is asked for, so that no test depends on the machine's present user.
         // Nor on how hot or busy the machine is.
-        var words = ["--socket", socket, "--system-bus", "", "--patience", "\(patience)"]
+        let directory = folder.path
+        var words = ["--socket", directory + "/socket", "--system-bus", "", "--patience", "\(patience)"]
         if !arguments.contains("--machine") { words += ["--machine", directory] }
         if let policy {
             words += ["--policy", policy.hasPrefix("/") ? policy : Self.root + "/policies/\(policy).toml"]
         }
         for camera in cameras { words += ["--camera", camera] }
         let isPath = recorder.hasPrefix("/") || recorder.hasPrefix("unix:")
-        words += ["--recorder", isPath ? recorder : Self.programs + "/" + recorder] + arguments
+        words += ["--recorder", isPath ? recorder : programsFolder + "/" + recorder] + arguments
         // Standard error goes to a file, for the tests that read what it says.
         let limit = descriptorsMax.map { "ulimit -n \($0); " } ?? ""
         let (ours, theirs) = try UnixPair.make()
-        defer {
-            close(ours)
-            close(theirs)
-        }
+        defer { for end in [ours, theirs] { close(end) } }
         child = try ChildProcess(
             path: "/bin/sh",
-            arguments: ["-c", "\(limit)exec 2>\(directory)/log \"$0\" \"$@\"", Self.programs + "/camarbd"]
-                + words,
+            arguments: ["-c", "\(limit)exec 2>\(directory)/log \"$0\" \"$@\"", programsFolder + "/camarbd"] + words,
             passing: theirs, on: loop
         ) { [unowned self] in ending = $0 }
         try wait("camarbd to listen") { access(socket, F_OK) == 0 || ending != nil }
@@ -65,15 +61,6 @@ final class BrokerProcess {
 
     deinit {
         if ending == nil { child?.signal(SIGKILL) }
-        for name in ["socket", "log", "p.toml", "a", "b"] { unlink(directory + "/" + name) }
-        rmdir(directory)
-    }
-
-    static var programs: String {
-        var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &path, path.count)
-        let whole = String(decoding: path.prefix(max(0, count)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return String(whole[..<(whole.lastIndex(of: "/") ?? whole.startIndex)])
     }
 
     var pid: Int32 { child?.pid ?? 0 }
@@ -87,17 +74,6 @@ final class BrokerProcess {
         var bytes = [UInt8](repeating: 0, count: 65536)
         let count = read(descriptor, &bytes, bytes.count)
         return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self)
-    }
-
-    func write(_ text: String, to name: String) throws -> String {
-        let path = directory + "/" + name
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
-        try #require(descriptor >= 0)
-        var text = text
-        let count = text.withUTF8 { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        #expect(count == text.utf8.count)
-        close(descriptor)
-        return path
     }
 
     /// How many descriptors camarbd has open.
@@ -126,13 +102,16 @@ final class BrokerProcess {
     }
 
     /// A client, which has said what it is when it has a name.
-    func client(_ app: String? = nil, _ attributes: WireDictionary = [:]) throws -> TestClient {
+    func client(_ app: String? = nil) throws -> TestClient {
         let client = try TestClient(self)
-        if let app {
-            var said = attributes
-            said["app"] = .string(app)
-            try client.broker("DeclareClient", .dictionary(said))
-        }
+        if let app { try client.broker("DeclareClient", .dictionary(["app": .string(app)])) }
+        return client
+    }
+
+    /// One that has a role.
+    func client(as role: String) throws -> TestClient {
+        let client = try TestClient(self)
+        try client.shell("Attach", .string(role))
         return client
     }
 
@@ -142,24 +121,6 @@ final class BrokerProcess {
         try #require(descriptor >= 0)
         return descriptor
     }
-}
-
-/// A file with a text, gone with the test.
-final class TextFile {
-    let path: String
-
-    init(_ text: String) throws {
-        var template = Array("/tmp/camarb-text-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        try #require(descriptor >= 0)
-        defer { close(descriptor) }
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        var text = text
-        let count = text.withUTF8 { write(descriptor, $0.baseAddress, $0.count) }
-        try #require(count == text.utf8.count)
-    }
-
-    deinit { unlink(path) }
 }
 
 /// One connection to a `BrokerProcess`.
@@ -196,18 +157,27 @@ final class TestClient: BusConnectionDelegate {
         connection = nil
     }
 
+    /// The answer to a call whose arguments `fill` appends.
+    func answer(
+        _ path: String, _ interface: String, _ member: String, at place: SourceLocation = #_sourceLocation,
+        filling fill: @escaping (BusMessage) -> Void
+    ) throws -> BusMessage {
+        var result: Result<BusMessage, BrokerError>?
+        let connection = try #require(connection)
+        connection.call(path: path, interface: interface, member: member, filling: fill, { result = $0 })
+        try process.wait("an answer to \(member)", at: place) { result != nil }
+        return try #require(result).get()
+    }
+
     @discardableResult
     func call(
         _ path: String, _ interface: String, _ member: String, _ arguments: [WireValue] = [],
         at place: SourceLocation = #_sourceLocation
     ) throws -> [WireValue] {
-        var result: Result<[WireValue], BrokerError>?
-        let connection = try #require(connection)
-        connection.call(path: path, interface: interface, member: member, arguments) { answer in
-            result = answer.flatMap { message in Result { () throws(BrokerError) in try message.arguments() } }
+        let answer = try answer(path, interface, member, at: place) { call in
+            for argument in arguments { call.append(argument) }
         }
-        try process.wait("an answer to \(member)", at: place) { result != nil }
-        return try #require(result).get()
+        return try answer.arguments()
     }
 
     @discardableResult
@@ -233,13 +203,10 @@ final class TestClient: BusConnectionDelegate {
 
     /// The answer of `Properties.Get`, a variant.
     func get(_ path: String, _ interface: String, _ name: String) throws -> BusMessage {
-        var result: Result<BusMessage, BrokerError>?
-        try #require(connection).call(
-            path: path, interface: "org.freedesktop.DBus.Properties", member: "Get",
-            [.string(interface), .string(name)]
-        ) { result = $0 }
-        try process.wait("the answer") { result != nil }
-        return try #require(result).get()
+        try answer(path, "org.freedesktop.DBus.Properties", "Get") { call in
+            call.append(interface)
+            call.append(name)
+        }
     }
 
     /// What `PropertiesChanged` told of an object so far, the names of what it told without a value among it.
@@ -254,17 +221,21 @@ final class TestClient: BusConnectionDelegate {
     }
 
     func setProperty(_ path: String, _ interface: String, _ name: String, _ value: String) throws {
-        var result: Result<BusMessage, BrokerError>?
-        let connection = try #require(connection)
-        connection.call(
-            path: path, interface: "org.freedesktop.DBus.Properties", member: "Set",
-            filling: { call in
-                call.append(interface)
-                call.append(name)
-                call.container("v", "s") { call.append(value) }
-            }, { result = $0 })
-        try process.wait("an answer to Set") { result != nil }
-        _ = try #require(result).get()
+        _ = try answer(path, "org.freedesktop.DBus.Properties", "Set") { call in
+            call.append(interface)
+            call.append(name)
+            call.container("v", "s") { call.append(value) }
+        }
+    }
+
+    func place(_ app: String, _ presence: String, _ focused: Bool) throws {
+        try shell("PlaceApp", .string(app), .string(presence), .boolean(focused))
+    }
+
+    /// What `ListClients` has.
+    func apps() throws -> [WireDictionary] {
+        var reader = WireReader("ListClients", try shell("ListClients"))
+        return try reader.dictionaries("clients")
     }
 
     func status() throws -> BrokerStatus { try BrokerStatus(wireArguments: try broker("GetStatus")) }
@@ -302,6 +273,20 @@ struct TestSession {
     func run() throws {
         try call("StartRunning")
         try wait("DidStartRunning")
+    }
+
+    /// Records into a file of the test's.
+    func record() throws {
+        let file = try client.process.file("a")
+        defer { close(file) }
+        try call("StartRecording", .fileDescriptor(file), .dictionary([:]))
+    }
+
+    /// The ends of its recordings so far.
+    var finished: [RecordingFinished] {
+        events.compactMap { signal -> RecordingFinished? in
+            if case .recordingFinished(let finished) = signal.event { finished } else { nil }
+        }
     }
 }
 

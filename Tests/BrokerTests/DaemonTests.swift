@@ -1,40 +1,16 @@
 import ArbiterProtocol
-import Broker
+import BusTesting
 import CLinux
 import Glibc
-import Loop
+import System
 import Testing
 
 @Suite struct DaemonTests {
-    @Test func aBadPolicyNeverReplacesAGoodOne() throws {
-        let first = try BrokerProcess()
-        let path = try first.write("name = \"one\"\nsummary = \"s\"\n[contention]\ntie = \"holder\"\n", to: "p.toml")
-        let process = try BrokerProcess(policy: path)
-        let client = try process.client()
-        func name() throws -> WireValue? { try client.property(ObjectPath.broker, InterfaceName.broker, "PolicyName") }
-        func degraded() throws -> String {
-            try client.property(ObjectPath.broker, InterfaceName.broker, "Degraded")?.string ?? ""
-        }
-        #expect(try name() == .string("one"))
-        #expect(try degraded() == "")
-        _ = try first.write("name = \"two\"\nsummary = \"s\"\n[contention]\ntei = \"holder\"\n", to: "p.toml")
-        process.signal(SIGHUP)
-        try process.wait("the complaint") { try degraded().contains("tei") }
-        #expect(try name() == .string("one"))
-        #expect(process.said.contains("stays in force"))
-        _ = try first.write("name = \"three\"\nsummary = \"s\"\n[contention]\ntie = \"holder\"\n", to: "p.toml")
-        process.signal(SIGHUP)
-        try process.wait("the third policy") { try name() == .string("three") }
-        #expect(try degraded() == "")
-    }
-
     @Test func withoutAValidPolicyItIsFirstComeAndSaysWhy() throws {
-        let first = try BrokerProcess()
-        let path = try first.write("name = 3\n", to: "p.toml")
-        let process = try BrokerProcess(policy: path)
-        let status = try process.client().status()
+        let policy = try Scratch("name = 3\n")
+        let status = try BrokerProcess(policy: policy.path).client().status()
         #expect(status.policy == "first-come")
-        #expect(status.degraded.contains(path))
+        #expect(status.degraded.contains(policy.path))
     }
 
     @Test func withoutADescriptorLeftItRefusesAndDoesNotSpin() throws {
@@ -114,14 +90,16 @@ import Testing
         let name = try #require(try bus("Hello").first?.string)
         #expect(name.hasPrefix(":1."))
         #expect(try bus("AddMatch", .string("type='signal'")) == [])
-        #expect(try bus("GetNameOwner", .string("org.camarb")) == [.string(":1.0")])
-        #expect(try bus("GetNameOwner", .string(name)) == [.string(name)])
-        #expect(try bus("NameHasOwner", .string("org.camarb")) == [.boolean(true)])
-        #expect(try bus("NameHasOwner", .string("org.example.Booth")) == [.boolean(false)])
+        for (member, asked, answer) in [
+            ("GetNameOwner", "org.camarb", .string(":1.0")), ("GetNameOwner", name, .string(name)),
+            ("NameHasOwner", "org.camarb", .boolean(true)), ("NameHasOwner", "org.example.Booth", .boolean(false)),
+            ("GetConnectionUnixProcessID", name, .uint32(UInt32(getpid()))),
+            ("GetConnectionUnixProcessID", "org.camarb", .uint32(UInt32(process.pid))),
+        ] as [(String, String, WireValue)] {
+            #expect(try bus(member, .string(asked)) == [answer], "\(member) \(asked)")
+        }
         refused(.unknownMethod) { _ = try bus("RequestName", .string("org.example.Booth"), .uint32(4)) }
         #expect(try bus("StartServiceByName", .string("org.camarb"), .uint32(0)) == [.uint32(2)])
-        #expect(try bus("GetConnectionUnixProcessID", .string(name)) == [.uint32(UInt32(getpid()))])
-        #expect(try bus("GetConnectionUnixProcessID", .string("org.camarb")) == [.uint32(UInt32(process.pid))])
         for object in ["/", "/org/camarb", ObjectPath.broker, "/org/camarb/camera/front"] {
             let xml = try client.call(object, "org.freedesktop.DBus.Introspectable", "Introspect").first?.string ?? ""
             #expect(xml.contains("<node"), "\(object)")
@@ -149,42 +127,5 @@ import Testing
         let pretender = try strict.client("evacuation.service").session()
         try pretender.run()
         #expect(try pretender.client.status().sessions.first?.rank == "other")
-    }
-
-    @Test func flagsAreReadAndMistakesNamed() throws {
-        guard
-            case .run(let options) = BrokerOptions.read([
-                "--socket", "/s", "--camera=front=simulated:iphone5-back", "--camera", "back=file:/clip.mp4",
-                "--max-connections",
-                "7", "--trust-claims",
-            ])
-        else {
-            Issue.record("The flags were not understood.")
-            return
-        }
-        #expect(options.socket == "/s" && options.trustsClaims && options.connectionsMax == 7)
-        #expect(options.cameras.map(\.id.name) == ["front", "back"])
-        #expect(options.cameras.map(\.spec) == ["simulated:iphone5-back", "file:/clip.mp4"])
-        let mistakes: [([String], String)] = [
-            (["--sokcet", "/s"], "--sokcet"), (["--socket"], "nothing follows"), (["--camera", "front"], "ID=SPEC"),
-            (["--trust-claims=no"], "--trust-claims takes no value"), (["--decisions=off"], "takes no value"),
-            (["--camera", "a=none", "--camera", "a=simulated"], "twice"),
-            (["--camera", "a=simulated:nokia"], "iphone6s-back"), (["--camera", "a=/dev/video0"], "file:PATH"),
-            (["--camera", "a=file:"], "file:PATH"), (["--max-connections", "none"], "1000000"), (["x"], "x"),
-        ]
-        for (arguments, word) in mistakes {
-            guard case .mistake(let sentence) = BrokerOptions.read(arguments) else {
-                Issue.record("\(arguments) was accepted.")
-                continue
-            }
-            #expect(sentence.contains(word), "\(sentence)")
-        }
-        guard case .show(let help) = BrokerOptions.read(["--help"]) else {
-            Issue.record("There is no help.")
-            return
-        }
-        for flag in ["--socket", "--policy", "--camera", "--recorder", "--trust-claims", "--max-connections"] {
-            #expect(help.contains(flag))
-        }
     }
 }

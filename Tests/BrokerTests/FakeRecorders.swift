@@ -1,40 +1,59 @@
 import ArbiterProtocol
 import Bus
+import BusTesting
 import CLinux
 import Glibc
-import Loop
+import System
 import Testing
 
 /// Recorder cores behind a socket that do what a test tells them. Each has a process that it names as its own, and that
 /// does nothing.
 final class FakeRecorders {
-    private let directory: String
-    let path: String
+    private let folder: Scratch
     private var listener: UnixListener?
     private(set) var all: [FakeRecorder] = []
     /// What the next ones do when they are called; true: it was answered, or never will be.
     var whenCalled: (FakeRecorder, BusMessage) -> Bool = { _, _ in false }
 
-    init() throws {
-        var template = Array("/tmp/camarb-recorders-XXXXXX".utf8CString)
-        directory = try #require(
-            template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!).map { String(cString: $0) } })
-        path = directory + "/socket"
-    }
+    init() throws { folder = try Scratch() }
 
-    /// Begins to listen: before, the broker finds nobody, and tries again.
-    func listen(on loop: EventLoop) throws {
+    /// A broker with these for its recorder cores.
+    func broker(
+        policy: String? = "desktop", cameras: [String] = ["front=simulated"], arguments: [String] = [],
+        patience: Int = 20, on given: EventLoop? = nil
+    ) throws -> BrokerProcess {
+        let path = folder.path + "/socket"
+        let process = try BrokerProcess(
+            policy: policy, cameras: cameras, recorder: "unix:" + path, arguments: arguments, patience: patience,
+            on: given)
+        let loop = process.loop
+        // Before, the broker finds nobody, and tries again.
         listener = try UnixListener(
             path: path, on: loop, onRefused: { Issue.record("a connection was refused: \($0)") },
             onConnection: { [unowned self] descriptor in
                 do { all.append(try FakeRecorder(descriptor, self, on: loop)) } catch { Issue.record(error) }
             })
+        return process
     }
 
-    deinit {
-        unlink(path)
-        rmdir(directory)
+    /// The session of an app in front, once the camera is known.
+    func session(_ process: BrokerProcess, _ app: String = "photos") throws -> TestSession {
+        try process.wait("the camera to be described") { all.contains { $0.calls.contains("Describe") } }
+        let client = try process.client(app)
+        try client.broker("DeclarePresence", .string("fullscreen"), .boolean(true))
+        return try client.session()
     }
+
+    /// What the next ones do when they are called so, instead of answering as usual.
+    func when(_ member: String, _ act: @escaping (FakeRecorder, BusMessage) -> Void) {
+        whenCalled = { recorder, message in
+            guard message.member == member else { return false }
+            act(recorder, message)
+            return true
+        }
+    }
+
+    func asUsual() { whenCalled = { _, _ in false } }
 }
 
 /// One of them.
@@ -47,10 +66,7 @@ final class FakeRecorder: BusConnectionDelegate {
 
     init(_ descriptor: Int32, _ others: FakeRecorders, on loop: EventLoop) throws {
         self.others = others
-        let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { close(nothing) }
-        child = try ChildProcess(path: "/bin/sleep", arguments: ["600"], passing: nothing, on: loop) {
-            [unowned self] in
+        child = try ChildProcess.idle(on: loop) { [unowned self] in
             ending = $0
             // As a process that ends.
             connection?.close()
@@ -74,6 +90,8 @@ final class FakeRecorder: BusConnectionDelegate {
         child?.signal(SIGKILL)
         connection?.close()
     }
+
+    func count(_ member: String) -> Int { calls.count { $0 == member } }
 
     func say(_ member: String, _ words: String...) { say(member, words.map { .string($0) }) }
 

@@ -31,14 +31,4 @@ import Testing
         #expect(open.add(65, of: 8, at: 0) == [2])
         #expect(open.count == HalfOpenConnections.countMax)
     }
-
-    @Test("A thousand of a thousand users are 64, the newest")
-    func thousand() {
-        var open = HalfOpenConnections()
-        var gone: [UInt64] = []
-        for tag in 1...1000 { gone += open.add(UInt64(tag), of: UInt32(tag), at: 0) }
-        #expect(gone == Array(1...936))
-        open.remove(936)
-        #expect(open.count == 64)
-    }
 }

@@ -1,8 +1,9 @@
 import ArbiterProtocol
 import Broker
 import Bus
+import BusTesting
 import Glibc
-import Loop
+import System
 import Testing
 
 /// A recorder core that hangs while it streams.
@@ -63,79 +64,46 @@ struct HeartbeatTests {
     /// A beat may take four times as long as usual: a busy test does not hang.
     private static let patience = 4
 
-    private func broker(_ recorders: FakeRecorders) throws -> BrokerProcess {
-        let process = try BrokerProcess(recorder: "unix:" + recorders.path, patience: Self.patience)
-        try recorders.listen(on: process.loop)
-        return process
-    }
-
-    private func session(_ process: BrokerProcess, _ recorders: FakeRecorders) throws -> TestSession {
-        try process.wait("the camera to be described") { recorders.all.contains { $0.calls.contains("Describe") } }
-        let client = try process.client("photos")
-        try client.broker("DeclarePresence", .string("fullscreen"), .boolean(true))
-        return try client.session()
-    }
-
-    private func beats(_ recorder: FakeRecorder) -> Int { recorder.calls.count { $0 == "Beat" } }
-
-    @Test("A recorder core that stands still while it streams is killed, and its session runs in another")
-    func hangs() throws {
-        let recorders = try FakeRecorders()
-        let process = try broker(recorders)
-        let session = try session(process, recorders)
+    /// A session that runs, and its recorder core.
+    private func running(_ recorders: FakeRecorders) throws -> (TestSession, FakeRecorder) {
+        let session = try recorders.session(try recorders.broker(patience: Self.patience))
+        let recorder = try #require(recorders.all.last)
+        #expect(recorder.count("Beat") == 0)
         try session.run()
-        let first = try #require(recorders.all.last)
-        try process.wait("an answered beat") { beats(first) >= 2 }
-        recorders.whenCalled = { recorder, message in recorder === first && message.member == "Beat" }
-        try session.wait("WasInterrupted")
-        try process.wait("its end") { first.ending == .signalled(SIGKILL) }
-        try session.wait("DidStartRunning", count: 2)
-        #expect(recorders.all.last !== first)
+        return (session, recorder)
     }
 
     @Test("A recorder core is asked while a grant streams, and neither before nor afterwards")
     func asked() throws {
         let recorders = try FakeRecorders()
-        let process = try broker(recorders)
-        let session = try session(process, recorders)
-        let recorder = try #require(recorders.all.last)
-        #expect(beats(recorder) == 0)
-        try session.run()
-        try process.wait("two beats") { beats(recorder) == 2 }
+        let (session, recorder) = try running(recorders)
+        let process = session.client.process
+        try process.wait("two beats") { recorder.count("Beat") == 2 }
         try session.call("StopRunning")
-        try process.wait("the cut") { recorder.calls.contains("Cut") }
-        let count = beats(recorder)
-        let until = EventLoop.now + 3 * Int64(Self.patience) * Heartbeat.pause
-        while EventLoop.now < until { _ = try process.loop.turn(timeout: until - EventLoop.now) }
-        #expect(beats(recorder) == count)
+        try process.wait("the cut") { recorder.count("Cut") > 0 }
+        let count = recorder.count("Beat")
+        try process.loop.turn(for: 3 * Int64(Self.patience) * Heartbeat.pause)
+        #expect(recorder.count("Beat") == count)
     }
 
     @Test("A recorder core that does not know Beat is asked once, and lives")
     func unknown() throws {
         let recorders = try FakeRecorders()
-        recorders.whenCalled = { _, message in
-            guard message.member == "Beat" else { return false }
+        recorders.when("Beat") { _, message in
             message.answer(BrokerError(.unknownMethod, "An earlier recorder core has no Beat."))
-            return true
         }
-        let process = try broker(recorders)
-        let session = try session(process, recorders)
-        try session.run()
-        let recorder = try #require(recorders.all.last)
-        let until = EventLoop.now + 3 * Int64(Self.patience) * Heartbeat.pause
-        while EventLoop.now < until { _ = try process.loop.turn(timeout: until - EventLoop.now) }
-        #expect(beats(recorder) == 1 && recorder.isAlive)
+        let (session, recorder) = try running(recorders)
+        try session.client.process.loop.turn(for: 3 * Int64(Self.patience) * Heartbeat.pause)
+        #expect(recorder.count("Beat") == 1 && recorder.isAlive)
         #expect(!session.names.contains("WasInterrupted"))
     }
 
     @Test("A recorder core that starts its device anew for longer than a beat may take keeps its grant")
     func startsAnew() throws {
         let recorders = try FakeRecorders()
-        let process = try broker(recorders)
-        let session = try session(process, recorders)
-        try session.run()
-        let recorder = try #require(recorders.all.last)
-        try process.wait("a beat") { beats(recorder) >= 1 }
+        let (session, recorder) = try running(recorders)
+        let process = session.client.process
+        try process.wait("a beat") { recorder.count("Beat") >= 1 }
         recorder.say("Starting")
         var held: BusMessage?
         recorders.whenCalled = { _, message in
@@ -143,11 +111,10 @@ struct HeartbeatTests {
             held = message
             return true
         }
-        let until = EventLoop.now + Int64(Self.patience * (Heartbeat.answerStepsMax + 2)) * Heartbeat.step
-        while EventLoop.now < until { _ = try process.loop.turn(timeout: until - EventLoop.now) }
+        try process.loop.turn(for: Int64(Self.patience * (Heartbeat.answerStepsMax + 2)) * Heartbeat.step)
         try #require(held).answer([])
-        let count = beats(recorder)
-        try process.wait("the next beat") { beats(recorder) > count }
+        let count = recorder.count("Beat")
+        try process.wait("the next beat") { recorder.count("Beat") > count }
         #expect(recorder.isAlive && !session.names.contains("WasInterrupted"))
     }
 }

@@ -1,4 +1,5 @@
 import Broker
+import BusTesting
 import Glibc
 import Testing
 
@@ -51,19 +52,12 @@ struct NodeAccessTests {
 
     @Test("The rights of a real file are read as they are")
     func real() throws {
-        var template = Array("/tmp/camarb-rights.XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        try #require(descriptor >= 0)
-        let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        defer {
-            close(descriptor)
-            unlink(path)
-        }
-        #expect(fchmod(descriptor, 0o640) == 0)
-        let rights = try #require(NodeAccess.Rights(ofPath: path))
+        let file = try Scratch("")
+        #expect(chmod(file.path, 0o640) == 0)
+        let rights = try #require(NodeAccess.Rights(ofPath: file.path))
         #expect(rights.mode == 0o640)
         #expect(rights.owner == geteuid())
         #expect(!rights.hasAccessList)
-        #expect(NodeAccess.Rights(ofPath: path + ".none") == nil)
+        #expect(NodeAccess.Rights(ofPath: file.path + ".none") == nil)
     }
 }

@@ -3,12 +3,11 @@ import Broker
 import BusTesting
 import CLinux
 import Glibc
-import Loop
+import System
 import Testing
 
 /// A file that stands for a camera's node, and what a broker and its recorder core would do with it.
 private final class WatchedFile: NodeObserverOwner {
-    let path: String
     let loop: EventLoop
     var nodeUse = NodeObserver.OwnUse.none
     var isHeldOutside = false
@@ -23,19 +22,20 @@ private final class WatchedFile: NodeObserverOwner {
 
     init() throws {
         loop = try EventLoop()
-        var template = Array("/tmp/camarb-node-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        try #require(descriptor >= 0)
-        close(descriptor)
-        path = String(decoding: template.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        program = try OpeningProgram(of: path, on: loop)
+        program = try OpeningProgram(on: loop)
     }
 
-    deinit { unlink(path) }
+    /// One that is watched.
+    static func watched() throws -> WatchedFile {
+        let file = try WatchedFile()
+        file.watch.begin()
+        #expect(file.watch.trouble == nil)
+        return file
+    }
 
     func watchNode(_ descriptor: Int32, _ done: @escaping (Result<Void, BrokerError>) -> Void) {
         guard isReadable else { return done(.failure(BrokerError(.deviceFault, "cannot watch it: not permitted"))) }
-        #expect(camarb_open_watch_add(descriptor, path) == 0)
+        #expect(camarb_open_watch_add(descriptor, program.path) == 0)
         done(.success(()))
     }
 
@@ -49,13 +49,10 @@ private final class WatchedFile: NodeObserverOwner {
 
     func nodeIsOpen(in program: String?) { told.append(program) }
 
-    func wait(_ what: Comment, at place: SourceLocation = #_sourceLocation, until condition: () -> Bool) throws {
-        let limit = EventLoop.now + BrokerProcess.patience
-        while !condition() {
-            try #require(EventLoop.now < limit, what, sourceLocation: place)
-            _ = try loop.turn(timeout: 1_000_000_000)
-        }
+    func untilSeen() throws {
+        try loop.turn(until: { told.last == NodeObserverTests.cheese }, "the program to be seen")
     }
+    func untilGone() throws { try loop.turn(until: { told.last == .some(nil) }, "its end") }
 }
 
 @Suite("Programs that open a camera's node without asking", .timeLimit(.minutes(10)))
@@ -64,32 +61,28 @@ struct NodeObserverTests {
 
     @Test("A program that opens the node is told when it does, and that it has closed it")
     func opens() throws {
-        let file = try WatchedFile()
-        file.watch.begin()
-        #expect(file.watch.trouble == nil)
+        let file = try WatchedFile.watched()
         let outside = try file.program.open()
-        try file.wait("the program to be seen") { file.told.last == Self.cheese }
+        try file.untilSeen()
         try file.program.close(outside)
-        try file.wait("its end") { file.told.last == .some(nil) }
+        try file.untilGone()
         #expect(file.told == [Self.cheese, nil], "the looks' own openings are nobody's")
     }
 
     @Test("What our own recorder core opens for a grant is told to nobody, and a program beside it is")
     func ours() throws {
-        let file = try WatchedFile()
-        file.watch.begin()
-        #expect(file.watch.trouble == nil)
+        let file = try WatchedFile.watched()
         file.nodeUse = .opening
         let own = try file.program.open()
         // Read before the next one comes: the kernel would make one of two that are alike.
-        while try file.loop.turn(timeout: 0) {}
+        try file.loop.settle()
         file.nodeUse = .open
         file.watch.ownUseChanged()
         let looks = file.looks
         let outside = try file.program.open()
-        try file.wait("the program to be seen") { file.told.last == Self.cheese }
+        try file.untilSeen()
         try file.program.close(outside)
-        try file.wait("its end") { file.told.last == .some(nil) }
+        try file.untilGone()
         #expect(file.told == [Self.cheese, nil])
         #expect(file.looks > looks)
         try file.program.close(own)
@@ -97,18 +90,16 @@ struct NodeObserverTests {
 
     @Test("A program that streams holds the camera and does not merely have it open; a look follows its close at once")
     func streams() throws {
-        let file = try WatchedFile()
-        file.watch.begin()
-        #expect(file.watch.trouble == nil)
+        let file = try WatchedFile.watched()
         file.whenLooked = { [unowned file] in file.isHeldOutside = true }
         let outside = try file.program.open()
-        try file.wait("the look that finds it") { file.isHeldOutside }
+        try file.loop.turn(until: { file.isHeldOutside }, "the look that finds it")
         #expect(file.told == [])
         var isClosed = false
         file.whenLooked = { [unowned file] in if isClosed { file.isHeldOutside = false } }
         try file.program.close(outside)
         isClosed = true
-        try file.wait("the look that finds it gone") { !file.isHeldOutside }
+        try file.loop.turn(until: { !file.isHeldOutside }, "the look that finds it gone")
         #expect(file.told == [])
     }
 
@@ -129,17 +120,15 @@ struct NodeObserverTests {
 
     @Test("After more openings than the kernel keeps a new look finds the programs that still have it open")
     func overflows() throws {
-        let file = try WatchedFile()
-        file.watch.begin()
-        #expect(file.watch.trouble == nil)
+        let file = try WatchedFile.watched()
         let outside = try file.program.open()
         // Two for each, and a queue has 16,384 unless the administrator says otherwise.
         try file.program.openAndClose(times: 9000)
         file.nodeUsersMost = 1
-        try file.wait("the program to be seen") { file.told.last == Self.cheese }
+        try file.untilSeen()
         file.nodeUsersMost = 0
         try file.program.close(outside)
-        try file.wait("its end") { file.told.last == .some(nil) }
+        try file.untilGone()
     }
 
     @Test("A node that may not be watched is said to be unwatched, and why")

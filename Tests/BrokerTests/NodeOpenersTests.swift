@@ -1,20 +1,25 @@
 import Broker
-import Loop
+import System
 import Testing
 
 @Suite("How many programs have a camera's node open")
 struct NodeOpenersTests {
+    /// Takes news, one after the other, and looks how many others have it open then.
+    private func check(_ begun: NodeOpeners, _ steps: (OpenNews, atMost: Int?, others: Int)...) {
+        var openers = begun
+        for (news, atMost, others) in steps {
+            openers.take(news, atMost: atMost)
+            #expect(openers.others == others, "\(news)")
+        }
+    }
+
     @Test("A program that opens it counts until it closes it, also one that had it open before the watch began")
     func counted() {
-        var openers = NodeOpeners()
-        openers.take(OpenNews(opened: 2), atMost: nil)
-        #expect(openers.others == 2)
-        openers.take(OpenNews(opened: 1, closed: 2), atMost: nil)
-        #expect(openers.others == 1)
-        openers.take(OpenNews(closed: 2), atMost: nil)
-        #expect(openers.others == 0)
-        openers.take(OpenNews(opened: 1), atMost: nil)
-        #expect(openers.others == 1, "a close too many is forgotten")
+        check(
+            NodeOpeners(), (OpenNews(opened: 2), atMost: nil, others: 2), (OpenNews(opened: 1, closed: 2), nil, 1),
+            (OpenNews(closed: 2), nil, 0),
+            // A close too many is forgotten.
+            (OpenNews(opened: 1), nil, 1))
     }
 
     @Test("What our own recorder core has open is nobody else's")
@@ -28,31 +33,15 @@ struct NodeOpenersTests {
         openers.take(OpenNews(closed: 1), atMost: nil)
         openers.isOurs = false
         #expect(openers.others == 1, "it is not known whose was closed; ours is open no more")
+        // Ours that was open before the watch began hides nobody.
+        check(NodeOpeners(isOurs: true), (OpenNews(), nil, 0), (OpenNews(opened: 1), nil, 1))
     }
 
-    @Test("Ours that was open before the watch began hides nobody")
-    func before() {
-        var openers = NodeOpeners(isOurs: true)
-        #expect(openers.others == 0)
-        openers.take(OpenNews(opened: 1), atMost: nil)
-        #expect(openers.others == 1)
-    }
-
-    @Test("Two closes that the kernel told as one leave nobody behind where the driver says how many users it has")
+    @Test("Two closes that the kernel told as one, and news that it did not keep, leave as many as there can be")
     func merged() {
-        var openers = NodeOpeners()
-        openers.take(OpenNews(opened: 2), atMost: 2)
-        openers.take(OpenNews(closed: 1), atMost: 0)
-        #expect(openers.others == 0)
-    }
-
-    @Test("After news that the kernel did not keep, as many are there as there can be")
-    func overflow() {
-        var openers = NodeOpeners()
-        openers.take(OpenNews(opened: 40, isIncomplete: true), atMost: 3)
-        #expect(openers.others == 3)
-        openers.take(OpenNews(isIncomplete: true), atMost: nil)
-        #expect(openers.others == 0)
+        check(NodeOpeners(), (OpenNews(opened: 2), 2, 2), (OpenNews(closed: 1), 0, 0))
+        check(
+            NodeOpeners(), (OpenNews(opened: 40, isIncomplete: true), 3, 3), (OpenNews(isIncomplete: true), nil, 0))
     }
 
     @Test("News that come in parts are held against what is so now when the last part is there")

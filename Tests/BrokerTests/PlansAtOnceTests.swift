@@ -1,6 +1,6 @@
 import ArbiterProtocol
 import Bus
-import Loop
+import System
 import Testing
 
 /// Questions that a broker works out beside its loop, one at a time.
@@ -46,30 +46,6 @@ import Testing
             #expect(answers == expected)
         }
         #expect(session.names == ["DidStartRunning"])
-    }
-
-    @Test("Beyond them it is refused for their number and for nothing else, and those before it are answered")
-    func tooMany() throws {
-        let process = try BrokerProcess()
-        let client = try process.client("photos")
-        _ = try client.session()
-        let question = (member: "Plan", text: "start photos")
-        let alone = try ask(client, [question])
-        for _ in 0..<3 {
-            let answers = try ask(client, Array(repeating: question, count: 40))
-            var answered = 0
-            for answer in answers {
-                switch answer {
-                case .success:
-                    #expect(answer == alone[0])
-                    answered += 1
-                case .failure(let error):
-                    #expect(error.kind == .limitExceeded, "\(error)")
-                    #expect(error.message.contains("plans or explanations of user"), "\(error)")
-                }
-            }
-            #expect((8...40).contains(answered))
-        }
     }
 
     @Test("Who leaves with questions that wait keeps nobody else's from being answered")

@@ -3,9 +3,8 @@ import ArbiterProtocol
 import Broker
 import BusTesting
 import Foundation
-import Loop
-import MachineLoad
 import Synchronization
+import System
 import Testing
 
 /// A machine that is as a test says, and can be made to answer for no reading.
@@ -70,10 +69,14 @@ private final class House: PressureObserverOwner {
         return times
     }
 
-    init(_ times: PressureObserver.Times = House.times) throws {
+    /// - Parameter reading: what the machine's figures are, which somebody asks for; nil: none are, and nobody does.
+    init(_ reading: LoadReading? = nil, _ times: PressureObserver.Times = House.times) throws {
         loop = try EventLoop()
         watch = try PressureObserver(self, on: loop, times: times) { [machine] in machine.read() }
         watch.policyChanged()
+        guard let reading else { return }
+        machine.set(reading)
+        ask(true)
     }
 
     deinit { machine.set(hanging: false) }
@@ -87,6 +90,9 @@ private final class House: PressureObserverOwner {
         watch.lookWhereWanted()
     }
 
+    /// Until this was told last, behind others.
+    func until(_ level: SystemPressure) throws { try loop.turn(until: { told.last == level }, "\(level)") }
+
     /// Until so many readings have been taken up since; the last of them has come back by then, too.
     func readings(_ count: Int) throws {
         let before = machine.begun.count
@@ -99,10 +105,7 @@ private final class House: PressureObserverOwner {
     }
 
     /// Longer than several readings take.
-    func rest() throws {
-        let until = EventLoop.now + 10 * Self.times.interval
-        while EventLoop.now < until { _ = try loop.turn(timeout: until - EventLoop.now) }
-    }
+    func rest() throws { try loop.turn(for: 10 * Self.times.interval) }
 
     static func zone(_ temperature: Double) -> LoadReading {
         LoadReading(zones: [ThermalZone(name: "cpu", temperature: temperature, passive: 80, critical: 100)])
@@ -134,10 +137,8 @@ struct PressureObserverTests {
         "A policy that does not read pressure, or forbids it, has nothing read, from the moment on that it is in force")
     func unwanted() throws {
         for change in [{ $0.causeRules = [] }, { $0.pressure.isWatched = false }] as [(inout Policy) -> Void] {
-            let house = try House()
-            house.machine.set(House.zone(90))
-            house.ask(true)
-            try house.loop.turn(until: { house.told.last == .serious })
+            let house = try House(House.zone(90))
+            try house.until(.serious)
             change(&house.policy)
             house.watch.policyChanged()
             #expect(house.told == [.nominal, .serious, nil] && house.watch.why.isEmpty)
@@ -147,7 +148,7 @@ struct PressureObserverTests {
             #expect(house.machine.begun.count <= count + 1 && house.told.count == 3)
             house.policy = House.hot
             house.watch.policyChanged()
-            try house.loop.turn(until: { house.told.last == .serious })
+            try house.until(.serious)
             #expect(house.told == [.nominal, .serious, nil, .nominal, .serious])
         }
     }
@@ -165,8 +166,7 @@ struct PressureObserverTests {
         // A long interval is none before the first one.
         var slow = House.times
         slow.interval = 3_600_000_000_000
-        let other = try House(slow)
-        other.ask(true)
+        let other = try House(LoadReading(), slow)
         try other.loop.turn(until: { other.told == [.nominal] })
         try other.rest()
         #expect(other.machine.begun.count == 1)
@@ -176,10 +176,8 @@ struct PressureObserverTests {
 
     @Test("A level is told when it changes, and the reading that brought it about is said")
     func levels() throws {
-        let house = try House()
-        house.machine.set(House.zone(81))
-        house.ask(true)
-        try house.loop.turn(until: { house.told.last == .serious })
+        let house = try House(House.zone(81))
+        try house.until(.serious)
         #expect(house.watch.why == "cpu: 81.0 °C")
         try house.readings(3)
         house.machine.set(House.zone(30))
@@ -195,10 +193,8 @@ struct PressureObserverTests {
     /// At 78 °C a machine that was at 80 is still hot, and one that was not is not.
     @Test("The next app does not meet the heat of an hour ago")
     func forgotten() throws {
-        let house = try House()
-        house.machine.set(House.zone(90))
-        house.ask(true)
-        try house.loop.turn(until: { house.told.last == .serious })
+        let house = try House(House.zone(90))
+        try house.until(.serious)
         try house.end()
         #expect(house.watch.why.isEmpty)
         house.machine.set(House.zone(78))
@@ -209,9 +205,7 @@ struct PressureObserverTests {
 
     @Test("A processor that throttled itself while nobody looked, or a figure that jumped once before, is of the past")
     func countsForgotten() throws {
-        let house = try House()
-        house.machine.set(LoadReading(throttles: 7))
-        house.ask(true)
+        let house = try House(LoadReading(throttles: 7))
         try house.readings(2)
         try house.end()
         house.machine.set(LoadReading(throttles: 70))
@@ -223,7 +217,7 @@ struct PressureObserverTests {
         for _ in 0..<3 {
             house.machine.set(House.zone(90))
             house.ask(true)
-            try house.loop.turn(until: { house.told.last == .nominal })
+            try house.until(.nominal)
             try house.end()
         }
         #expect(!house.told.contains(.serious))
@@ -231,31 +225,12 @@ struct PressureObserverTests {
 
     // MARK: Trouble
 
-    @Test("A machine that says nothing is not pressed, and why its figures are not known is said while they are wanted")
-    func silent() throws {
-        let house = try House()
-        #expect(house.watch.trouble.isEmpty)
-        house.ask(true)
-        try house.readings(3)
-        #expect(house.told == [.nominal] && house.watch.trouble.contains("neither /proc/pressure nor a thermal zone"))
-        house.machine.set(LoadReading(throttles: 0))
-        try house.readings(2)
-        #expect(house.watch.trouble.isEmpty)
-        house.machine.set(LoadReading())
-        try house.readings(2)
-        #expect(!house.watch.trouble.isEmpty)
-        try house.end()
-        #expect(house.watch.trouble.isEmpty)
-    }
-
     @Test("A sensor that hangs is given up: the machine counts as one that says nothing until it answers")
     func hangs() throws {
         // More than a thread of a busy machine waits for a processor: a reading that only starves is none that hangs.
         let readMax: Int64 = 2_000_000_000
-        let house = try House(House.patience(readMax: readMax))
-        house.machine.set(House.zone(90))
-        house.ask(true)
-        try house.loop.turn(until: { house.told.last == .serious })
+        let house = try House(House.zone(90), House.patience(readMax: readMax))
+        try house.until(.serious)
         // The reading that hangs begins in a later turn, and its time with it; its thread may begin after both.
         let before = EventLoop.now
         house.machine.set(hanging: true)
@@ -264,11 +239,10 @@ struct PressureObserverTests {
         #expect(house.watch.trouble.contains("have not answered") && house.watch.why.isEmpty)
         // No second reading is begun beside it, however long it takes.
         let began = house.machine.begun
-        let until = EventLoop.now + 2 * readMax
-        while EventLoop.now < until { _ = try house.loop.turn(timeout: until - EventLoop.now) }
+        try house.loop.turn(for: 2 * readMax)
         #expect(house.machine.begun == began)
         house.machine.set(hanging: false)
-        try house.loop.turn(until: { house.told.last == .serious })
+        try house.until(.serious)
         #expect(house.watch.trouble.isEmpty && house.told == [.nominal, .serious, .nominal, .serious])
     }
 
@@ -286,7 +260,7 @@ struct PressureObserverTests {
 
     @Test("Nobody is waited for while a sensor hangs, and its late answer is not told where nobody looks")
     func hangsForNobody() throws {
-        let house = try House(House.patience(readMax: 100_000_000))
+        let house = try House(nil, House.patience(readMax: 100_000_000))
         house.machine.set(House.zone(90))
         house.machine.set(hanging: true)
         house.ask(true)

@@ -1,6 +1,7 @@
 import ArbiterProtocol
 import Broker
 import Bus
+import BusTesting
 import Glibc
 import Testing
 
@@ -26,11 +27,10 @@ import Testing
 
     @Test("A second cause that takes nothing more is told, though no notice tells of it")
     func silentCause() throws {
-        let first = try BrokerProcess()
-        let process = try BrokerProcess(policy: try first.write(Self.policy, to: "p.toml"))
+        let policy = try Scratch(Self.policy)
+        let process = try BrokerProcess(policy: policy.path)
         let client = try process.client("photos")
-        let shell = try process.client()
-        try shell.shell("Attach", .string("shell"))
+        let shell = try process.client(as: "shell")
         let session = try client.session("front", ["usesAudio": .boolean(true)])
         try session.run()
         _ = try client.property(session.path, InterfaceName.session, "Causes")
@@ -68,45 +68,25 @@ import Testing
 
     @Test("The broker tells of another policy, of one that is no good, and of a shell")
     func broker() throws {
-        let first = try BrokerProcess()
-        let path = try first.write(Self.policy, to: "p.toml")
+        let folder = try Scratch()
+        let path = try folder.write(Self.policy, to: "p.toml")
         let process = try BrokerProcess(policy: path)
         let client = try process.client("photos")
         func told(_ name: String) -> [WireValue] {
             client.changes(of: ObjectPath.broker).compactMap { $0[name] }
         }
         #expect(try client.property(ObjectPath.broker, InterfaceName.broker, "PolicyName") == .string("one"))
-        _ = try first.write("name = 3\n", to: "p.toml")
+        try folder.write("name = 3\n", to: "p.toml")
         process.signal(SIGHUP)
         try process.wait("the complaint") { told("Degraded").count == 1 }
         #expect(told("Degraded")[0].string?.contains("p.toml is no valid policy") == true)
-        _ = try first.write("name = \"two\"" + Self.policy.dropFirst("name = \"one\"".count), to: "p.toml")
+        try folder.write("name = \"two\"" + Self.policy.dropFirst("name = \"one\"".count), to: "p.toml")
         process.signal(SIGHUP)
         try process.wait("the other policy") { told("PolicyName") == [.string("two")] }
         #expect(told("Degraded").last == .string(""))
         // A shell that watches this user's apps.
-        let shell = try process.client()
-        try shell.shell("Attach", .string("shell"))
+        let shell = try process.client(as: "shell")
         try process.wait("the shell") { told("PresenceKnown") == [.boolean(true)] }
-    }
-
-    @Test("What a session is configured to is in force while it runs, and otherwise what it asked for")
-    func configuration() throws {
-        let process = try BrokerProcess()
-        let client = try process.client("photos")
-        let session = try client.session()
-        func shown() throws -> WireDictionary {
-            try client.property(session.path, InterfaceName.session, "Configuration")?.dictionary ?? [:]
-        }
-        #expect(try shown() == [:])
-        let asked: WireDictionary = ["usesAudio": .boolean(true)]
-        try session.call("Configure", .dictionary(asked))
-        #expect(client.changes(of: session.path) == [["Configuration": .dictionary(asked)]])
-        try session.run()
-        let running = try shown()
-        #expect(running["activeFormat"] != nil && running["usesAudio"] == .boolean(true))
-        #expect(client.changes(of: session.path).last?["Configuration"] == .dictionary(running))
-        try session.call("StopRunning")
-        #expect(try shown() == asked)
+        shell.close()
     }
 }

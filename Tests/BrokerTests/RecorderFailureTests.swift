@@ -1,40 +1,24 @@
 import ArbiterProtocol
 import Bus
+import BusTesting
 import Glibc
-import Loop
+import System
 import Testing
 
 /// Recorder cores that die or hang at the worst moment.
 @Suite(.timeLimit(.minutes(10)))
 struct RecorderFailureTests {
-    private func broker(_ recorders: FakeRecorders, patience: Int = 20) throws -> BrokerProcess {
-        let process = try BrokerProcess(recorder: "unix:" + recorders.path, patience: patience)
-        try recorders.listen(on: process.loop)
-        return process
-    }
-
-    /// Waits until the camera is known, too.
-    private func session(_ process: BrokerProcess, _ recorders: FakeRecorders) throws -> TestSession {
-        try process.wait("the camera to be described") { recorders.all.contains { $0.calls.contains("Describe") } }
-        let client = try process.client("photos")
-        try client.broker("DeclarePresence", .string("fullscreen"), .boolean(true))
-        return try client.session()
-    }
-
     @Test("A privacy switch that nobody watches any more keeps nobody waiting: whoever wants the camera finds out")
     func privacyOfADeadRecorder() throws {
         let recorders = try FakeRecorders()
-        recorders.whenCalled = { recorder, message in
-            guard message.member == "Open" else { return false }
+        recorders.when("Open") { recorder, message in
             recorder.say("DeviceChanged", "privacy-on", "The camera's privacy switch is on.")
             message.answer(BrokerError(.deviceFault, "The privacy switch of fake is on."))
-            return true
         }
-        let process = try broker(recorders)
-        let session = try session(process, recorders)
+        let session = try recorders.session(try recorders.broker())
         try session.call("StartRunning")
         try session.wait("WasInterrupted")
-        recorders.whenCalled = { _, _ in false }
+        recorders.asUsual()
         let first = try #require(recorders.all.last)
         first.crash()
         try session.wait("DidStartRunning")
@@ -44,8 +28,7 @@ struct RecorderFailureTests {
     @Test("A switch that was switched back while the camera was unplugged is off")
     func privacyOverReplugging() throws {
         let recorders = try FakeRecorders()
-        let process = try broker(recorders)
-        let session = try session(process, recorders)
+        let session = try recorders.session(try recorders.broker())
         try session.run()
         let recorder = try #require(recorders.all.last)
         recorder.say("DeviceChanged", "privacy-on", "")
@@ -59,28 +42,24 @@ struct RecorderFailureTests {
     func passesOn() throws {
         for knowsPassOn in [true, false] {
             let recorders = try FakeRecorders()
-            recorders.whenCalled = { _, message in
-                guard message.member == "PassOn", !knowsPassOn else { return false }
-                message.answer(BrokerError(.unknownMethod, "An earlier recorder core has no PassOn."))
-                return true
+            if !knowsPassOn {
+                recorders.when("PassOn") { _, message in
+                    message.answer(BrokerError(.unknownMethod, "An earlier recorder core has no PassOn."))
+                }
             }
-            let process = try broker(recorders)
-            let photos = try session(process, recorders)
-            let call = try process.client("call")
-            try call.broker("DeclarePresence", .string("fullscreen"), .boolean(true))
-            let other = try call.session()
+            let process = try recorders.broker()
+            let photos = try recorders.session(process)
+            let other = try recorders.session(process, "call")
             try photos.run()
             let recorder = try #require(recorders.all.last)
             func orders() -> [String] { recorder.calls.filter { ["Open", "Cut", "PassOn"].contains($0) } }
             // Each is wanted by the other one while it runs, and stops in its favour.
-            try other.call("StartRunning")
-            try other.wait("WasInterrupted")
-            try photos.call("StopRunning")
-            try other.wait("DidStartRunning")
-            try photos.call("StartRunning")
-            try photos.wait("WasInterrupted")
-            try other.call("StopRunning")
-            try photos.wait("DidStartRunning", count: 2)
+            for (holder, next, count) in [(photos, other, 1), (other, photos, 2)] {
+                try next.call("StartRunning")
+                try next.wait("WasInterrupted")
+                try holder.call("StopRunning")
+                try next.wait("DidStartRunning", count: count)
+            }
             try photos.call("StopRunning")
             try process.wait("the last cut") { orders().last == "Cut" }
             #expect(
@@ -96,7 +75,7 @@ struct RecorderFailureTests {
     )
     func lingers() throws {
         let recorders = try FakeRecorders()
-        let policy = try TextFile(
+        let policy = try Scratch(
             """
             name = "one at a time"
             [[camera]]
@@ -104,14 +83,9 @@ struct RecorderFailureTests {
             conflicts = ["back"]
 
             """)
-        let process = try BrokerProcess(
-            policy: nil, cameras: ["front=simulated", "back=simulated:iphone6-back"],
-            recorder: "unix:" + recorders.path,
-            arguments: ["--policy", policy.path], patience: 1)
-        try recorders.listen(on: process.loop)
-        try process.wait("the cameras to be described") {
-            recorders.all.count { $0.calls.contains("Describe") } == 2
-        }
+        let process = try recorders.broker(
+            policy: policy.path, cameras: ["front=simulated", "back=simulated:iphone6-back"], patience: 1)
+        try process.wait("the cameras to be described") { recorders.all.count { $0.count("Describe") > 0 } == 2 }
         let first = try process.client("photos").session("front")
         try first.run()
         let holder = try #require(recorders.all.first { $0.calls.contains("Open") })
@@ -132,9 +106,7 @@ struct RecorderFailureTests {
     @Test("A hundred streams leave camarbd's descriptors as they were")
     func descriptorsOfStreams() throws {
         let process = try BrokerProcess()
-        let client = try process.client("photos")
-        try client.broker("DeclarePresence", .string("fullscreen"), .boolean(true))
-        let session = try client.session()
+        let session = try process.client("photos").session()
         try session.run()
         func open() throws {
             guard case .fileDescriptor(let stream)? = try session.call("OpenStream").first else {
@@ -153,66 +125,56 @@ struct RecorderFailureTests {
     @Test("A recorder core that hangs in its driver while it is asked about its camera is killed, and another is asked")
     func hangsInDescribe() throws {
         let recorders = try FakeRecorders()
-        recorders.whenCalled = { _, message in message.member == "Describe" }
-        let process = try broker(recorders)
-        try process.wait("the question") { recorders.all.contains { $0.calls.contains("Describe") } }
+        recorders.when("Describe") { _, _ in }
+        let process = try recorders.broker()
+        try process.wait("the question") { recorders.all.contains { $0.count("Describe") > 0 } }
         let stuck = try #require(recorders.all.last)
-        recorders.whenCalled = { _, _ in false }
+        recorders.asUsual()
         try process.wait("its end") { stuck.ending == .signalled(SIGKILL) }
         try process.wait("another") {
-            recorders.all.last.map { $0 !== stuck && $0.calls.contains("Describe") } ?? false
+            recorders.all.last.map { $0 !== stuck && $0.count("Describe") > 0 } ?? false
         }
-        try session(process, recorders).run()
+        try recorders.session(process).run()
     }
 
     // MARK: Recordings of a recorder core that was lost
 
     /// A session that records with a fake recorder core, which then crashes; the next does what it is told with `Complete`.
     private func end(
-        ofRecordingCompletedBy complete: @escaping (FakeRecorder, BusMessage) -> Bool, patience: Int = 20,
+        ofRecordingCompletedBy complete: @escaping (FakeRecorder, BusMessage) -> Void, patience: Int = 20,
         _ body: (BrokerProcess, FakeRecorders, TestSession) throws -> Void = { _, _, _ in }
     ) throws -> RecordingFinished {
         let recorders = try FakeRecorders()
-        let process = try broker(recorders, patience: patience)
-        let session = try session(process, recorders)
+        let process = try recorders.broker(patience: patience)
+        let session = try recorders.session(process)
         try session.run()
-        let file = try process.file("a")
-        try session.call("StartRecording", .fileDescriptor(file), .dictionary([:]))
-        close(file)
+        try session.record()
         let lost = try #require(recorders.all.last)
-        try process.wait("the recording") { lost.calls.contains("StartRecording") }
-        recorders.whenCalled = { recorder, message in
-            guard message.member == "Complete" else { return false }
+        try process.wait("the recording") { lost.count("StartRecording") > 0 }
+        recorders.when("Complete") { recorder, message in
             #expect(recorder !== lost)
-            return complete(recorder, message)
+            complete(recorder, message)
         }
         lost.crash()
         try body(process, recorders, session)
         try session.wait("RecordingFinished")
-        let ends = session.events.compactMap { signal -> RecordingFinished? in
-            if case .recordingFinished(let finished) = signal.event { finished } else { nil }
-        }
-        #expect(ends.count == 1)
-        return try #require(ends.first)
+        #expect(session.finished.count == 1)
+        return try #require(session.finished.first)
     }
 
     @Test("The end of a lost recorder core's recording says what the next one has found in its file")
     func completed() throws {
         let end = try end(ofRecordingCompletedBy: { _, message in
             message.answer([.uint64(7), .int64(233_333_333), .uint64(70_000)])
-            return true
         })
         #expect(end.why == .recorderReset && end.frames == 7 && end.bytes == 70_000)
         #expect(end.duration == .nanoseconds(233_333_333))
     }
 
-    @Test(
-        "A recording that is not completed has ended after the time it ran, and its frames are not known"
-    )
+    @Test("A recording that is not completed has ended after the time it ran, and its frames are not known")
     func notCompleted() throws {
         let end = try end(ofRecordingCompletedBy: { _, message in
             message.answer(BrokerError(.unsuitableFile, "It is none of mine."))
-            return true
         })
         #expect(end.why == .recorderReset && end.frames == nil && end.bytes == nil && end.duration ?? .zero > .zero)
     }
@@ -222,7 +184,7 @@ struct RecorderFailureTests {
         let begun = EventLoop.now
         let end = try end(
             // Ten seconds: less than any answer may take (`RecorderLife.answerTimeMax`).
-            ofRecordingCompletedBy: { _, _ in true }, patience: 2,
+            ofRecordingCompletedBy: { _, _ in }, patience: 2,
             { process, recorders, session in
                 try session.wait("DidStartRunning", count: 2)
                 #expect(!session.names.contains("RecordingFinished"))
@@ -239,7 +201,6 @@ struct RecorderFailureTests {
             ofRecordingCompletedBy: { recorder, message in
                 liar = recorder
                 message.answer([.uint64(.max), .int64(.min), .uint64(.max)])
-                return true
             }, { broker, _, _ in process = broker })
         #expect(end.frames == nil && end.duration ?? .zero > .zero && end.bytes == nil)
         try process?.wait("its end") { liar?.ending == .signalled(SIGKILL) }
@@ -251,9 +212,7 @@ struct RecorderFailureTests {
         let session = try process.client("photos").session()
         try session.run()
         func record(_ count: Int) throws {
-            let file = try process.file("a")
-            try session.call("StartRecording", .fileDescriptor(file), .dictionary([:]))
-            close(file)
+            try session.record()
             try session.call("StopRecording")
             try session.wait("RecordingFinished", count: count)
         }

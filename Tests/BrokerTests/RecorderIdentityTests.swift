@@ -1,8 +1,9 @@
 import ArbiterProtocol
 import Broker
 import Bus
+import BusTesting
 import Glibc
-import Loop
+import System
 import Testing
 
 /// Which processes a recorder core may name as its own, and what becomes of the others.
@@ -46,21 +47,6 @@ struct RecorderIdentityTests {
         #expect(RecorderIdentity.process(ofUser: 0).objection(to: seen("/", user: 991), broker: 1) != nil)
     }
 
-    /// A broker whose recorder cores name what `named` gives.
-    private func lying(
-        _ arguments: [String] = [], naming named: @escaping (FakeRecorder) -> Int32?
-    ) throws -> (BrokerProcess, FakeRecorders) {
-        let recorders = try FakeRecorders()
-        recorders.whenCalled = { recorder, message in
-            guard message.member == "Serve" else { return false }
-            if let descriptor = named(recorder) { message.answer([.fileDescriptor(descriptor)]) }
-            return true
-        }
-        let process = try BrokerProcess(recorder: "unix:" + recorders.path, arguments: arguments)
-        try recorders.listen(on: process.loop)
-        return (process, recorders)
-    }
-
     @Test("A recorder core that names the broker, or no process, is refused with a line in the journal")
     func refused() throws {
         var broker: Int32 = 0
@@ -68,36 +54,20 @@ struct RecorderIdentityTests {
         let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
         defer { close(file) }
         var isFirst = true
-        let (process, recorders) = try lying { _ in
+        let recorders = try FakeRecorders()
+        recorders.when("Serve") { _, message in
             isFirst.toggle()
-            if isFirst { return file }
-            guard let handle = ProcessHandle(opening: broker) else { return nil }
+            if isFirst { return message.answer([.fileDescriptor(file)]) }
+            guard let handle = ProcessHandle(opening: broker) else { return }
             handles.append(handle)
-            return handle.descriptor
+            message.answer([.fileDescriptor(handle.descriptor)])
         }
+        let process = try recorders.broker()
         broker = process.pid
         try process.wait("both to be refused") {
             process.said.contains("Serve named the broker itself") && process.said.contains("Serve named no process")
         }
         #expect(process.ending == nil)
         #expect(recorders.all.count >= 2)
-    }
-
-    @Test("As a service, a broker never signals a process that is no unit of its recorder cores")
-    func neverSignalled() throws {
-        var victim: ChildProcess?
-        var ending: ChildProcess.Ending?
-        let (process, recorders) = try lying(["--service"]) { _ in victim?.handle.descriptor }
-        let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { close(nothing) }
-        victim = try ChildProcess(path: "/bin/sleep", arguments: ["600"], passing: nothing, on: process.loop) {
-            ending = $0
-        }
-        try process.wait("it to be refused, and another recorder core asked") {
-            process.said.contains("which is no unit camrecorder@….service of the system's") && recorders.all.count >= 2
-        }
-        #expect(ending == nil && victim?.handle.isAlive == true)
-        victim?.signal(SIGKILL)
-        try process.wait("its end") { ending != nil }
     }
 }

@@ -18,14 +18,12 @@ struct RecorderNewsTests {
     @Test("A number out of its bounds is nonsense")
     func numbers() throws {
         _ = try RecorderNews("RecordingFinished", Self.finished)
-        refused(.invalidValue, "frames", "18446744073709551615") { try finished(2, .uint64(.max)) }
-        refused(.invalidValue, "duration", "-9223372036854775808") { try finished(3, .int64(.min)) }
-        refused(.invalidValue, "duration") { try finished(3, .int64(-1)) }
-        refused(.invalidValue, "duration") { try finished(3, .int64(RecorderNews.durationMax + 1)) }
-        refused(.invalidValue, "bytes") { try finished(4, .uint64(.max)) }
-        refused(.invalidValue, "lastCapture") { try finished(5, .int64(-1)) }
-        refused(.invalidValue, "lastCapture") { try finished(5, .int64(.max)) }
-        refused(.invalidValue, "framesLeftOut") { try finished(6, .uint64(.max)) }
+        for (place, value, word) in [
+            (2, .uint64(.max), "frames"), (2, .uint64(.max), "18446744073709551615"), (3, .int64(.min), "duration"),
+            (3, .int64(.min), "-9223372036854775808"), (3, .int64(-1), "duration"),
+            (3, .int64(RecorderNews.durationMax + 1), "duration"), (4, .uint64(.max), "bytes"),
+            (5, .int64(-1), "lastCapture"), (5, .int64(.max), "lastCapture"), (6, .uint64(.max), "framesLeftOut"),
+        ] as [(Int, WireValue, String)] { refused(.invalidValue, word) { try finished(place, value) } }
         refused(.invalidValue, "width") {
             _ = try RecorderNews(
                 "PhotoCaptured", [.uint64(1), .uint32(.max), .uint32(1), .uint64(1), .string("")])

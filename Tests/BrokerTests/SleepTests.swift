@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import BusTesting
 import Glibc
-import Loop
+import System
 import Testing
 
 /// A machine that sleeps while a recorder core works, as logind tells of it.
@@ -20,23 +20,16 @@ struct SleepTests {
             logind.delay = .uint64(delay)
             logind.add("1", user: getuid(), active: true)
             recorders = try FakeRecorders()
-            process = try BrokerProcess(
-                recorder: "unix:" + recorders.path, arguments: ["--system-bus", logind.address], on: loop)
-            let (all, logind) = (recorders, logind)
-            try recorders.listen(on: loop)
-            try process.wait("the camera to be described") { all.all.contains { $0.calls.contains("Describe") } }
-            try process.wait("an inhibitor") { logind.inhibitorsGiven == 1 }
-            let client = try process.client("photos")
-            try client.broker("DeclarePresence", .string("fullscreen"), .boolean(true))
-            session = try client.session()
+            process = try recorders.broker(arguments: ["--system-bus", logind.address], on: loop)
+            let asked = logind
+            try process.wait("an inhibitor") { asked.inhibitorsGiven == 1 }
+            session = try recorders.session(process)
             try session.run()
         }
 
         /// A recording runs.
         func record() throws {
-            let file = try process.file("a")
-            try session.call("StartRecording", .fileDescriptor(file), .dictionary([:]))
-            close(file)
+            try session.record()
             try session.wait("RecordingStarted")
         }
 
@@ -47,9 +40,9 @@ struct SleepTests {
                 [.uint64(1), .string("interrupted"), .uint64(2), .int64(3), .uint64(4), .int64(5), .uint64(0)])
         }
 
-        func cut() throws {
-            try process.wait("the cut") { recorders.all.last?.calls.contains("Cut") ?? false }
-        }
+        func cut() throws { try process.wait("the cut") { (recorders.all.last?.count("Cut") ?? 0) > 0 } }
+
+        func letGo() throws { try process.wait("the inhibitor to be let go") { !logind.isHeld(0) } }
     }
 
     @Test("A recorder core that takes a second to finish a file is waited for before the machine sleeps")
@@ -61,11 +54,11 @@ struct SleepTests {
         try house.cut()
         let until = EventLoop.now + 1_000_000_000
         while EventLoop.now < until {
-            _ = try house.process.loop.turn(timeout: until - EventLoop.now)
+            _ = try house.process.loop.turn(timeout: max(0, until - EventLoop.now))
             #expect(house.logind.isHeld(0))
         }
         house.finishFile()
-        try house.process.wait("the inhibitor to be let go") { !house.logind.isHeld(0) }
+        try house.letGo()
         #expect(!house.process.said.contains("its time was up"))
         house.logind.say(asleep: false)
         try house.session.wait("DidStartRunning", count: 2)
@@ -78,7 +71,7 @@ struct SleepTests {
         try house.record()
         let began = EventLoop.now
         house.logind.say(asleep: true)
-        try house.process.wait("the inhibitor to be let go") { !house.logind.isHeld(0) }
+        try house.letGo()
         #expect(EventLoop.now - began >= 800_000_000)
         try house.process.wait("the journal's line") { house.process.said.contains("its time was up") }
     }
@@ -88,7 +81,7 @@ struct SleepTests {
         let house = try House(delay: 600_000_000)
         try house.session.call("StopRunning")
         house.logind.say(asleep: true)
-        try house.process.wait("the inhibitor to be let go") { !house.logind.isHeld(0) }
+        try house.letGo()
         #expect(!house.process.said.contains("its time was up"))
     }
 }

@@ -2,8 +2,8 @@ import ArbiterProtocol
 import Broker
 import BusTesting
 import Dispatch
-import Loop
 import Synchronization
+import System
 import Testing
 
 private final class Asker: SlowAsker {
@@ -48,13 +48,12 @@ private final class Desk {
     private(set) var answers: [String] = []
     /// What else is done with an answer.
     var whenAnswered: (String) -> Void = { _ in }
-    private var letEnd = 0
 
     static let root: UInt32 = 0
 
-    init() throws {
+    init(isTrusted: @escaping (UInt32) -> Bool = { $0 == Desk.root }) throws {
         loop = try EventLoop()
-        questions = try SlowQuestions(on: loop) { $0 == Self.root }
+        questions = try SlowQuestions(on: loop, isTrusted: isTrusted)
     }
 
     deinit {
@@ -108,17 +107,6 @@ struct SlowQuestionsTests {
         #expect(desk.gate.begun == names && desk.gate.mostUnderWay == 1)
     }
 
-    @Test("What a question is about is taken when its time has come")
-    func prepared() throws {
-        let desk = try Desk()
-        try desk.ask("first", Asker(1000))
-        try desk.ask("second", Asker(1001))
-        #expect(desk.prepared == ["first"])
-        try desk.answer()
-        #expect(desk.prepared == ["first", "second"])
-        try desk.answer()
-    }
-
     @Test(
         "A user has two of them, the one under way counted, whichever of its clients asks, and another when one is answered"
     )
@@ -170,25 +158,12 @@ struct SlowQuestionsTests {
 
     @Test("There are never more of them than in all there may be, whoever asks")
     func inAll() throws {
-        // Everybody is trusted.
-        let loop = try EventLoop()
-        let questions = try SlowQuestions(on: loop) { _ in true }
-        let gate = Desk.Gate()
-        var answered = 0
-        func ask(_ user: UInt32) throws(BrokerError) {
-            try questions.ask(Asker(user)) { () throws(BrokerError) in
-                { gate.pass("") }
-            } done: {
-                (_: Result<String, BrokerError>) in
-                answered += 1
-            }
-        }
-        try ask(1)
-        for user in 0..<UInt32(SlowQuestions.countMax) { try ask(100 + user) }
-        refused(.limitExceeded, "\(SlowQuestions.countMax) plans or explanations are waiting") { try ask(999) }
-        for _ in 0...SlowQuestions.countMax { gate.letOneEnd() }
-        try loop.turn(until: { answered == SlowQuestions.countMax + 1 })
-        #expect(!questions.isBusy)
+        let desk = try Desk(isTrusted: { _ in true })
+        try desk.ask("under way", Asker(1))
+        for user in 0..<UInt32(SlowQuestions.countMax) { try desk.ask("\(user)", Asker(100 + user)) }
+        desk.refused("too many", Asker(999), "\(SlowQuestions.countMax) plans or explanations are waiting")
+        try desk.answer(SlowQuestions.countMax + 1)
+        #expect(!desk.questions.isBusy)
     }
 
     @Test("A client that is gone is passed over, and what it left under way is waited for and keeps nobody out")

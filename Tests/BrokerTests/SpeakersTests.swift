@@ -1,6 +1,6 @@
 import ArbiterProtocol
 import Broker
-import Identity
+import System
 import Testing
 
 /// The clients that may be a user's shell or agent, decided without a broker.

@@ -5,8 +5,7 @@ import Testing
 /// Nothing in camarbd grows by what users say without a bound, and the page says each.
 @Suite("What other users decide the size of")
 struct UserSizedTests {
-    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent()
+    private static let root = URL(filePath: BrokerProcess.root)
 
     @Test("docs/reliability.md says all of it")
     func page() throws {
@@ -26,7 +25,10 @@ struct UserSizedTests {
     }
 
     /// What camarbd is made of and keeps something in.
-    private static let folders = ["Broker", "Bus", "Machine", "Loop", "Arbiter/State", "Metrics", "Explain"]
+    private static let folders = [
+        "Programs/Broker", "Edge/Bus", "Edge/System/Machine", "Edge/System/Loop", "Core/Arbiter/State", "Core/Explain",
+        "Language/ArbiterProtocol/Text",
+    ]
     /// Values of one answer, made and given away.
     private static let answers = ["Explanation", "Standing"]
 
@@ -41,17 +43,19 @@ struct UserSizedTests {
         #expect(Set(listed).subtracting(found).sorted() == [], "listed, and not there")
     }
 
-    /// The properties of types that are arrays, sets, dictionaries or tables, as `File.property`.
+    /// The properties of types that are arrays, sets, dictionaries or tables, as `Type.property`.
     private static func collections(in folder: String) throws -> [String] {
         let property =
             /^ {4}(?:(?:public|package|private|fileprivate|internal)(?:\(set\))? )*var (\w+)(?:: (?:\[|Set<|Table<|Directory<|NameTable<|Words<)| = (?:\[|Set<|Table<|Directory<|NameTable<))/
+        let type = /^(?:[a-z]+ )*(?:struct|class|enum) (\w+)/
         let path = root.appending(path: "Sources/\(folder)").path
         var found: [String] = []
         let files = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
         for file in files where file.hasSuffix(".swift") {
-            let name = String(file.split(separator: "/").last?.dropLast(".swift".count) ?? "")
-            if answers.contains(name) { continue }
+            var name = ""
             for line in try String(contentsOfFile: "\(path)/\(file)", encoding: .utf8).split(separator: "\n") {
+                if let match = try type.firstMatch(in: String(line)) { name = String(match.1) }
+                if answers.contains(name) { continue }
                 // What is worked out anew each time keeps nothing.
                 if line.contains(" { ") || line.hasSuffix("{") { continue }
                 if let match = try property.firstMatch(in: String(line)) { found.append("\(name).\(match.1)") }

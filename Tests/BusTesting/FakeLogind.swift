@@ -1,12 +1,11 @@
 package import ArbiterProtocol
 package import Bus
 import Glibc
-package import Loop
+package import System
 
 /// A message bus with nobody on it but a systemd-logind that does what a test tells it.
 package final class FakeLogind: BusConnectionDelegate {
-    private let directory: String
-    private let loop: EventLoop
+    private let folder: Scratch
     private var listener: UnixListener?
     private var connection: BusConnection?
     /// The unique name of the service; empty: it does not run.
@@ -34,14 +33,9 @@ package final class FakeLogind: BusConnectionDelegate {
     private static let properties = "org.freedesktop.DBus.Properties"
 
     package init(on loop: EventLoop) throws {
-        self.loop = loop
-        var template = Array("/tmp/camarb-logind-XXXXXX".utf8CString)
-        guard
-            let made = template.withUnsafeMutableBufferPointer({ mkdtemp($0.baseAddress!).map { String(cString: $0) } })
-        else { throw WaitedInVain(description: "no folder for a bus's socket") }
-        directory = made
+        folder = try Scratch()
         listener = try UnixListener(
-            path: directory + "/bus", on: loop, onRefused: { _ in },
+            path: folder.path + "/bus", on: loop, onRefused: { _ in },
             onConnection: { [unowned self] descriptor in
                 connection = try? BusConnection(
                     adopting: descriptor, as: .server, on: loop, delegate: self, anonymous: true)
@@ -51,11 +45,9 @@ package final class FakeLogind: BusConnectionDelegate {
     deinit {
         connection?.close()
         for end in inhibitors { close(end) }
-        unlink(directory + "/bus")
-        rmdir(directory)
     }
 
-    package var address: String { "unix:path=\(directory)/bus" }
+    package var address: String { "unix:path=\(folder.path)/bus" }
 
     package func count(_ call: String) -> Int { calls.count { $0 == call } }
 
@@ -151,12 +143,10 @@ package final class FakeLogind: BusConnectionDelegate {
             if let delay { message.answer(variant: delay) } else { message.answer(BrokerError(.failed, "unknown")) }
         case "Get PreparingForSleep": message.answer(variant: .boolean(isAsleep))
         default:
-            let session = sessions.first { call == "GetAll \($0.id)" }
-            if let session {
-                message.answer([.dictionary(session.properties)])
-            } else {
-                message.answer(BrokerError(.failed, "There is no such session."))
+            guard let session = sessions.first(where: { call == "GetAll \($0.id)" }) else {
+                return message.answer(BrokerError(.failed, "There is no such session."))
             }
+            message.answer([.dictionary(session.properties)])
         }
     }
 
@@ -191,15 +181,16 @@ package final class FakeLogind: BusConnectionDelegate {
     }
 
     package func say(new id: String, sender: String? = nil) {
-        say("SessionNew", sender: sender) { signal in
-            signal.append(id)
-            signal.append(objectPath: Self.path(of: id))
-        }
+        say("SessionNew", of: id, sender: sender)
     }
 
     package func say(removed id: String, sender: String? = nil) {
         sessions.removeAll { $0.id == id }
-        say("SessionRemoved", sender: sender) { signal in
+        say("SessionRemoved", of: id, sender: sender)
+    }
+
+    package func say(_ member: String, of id: String, sender: String? = nil) {
+        say(member, sender: sender) { signal in
             signal.append(id)
             signal.append(objectPath: Self.path(of: id))
         }

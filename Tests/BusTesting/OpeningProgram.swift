@@ -1,16 +1,18 @@
 import Glibc
-package import Loop
+package import System
 
-/// A program that has files open, for a test whose own process may not: another thread that starts a child at that
-/// moment gives it a copy, and the kernel tells of a close only when the last copy is closed.
+/// A file, and a program that has it open, for a test whose own process may not: another thread that starts a child at
+/// that moment gives it a copy, and the kernel tells of a close only when the last copy is closed.
 package final class OpeningProgram {
     private let ours: Int32
     private let child: ChildProcess
-    private let path: String
+    private let file: Scratch
     private var free = Array(4...7)
 
-    package init(of path: String, on loop: EventLoop) throws {
-        self.path = path
+    package var path: String { file.path }
+
+    package init(on loop: EventLoop) throws {
+        file = try Scratch("")
         var ends: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, type, 0, &ends) == 0 else { throw SystemFault("make a pair of sockets", errno) }
@@ -19,7 +21,7 @@ package final class OpeningProgram {
         // A shell without a child of its own, ended by the end of what it reads.
         child = try ChildProcess(
             path: "/bin/sh",
-            arguments: ["-c", "file=\(path); while read -r line <&3; do eval \"$line\"; echo >&3; done"],
+            arguments: ["-c", "file=\(file.path); while read -r line <&3; do eval \"$line\"; echo >&3; done"],
             passing: ends[1], on: loop
         ) { _ in }
     }

@@ -2,7 +2,7 @@ import Bus
 import BusTesting
 import CLinux
 import Glibc
-import Loop
+import System
 import Testing
 
 /// A stranger of some user before an intake, whose bytes are written by hand.
@@ -16,8 +16,7 @@ private final class Sender {
         let (a, b) = try socketPair()
         intake = Intake(socket: a, feed: feed, user: user, keepers: nil)
         socket = b
-        let name = String(user).utf8.map { String($0, radix: 16) }.joined()
-        #expect(try say(Array("\0AUTH EXTERNAL \(name)\r\nBEGIN\r\n".utf8)) == nil)
+        #expect(try say(RawWords.hello(of: user)) == nil)
     }
 
     deinit {
@@ -58,10 +57,16 @@ private final class Sender {
     private static let refusal = BusConnection.End.unfit(
         "user 7 has begun more messages than there is room for until they are whole")
 
-    /// The header of a message as long as any may be.
-    private static var header: [UInt8] {
+    /// A message as long as any may be; its header has sixteen bytes.
+    private static let message: [UInt8] = {
         let body = withUnsafeBytes(of: UInt32(longest - 24).littleEndian) { Array($0) }
-        return [UInt8(ascii: "l"), 1, 0, 1] + body + [1, 0, 0, 0, 8, 0, 0, 0]
+        let header = [UInt8(ascii: "l"), 1, 0, 1] + body + [1, 0, 0, 0, 8, 0, 0, 0]
+        return header + [UInt8](repeating: 7, count: longest - 16)
+    }()
+
+    /// Bytes in pieces that come one after the other.
+    private static func pieces(from begin: Int, by step: Int) -> [[UInt8]] {
+        stride(from: begin, to: longest, by: step).map { Array(message[$0..<min($0 + step, longest)]) }
     }
 
     @Test("A user gets half of what the others have left, and again what it gave back; root is not bound, and counts")
@@ -95,8 +100,7 @@ private final class Sender {
         arguments: [[16], [1, 16], [8, 16], [15, 16], [20], [15, 17], Array(1...16)])
     func headersInPieces(ends: [Int]) throws {
         let feed = try Feed()
-        let bytes = Self.header + [1, 1, 1, 1]
-        let pieces = zip([0] + ends, ends).map { Array(bytes[$0..<$1]) }
+        let pieces = zip([0] + ends, ends).map { Array(Self.message[$0..<$1]) }
         let most = Feed.halvesMax / 2 / Self.longest
         var senders: [Sender] = []
         for _ in 0..<most {
@@ -106,16 +110,12 @@ private final class Sender {
         }
         #expect(try Sender(feed, user: Self.user).say(pieces) == Self.refusal)
         // One that goes makes room for one.
-        senders.removeLast()
-        senders.append(try Sender(feed, user: Self.user))
-        #expect(try senders.last?.say(pieces) == nil)
+        senders[most - 1] = try Sender(feed, user: Self.user)
+        #expect(try senders[most - 1].say(pieces) == nil)
         #expect(try Sender(feed, user: Self.user).say(pieces) == Self.refusal)
         // And so does one that ends its message, in as many pieces as it likes.
         let already = try #require(ends.last)
-        let rest = [UInt8](repeating: 7, count: Self.longest - already)
-        for begin in stride(from: 0, to: rest.count, by: 50_000) {
-            #expect(try senders[0].say(Array(rest[begin..<min(begin + 50_000, rest.count)])) == nil)
-        }
+        #expect(try senders[0].say(Self.pieces(from: already, by: 50_000)) == nil)
         #expect(senders[0].wholeBy == nil)
         senders.append(try Sender(feed, user: Self.user))
         #expect(try senders.last?.say(pieces) == nil)
@@ -127,16 +127,15 @@ private final class Sender {
     @Test("A message has its time from its first byte on, not from its last; one that is whole has none")
     func timeToBeWhole() throws {
         let sender = try Sender(try Feed(), user: Self.user)
-        let message = Self.header + [UInt8](repeating: 7, count: Self.longest - 16)
         for _ in 0..<2 {
             #expect(sender.wholeBy == nil)
             let before = EventLoop.now
-            #expect(try sender.say(Array(message[..<1])) == nil)
+            #expect(try sender.say(Array(Self.message[..<1])) == nil)
             let until = try #require(sender.wholeBy)
             #expect((before...EventLoop.now).contains(until - Intake.wholeTimeMax))
-            for begin in stride(from: 1, to: message.count, by: 30_000) {
+            for piece in Self.pieces(from: 1, by: 30_000) {
                 #expect(sender.wholeBy == until)
-                #expect(try sender.say(Array(message[begin..<min(begin + 30_000, message.count)])) == nil)
+                #expect(try sender.say(piece) == nil)
             }
         }
         #expect(sender.wholeBy == nil)

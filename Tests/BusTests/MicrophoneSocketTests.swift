@@ -3,7 +3,7 @@ import Bus
 import BusTesting
 import CLinux
 import Glibc
-import Loop
+import System
 import Testing
 
 /// Descriptors of every kind, as a keeper and the recorder core's reader see them.
@@ -25,52 +25,35 @@ import Testing
         }
     }
 
-    private static func found(_ pair: Pair) -> camarb_microphone_fault {
-        withExtendedLifetime(pair) { found(pair.ends[0]) }
-    }
-
-    private static func found(_ descriptor: Int32) -> camarb_microphone_fault {
+    /// What it is found to be; it is closed.
+    private func found(_ descriptor: Int32) -> camarb_microphone_fault {
+        defer { close(descriptor) }
         var file = camarb_file()
         _ = camarb_check_output_file(descriptor, &file)
         return camarb_check_microphone(descriptor, &file)
     }
 
-    private static func found(closing descriptor: Int32) -> camarb_microphone_fault {
-        defer { close(descriptor) }
-        return found(descriptor)
-    }
-
-    private static func socket(_ family: Int32, _ type: __socket_type) -> Int32 {
+    private func socket(_ family: Int32, _ type: __socket_type) -> Int32 {
         Glibc.socket(family, Int32(type.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     }
 
     @Test func oneEndOfAPairOfPacketSocketsIsAMicrophone() throws {
-        #expect(Self.found(try Pair()) == camarb_microphone_good)
+        let pair = try Pair()
+        #expect(found(dup(pair.ends[0])) == camarb_microphone_good)
+        withExtendedLifetime(pair) {}
     }
 
-    @Test func everythingElseIsNoneAndSaidToBeWhatItIs() throws {
-        #expect(Self.found(try Pair(SOCK_STREAM)) == camarb_microphone_stream)
-        #expect(Self.found(try Pair(SOCK_DGRAM)) == camarb_microphone_datagram)
-        #expect(Self.found(closing: Self.socket(AF_UNIX, SOCK_SEQPACKET)) == camarb_microphone_unconnected)
-        #expect(Self.found(closing: Self.socket(AF_INET, SOCK_STREAM)) == camarb_microphone_network)
-        #expect(Self.found(closing: Self.socket(AF_NETLINK, SOCK_RAW)) == camarb_microphone_network)
-        let listener = Self.socket(AF_UNIX, SOCK_SEQPACKET)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        // A name of the kernel's own choice, which is nobody's file.
-        let isBound = withUnsafePointer(to: &address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { bind(listener, $0, 2) == 0 }
-        }
-        try #require(isBound && listen(listener, 1) == 0)
-        #expect(Self.found(closing: listener) == camarb_microphone_listening)
-        var pipe: [Int32] = [-1, -1]
-        try #require(Glibc.pipe(&pipe) == 0)
-        for end in pipe { #expect(Self.found(closing: end) == camarb_microphone_pipe) }
-        #expect(Self.found(closing: camarb_memfd("test", 1)) == camarb_microphone_regular_file)
-        #expect(Self.found(closing: open("/", O_RDONLY | O_CLOEXEC)) == camarb_microphone_folder)
-        #expect(Self.found(closing: open("/dev/null", O_RDWR | O_CLOEXEC)) == camarb_microphone_device)
-        #expect(Self.found(closing: open("/dev/null", 0o10000000 | O_CLOEXEC)) == camarb_microphone_path_only)
-        #expect(Self.found(closing: camarb_open_watch_new()) == camarb_microphone_other)
+    @Test func whatIsNoneIsSaidToBeWhatItIs() throws {
+        let stream = try Pair(SOCK_STREAM)
+        defer { withExtendedLifetime(stream) {} }
+        // What else a client may pass is refused by a broker's own words in the claims from outside.
+        let others: [(descriptor: Int32, fault: camarb_microphone_fault)] = [
+            (dup(stream.ends[0]), camarb_microphone_stream), (socket(AF_NETLINK, SOCK_RAW), camarb_microphone_network),
+            (camarb_memfd("test", 1), camarb_microphone_regular_file),
+            (open("/dev/null", 0o10000000 | O_CLOEXEC), camarb_microphone_path_only),
+            (camarb_open_watch_new(), camarb_microphone_other),
+        ]
+        for (descriptor, fault) in others { #expect(found(descriptor) == fault) }
     }
 
     @Test func aPacketIsReceivedWithItsWholeLengthAndTheEndIsZero() throws {

@@ -5,13 +5,18 @@ import Testing
 struct SignalRulesTests {
     private static let session = "org.camarb.Session1"
 
-    private func want(_ rules: [String], _ path: String, _ interface: String, _ member: String) -> Bool {
-        var all = SignalRules()
+    /// What it keeps of these.
+    private func rules(_ rules: [String]) -> SignalRules {
+        var kept = SignalRules()
         for rule in rules {
-            let isKept = all.add(rule)
+            let isKept = kept.add(rule)
             #expect(isKept)
         }
-        return all.want(path: path, interface: interface, member: member)
+        return kept
+    }
+
+    private func want(_ rules: [String], _ path: String, _ interface: String, _ member: String) -> Bool {
+        self.rules(rules).want(path: path, interface: interface, member: member)
     }
 
     @Test("A rule is met where all that it says of a signal is so")
@@ -58,8 +63,7 @@ struct SignalRulesTests {
 
     @Test("One of several rules is enough, and what is removed holds as often as it was added")
     func several() {
-        var rules = SignalRules()
-        for rule in ["member='A'", "member='B'", "member='A'"] { _ = rules.add(rule) }
+        var rules = rules(["member='A'", "member='B'", "member='A'"])
         func wants(_ member: String) -> Bool { rules.want(path: "/a", interface: "x.y", member: member) }
         #expect(wants("A") && wants("B") && !wants("C"))
         rules.remove("member='A'")
@@ -74,12 +78,7 @@ struct SignalRulesTests {
         for rule in [
             "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',member='NameOwnerChanged'",
             "interface='org.freedesktop.DBus'", "type='method_call'", "type='error'",
-        ] {
-            var rules = SignalRules()
-            let isKept = rules.add(rule)
-            #expect(isKept)
-            #expect(rules.isEmpty, "\(rule)")
-        }
+        ] { #expect(rules([rule]).isEmpty, "\(rule)") }
     }
 
     @Test("Values are quoted as the specification has it")
@@ -94,11 +93,7 @@ struct SignalRulesTests {
 
     @Test("There is a bound")
     func bound() {
-        var rules = SignalRules()
-        for number in 0..<SignalRules.rulesMax {
-            let isKept = rules.add("member='M\(number)'")
-            #expect(isKept)
-        }
+        var rules = rules((0..<SignalRules.rulesMax).map { "member='M\($0)'" })
         let isKept = rules.add("member='OneMore'")
         #expect(!isKept)
     }

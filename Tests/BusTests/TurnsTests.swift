@@ -2,8 +2,8 @@ import ArbiterProtocol
 import Bus
 import BusTesting
 import Glibc
-import Loop
 import Synchronization
+import System
 import Testing
 
 /// Two peers of a server on one loop, each with an account of its own, and the order in which their messages arrived.
@@ -36,18 +36,14 @@ private final class TwoPeers: BusConnectionDelegate {
     }
     func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {}
 
-    func signal(_ peer: Int, _ member: String) throws {
-        let signal = try #require(
-            BusMessage.signal(on: clients[peer], path: "/a", interface: "org.camarb.Test", member: member))
-        #expect(signal.send())
-    }
+    func signal(_ peer: Int, _ member: String) { #expect(clients[peer].tell(member)) }
 }
 
 @Suite struct TurnsTests {
     @Test func whoFloodsDoesNotKeepAnotherAccountWaiting() throws {
         let peers = try TwoPeers()
-        for _ in 0..<500 { try peers.signal(0, "Flood") }
-        try peers.signal(1, "Call")
+        for _ in 0..<500 { peers.signal(0, "Flood") }
+        peers.signal(1, "Call")
         try peers.loop.turn(until: { peers.arrived.count == 501 })
         let place = try #require(peers.arrived.firstIndex { $0.member == "Call" })
         // One turn that may have begun before it asked, and one that may have been asked for.
@@ -64,10 +60,10 @@ private final class TwoPeers: BusConnectionDelegate {
                 return parts.count == 3
             }
         }
-        try peers.signal(0, "Long")
-        try peers.signal(0, "After")
+        peers.signal(0, "Long")
+        peers.signal(0, "After")
         try peers.loop.turn(until: { peers.arrived.contains { $0.member == "Long" } })
-        try peers.signal(1, "Other")
+        peers.signal(1, "Other")
         try peers.loop.turn(until: { peers.arrived.count == 3 })
         #expect(parts.count == 3)
         // Nothing of the same peer is read before the work is done, and another peer does not wait for its end.
@@ -85,10 +81,10 @@ private final class TwoPeers: BusConnectionDelegate {
                 return false
             }
         }
-        try peers.signal(0, "Long")
+        peers.signal(0, "Long")
         try peers.loop.turn(until: { parts == 2 })
         peers.onMessage = { _ in }
-        try peers.signal(1, "Other")
+        peers.signal(1, "Other")
         try peers.loop.turn(until: { peers.arrived.count == 2 })
         #expect(parts == 2)
     }
@@ -157,7 +153,7 @@ private final class TwoPeers: BusConnectionDelegate {
         isBegun = side.begin({}, done: { calls += 1 })
         #expect(isBegun)
         try loop.turn(until: { calls > 0 })
-        while try loop.turn(timeout: 0) {}
+        try loop.settle()
         #expect(nothing == [nil] && calls == 1 && !side.isBusy)
     }
 

@@ -3,120 +3,76 @@ import Bus
 import BusTesting
 import CLinux
 import Camarb
-import Glibc
-import Loop
+import Dispatch
+import Foundation
 import Synchronization
+import System
 import Testing
 
-/// A scratch directory that goes with the test.
-final class Scratch: Sendable {
-    let path: String
-    init() throws {
-        var template = Array("/tmp/camarb-test-XXXXXX".utf8CString)
-        path = try #require(
-            template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!).map { String(cString: $0) } })
-    }
-    deinit {
-        for name in ["socket", "lock"] { unlink(path + "/" + name) }
-        rmdir(path)
-    }
-}
-
-/// An echo server on a socket, on a thread of its own, until it is released.
+/// An echo server on a socket, on a thread of its own, until it is ended.
 final class EchoServer: Sendable {
     private let stop: Mutex<Wakeup?> = Mutex(nil)
-    let path: String
-    private let scratch: Scratch
+    private let folder: Scratch
+    var path: String { folder.path + "/socket" }
 
-    init(hangUpOn member: String = "HangUp") throws {
-        let scratch = try Scratch()
-        self.scratch = scratch
-        path = scratch.path + "/socket"
-        let ready = Mutex(false)
-        final class Box: Sendable {
-            let work: @Sendable () -> Void
-            init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+    init() throws {
+        folder = try Scratch()
+        let isServing = DispatchSemaphore(value: 0)
+        Thread.detachNewThread { [self] in
+            do { try serve(isServing) } catch { Issue.record(error) }
+            isServing.signal()
         }
-        let path = path
-        let started = DoneFlag()
-        let box = Box { [self] in
-            do {
-                let loop = try EventLoop()
-                let side = Recorder()
-                side.onMessage = { message in
-                    if message.member == member {
-                        message.connection.close()
-                    } else if message.member == "Signals" {
-                        for number in 0..<200 as Range<UInt64> {
-                            let signal = BusMessage.signal(
-                                on: message.connection, path: "/a", interface: "org.camarb.Test", member: "Tick")
-                            signal?.append(number)
-                            signal?.send()
-                        }
-                        message.answer()
-                    } else if message.member == "Echo" {
-                        if let arguments = try? message.arguments() { message.answer(arguments) }
-                    } else {
-                        message.answer(BrokerError(.unknownMethod, "There is no \(message.member)."))
-                    }
+        #expect(isServing.wait(timeout: .now() + 10) == .success)
+    }
+
+    private func serve(_ isServing: DispatchSemaphore) throws {
+        let loop = try EventLoop()
+        let side = Recorder()
+        side.onMessage = { message in
+            switch message.member {
+            case "HangUp": message.connection.close()
+            case "Signals":
+                for number in 0..<200 as Range<UInt64> {
+                    let signal = BusMessage.signal(
+                        on: message.connection, path: "/a", interface: "org.camarb.Test", member: "Tick")
+                    signal?.append(number)
+                    signal?.send()
                 }
-                var connections: [BusConnection] = []
-                let listener = try UnixListener(path: path, on: loop, onRefused: { _ in }) { descriptor in
-                    if let connection = try? BusConnection(
-                        adopting: descriptor, as: .server, on: loop, delegate: side)
-                    {
-                        connections.append(connection)
-                    }
-                }
-                let wakeup = try loop.addWakeup { loop.exit() }
-                stop.withLock { $0 = wakeup }
-                started.set()
-                _ = try loop.run()
-                for connection in connections { connection.close() }
-                _ = listener
-            } catch {
-                Issue.record(error)
-                started.set()
+                message.answer()
+            case "Echo": message.answer((try? message.arguments()) ?? [])
+            default: message.answer(BrokerError(.unknownMethod, "There is no \(message.member)."))
             }
         }
-        _ = ready
-        var thread = pthread_t()
-        #expect(
-            pthread_create(
-                &thread, nil,
-                { data in
-                    if let data { Unmanaged<Box>.fromOpaque(data).takeRetainedValue().work() }
-                    return nil
-                }, Unmanaged.passRetained(box).toOpaque()) == 0)
-        pthread_detach(thread)
-        started.wait()
+        var connections: [BusConnection] = []
+        let listener = try UnixListener(
+            path: path, on: loop, onRefused: { _ in },
+            onConnection: { descriptor in
+                if let connection = try? BusConnection(adopting: descriptor, as: .server, on: loop, delegate: side) {
+                    connections.append(connection)
+                }
+            })
+        let wakeup = try loop.addWakeup { loop.exit() }
+        stop.withLock { $0 = wakeup }
+        isServing.signal()
+        _ = try loop.run()
+        for connection in connections { connection.close() }
+        withExtendedLifetime(listener) {}
     }
 
     func end() { stop.withLock { $0?.signal() } }
 }
 
-/// Set on one thread, waited for on another.
-final class DoneFlag: Sendable {
-    private let descriptors: (Int32, Int32)
-    init() {
-        var ends: [Int32] = [-1, -1]
-        _ = pipe(&ends)
-        descriptors = (ends[0], ends[1])
-    }
-    deinit {
-        close(descriptors.0)
-        close(descriptors.1)
-    }
-    func set() { _ = write(descriptors.1, "x", 1) }
-    func wait() {
-        var poller = pollfd(fd: descriptors.0, events: Int16(POLLIN), revents: 0)
-        #expect(poll(&poller, 1, 10_000) == 1)
-    }
-}
-
 @Suite struct BusTransportTests {
     private func call(_ member: String, _ arguments: [WireValue] = []) -> WireCall {
         WireCall(path: "/a", interface: "org.camarb.Test", member: member, arguments: arguments)
+    }
+
+    /// The body fails, since there is no connection; with what sentence.
+    @discardableResult
+    private func disconnected<Answer>(_ body: () async throws -> Answer) async -> String {
+        let error = await #expect(throws: BrokerError.self) { _ = try await body() }
+        #expect(error?.kind == .disconnected)
+        return error?.message ?? ""
     }
 
     @Test func callsAndTheirAnswersFindEachOther() async throws {
@@ -157,15 +113,9 @@ final class DoneFlag: Sendable {
         let server = try EchoServer()
         let transport = try BusTransport.connect(address: server.path)
         let seen = Mutex<[WireValue]>([])
-        let (signals, more) = AsyncStream<Void>.makeStream()
-        transport.start(
-            onSignal: { signal in
-                seen.withLock { $0 += signal.arguments }
-                more.yield()
-            }, onEnd: { _ in })
+        transport.start(onSignal: { signal in seen.withLock { $0 += signal.arguments } }, onEnd: { _ in })
         _ = try await transport.call(call("Signals"))
         #expect(seen.withLock { $0 } == (0..<200).map { .uint64($0) })
-        _ = signals
         server.end()
     }
 
@@ -174,20 +124,10 @@ final class DoneFlag: Sendable {
         let transport = try BusTransport.connect(address: server.path)
         let (ends, told) = AsyncStream<BrokerError>.makeStream()
         transport.start(onSignal: { _ in }, onEnd: { told.yield($0) })
-        do {
-            _ = try await transport.call(call("HangUp"))
-            Issue.record("The call was answered.")
-        } catch {
-            #expect(error.kind == .disconnected)
-        }
+        await disconnected { try await transport.call(call("HangUp")) }
         var iterator = ends.makeAsyncIterator()
         #expect(await iterator.next()?.kind == .disconnected)
-        do {
-            _ = try await transport.call(call("Echo"))
-            Issue.record("The call was answered.")
-        } catch {
-            #expect(error.kind == .disconnected)
-        }
+        await disconnected { try await transport.call(call("Echo")) }
         server.end()
     }
 
@@ -206,27 +146,16 @@ final class DoneFlag: Sendable {
         close(b)
     }
 
-    @Test func noSocketAndNobodyListeningAreToldApart() throws {
-        let scratch = try Scratch()
-        let path = scratch.path + "/socket"
-        do {
-            _ = try BusTransport.connect(address: path)
-            Issue.record("It connected.")
-        } catch {
-            #expect(error.kind == .disconnected)
-            #expect(error.message == "There is no broker's socket at \(path): camarbd has not been started.")
-        }
+    @Test func noSocketAndNobodyListeningAreToldApart() async throws {
+        let folder = try Scratch()
+        let path = folder.path + "/socket"
+        let none = await disconnected { try BusTransport.connect(address: path) }
+        #expect(none == "There is no broker's socket at \(path): camarbd has not been started.")
         // Bound and left behind, as by a broker that was killed.
         let left = camarb_unix_listen(path, 1)
         #expect(left >= 0)
         close(left)
-        do {
-            _ = try BusTransport.connect(address: path)
-            Issue.record("It connected.")
-        } catch {
-            #expect(error.kind == .disconnected)
-            #expect(error.message.contains("nobody listens"))
-        }
+        #expect(await disconnected { try BusTransport.connect(address: path) }.contains("nobody listens"))
     }
 
     @Test func addressesAreReadAsDBusWritesThem() throws {
@@ -239,8 +168,8 @@ final class DoneFlag: Sendable {
     }
 
     @Test func aStaleSocketIsReplacedAndALiveOneIsNot() throws {
-        let scratch = try Scratch()
-        let path = scratch.path + "/socket"
+        let folder = try Scratch()
+        let path = folder.path + "/socket"
         let left = camarb_unix_listen(path, 1)
         close(left)
         let loop = try EventLoop()

@@ -15,17 +15,13 @@ struct ClientTests {
             try await session.startRunning()
             transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
             transport.send(Self.interruption, sequence: 2)
-            transport.end(BrokerError(.disconnected, "The broker is gone."))
+            transport.end()
             var seen: [ClientEvent] = []
             for await event in session.events { seen.append(event) }
             return seen
         }
-        #expect(
-            seen == [
-                .didStartRunning(GrantID(1)), ClientEvent(Self.interruption),
-                .ended(BrokerError(.disconnected, "The broker is gone.")),
-            ])
-        guard case .wasInterrupted(let interruption) = seen[1] else { return }
+        #expect(seen == [.didStartRunning(GrantID(1)), ClientEvent(Self.interruption), .ended(.gone)])
+        let interruption = try #require(seen[1].interruption)
         #expect(interruption.reason == .videoDeviceInUseByAnotherClient)
         #expect(interruption.interrupter == .app("call"))
     }
@@ -151,95 +147,68 @@ struct ClientTests {
     @Test("A missing event ends the session: its state would not be known", arguments: [UInt64(1), 3, 0])
     func gapsEndTheSession(second: UInt64) async throws {
         let transport = MemoryTransport()
-        let client = CameraClient(over: transport)
-        let session = try await client.makeSession()
-        var events = session.events.makeAsyncIterator()
+        var session = try await OpenSession(at: transport)
         transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
         transport.send(.didStopRunning, sequence: second)
-        #expect(await events.next() == .didStartRunning(GrantID(1)))
-        guard case .ended(let error) = await events.next() else {
-            Issue.record("The gap went unnoticed.")
-            return
-        }
+        #expect(await session.events.next() == .didStartRunning(GrantID(1)))
+        let error = try #require(await session.events.next()?.end, "The gap went unnoticed.")
         #expect(error.message.contains("event \(second) of session 7 where 2 was due"))
-        #expect(await events.next() == nil)
+        #expect(await session.events.next() == nil)
         #expect(await transport.waitForCall("Close") != nil)
-        _ = session.id
+        _ = session.handle.id
     }
 
     @Test("A malformed signal ends its session with what is wrong, and no other session")
     func malformedSignals() async throws {
         let transport = MemoryTransport()
-        let client = CameraClient(over: transport)
-        let session = try await client.makeSession()
-        var events = session.events.makeAsyncIterator()
+        var session = try await OpenSession(at: transport)
         transport.send(
             WireSignal(
                 path: "/org/camarb/session/7", interface: InterfaceName.session, member: "DidStartRunning",
                 arguments: [.string("x")]))
-        guard case .ended(let error) = await events.next() else {
-            Issue.record("The signal was taken.")
-            return
-        }
-        #expect(error.kind == .invalidArguments)
-        try await client.subscribeToDecisions()
-        _ = session.id
+        #expect(await session.events.next()?.end?.kind == .invalidArguments)
+        try await session.client.subscribeToDecisions()
     }
 
     @Test("Events left unread end the session instead of growing without bound or getting lost")
     func boundedQueue() async throws {
         let transport = MemoryTransport()
-        let client = CameraClient(over: transport)
-        let session = try await client.makeSession()
+        let session = try await OpenSession(at: transport)
         for sequence in UInt64(1)...1500 { transport.send(.didStopRunning, sequence: sequence) }
-        var count = 0
-        for await event in session.events {
-            if case .ended(let error) = event {
-                #expect(error.kind == .outOfResources)
-            } else {
-                count += 1
-            }
-        }
-        #expect(count == 1024)
+        var seen: [ClientEvent] = []
+        for await event in session.handle.events { seen.append(event) }
+        #expect(seen.count == 1024 + 1 && seen.last?.end?.kind == .outOfResources)
         #expect(await transport.waitForCall("Close") != nil)
-        _ = session.id
+        _ = session.handle.id
     }
 
     @Test("A cancelled reader is told so, and another may go on")
     func cancelledReaders() async throws {
         let transport = MemoryTransport()
-        let client = CameraClient(over: transport)
-        let session = try await client.makeSession()
-        let events = session.events
+        var session = try await OpenSession(at: transport)
+        let events = session.handle.events
         let reader = Task {
             var iterator = events.makeAsyncIterator()
             return await iterator.next()
         }
         reader.cancel()
-        guard case .ended(let error) = await reader.value else {
-            Issue.record("The cancelled reader got an event.")
-            return
-        }
-        #expect(error.kind == .failed)
+        #expect(await reader.value?.end?.kind == .failed)
         transport.send(.didStopRunning, sequence: 1)
-        var iterator = events.makeAsyncIterator()
-        #expect(await iterator.next() == .didStopRunning)
-        _ = session.id
+        #expect(await session.events.next() == .didStopRunning)
     }
 
     @Test("After the connection's end every call throws why, and the transport is not asked")
     func callsAfterTheEnd() async throws {
         let transport = MemoryTransport()
         let client = CameraClient(over: transport)
-        let gone = BrokerError(.disconnected, "The broker is gone.")
-        transport.end(gone)
+        transport.end()
         transport.end(BrokerError(.failed, "Only the first reason counts."))
         let error = await #expect(throws: BrokerError.self) { try await client.subscribeToDecisions() }
-        #expect(error == gone)
+        #expect(error == .gone)
         await #expect(throws: BrokerError.self) { try await client.withSession { _ in } }
         #expect(transport.callsSoFar.isEmpty)
         var notices = client.brokerNotices.makeAsyncIterator()
-        #expect(await notices.next() == .ended(gone))
+        #expect(await notices.next() == .ended(.gone))
     }
 
     @Test("What the broker tells everybody is read in full, and what a newer one adds is passed over")

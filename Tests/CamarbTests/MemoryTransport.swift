@@ -72,11 +72,90 @@ final class MemoryTransport: Transport {
         send(SessionSignal(sequence: sequence, decision: decision, event: event).signal(of: session))
     }
 
-    func end(_ error: BrokerError) { state.withLock { $0.onEnd }?(error) }
+    func end(_ error: BrokerError = .gone) { state.withLock { $0.onEnd }?(error) }
 
     /// The next call of `member`; the suites' time limit bounds the wait.
     func waitForCall(_ member: String) async -> WireCall? {
         for await call in calls where call.member == member { return call }
         return nil
     }
+}
+
+/// Brokers in memory, one after the other: the n-th connection reaches the n-th.
+final class Brokers: Sendable {
+    private let all: [MemoryTransport]
+    private let next = Mutex(0)
+
+    init(_ all: [MemoryTransport]) { self.all = all }
+
+    /// What connects to the next, and is refused when there is none.
+    func transport() throws(BrokerError) -> ReconnectingTransport {
+        try ReconnectingTransport(holdMax: .seconds(600), minute: .seconds(600)) {
+            [self] () throws(BrokerError) -> any Transport in
+            let number = next.withLock { next in
+                next += 1
+                return next - 1
+            }
+            guard number < all.count else { throw BrokerError(.disconnected, "There is no further broker.") }
+            return all[number]
+        }
+    }
+}
+
+/// A session at a broker in memory, and what it is told.
+struct OpenSession: ~Copyable {
+    let client: CameraClient
+    let handle: SessionHandle
+    var events: Notices<ClientEvent>.AsyncIterator
+
+    /// - Parameter runs: it asks to run.
+    init(
+        of client: CameraClient, camera: String = "front",
+        _ asked: [ConfigurationKey: ConfigurationValue] = [:], runs: Bool = false
+    ) async throws {
+        let handle = try await client.makeSession(camera: camera, configuration: Configuration(asked))
+        if runs { try await handle.startRunning() }
+        self.client = client
+        events = handle.events.makeAsyncIterator()
+        self.handle = handle
+    }
+
+    init(
+        at transport: any Transport, camera: String = "front",
+        _ asked: [ConfigurationKey: ConfigurationValue] = [:], runs: Bool = false
+    ) async throws {
+        try await self.init(of: CameraClient(over: transport), camera: camera, asked, runs: runs)
+    }
+}
+
+extension BrokerError {
+    static let gone = BrokerError(.disconnected, "The broker ended.")
+}
+
+extension SessionEvent {
+    /// An interruption that says the least.
+    static func interrupted(
+        _ id: InterruptionID = 1, for cause: Cause = .videoDeviceInUseByAnotherClient, by app: String? = nil,
+        cutting recording: RecordingID? = nil
+    ) -> SessionEvent {
+        .wasInterrupted(
+            id: id, causes: CauseSet([cause]), interrupter: app.map { Interrupter.app($0) }, cutting: recording,
+            rule: "r")
+    }
+
+    static func uninterrupted(_ id: InterruptionID = 1, for cause: Cause = .videoDeviceInUseByAnotherClient) -> Self {
+        .interruptionEnded(id: id, causesItHad: CauseSet([cause]), duration: .zero, willResume: true)
+    }
+
+    /// Something to wait for.
+    static let marker = SessionEvent.runtimeError(code: "marker", message: "")
+}
+
+/// What an event carries.
+extension ClientEvent {
+    static let marker = ClientEvent(SessionEvent.marker)
+    var interruption: Interruption? { if case .wasInterrupted(let told) = self { told } else { nil } }
+    var interruptionEnd: InterruptionEnd? { if case .interruptionEnded(let told) = self { told } else { nil } }
+    var finished: RecordingFinished? { if case .recordingFinished(let told) = self { told } else { nil } }
+    var end: BrokerError? { if case .ended(let told) = self { told } else { nil } }
 }

@@ -2,57 +2,30 @@ import ArbiterProtocol
 import Camarb
 import Testing
 
+/// The order of the tables here.
+private let orientations: [VideoOrientation] = [.portrait, .portraitUpsideDown, .landscapeRight, .landscapeLeft]
+
 @Suite("Which side is up")
 struct OrientationTests {
     @Test(
-        "A device's orientation is a video's, with left and right exchanged",
-        arguments: [
-            (DeviceOrientation.portrait, VideoOrientation.portrait),
-            (.portraitUpsideDown, .portraitUpsideDown),
-            (.landscapeLeft, .landscapeRight),
-            (.landscapeRight, .landscapeLeft),
-        ])
-    func device(_ device: DeviceOrientation, _ video: VideoOrientation) {
-        #expect(VideoOrientation(device) == video)
-        #expect(DeviceOrientation(video) == device)
-        for last in VideoOrientation.allCases { #expect(last.following(device) == video) }
+        "A device's orientation is a video's, with left and right exchanged; face up, face down and unknown leave the last"
+    )
+    func device() {
+        let devices: [DeviceOrientation] = [.portrait, .portraitUpsideDown, .landscapeLeft, .landscapeRight]
+        for (device, video) in zip(devices, orientations) {
+            #expect(VideoOrientation(device) == video && DeviceOrientation(video) == device)
+            for last in orientations { #expect(last.following(device) == video) }
+        }
+        for device: DeviceOrientation in [.faceUp, .faceDown, .unknown] {
+            #expect(VideoOrientation(device) == nil)
+            for last in orientations { #expect(last.following(device) == last) }
+        }
     }
 
-    @Test(
-        "Face up, face down and unknown leave the last orientation",
-        arguments: [
-            DeviceOrientation.faceUp, .faceDown, .unknown,
-        ])
-    func flat(_ device: DeviceOrientation) {
-        #expect(VideoOrientation(device) == nil)
-        for last in VideoOrientation.allCases { #expect(last.following(device) == last) }
-    }
+    @Test("Portrait 0, upside down π, landscape right −π/2, landscape left π/2")
+    func angle() { #expect(orientations.map(\.angle) == [0, Double.pi, -Double.pi / 2, Double.pi / 2]) }
 
-    @Test("A device that is turned, laid down and taken up again has one orientation after the other")
-    func story() {
-        let held: [DeviceOrientation] = [
-            .unknown, .landscapeLeft, .faceUp, .portrait, .faceDown, .unknown, .landscapeRight, .portraitUpsideDown,
-        ]
-        var seen: [VideoOrientation] = []
-        for device in held { seen.append((seen.last ?? .portrait).following(device)) }
-        #expect(
-            seen == [
-                .portrait, .landscapeRight, .landscapeRight, .portrait, .portrait, .portrait, .landscapeLeft,
-                .portraitUpsideDown,
-            ])
-    }
-
-    @Test(
-        "Portrait 0, upside down π, landscape right −π/2, landscape left π/2",
-        arguments: [
-            (VideoOrientation.portrait, 0.0), (.portraitUpsideDown, Double.pi), (.landscapeRight, -Double.pi / 2),
-            (.landscapeLeft, Double.pi / 2),
-        ])
-    func angle(_ orientation: VideoOrientation, _ angle: Double) {
-        #expect(orientation.angle == angle)
-    }
-
-    /// The rows are videos, the columns references; both in the order portrait, upside down, landscape right, landscape left.
+    /// The rows are videos, the columns references.
     private static let quarters: [CameraPosition: [[Int]]] = [
         // video − reference + π/2
         .back: [[1, -1, 2, 0], [-1, 1, 0, 2], [0, 2, 1, -1], [2, 0, -1, 1]],
@@ -63,11 +36,10 @@ struct OrientationTests {
 
     @Test("A file is turned by video − reference + π/2 for a back camera, by reference − video + π/2 for a front one")
     func fileAngles() throws {
-        let order: [VideoOrientation] = [.portrait, .portraitUpsideDown, .landscapeRight, .landscapeLeft]
         for position in CameraPosition.allCases {
             let rows = try #require(Self.quarters[position])
-            for (video, row) in zip(order, rows) {
-                for (reference, quarters) in zip(order, row) {
+            for (video, row) in zip(orientations, rows) {
+                for (reference, quarters) in zip(orientations, row) {
                     let angle = video.fileAngle(of: position, reference: reference)
                     #expect(angle == Double(quarters) * .pi / 2, "\(position), \(video), \(reference)")
                     #expect(angle > -.pi && angle <= .pi)
@@ -94,7 +66,6 @@ struct ExifOrientationTests {
     private static let table: [CameraPosition: [UInt8]] = [
         .back: [6, 8, 1, 3, 5, 7, 2, 4], .external: [6, 8, 1, 3, 5, 7, 2, 4], .front: [6, 8, 3, 1, 5, 7, 4, 2],
     ]
-    private static let order: [VideoOrientation] = [.portrait, .portraitUpsideDown, .landscapeRight, .landscapeLeft]
 
     @Test(
         "Each orientation, mirrored or not, is one of Exif's eight and comes back from it",
@@ -103,7 +74,7 @@ struct ExifOrientationTests {
         let numbers = try #require(Self.table[position])
         #expect(Set(numbers).count == 8)
         for (index, number) in numbers.enumerated() {
-            let (orientation, isMirrored) = (Self.order[index % 4], index >= 4)
+            let (orientation, isMirrored) = (orientations[index % 4], index >= 4)
             let exif = ExifOrientation(orientation, isMirrored: isMirrored, of: position)
             #expect(exif.rawValue == number)
             #expect(exif.videoOrientation(of: position) == orientation && exif.isMirrored == isMirrored)
@@ -111,20 +82,16 @@ struct ExifOrientationTests {
         }
     }
 
-    @Test(
-        "Pixels whose lines the camera has reversed are seen as those that a viewer exchanges",
-        arguments: [
-            (UInt8(1), UInt8(2)), (2, 1), (3, 4), (4, 3), (5, 8), (6, 7), (7, 6), (8, 5),
-        ])
-    func reversed(_ asSensor: UInt8, _ asReversed: UInt8) throws {
-        let (seen, same) = (
-            try #require(ExifOrientation(rawValue: asSensor)), try #require(ExifOrientation(rawValue: asReversed))
-        )
-        #expect(seen.ofMirroredPixels == same)
+    @Test("Pixels whose lines the camera has reversed are seen as those that a viewer exchanges")
+    func reversed() throws {
         // Three lines of four: each case makes of them what nothing else does.
         let pixels = [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]
-        #expect(Self.shown(pixels, seen) == Self.shown(pixels.map { $0.reversed() }, same))
         #expect(Set(ExifOrientation.allCases.map { Self.shown(pixels, $0) }).count == 8)
+        for (seen, exchanged) in zip(ExifOrientation.allCases, [2, 1, 4, 3, 8, 7, 6, 5] as [UInt8]) {
+            let same = seen.ofMirroredPixels
+            #expect(same.rawValue == exchanged)
+            #expect(Self.shown(pixels, seen) == Self.shown(pixels.map { $0.reversed() }, same))
+        }
     }
 
     /// By the standard's own words: on which side of what is seen the first row and the first column lie.

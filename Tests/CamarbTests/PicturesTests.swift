@@ -10,7 +10,6 @@ import Testing
 @Suite("A session's pictures", .timeLimit(.minutes(10)))
 struct PicturesTests {
     static let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
-    static let gone = BrokerError(.disconnected, "The broker ended.")
 
     /// What `OpenStream` answers, one after the other; with nothing left it is refused.
     final class Streams: Sendable {
@@ -26,7 +25,7 @@ struct PicturesTests {
         }
     }
 
-    func broker(_ streams: Result<Int32, BrokerError>...) -> MemoryTransport {
+    static func broker(_ streams: Result<Int32, BrokerError>...) -> MemoryTransport {
         let streams = Streams(streams)
         return MemoryTransport { _, call throws(BrokerError) in
             call.member == "OpenStream" ? try streams.next() : try MemoryTransport.standardAnswer(call)
@@ -34,11 +33,31 @@ struct PicturesTests {
     }
 
     /// Sends a frame whose luma is `level`, and whose chroma is one more.
-    func send(_ level: UInt8, as sequence: UInt64, on sender: FrameSender, flags: FrameRecord.Flags = []) {
+    static func send(_ level: UInt8, as sequence: UInt64, on sender: FrameSender, flags: FrameRecord.Flags = []) {
         guard let index = sender.writable() else { return }
         let memory = sender.memory(index)
         for place in 0..<sender.layout.bytes { memory[place] = place < sender.layout.lumaBytes ? level : level + 1 }
         sender.deliver(index, sequence: sequence, timestamp: Int64(sequence), flags: flags)
+    }
+
+    /// A session that runs under grant 1, and somebody who looks.
+    struct Looking: ~Copyable {
+        let transport: MemoryTransport
+        let client: CameraClient
+        let session: SessionHandle
+        var pictures: Pictures.AsyncIterator
+
+        init(at transport: MemoryTransport) async throws {
+            let client = CameraClient(over: transport)
+            let session = try await client.makeSession(camera: "back")
+            transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
+            self.transport = transport
+            self.client = client
+            pictures = session.pictures.makeAsyncIterator()
+            self.session = session
+        }
+
+        var opened: Int { transport.callsSoFar.count { $0.member == "OpenStream" } }
     }
 
     /// Waits for what another thread does; the suite's limit bounds it.
@@ -56,11 +75,11 @@ struct PicturesTests {
     @Test("A picture is what was captured, plane by plane, and goes back when nobody has it any more")
     func aPictureComesAndGoesBack() async throws {
         let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let transport = broker(.success(theirs))
+        let transport = Self.broker(.success(theirs))
         let client = CameraClient(over: transport)
         try await client.withSession(camera: "front") { session in
             transport.send(.didStartRunning(grant: GrantID(4)), sequence: 1)
-            send(77, as: 1, on: sender, flags: .slate)
+            Self.send(77, as: 1, on: sender, flags: .slate)
             var pictures = session.pictures.makeAsyncIterator()
             var picture = try await pictures.next()
             do {
@@ -82,7 +101,7 @@ struct PicturesTests {
             for number in 2...20 as ClosedRange<UInt64> {
                 // The one before goes back when the next one takes its place.
                 picture = nil
-                send(UInt8(number), as: number, on: sender)
+                Self.send(UInt8(number), as: number, on: sender)
                 picture = try await pictures.next()
                 #expect(picture?.sequence == number)
                 try await until { sender.takeReleases() && sender.framesSent == number }
@@ -94,7 +113,7 @@ struct PicturesTests {
     @Test("Nothing is opened before somebody looks, and while a session may not preview")
     func nothingIsOpenedEarly() async throws {
         let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let transport = broker(.success(theirs))
+        let transport = Self.broker(.success(theirs))
         let client = CameraClient(over: transport)
         let session = try await client.makeSession()
         transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
@@ -105,7 +124,7 @@ struct PicturesTests {
         try await session.ready(for: 1)
         #expect(!transport.callsSoFar.contains { $0.member == "OpenStream" })
         transport.send(.accessChanged(.all, causes: CauseSet(), rule: "r"), sequence: 3)
-        send(5, as: 1, on: sender)
+        Self.send(5, as: 1, on: sender)
         #expect(try await pictures.next()?.sequence == 1)
         try await session.close()
     }
@@ -114,93 +133,95 @@ struct PicturesTests {
     func picturesGoOn() async throws {
         let (first, firstEnd) = try FrameSender.open(layout: Self.layout)
         let (second, secondEnd) = try FrameSender.open(layout: Self.layout)
-        let transport = broker(.success(firstEnd), .success(secondEnd))
-        let client = CameraClient(over: transport)
-        let session = try await client.makeSession()
-        transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-        var pictures = session.pictures.makeAsyncIterator()
-        send(1, as: 1, on: first)
-        let kept = try #require(try await pictures.next())
+        var looking = try await Looking(at: Self.broker(.success(firstEnd), .success(secondEnd)))
+        Self.send(1, as: 1, on: first)
+        let kept = try #require(try await looking.pictures.next())
         // One more lies there when the camera is taken away: it is blank, and nobody sees it.
-        send(2, as: 2, on: first)
+        Self.send(2, as: 2, on: first)
         first.close()
         #expect(!kept.isIntact)
-        transport.send(ClientTests.interruption, sequence: 2)
-        transport.send(.didStopRunning, sequence: 3)
-        transport.send(
+        looking.transport.send(ClientTests.interruption, sequence: 2)
+        looking.transport.send(.didStopRunning, sequence: 3)
+        looking.transport.send(
             .interruptionEnded(id: 1, causesItHad: CauseSet(), duration: .seconds(1), willResume: true), sequence: 4)
-        transport.send(.didStartRunning(grant: GrantID(2)), sequence: 5)
-        send(9, as: 1, on: second)
-        let next = try #require(try await pictures.next())
+        looking.transport.send(.didStartRunning(grant: GrantID(2)), sequence: 5)
+        Self.send(9, as: 1, on: second)
+        let next = try #require(try await looking.pictures.next())
         #expect(next.grant == GrantID(2) && next.isIntact)
         next.y.withUnsafeBytes { #expect($0[0] == 9) }
         // A picture of a stream that is over is black, and can be read for as long as it is kept.
         kept.y.withUnsafeBytes { bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
-        try await session.close()
+        try await looking.session.close()
+    }
+
+    @Test("Over a switch of cameras they go on with those of the other camera, whatever is said to be reopened")
+    func picturesGoOnFromAnotherCamera() async throws {
+        let (first, firstEnd) = try FrameSender.open(layout: Self.layout)
+        let (second, secondEnd) = try FrameSender.open(layout: Self.layout)
+        var looking = try await Looking(at: Self.broker(.success(firstEnd), .success(secondEnd)))
+        Self.send(1, as: 1, on: first)
+        #expect(try await looking.pictures.next()?.grant == GrantID(1))
+        try await looking.session.configure(Configuration([.camera: .text("front")]))
+        first.close()
+        looking.transport.send(.didStopRunning, sequence: 2)
+        looking.transport.send(.didStartRunning(grant: GrantID(2)), sequence: 3)
+        looking.transport.send(.connectionsFormed(camera: CameraID("front"), reopen: [.preview]), sequence: 4)
+        Self.send(9, as: 1, on: second)
+        #expect(try await looking.pictures.next()?.grant == GrantID(2))
+        #expect(looking.opened == 2)
+        try await looking.session.close()
     }
 
     @Test("Whoever is slow gets the newest picture, and the flags of those that were dropped")
     func theNewestIsKept() async throws {
         let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let transport = broker(.success(theirs))
-        let client = CameraClient(over: transport)
-        let session = try await client.makeSession()
-        transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-        var pictures = session.pictures.makeAsyncIterator()
-        send(1, as: 1, on: sender)
-        #expect(try await pictures.next()?.sequence == 1)
+        var looking = try await Looking(at: Self.broker(.success(theirs)))
+        Self.send(1, as: 1, on: sender)
+        #expect(try await looking.pictures.next()?.sequence == 1)
         for number in 2...9 as ClosedRange<UInt64> {
             // Read, and given back for the next one, while nobody asks.
-            send(1, as: number, on: sender, flags: number == 3 ? .configurationChanged : [])
+            Self.send(1, as: number, on: sender, flags: number == 3 ? .configurationChanged : [])
             try await until { sender.takeReleases() && sender.framesSent == number }
         }
-        let newest = try #require(try await pictures.next())
+        let newest = try #require(try await looking.pictures.next())
         #expect(newest.sequence >= 8 && newest.flags == .configurationChanged)
         #expect(sender.framesDropped == 0)
-        try await session.close()
+        try await looking.session.close()
     }
 
     @Test("Two pictures that are kept stall nobody: frames are dropped, and the newest comes when one is gone")
     func keepingPictures() async throws {
         let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let transport = broker(.success(theirs))
-        let client = CameraClient(over: transport)
-        let session = try await client.makeSession()
-        transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-        var pictures = session.pictures.makeAsyncIterator()
-        send(1, as: 1, on: sender)
-        var first = try await pictures.next()
-        send(2, as: 2, on: sender)
-        let second = try await pictures.next()
-        for number in 3...9 as ClosedRange<UInt64> { send(UInt8(number), as: number, on: sender) }
+        var looking = try await Looking(at: Self.broker(.success(theirs)))
+        Self.send(1, as: 1, on: sender)
+        var first = try await looking.pictures.next()
+        Self.send(2, as: 2, on: sender)
+        let second = try await looking.pictures.next()
+        for number in 3...9 as ClosedRange<UInt64> { Self.send(UInt8(number), as: number, on: sender) }
         #expect(sender.isOpen && sender.framesSent == 2)
         #expect(first?.sequence == 1 && second?.sequence == 2)
         first = nil
         try await until { sender.takeReleases() && sender.framesSent == 3 }
-        #expect(try await pictures.next()?.sequence == 9)
+        #expect(try await looking.pictures.next()?.sequence == 9)
         #expect(second?.isIntact == true)
-        try await session.close()
+        try await looking.session.close()
     }
 
     @Test("What was copied from a picture is intact until other buffers, or the end, have been said")
     func intactness() async throws {
         let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let transport = broker(.success(theirs))
-        let client = CameraClient(over: transport)
-        let session = try await client.makeSession()
-        transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-        var pictures = session.pictures.makeAsyncIterator()
-        send(1, as: 1, on: sender)
-        let before = try #require(try await pictures.next())
+        var looking = try await Looking(at: Self.broker(.success(theirs)))
+        Self.send(1, as: 1, on: sender)
+        let before = try #require(try await looking.pictures.next())
         #expect(before.isIntact)
         try sender.replaceBuffers(layout: Self.layout)
         #expect(!before.isIntact)
-        send(2, as: 2, on: sender)
-        let after = try #require(try await pictures.next())
+        Self.send(2, as: 2, on: sender)
+        let after = try #require(try await looking.pictures.next())
         #expect(after.sequence == 2 && after.isIntact)
         sender.close()
         #expect(!after.isIntact)
-        try await session.close()
+        try await looking.session.close()
     }
 
     @Test("Memory that is not sealed is refused with a fault, once, and the next grant's pictures come")
@@ -218,11 +239,10 @@ struct PicturesTests {
         ).encode()
         try #require(camarb_packet_send(ours, record, record.count, unsealed) == 0)
         let (sender, secondEnd) = try FrameSender.open(layout: Self.layout)
-        let transport = broker(.success(theirs), .success(secondEnd))
-        let client = CameraClient(over: transport)
-        let session = try await client.makeSession()
+        let transport = Self.broker(.success(theirs), .success(secondEnd))
+        let session = try await OpenSession(at: transport)
         transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-        let pictures = session.pictures
+        let pictures = session.handle.pictures
         let fault = await error { for try await _ in pictures { Issue.record("a picture came") } }
         #expect(fault?.kind == .recorderFault)
         #expect(fault?.message.contains("not sealed") == true, "\(fault?.message ?? "nothing")")
@@ -231,45 +251,40 @@ struct PicturesTests {
         var again = pictures.makeAsyncIterator()
         transport.send(.didStopRunning, sequence: 2)
         transport.send(.didStartRunning(grant: GrantID(2)), sequence: 3)
-        send(1, as: 1, on: sender)
+        Self.send(1, as: 1, on: sender)
         #expect(try await again.next()?.grant == GrantID(2))
-        try await session.close()
+        try await session.handle.close()
     }
 
     @Test("A stream that ends, or is refused, while the session runs is opened anew after a moment")
     func aStreamIsOpenedAnew() async throws {
         let (first, firstEnd) = try FrameSender.open(layout: Self.layout)
         let (second, secondEnd) = try FrameSender.open(layout: Self.layout)
-        let transport = broker(
-            .success(firstEnd), .failure(BrokerError(.limitExceeded, "One stream a second.")), .success(secondEnd))
-        let client = CameraClient(over: transport)
-        let session = try await client.makeSession()
-        transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-        var pictures = session.pictures.makeAsyncIterator()
-        send(1, as: 1, on: first)
-        #expect(try await pictures.next()?.sequence == 1)
+        let refusal = BrokerError(.limitExceeded, "One stream a second.")
+        var looking = try await Looking(at: Self.broker(.success(firstEnd), .failure(refusal), .success(secondEnd)))
+        Self.send(1, as: 1, on: first)
+        #expect(try await looking.pictures.next()?.sequence == 1)
         first.close()
-        send(3, as: 7, on: second)
-        #expect(try await pictures.next()?.sequence == 7)
-        #expect(transport.callsSoFar.count { $0.member == "OpenStream" } == 3)
-        try await session.close()
+        Self.send(3, as: 7, on: second)
+        #expect(try await looking.pictures.next()?.sequence == 7)
+        #expect(looking.opened == 3)
+        try await looking.session.close()
     }
 
     @Test("A stream that was refused for good is a fault")
     func aRefusalIsAFault() async throws {
         let refusal = BrokerError(.accessDenied, "No.")
-        let transport = broker(.failure(refusal))
-        let client = CameraClient(over: transport)
-        let session = try await client.makeSession()
+        let transport = Self.broker(.failure(refusal))
+        let session = try await OpenSession(at: transport)
         transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-        let pictures = session.pictures
+        let pictures = session.handle.pictures
         #expect(await error { for try await _ in pictures {} } == refusal)
-        try await session.close()
+        try await session.handle.close()
     }
 
     @Test("A session that its client closed has no more pictures, and one that is lost says why")
     func pictureEnds() async throws {
-        let transport = broker()
+        let transport = Self.broker()
         let client = CameraClient(over: transport)
         let session = try await client.makeSession()
         let pictures = session.pictures
@@ -283,14 +298,14 @@ struct PicturesTests {
 
         let lost = try await client.makeSession()
         let others = lost.pictures
-        transport.end(Self.gone)
-        #expect(await error { for try await _ in others {} } == Self.gone)
+        transport.end(.gone)
+        #expect(await error { for try await _ in others {} } == .gone)
     }
 
     @Test("A cancelled reader leaves, and another goes on")
     func cancellation() async throws {
         let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let transport = broker(.success(theirs))
+        let transport = Self.broker(.success(theirs))
         let client = CameraClient(over: transport)
         let session = try await client.makeSession()
         let pictures = session.pictures
@@ -299,7 +314,7 @@ struct PicturesTests {
         try await reader.value
         var another = pictures.makeAsyncIterator()
         transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-        send(1, as: 1, on: sender)
+        Self.send(1, as: 1, on: sender)
         #expect(try await another.next()?.sequence == 1)
         try await session.close()
     }
@@ -307,35 +322,31 @@ struct PicturesTests {
     @Test("Whoever looks again after a while sees what is, and not what was")
     func lookingAgain() async throws {
         let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let transport = broker(.success(theirs))
-        let client = CameraClient(over: transport)
-        let session = try await client.makeSession()
+        let transport = Self.broker(.success(theirs))
+        let session = try await OpenSession(at: transport)
         transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-        let pictures = session.pictures
-        send(1, as: 1, on: sender)
+        let pictures = session.handle.pictures
+        Self.send(1, as: 1, on: sender)
         for try await picture in pictures {
             #expect(picture.sequence == 1)
             break
         }
         // Nobody reads: two are sent, and of the others the sender keeps the newest.
-        for number in 2...40 as ClosedRange<UInt64> { send(1, as: number, on: sender) }
+        for number in 2...40 as ClosedRange<UInt64> { Self.send(1, as: number, on: sender) }
         var again = pictures.makeAsyncIterator()
         try await until { sender.takeReleases() && sender.framesSent + sender.framesDropped == 40 }
         #expect(try await again.next()?.sequence == 40)
-        try await session.close()
+        try await session.handle.close()
     }
 
     @Test("A client that is let go of ends the thread that reads its streams, and closes them")
     func theThreadEnds() async throws {
         let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let transport = broker(.success(theirs))
+        let transport = Self.broker(.success(theirs))
         do {
-            let client = CameraClient(over: transport)
-            let session = try await client.makeSession()
-            transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-            var pictures = session.pictures.makeAsyncIterator()
-            send(1, as: 1, on: sender)
-            #expect(try await pictures.next()?.sequence == 1)
+            var looking = try await Looking(at: transport)
+            Self.send(1, as: 1, on: sender)
+            #expect(try await looking.pictures.next()?.sequence == 1)
         }
         // The socket is closed by the thread, which keeps what it watches until it ends.
         try await until { !sender.takeReleases() }

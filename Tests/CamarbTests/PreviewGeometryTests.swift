@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import BusTesting
 import Camarb
 import Testing
 
@@ -107,7 +108,7 @@ struct PreviewGeometryTests {
         "Each way is the other one backwards, in every view, orientation, gravity and camera",
         arguments: [UInt64](1...8))
     func inverse(seed: UInt64) throws {
-        var random = Numbers(state: seed)
+        var random = SeededNumbers(seed)
         func number(_ range: ClosedRange<Double>) -> Double { Double.random(in: range, using: &random) }
         for _ in 0..<500 {
             let mirroring: Bool? = [nil, false, true][Int(random.next() % 3)]
@@ -133,18 +134,5 @@ struct PreviewGeometryTests {
             #expect(
                 abs(again.x - touch.x) < 1e-6 && abs(again.y - touch.y) < 1e-6, "seed \(seed): \(geometry), \(touch)")
         }
-    }
-}
-
-/// SplitMix64: the same seed gives the same numbers on every machine.
-private struct Numbers: RandomNumberGenerator {
-    var state: UInt64
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var z = state
-        z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-        return z ^ (z >> 31)
     }
 }

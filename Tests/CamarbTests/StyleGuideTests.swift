@@ -1,5 +1,5 @@
 import Camarb
-import Glibc
+import Foundation
 import Testing
 
 /// The example of `docs/style.md` §6, as the compiler sees it: it imports the client library and nothing else.
@@ -29,27 +29,20 @@ private struct Example {
 @Suite struct StyleGuideTests {
     @Test("The example in docs/style.md §6 is the one that is compiled here")
     func theExampleIsTrue() throws {
-        let file = #filePath
-        let root = file.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
-        let here = try #require(Self.lines(file))
+        let root = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../..")
+        let here = try Self.lines(#filePath)
         let first = try #require(here.firstIndex { $0.hasSuffix("// From here on it is the page's.") })
         let last = try #require(here.firstIndex { $0.hasSuffix("// Up to here.") })
         let compiled = here[(first + 1)..<last].map { String($0.dropFirst(8)) }
 
-        let page = try #require(Self.lines(root + "/docs/style.md"))
+        let page = try Self.lines(root.appending(path: "docs/style.md").path)
         let section = try #require(page.firstIndex(of: "## 6. The client library"))
         let begin = try #require(page[section...].firstIndex(of: "```swift"))
         let end = try #require(page[begin...].firstIndex(of: "```"))
         #expect(Array(page[(begin + 1)..<end]) == compiled)
     }
 
-    private static func lines(_ path: String) -> [String]? {
-        guard let file = fopen(path, "r") else { return nil }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65536)
-        while case let count = fread(&chunk, 1, chunk.count, file), count > 0 { bytes += chunk[..<count] }
-        return String(decoding: bytes, as: UTF8.self)
-            .split(separator: "\n", omittingEmptySubsequences: false).map { String($0) }
+    private static func lines(_ path: String) throws -> [String] {
+        try String(contentsOfFile: path, encoding: .utf8).components(separatedBy: "\n")
     }
 }

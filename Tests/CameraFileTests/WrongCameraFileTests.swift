@@ -1,5 +1,6 @@
-import CameraFile
+import Foundation
 import Glibc
+import PolicyFile
 import Testing
 import TomlFile
 
@@ -8,37 +9,24 @@ import TomlFile
 /// `NAME.toml` has its messages in `NAME.expected`. `CAMARB_REWRITE=1` writes what is said now, and fails all the same.
 @Suite("The wrong cameras of Tests/wrong-cameras")
 struct WrongCameraFileTests {
-    /// The package's folder is two above this file's.
-    private static let folder: String = {
-        let parts = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-        return parts.joined(separator: "/") + "/Tests/wrong-cameras"
-    }()
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "wrong-cameras").path
+
+    private static let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
 
     /// In the order of their names.
     static let names = entries.filter { $0.hasSuffix(".toml") }.map { String($0.dropLast(5)) }.sorted()
 
-    private static let entries: [String] = {
-        guard let stream = opendir(folder) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            names.append(
-                withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
-        }
-        return names
-    }()
-
     @Test("Each gets exactly its messages, and is no camera", arguments: names)
-    func messages(name: String) throws { try expect("\(Self.folder)/\(name).toml", in: Self.folder, name) }
+    func messages(name: String) throws { try expect("\(name).toml", in: Self.folder, name) }
 
     @Test("A file of ten megabytes is refused before it is read to its end")
     func tenMegabytes() throws {
         try inFolder { folder in
-            let file = try #require(fopen("\(folder)/ten-megabytes.toml", "w"))
             let line = "# \(String(repeating: "x", count: 997))\n"
-            for _ in 0..<10_000 { fputs(line, file) }
-            fclose(file)
-            try expect("\(folder)/ten-megabytes.toml", in: folder, "ten-megabytes-generated")
+            try String(repeating: line, count: 10_000).write(
+                toFile: "\(folder)/ten-megabytes.toml", atomically: false, encoding: .utf8)
+            try expect("ten-megabytes.toml", in: folder, "ten-megabytes-generated")
         }
     }
 
@@ -46,13 +34,13 @@ struct WrongCameraFileTests {
     func pipe() throws {
         try inFolder { folder in
             try #require(mkfifo("\(folder)/pipe.toml", 0o600) == 0)
-            try expect("\(folder)/pipe.toml", in: folder, "a-pipe-generated")
+            try expect("pipe.toml", in: folder, "a-pipe-generated")
         }
     }
 
     @Test("A file that is not there is a problem without a line")
     func missing() throws {
-        try inFolder { try expect("\($0)/nowhere.toml", in: $0, "no-file-generated") }
+        try inFolder { try expect("nowhere.toml", in: $0, "no-file-generated") }
     }
 
     @Test("There are more than twenty, and no messages without a camera")
@@ -64,24 +52,18 @@ struct WrongCameraFileTests {
         }
     }
 
-    /// A folder of the test's own, with at most one file, gone with it.
+    /// A folder of the test's own, gone with it.
     private func inFolder(_ body: (String) throws -> Void) throws {
-        var template = Array("/tmp/camarb-cameras-XXXXXX\0".utf8CString.dropLast())
-        try #require(mkdtemp(&template) != nil)
-        let folder = template.withUnsafeBufferPointer {
-            String(decoding: $0.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        }
-        defer {
-            for name in ["ten-megabytes.toml", "pipe.toml"] { unlink("\(folder)/\(name)") }
-            rmdir(folder)
-        }
+        let folder = "/tmp/camarb-cameras-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
         try body(folder)
     }
 
-    /// Holds the messages, without the name of the folder that the files are in, to those that are written down.
-    private func expect(_ path: String, in folder: String, _ name: String) throws {
+    /// Holds the messages, without the name of the folder that the file is in, to those that are written down.
+    private func expect(_ file: String, in folder: String, _ name: String) throws {
         var found: FileProblems?
-        do { _ = try CameraFile.load(path: path) } catch { found = error }
+        do { _ = try CameraFile.load(path: "\(folder)/\(file)") } catch { found = error }
         let problems = try #require(found, "\(name) is not wrong")
         let said = (problems.description + "\n").split(separator: folder + "/", omittingEmptySubsequences: false)
             .joined()
@@ -89,13 +71,9 @@ struct WrongCameraFileTests {
             Issue.record("\(name): a control character (\(scalar.value)) reaches the terminal")
         }
         let expected = "\(Self.folder)/\(name).expected"
-        let before = access(expected, F_OK) == 0 ? try RegularFile.read(expected).bytes : []
-        if getenv("CAMARB_REWRITE") != nil {
-            let file = try #require(fopen(expected, "w"))
-            fputs(said, file)
-            fclose(file)
-        }
+        let before = (try? String(contentsOfFile: expected, encoding: .utf8)) ?? ""
+        if getenv("CAMARB_REWRITE") != nil { try said.write(toFile: expected, atomically: true, encoding: .utf8) }
         // Compared with what was there before, so that a run that rewrites still fails.
-        #expect(said == String(decoding: before, as: UTF8.self), "\(name); CAMARB_REWRITE=1 writes what is said")
+        #expect(said == before, "\(name); CAMARB_REWRITE=1 writes what is said")
     }
 }

@@ -1,6 +1,5 @@
 import ArbiterProtocol
-import CameraFile
-import CaptureModel
+import PolicyFile
 import Testing
 
 /// What opens a camera again for a session that set it batch by batch: after an interruption, a switch, or its broker's end.
@@ -14,36 +13,33 @@ struct RestoringTests {
     private static let fast = ConfigurationValue.text("420v 1280x720@240 binned")
 
     /// Batches that are each taken, and together could not be asked for.
-    static let stories: [[Configuration]] = [
+    static let stories: [[[ConfigurationKey: ConfigurationValue]]] = [
+        [[.activeFormat: slow, .preferredVideoStabilizationMode: .text("cinematic")], [.activeFormat: fast]],
         [
-            Configuration([.activeFormat: slow, .preferredVideoStabilizationMode: .text("cinematic")]),
-            Configuration([.activeFormat: fast]),
+            [.sessionPreset: .text("high"), .automaticallyAdjustsVideoHDREnabled: .flag(false)],
+            [.videoHDREnabled: .flag(true)], [.sessionPreset: .text("photo")],
         ],
         [
-            Configuration([.sessionPreset: .text("high"), .automaticallyAdjustsVideoHDREnabled: .flag(false)]),
-            Configuration([.videoHDREnabled: .flag(true)]), Configuration([.sessionPreset: .text("photo")]),
+            [.exposureMode: .text("custom"), .exposureDuration: .number(0.3), .frameRate: .number(3)],
+            [.activeFormat: fast],
         ],
         [
-            Configuration([.exposureMode: .text("custom"), .exposureDuration: .number(0.3), .frameRate: .number(3)]),
-            Configuration([.activeFormat: fast]),
+            [.exposureMode: .text("custom"), .exposureDuration: .number(0.02), .iso: .number(100)],
+            [.exposureMode: .text("continuousAuto")],
         ],
+        [[.videoZoomFactor: .number(140)], [.activeFormat: fast]],
         [
-            Configuration([.exposureMode: .text("custom"), .exposureDuration: .number(0.02), .iso: .number(100)]),
-            Configuration([.exposureMode: .text("continuousAuto")]),
-        ],
-        [Configuration([.videoZoomFactor: .number(140)]), Configuration([.activeFormat: fast])],
-        [
-            Configuration([.sessionPreset: .text("1280x720"), .frameRate: .number(10)]),
-            Configuration([.sessionPreset: .text("inputPriority")]), Configuration([.torchMode: .text("on")]),
+            [.sessionPreset: .text("1280x720"), .frameRate: .number(10)], [.sessionPreset: .text("inputPriority")],
+            [.torchMode: .text("on")],
         ],
     ]
 
     @Test("is what the camera takes, with the format that counts", arguments: stories)
-    func restored(_ story: [Configuration]) throws {
+    func restored(_ story: [[ConfigurationKey: ConfigurationValue]]) throws {
         var wanted = Configuration()
         // What a client's library keeps, which does not know the camera.
         var kept = Configuration()
-        for batch in story {
+        for batch in story.map({ Configuration($0) }) {
             #expect(check.problem(batch, over: wanted) == nil)
             wanted = check.merged(batch, into: wanted)
             kept.take(batch)

@@ -1,4 +1,5 @@
-import DesktopFacts
+import Agent
+import ArbiterProtocol
 
 /// Processes by number: an app and a parent each.
 struct FakeProcesses: ProcessTable {
@@ -29,5 +30,17 @@ extension Window {
         Window(
             id: id ?? UInt32(process ?? 0), process: process, kind: kind, isViewable: viewable, isHidden: hidden,
             isFullscreen: fullscreen, workspace: workspace, frame: fullscreen ? screen : frame)
+    }
+}
+
+extension Placement {
+    static let inFront = Placement(.foreground(.split))
+    static let focused = Placement(.foreground(.split), isFocused: true)
+}
+
+extension Desktop {
+    /// Where each window is; of one number the first.
+    var places: [UInt32: Placement] {
+        Dictionary(windows.indices.map { (windows[$0].id, placement(of: $0)) }, uniquingKeysWith: { first, _ in first })
     }
 }

@@ -1,5 +1,5 @@
+import Agent
 import ArbiterProtocol
-import DesktopFacts
 import Testing
 
 @Suite("The indicator in the panel")
@@ -94,17 +94,5 @@ struct IndicatorTests {
         #expect(changed5)
         #expect(menu.line(red) == nil)
         #expect(!menu.has(red) && menu.has(IndicatorMenu.root) && !menu.has(-1))
-    }
-
-    @Test("An underscore in a name is one to be read; lines to be read cannot be clicked")
-    func labels() {
-        var menu = IndicatorMenu()
-        _ = menu.show([.text("a_b"), .separator, .stop(app: "a_b")])
-        let ids = menu.items.map(\.id)
-        #expect(menu.properties(ids[0]) == ["label": .string("a__b"), "enabled": .boolean(false)])
-        #expect(menu.properties(ids[1]) == ["type": .string("separator")])
-        #expect(menu.properties(ids[2], ["label", "icon"]) == ["label": .string("Stop a__b")])
-        #expect(menu.properties(IndicatorMenu.root) == ["children-display": .string("submenu")])
-        #expect(menu.properties(99) == nil)
     }
 }

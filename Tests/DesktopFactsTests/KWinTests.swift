@@ -1,6 +1,5 @@
+import Agent
 import ArbiterProtocol
-import DesktopFacts
-import JSONText
 import Testing
 
 @Suite("What KWin's script says")
@@ -17,30 +16,7 @@ struct KWinTests {
     }
 
     private func places(_ active: Int, _ windows: String...) -> [UInt32: Placement]? {
-        read(#"{"active":\#(active),"windows":[\#(windows.joined(separator: ","))]}"#).map { desktop in
-            Dictionary(
-                desktop.windows.indices.map { (desktop.windows[$0].id, desktop.placement(of: $0)) },
-                uniquingKeysWith: { first, _ in first })
-        }
-    }
-
-    private let inFront = Placement(.foreground(.split))
-
-    @Test(
-        "The active window is focused, and what is minimized, elsewhere or behind one that fills the screen is not in front"
-    )
-    func placed() {
-        #expect(places(2, window(1), window(2)) == [1: inFront, 2: Placement(.foreground(.split), isFocused: true)])
-        #expect(places(0, window(1), window(2)) == [1: inFront, 2: inFront])
-        #expect(
-            places(2, window(1, #","hidden":true"#), window(2), window(3, #","here":false"#)) == [
-                1: .background, 2: Placement(.foreground(.split), isFocused: true), 3: .background,
-            ])
-        #expect(
-            places(2, window(1), window(2, #","fullscreen":true"#)) == [
-                1: .background, 2: Placement(.foreground(.fullscreen), isFocused: true),
-            ])
-        #expect(read(#"{"windows":[\#(window(1, #","application":false"#))]}"#)?.windows.map(\.kind) == [.furniture])
+        read(#"{"active":\#(active),"windows":[\#(windows.joined(separator: ","))]}"#)?.places
     }
 
     @Test("An X11 program's window has no process but the one that its X server names")
@@ -59,7 +35,7 @@ struct KWinTests {
     @Test(
         "What is said wrongly of one window leaves the others",
         arguments: ["7", "null", "{}", #"{"id":-1}"#, #"{"id":4294967296}"#, #"{"id":"5"}"#])
-    func wrongWindows(wrong: String) { #expect(places(0, wrong, window(5)) == [5: inFront]) }
+    func wrongWindows(wrong: String) { #expect(places(0, wrong, window(5)) == [5: .inFront]) }
 
     @Test("A process that cannot be one is none, and of more windows than anybody arranges those on top are read")
     func bounds() {

@@ -1,4 +1,4 @@
-import DesktopFacts
+import Agent
 import Testing
 
 @Suite("Apps that have a microphone")
@@ -7,15 +7,6 @@ struct MicrophoneTests {
         UserFacts(
             desktop: nil, captures: captures, user: 1000, names: AppNames(clients, FakeProcesses.usual)
         ).microphones
-    }
-
-    @Test("An app has a microphone while samples flow to it, and none while its stream is paused")
-    func running() {
-        #expect(takers([CaptureStream(node: 1, process: 30)]) == ["browser"])
-        #expect(takers([CaptureStream(node: 1, process: 30, isRunning: false)]) == [])
-        #expect(
-            takers([CaptureStream(node: 1, process: 30, isRunning: false), CaptureStream(node: 2, process: 30)])
-                == ["browser"])
     }
 
     @Test("Listening to what is played, or measuring a level, is no microphone in use")

@@ -1,5 +1,5 @@
+import Agent
 import ArbiterProtocol
-import DesktopFacts
 import Testing
 
 private func at(_ seconds: Double) -> Moment { Moment(nanoseconds: Int64(seconds * 1e9)) }
@@ -8,23 +8,6 @@ private func at(_ seconds: Double) -> Moment { Moment(nanoseconds: Int64(seconds
 struct NoticeTests {
     private func cut(_ app: String) -> AppNotice {
         .recordingCut(app: app, camera: "Front", by: .app("blue"), cause: .videoDeviceInUseByAnotherClient)
-    }
-
-    @Test("The first is told at once, and never more than one in ten seconds")
-    func pace() {
-        var pacing = NoticePacing()
-        #expect(pacing.deadline == nil)
-        #expect(pacing.take(at: at(100)) == nil)
-        pacing.add(cut("a"))
-        #expect(pacing.deadline == .zero)
-        let told1 = pacing.take(at: at(100))
-        #expect(told1?.summary == "A recording was cut")
-        pacing.add(cut("b"))
-        #expect(pacing.deadline == at(110))
-        #expect(pacing.take(at: at(109.9)) == nil)
-        let told2 = pacing.take(at: at(110))
-        #expect(told2?.body.contains("b with Front") == true)
-        #expect(pacing.take(at: at(110)) == nil)
     }
 
     @Test("Under a flood there is one every ten seconds, however much happens")
@@ -36,19 +19,6 @@ struct NoticeTests {
             if pacing.take(at: at(Double(tenth) / 10)) != nil { told += 1 }
         }
         #expect(told == 10)
-    }
-
-    @Test("What happens within the pause is told in one, the first four by name")
-    func merged() {
-        var pacing = NoticePacing()
-        pacing.add(cut("first"))
-        _ = pacing.take(at: at(0))
-        for number in 0..<9 { pacing.add(cut("app\(number)")) }
-        pacing.add(cut("app0"))
-        let text = pacing.take(at: at(10))
-        #expect(text?.summary == "Several apps lost a camera or wait for one")
-        #expect(text?.body.split(separator: "\n").count == NoticePacing.listedMax + 1)
-        #expect(text?.body.hasSuffix("The same happened 5 more times.") == true)
     }
 
     @Test("A wait that is over by then is not told any more")
@@ -133,51 +103,5 @@ struct NoticeTests {
         #expect(
             sentence(nil, isVouched: false, nil)
                 == "What you said of “s y”, a name that nobody vouches for, is forgotten: a program said so.")
-    }
-
-    @Test(
-        "Who answered for the user is told before what merely happened, and its notification is not replaced by the next"
-    )
-    func answersFirst() {
-        var pacing = NoticePacing()
-        for number in 0..<9 { pacing.add(cut("app\(number)")) }
-        pacing.add(allowed("spy"))
-        let text = pacing.take(at: at(0))
-        #expect(text?.isToStay == true)
-        #expect(text?.summary == "Somebody answered for your apps")
-        let lines = text?.body.split(separator: "\n") ?? []
-        #expect(lines.count == NoticePacing.listedMax + 1)
-        #expect(lines.filter { $0.contains("“spy” may use cameras") }.count == 1)
-        #expect(lines.last?.hasPrefix("The same happened 6 more times: camclient apps answers") == true)
-        // Answers are not hidden behind more of them: the first are named.
-        for number in 0..<9 { pacing.add(allowed("app\(number)")) }
-        pacing.add(cut("late"))
-        let more = pacing.take(at: at(10))
-        #expect(more?.body.contains("“app0”") == true && more?.body.contains("late") == false)
-        pacing.add(cut("a"))
-        let cutAlone = pacing.take(at: at(20))
-        #expect(cutAlone?.isToStay == false)
-    }
-
-    @Test("A question says whose name nobody vouches for, and what its program is")
-    func question() {
-        func text(_ isVouched: Bool, _ program: String?) -> NotificationText {
-            NotificationText(
-                AppQuestion(
-                    number: 1, app: "Zoom", isVouched: isVouched, program: program, camera: "Front", time: .seconds(30))
-            )
-        }
-        #expect(text(true, nil).summary == "May “Zoom” use cameras?")
-        #expect(!text(true, nil).body.contains("vouches"))
-        #expect(text(false, "/usr/bin/python3").body.contains("nobody vouches for the name"))
-        #expect(text(false, "/usr/bin/python3").body.contains("/usr/bin/python3"))
-    }
-
-    @Test("The permission store's denials are those of named apps, by name, at most as many as the broker takes")
-    func denied() {
-        let few = DeniedApps(["": ["no"], "b": ["no"], "a": ["no", "yes"], "c": ["yes"], "d": ["ask"], "e": []])
-        #expect(few.apps == ["a", "b"] && few.leftOut == 0)
-        let many = DeniedApps(Dictionary(uniqueKeysWithValues: (0..<2000).map { ("app\(10_000 + $0)", ["no"]) }))
-        #expect(many.apps.count == DeniedApps.appsMax && many.leftOut == 976 && many.apps.first == "app10000")
     }
 }

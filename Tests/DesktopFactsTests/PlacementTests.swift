@@ -1,11 +1,9 @@
+import Agent
 import ArbiterProtocol
-import DesktopFacts
 import Testing
 
 @Suite("Where windows put apps")
 struct PlacementTests {
-    private let inFront = Placement(.foreground(.split))
-    private let focused = Placement(.foreground(.split), isFocused: true)
     private let fullscreen = Placement(.foreground(.fullscreen))
 
     private func places(
@@ -14,13 +12,6 @@ struct PlacementTests {
     ) -> [String: Placement] {
         let desktop = Desktop(windows: windows, active: active, workspace: workspace)
         return UserFacts(desktop: desktop, captures: nil, user: 1000, names: AppNames(clients, table)).placements ?? [:]
-    }
-
-    @Test("The app of the active window is focused; the others that can be seen are in front")
-    func focus() {
-        #expect(places([.of(30), .of(40)], active: 40) == ["browser": inFront, "editor": focused])
-        #expect(places([.of(30), .of(40)], active: 30) == ["browser": focused, "editor": inFront])
-        #expect(places([.of(30), .of(40)]) == ["browser": inFront, "editor": inFront])
     }
 
     @Test(
@@ -34,8 +25,8 @@ struct PlacementTests {
 
     @Test("A window on all workspaces, or where there are none, is on the one that is shown")
     func workspaces() {
-        #expect(places([.of(30)], workspace: 1) == ["browser": inFront])
-        #expect(places([.of(30, workspace: 2)]) == ["browser": inFront])
+        #expect(places([.of(30)], workspace: 1) == ["browser": .inFront])
+        #expect(places([.of(30, workspace: 2)]) == ["browser": .inFront])
     }
 
     @Test("A fullscreen window hides what it covers, and not what lies on another screen or above it")
@@ -43,35 +34,35 @@ struct PlacementTests {
         let beside = Window.of(40, frame: .init(x: 1200, y: 0, width: 300, height: 300))
         #expect(
             places([.of(30), beside, .of(20, fullscreen: true)], active: 20) == [
-                "browser": .background, "editor": inFront,
+                "browser": .background, "editor": .inFront,
                 "terminal": Placement(.foreground(.fullscreen), isFocused: true),
             ])
-        #expect(places([.of(20, fullscreen: true), .of(30)]) == ["terminal": fullscreen, "browser": inFront])
-        #expect(places([.of(30), .of(20, hidden: true, fullscreen: true)])["browser"] == inFront)
+        #expect(places([.of(20, fullscreen: true), .of(30)]) == ["terminal": fullscreen, "browser": .inFront])
+        #expect(places([.of(30), .of(20, hidden: true, fullscreen: true)])["browser"] == .inFront)
     }
 
     @Test("A fullscreen window on workspace 2 hides nothing on 1")
     func coveredElsewhere() {
         let elsewhere = Window.of(20, fullscreen: true, workspace: 2)
-        #expect(places([.of(30, workspace: 1), elsewhere], workspace: 1)["browser"] == inFront)
+        #expect(places([.of(30, workspace: 1), elsewhere], workspace: 1)["browser"] == .inFront)
         #expect(places([.of(30, workspace: 2), elsewhere], workspace: 2)["browser"] == .background)
     }
 
     @Test("What the user works with is seen, whatever the stack says for a moment")
     func focusedUnderneath() {
-        #expect(places([.of(30), .of(20, fullscreen: true)], active: 30)["browser"] == focused)
+        #expect(places([.of(30), .of(20, fullscreen: true)], active: 30)["browser"] == .focused)
     }
 
     @Test("An app with several windows is where the strongest of them is")
     func severalWindows() {
         let windows: [Window] = [.of(30, id: 1, hidden: true), .of(30, id: 2), .of(30, id: 3, workspace: 9)]
-        #expect(places(windows, workspace: 1) == ["browser": inFront])
-        #expect(places(windows, active: 2, workspace: 1) == ["browser": focused])
+        #expect(places(windows, workspace: 1) == ["browser": .inFront])
+        #expect(places(windows, active: 2, workspace: 1) == ["browser": .focused])
     }
 
     @Test("Panels and desktops put no app in front, and take the focus from all")
     func furniture() {
-        #expect(places([.of(40), .of(10, kind: .furniture)], active: 10) == ["editor": inFront])
+        #expect(places([.of(40), .of(10, kind: .furniture)], active: 10) == ["editor": .inFront])
     }
 
     @Test("Of windows that are gone nothing is kept, and nobody is focused when the focused one is among them")
@@ -79,7 +70,7 @@ struct PlacementTests {
         var desktop = Desktop(windows: [.of(30), .of(40)], active: 30)
         desktop.keep([40, 77])
         #expect(desktop.windows.map(\.id) == [40])
-        #expect(places(desktop.windows, active: desktop.active) == ["editor": inFront])
+        #expect(places(desktop.windows, active: desktop.active) == ["editor": .inFront])
     }
 
     @Test("A window of no known process, or of another user's, places nobody")
@@ -89,24 +80,14 @@ struct PlacementTests {
 
     @Test("A client is called what the broker calls it")
     func brokersWords() {
-        #expect(places([.of(30)], active: 30, clients: [.init(process: 30, app: "web@home")]) == ["web@home": focused])
-    }
-
-    @Test("A client without a window is where the program is that started it")
-    func behindAWindow() {
-        let clients: [ClientProcess] = [.init(process: 31, app: "capture"), .init(process: 22, app: "camclient")]
-        let found = places([.of(20), .of(30)], active: 30, clients: clients)
-        #expect(found["capture"] == focused)
-        #expect(found["camclient"] == inFront)
-        // The focus is one: it goes to the client, whose camera it is about.
-        #expect(found["browser"] == inFront)
+        #expect(places([.of(30)], active: 30, clients: [.init(process: 30, app: "web@home")]) == ["web@home": .focused])
     }
 
     @Test("A client whose own window has the focus keeps it from those it started")
     func ownWindowFirst() {
         let clients: [ClientProcess] = [.init(process: 20, app: "terminal"), .init(process: 22, app: "camclient")]
         let found = places([.of(20)], active: 20, clients: clients)
-        #expect(found == ["terminal": focused, "camclient": inFront])
+        #expect(found == ["terminal": .focused, "camclient": .inFront])
     }
 
     /// A browser (30, 31) whose other process (32) has lost its parent, in the browser's unit; a terminal (20) in a unit of
@@ -127,10 +108,10 @@ struct PlacementTests {
     )
     func behindAUnit() {
         let clients: [ClientProcess] = [.init(process: 32, app: "orphan")]
-        #expect(places([.of(20), .of(30)], active: 30, clients: clients, units)["orphan"] == focused)
+        #expect(places([.of(20), .of(30)], active: 30, clients: clients, units)["orphan"] == .focused)
         #expect(places([.of(20), .of(30, hidden: true)], clients: clients, units)["orphan"] == .background)
         // A helper's window beside the one of the process that started it is the same app's.
-        #expect(places([.of(30), .of(31, hidden: true)], active: 30, clients: clients, units)["orphan"] == focused)
+        #expect(places([.of(30), .of(31, hidden: true)], active: 30, clients: clients, units)["orphan"] == .focused)
         var apart = units
         apart.units[32] = nil
         #expect(places([.of(20), .of(30)], active: 30, clients: clients, apart)["orphan"] == nil)
@@ -152,9 +133,9 @@ struct PlacementTests {
             .init(process: 22, app: "tool"), .init(process: 23, app: "player"), .init(process: 24, app: "left"),
         ]
         let player = places([.of(20, hidden: true), .of(23)], active: 23, clients: clients, units)
-        #expect(player["player"] == focused && player["tool"] == .background && player["left"] == nil)
+        #expect(player["player"] == .focused && player["tool"] == .background && player["left"] == nil)
         let terminal = places([.of(20), .of(23, hidden: true)], active: 20, clients: clients, units)
-        #expect(terminal["player"] == .background && terminal["tool"] == focused && terminal["left"] == nil)
+        #expect(terminal["player"] == .background && terminal["tool"] == .focused && terminal["left"] == nil)
         // Also where the terminal has no window that is known: the player's is not the tool's.
         #expect(places([.of(23)], active: 23, clients: clients, units)["tool"] == nil)
     }
@@ -169,6 +150,6 @@ struct PlacementTests {
     func noWindowAnywhere() {
         #expect(places([.of(40)], clients: [.init(process: 22, app: "camclient")])["camclient"] == nil)
         let circle = FakeProcesses(all: [50: ("a", 51), 51: ("b", 50), 40: ("editor", 10)])
-        #expect(places([.of(40)], clients: [.init(process: 50, app: "a")], circle) == ["editor": inFront])
+        #expect(places([.of(40)], clients: [.init(process: 50, app: "a")], circle) == ["editor": .inFront])
     }
 }

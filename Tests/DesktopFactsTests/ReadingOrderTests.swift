@@ -1,4 +1,4 @@
-import DesktopFacts
+import Agent
 import Testing
 
 /// When the windows are read again.

@@ -1,12 +1,9 @@
+import Agent
 import ArbiterProtocol
-import DesktopFacts
 import Testing
 
 @Suite("What the broker is told")
 struct SaidFactsTests {
-    private let inFront = Placement(.foreground(.split))
-    private let focused = Placement(.foreground(.split), isFocused: true)
-
     @Test("Nothing is said while nothing is known")
     func nothing() {
         var said = SaidFacts()
@@ -17,30 +14,30 @@ struct SaidFactsTests {
     func placements() {
         var said = SaidFacts()
         #expect(
-            said.toSay(UserFacts(placements: ["b": focused, "a": inFront, "c": .background])) == [
-                .attach([PlacedApp("c", .background), PlacedApp("a", inFront), PlacedApp("b", focused)])
+            said.toSay(UserFacts(placements: ["b": .focused, "a": .inFront, "c": .background])) == [
+                .attach([PlacedApp("c", .background), PlacedApp("a", .inFront), PlacedApp("b", .focused)])
             ])
-        #expect(said.toSay(UserFacts(placements: ["b": focused, "a": inFront, "c": .background])) == [])
+        #expect(said.toSay(UserFacts(placements: ["b": .focused, "a": .inFront, "c": .background])) == [])
         #expect(
-            said.toSay(UserFacts(placements: ["b": inFront, "a": focused, "c": .background])) == [
-                .place(PlacedApp("b", inFront)), .place(PlacedApp("a", focused)),
+            said.toSay(UserFacts(placements: ["b": .inFront, "a": .focused, "c": .background])) == [
+                .place(PlacedApp("b", .inFront)), .place(PlacedApp("a", .focused)),
             ])
     }
 
     @Test("An app that steps back is said before one that comes forward")
     func order() {
         var said = SaidFacts()
-        _ = said.toSay(UserFacts(placements: ["a": focused, "z": .background]))
+        _ = said.toSay(UserFacts(placements: ["a": .focused, "z": .background]))
         #expect(
-            said.toSay(UserFacts(placements: ["a": .background, "z": focused])) == [
-                .place(PlacedApp("a", .background)), .place(PlacedApp("z", focused)),
+            said.toSay(UserFacts(placements: ["a": .background, "z": .focused])) == [
+                .place(PlacedApp("a", .background)), .place(PlacedApp("z", .focused)),
             ])
     }
 
     @Test("An app without windows is said to be in the background, once")
     func gone() {
         var said = SaidFacts()
-        _ = said.toSay(UserFacts(placements: ["a": focused, "b": .background]))
+        _ = said.toSay(UserFacts(placements: ["a": .focused, "b": .background]))
         #expect(said.toSay(UserFacts(placements: [:])) == [.place(PlacedApp("a", .background))])
         #expect(said.toSay(UserFacts(placements: [:])) == [])
     }
@@ -48,10 +45,10 @@ struct SaidFactsTests {
     @Test("Windows that are not known any more are said to be unknown, and said whole when they are again")
     func unknown() {
         var said = SaidFacts()
-        let facts = UserFacts(placements: ["a": focused])
+        let facts = UserFacts(placements: ["a": .focused])
         _ = said.toSay(facts)
         #expect(said.toSay(UserFacts()) == [.detach])
-        #expect(said.toSay(facts) == [.attach([PlacedApp("a", focused)])])
+        #expect(said.toSay(facts) == [.attach([PlacedApp("a", .focused)])])
     }
 
     @Test("No windows at all is something known too")
@@ -83,16 +80,6 @@ struct SaidFactsTests {
         #expect(said.toSay(UserFacts(placements: [:], source: "sway 1.8")) == [.describe("sway 1.8")])
         #expect(said.toSay(UserFacts(source: "sway 1.8")) == [.detach])
         #expect(said.toSay(UserFacts(placements: [:], source: "sway 1.8")) == [.attach([]), .describe("sway 1.8")])
-    }
-
-    @Test("A new connection is told everything again")
-    func anew() {
-        let facts = UserFacts(placements: ["a": focused], microphones: ["call"])
-        var first = SaidFacts()
-        var second = SaidFacts()
-        let all = first.toSay(facts)
-        #expect(all == second.toSay(facts))
-        #expect(all.count == 3)
     }
 
     @Test("A wait is twice as long as the one before, up to a bound, and short again after a success")

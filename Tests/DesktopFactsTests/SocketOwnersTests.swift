@@ -1,4 +1,4 @@
-import DesktopFacts
+import Agent
 import Testing
 
 /// Which process is behind a connection that the desktop portal made for it.

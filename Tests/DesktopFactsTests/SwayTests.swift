@@ -1,6 +1,5 @@
+import Agent
 import ArbiterProtocol
-import DesktopFacts
-import JSONText
 import Testing
 
 @Suite("What sway says")
@@ -29,44 +28,14 @@ struct SwayTests {
         (try? JSONReader.read(Array(text.utf8), depthMax: Desktop.swayDepthMax)).flatMap(Desktop.init(swayTree:))
     }
 
-    private func places(_ text: String) -> [UInt32: Placement]? {
-        read(text).map { desktop in
-            Dictionary(
-                uniqueKeysWithValues: desktop.windows.indices.map {
-                    (desktop.windows[$0].id, desktop.placement(of: $0))
-                })
-        }
-    }
-
-    private let inFront = Placement(.foreground(.split))
-    private let focused = Placement(.foreground(.split), isFocused: true)
-
-    @Test(
-        "The window with the focus is focused, one that is seen is in front, and one that is not is in the background")
-    func visible() {
-        #expect(
-            places(tree(window(5, focused: true) + "," + window(6) + "," + window(7, visible: false))) == [
-                5: focused, 6: inFront, 7: .background,
-            ])
-        #expect(read(tree(window(5)))?.windows.map(\.process) == [4711])
-    }
-
-    @Test("A window that fills the screen is fullscreen, also a floating one, and what sway shows above it is in front")
-    func fullscreen() {
-        let found = places(
-            tree(
-                window(5, visible: false),
-                floating: window(6, type: "floating_con") + "," + window(7, focused: true, fullscreen: 1)))
-        #expect(
-            found == [5: .background, 6: inFront, 7: Placement(.foreground(.fullscreen), isFocused: true)])
-    }
+    private func places(_ text: String) -> [UInt32: Placement]? { read(text)?.places }
 
     @Test("Containers, workspaces and outputs are no windows, and with the focus on one of them nobody has it")
     func containers() {
         let around = """
             {"id":8,"type":"con","focused":true,"nodes":[\(window(5)),\(window(6))],"floating_nodes":[]}
             """
-        #expect(places(tree(around)) == [5: inFront, 6: inFront])
+        #expect(places(tree(around)) == [5: .inFront, 6: .inFront])
         #expect(places(tree("")) == [:])
     }
 
@@ -101,7 +70,7 @@ struct SwayTests {
             #"{"type":"con","id":"5","pid":5}"#, #"{"type":7,"id":9,"pid":5}"#, #"{"type":"con","id":9}"#,
         ])
     func wrongNodes(node: String) {
-        #expect(places(tree(node + "," + window(5))) == [5: inFront])
+        #expect(places(tree(node + "," + window(5))) == [5: .inFront])
     }
 
     @Test(
@@ -135,7 +104,7 @@ struct SwayTests {
         func nested(_ depth: Int) -> String {
             (0..<depth).reduce(window(5)) { inside, _ in #"{"type":"con","nodes":[\#(inside)]}"# }
         }
-        #expect(places(tree(nested(30))) == [5: inFront])
+        #expect(places(tree(nested(30))) == [5: .inFront])
         #expect(read(tree(nested(100_000))) == nil)
     }
 
@@ -143,53 +112,6 @@ struct SwayTests {
     func twoFocused() {
         let found = places(tree(window(5, focused: true) + "," + window(6, focused: true)))
         #expect(found?.values.filter(\.isFocused).count == 1)
-    }
-}
-
-@Suite("How sway's messages are cut")
-struct SwayMessagesTests {
-    private func message(_ kind: UInt32, _ text: String) -> [UInt8] {
-        let words = [UInt32(text.utf8.count), kind].flatMap { word in withUnsafeBytes(of: word) { Array($0) } }
-        return Array("i3-ipc".utf8) + words + Array(text.utf8)
-    }
-
-    @Test("Messages are whole however their bytes come")
-    func pieces() throws {
-        let all = message(4, "{}") + message(SwayMessages.eventBit | 3, #"{"change":"focus"}"#) + message(7, "")
-        for size in [1, 5, 14, 15, all.count] {
-            var messages = SwayMessages()
-            var found: [SwayMessages.Message] = []
-            for start in stride(from: 0, to: all.count, by: size) {
-                messages.take(all[start..<min(start + size, all.count)])
-                while let next = try messages.next() { found.append(next) }
-            }
-            #expect(found.map(\.kind) == [4, SwayMessages.eventBit | 3, 7])
-            #expect(found.map { String(decoding: $0.bytes, as: UTF8.self) } == ["{}", #"{"change":"focus"}"#, ""])
-        }
-    }
-
-    @Test("Whoever speaks otherwise is noticed by the first byte, and a message that is too long by its head")
-    func wrong() {
-        var stranger = SwayMessages()
-        stranger.take(Array("i3".utf8))
-        #expect(throws: Never.self) { try stranger.next() }
-        stranger.take(Array("!".utf8))
-        #expect(throws: SwayMessages.Fault.notSway) { try stranger.next() }
-        var long = SwayMessages()
-        long.take(message(4, "").prefix(6) + withUnsafeBytes(of: UInt32.max) { Array($0) } + [4, 0, 0, 0])
-        #expect(throws: SwayMessages.Fault.tooLong(.max)) { try long.next() }
-    }
-
-    @Test("What is asked is a message itself")
-    func requests() throws {
-        var messages = SwayMessages()
-        messages.take(SwayMessages.Request.subscribe.bytes + SwayMessages.Request.tree.bytes)
-        let subscribe = try #require(try messages.next())
-        #expect(subscribe.kind == 2)
-        let events = try JSONReader.read(subscribe.bytes, depthMax: 2).array?.compactMap(\.string)
-        #expect(events == ["window", "workspace", "binding"])
-        let tree = try messages.next()
-        #expect(tree?.kind == 4 && tree?.bytes == [])
     }
 }
 

@@ -9,9 +9,8 @@ struct ExplainTests {
     func denied() {
         let deny = RankRule(name: "Pickers only", when: [.client(.app)], rank: 0, deny: true)
         var world = ExplainedWorld(Policy(name: "pickers", causeRules: [.background], rankRules: [deny]))
-        world.app("photos", 1)
-        world.step(.startRunning(SessionID(1)))
-        let verdict = world.explain(world.arbiter.lastDecision)?.verdicts.first
+        world.start("photos")
+        let verdict = world.lastVerdict
         #expect(verdict?.outcome == .refused)
         #expect(verdict?.rule == "Pickers only")
         #expect(Set(verdict?.changedBy.map { $0.map(\.key) } ?? []) == [["client"]])
@@ -25,7 +24,7 @@ struct ExplainTests {
         var world = ExplainedWorld(Policy(name: "usual"))
         world.app("backup", 1, login: .outside)
         world.step(.startRunning(SessionID(1)))
-        let verdict = world.explain(world.arbiter.lastDecision)?.verdicts.first
+        let verdict = world.lastVerdict
         #expect(verdict?.outcome == .refused)
         #expect(verdict?.rule == "access: no right to the camera")
         let read = verdict?.read.map { "\($0.key) = \($0.value)" } ?? []
@@ -57,9 +56,8 @@ struct ExplainTests {
             Policy(
                 name: "budget", causeRules: [.background], contention: Contention(budget: 1),
                 cameras: [CameraRule(camera: ExplainedWorld.camera, cost: 2)]))
-        world.app("photos", 1)
-        world.step(.startRunning(SessionID(1)))
-        let verdict = world.explain(world.arbiter.lastDecision)?.verdicts.first
+        world.start("photos")
+        let verdict = world.lastVerdict
         #expect(verdict?.rule == "budget")
         #expect(verdict?.changedBy.isEmpty == true)
         #expect(verdict?.searched == .upTo(facts: 3))
@@ -67,13 +65,7 @@ struct ExplainTests {
 
     @Test("a search whose time is up says after how many attempts")
     func patience() {
-        var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
-        world.app("photos", 1)
-        world.app("call", 2)
-        world.place("photos", .foreground(.split), focused: true)
-        world.place("call", .foreground(.split), focused: false)
-        world.step(.startRunning(SessionID(1)))
-        world.step(.startRunning(SessionID(2)))
+        let world = ExplainedWorld.photosAndCall(.foreground(.split))
         func verdict(_ mayGoOn: () -> Bool) -> Explanation.Verdict? {
             world.history.explain(world.arbiter.lastDecision, of: world.arbiter, while: mayGoOn)?.verdicts.first
         }
@@ -86,15 +78,9 @@ struct ExplainTests {
 
     @Test("the holder's own facts are named as the holder's: its app in the background would have let the newcomer in")
     func opponent() {
-        var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
-        world.app("photos", 1)
-        world.app("call", 2)
-        world.place("photos", .foreground(.split), focused: true)
-        world.place("call", .foreground(.split), focused: false)
-        world.step(.startRunning(SessionID(1)))
-        world.step(.startRunning(SessionID(2)))
+        let world = ExplainedWorld.photosAndCall(.foreground(.split))
         let verdict = world.verdict(of: 2)
-        let photos = Explanation.Alteration.Subject.app(AppID("photos", user: 1000))
+        let photos = Explanation.Alteration.Subject.app(AppID("photos", user: ExplainedWorld.user))
         #expect(verdict?.outcome == .interrupted(CauseSet([.videoDeviceInUseByAnotherClient])))
         #expect(verdict?.changedBy.contains { $0.map(\.of) == [photos] && $0.map(\.key) == ["presence"] } == true)
         #expect(verdict?.changedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
@@ -104,13 +90,7 @@ struct ExplainTests {
     @Test(
         "where no single fact changes it, the pair does; and the focus is never proposed for an app in the background")
     func pair() {
-        var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
-        world.app("photos", 1)
-        world.app("call", 2)
-        world.place("photos", .foreground(.split), focused: true)
-        world.place("call", .background, focused: false)
-        world.step(.startRunning(SessionID(1)))
-        world.step(.startRunning(SessionID(2)))
+        let world = ExplainedWorld.photosAndCall(.background)
         let verdict = world.verdict(of: 2)
         let words = verdict?.changedBy.map(\.words) ?? []
         #expect(
@@ -118,19 +98,6 @@ struct ExplainTests {
                 "presence = \"foreground\" (is \"background\") and focused = true (is false)"), "\(words)")
         #expect(verdict?.changedBy.allSatisfy { $0.count == 2 } == true)
         #expect(verdict?.changedBy.allSatisfy { $0.contains { $0.key == "presence" && $0.of == .session } } == true)
-    }
-
-    @Test("a loser that held the camera is told what would have kept it")
-    func holder() {
-        var world = ExplainedWorld.shelled(order: [.focused])
-        world.app("photos", 1)
-        world.app("call", 2)
-        world.place("photos", .foreground(.split), focused: true)
-        world.step(.startRunning(SessionID(1)))
-        world.step(.startRunning(SessionID(2)))
-        world.place("call", .foreground(.split), focused: true)
-        let verdict = world.verdict(of: 1)
-        #expect(verdict?.changedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
     }
 
     @Test("an attribute that would have won is named with the value that wins")
@@ -144,24 +111,10 @@ struct ExplainTests {
         world.step(.attribute(AppID("photos", user: 1000), name: "duty", value: "on-shift"))
         world.step(.startRunning(SessionID(1)))
         world.step(.startRunning(SessionID(2)))
-        let verdict = world.explain(world.arbiter.lastDecision)?.verdicts.first
+        let verdict = world.lastVerdict
         #expect(verdict?.read.map(\.key) == ["duty"])
         #expect(
             verdict?.changedBy.map(\.words) == ["duty = \"on-call\" (is \"off\")"])
-    }
-    @Test("an app that comes without the focus could have come with it")
-    func comesWithTheFocus() {
-        var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
-        world.app("photos", 1)
-        world.app("call", 2)
-        world.place("photos", .foreground(.split), focused: true)
-        world.place("call", .background, focused: false)
-        world.step(.startRunning(SessionID(1)))
-        world.step(.startRunning(SessionID(2)))
-        world.place("call", .foreground(.split), focused: false)
-        let verdict = world.verdict(of: 2)
-        #expect(verdict?.outcome == .interrupted(CauseSet([.videoDeviceInUseByAnotherClient])))
-        #expect(verdict?.changedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
     }
 
     @Test("of two apps of one name, no source places the one that only claims it, so its place changes nothing")
@@ -185,10 +138,7 @@ struct ExplainTests {
             Policy(
                 name: "ranks", ranks: ["usual", "low"], rankRules: [RankRule(name: "Everybody", rank: 0)],
                 contention: Contention(order: [])))
-        world.app("photos", 1)
-        world.app("call", 2)
-        world.step(.startRunning(SessionID(1)))
-        world.step(.startRunning(SessionID(2)))
+        world.start("photos", "call")
         world.step(.loweredPriority(ClientID(1), rank: "low"))
         #expect(world.verdict(of: 1)?.changedBy.map(\.words) == ["lowered-priority = none (is \"low\")"])
         world.step(.sensitiveContent(AppID("call", user: ExplainedWorld.user)))
@@ -196,35 +146,11 @@ struct ExplainTests {
             world.verdict(of: 2)?.changedBy.map { $0.map(\.key) } == [["sensitive-content-mitigation-activated"]])
     }
 
-    @Test(
-        "what ended with a shell that left is changed by the shell's word, and the explanation says whose words ended")
-    func shellLeft() {
-        var world = ExplainedWorld.shelled(causes: [.background])
-        world.app("photos", 1)
-        world.place("photos", .foreground(.fullscreen), focused: true)
-        world.step(.startRunning(SessionID(1)))
-        world.step(.sourceGone(.shell, user: nil))
-        world.now = world.now + Bound.sourceFreeze
-        world.step(.timePassed)
-        let explanation = world.explain(0)
-        #expect(explanation?.silenced == .shell)
-        let verdict = explanation?.verdicts.last
-        #expect(verdict?.outcome == .interrupted(CauseSet([.videoDeviceNotAvailableInBackground])))
-        #expect(
-            verdict?.changedBy.map(\.words) == [
-                "presence = \"foreground\", as the shell that left could say (is \"background\")"
-            ])
-        #expect(verdict?.stops == [])
-    }
-
     @Test("an app that loses is told which other app's end alone would be enough: the holder's where nobody else waits")
     func stops() {
         var world = ExplainedWorld(Policy(name: "queue", contention: Contention(tie: .holder)))
         let notes = AppID("notes", user: ExplainedWorld.user)
-        for (app, id) in [("notes", 1), ("call", 2), ("photos", 3)] as [(String, UInt64)] {
-            world.app(app, id)
-            world.step(.startRunning(SessionID(id)))
-        }
+        world.start("notes", "call", "photos")
         // With the holder gone the one that has waited longest is next.
         #expect(world.verdict(of: 3)?.stops == [])
         world.step(.closed(SessionID(2)))
@@ -237,20 +163,8 @@ struct ExplainTests {
     @Test("a holder that a newcomer interrupts would have kept its camera, had that one not started")
     func newcomer() {
         var world = ExplainedWorld(Policy(name: "newest", contention: Contention(tie: .newcomer)))
-        world.app("notes", 1)
-        world.app("call", 2)
-        world.step(.startRunning(SessionID(1)))
-        world.step(.startRunning(SessionID(2)))
+        world.start("notes", "call")
         #expect(world.verdict(of: 1)?.stops == [AppID("call", user: ExplainedWorld.user)])
         #expect(world.verdict(of: 2)?.stops == [])
-    }
-
-    @Test("the verdict about an app that has ended since says whose it was")
-    func ended() {
-        var world = ExplainedWorld(Policy(name: "usual"))
-        world.app("photos", 1)
-        world.step(.startRunning(SessionID(1)))
-        world.step(.disconnected(ClientID(1)))
-        #expect(world.verdict(of: 1)?.app == AppID("photos", user: ExplainedWorld.user))
     }
 }

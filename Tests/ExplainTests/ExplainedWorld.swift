@@ -23,6 +23,18 @@ struct ExplainedWorld {
         step(.cameraAppeared(Self.camera, Self.capabilities))
     }
 
+    /// Photos has the focus and starts, and then the call.
+    static func photosAndCall(_ call: Presence) -> ExplainedWorld {
+        var world = shelled(order: [.focused], causes: [.background])
+        world.app("photos", 1)
+        world.app("call", 2)
+        world.place("photos", .foreground(.split), focused: true)
+        world.place("call", call, focused: false)
+        world.step(.startRunning(SessionID(1)))
+        world.step(.startRunning(SessionID(2)))
+        return world
+    }
+
     /// One whose shell says where apps are.
     static func shelled(order: [Contention.OrderKey] = [], causes: [CauseRule] = []) -> ExplainedWorld {
         var world = ExplainedWorld(
@@ -60,7 +72,18 @@ struct ExplainedWorld {
         step(.placed(AppID(app, user: Self.user), presence, focused: focused, by: .shell))
     }
 
+    /// Each asks for the camera, in this order; their sessions are numbered from 1.
+    mutating func start(_ apps: String...) {
+        for (index, name) in apps.enumerated() {
+            app(name, UInt64(index + 1))
+            step(.startRunning(SessionID(UInt64(index + 1))))
+        }
+    }
+
     func explain(_ id: DecisionID) -> Explanation? { history.explain(id, of: arbiter) }
+
+    /// The first verdict of the last step.
+    var lastVerdict: Explanation.Verdict? { explain(arbiter.lastDecision)?.verdicts.first }
 
     /// The latest verdict about a session, with its explanation.
     func verdict(of session: UInt64) -> Explanation.Verdict? {

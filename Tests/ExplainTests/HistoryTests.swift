@@ -47,8 +47,7 @@ struct HistoryTests {
     @Test("explains decisions however long ago the copy was made that they are lived again from")
     func longAgo() {
         var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
-        world.app("photos", 1)
-        world.step(.startRunning(SessionID(1)))
+        world.start("photos")
         world.place("photos", .foreground(.fullscreen), focused: true)
         var decisions: [DecisionID] = []
         for _ in 0..<300 {
@@ -66,8 +65,7 @@ struct HistoryTests {
     @Test("explains the last 1,024 decisions, and older ones have expired")
     func expired() {
         var world = ExplainedWorld(newest)
-        world.app("photos", 1)
-        world.step(.startRunning(SessionID(1)))
+        world.start("photos")
         let first = world.arbiter.lastDecision
         #expect(world.explain(first) != nil)
         while world.arbiter.lastDecision < first + 1023 { world.step(.pressure(.fair)) }
@@ -82,8 +80,7 @@ struct HistoryTests {
     func never() {
         var world = ExplainedWorld(newest)
         #expect(world.explain(0) == nil)
-        world.app("photos", 1)
-        world.step(.startRunning(SessionID(1)))
+        world.start("photos")
         let started = world.arbiter.lastDecision
         #expect(world.explain(started + 1) == nil)
         #expect(world.explain(.max) == nil)

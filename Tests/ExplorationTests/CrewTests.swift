@@ -1,34 +1,27 @@
 import Arbiter
 import ArbiterProtocol
-import Exploration
 import Glibc
 import PolicyFile
 import Testing
+import Workbench
 
 /// Several threads walk the worlds of several policies, and say what one thread would say.
 @Suite("Walking on several threads")
 struct CrewTests {
-    private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-        .joined(separator: "/")
-
     private static func plan(_ name: String, _ bounds: SearchBounds = SearchBounds()) throws -> PlannedWalk {
-        let policy = try PolicyFile.load(path: "\(root)/policies/\(name)")
-        return PlannedWalk(
-            try PolicyWalk(policy, clients: 2, cameras: 2, scope: .policy), bounds, policyLine: name,
-            policies: "\(root)/policies")
+        PlannedWalk(
+            try PolicyWalk(Checkout.policy(name), clients: 2, cameras: 2, scope: .policy), bounds, policyLine: name,
+            policies: Checkout.policies)
     }
 
     /// All that a report says of a walk.
     private struct Said: Equatable {
         var numbers: [Int]
-        var applied: [Int]
         var words: [String?]
 
         init(_ report: PolicyWalk.Report) {
-            numbers = [
-                report.worlds, report.casts, report.states, report.transitions, report.recounted, report.depth,
-            ]
-            applied = report.applied
+            numbers = [report.worlds, report.casts, report.states, report.transitions, report.recounted, report.depth]
+            numbers += report.applied
             words = [report.finding?.scenario, report.cutOffBy?.rawValue]
         }
     }

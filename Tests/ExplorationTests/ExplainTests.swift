@@ -1,9 +1,9 @@
 import Arbiter
 import ArbiterProtocol
 import Explain
-import Exploration
 import Scenario
 import Testing
+import Workbench
 
 import struct Explain.Explanation
 
@@ -14,7 +14,7 @@ import struct Explain.Explanation
     @Test("Change the facts that explain names, and the decision changes", arguments: UInt64(1)...4)
     func changes(_ seed: UInt64) throws {
         var run = try ExplainedRun(seed: seed)
-        for _ in 0..<120 { run.step(explains: true) }
+        for _ in 0..<120 { run.step() }
         for wrong in run.untrue.prefix(5) { Issue.record("seed \(seed): \(wrong)") }
         #expect(run.untrue.isEmpty, "\(run.untrue.count) of \(run.checked) explanations are not true")
         #expect(run.checked > 60, "only \(run.checked) explanations could be checked")
@@ -23,17 +23,20 @@ import struct Explain.Explanation
         #expect(run.sizes[2, default: 0] > 10, "only \(run.sizes) pairs could be checked")
         #expect(run.contradictions.isEmpty)
     }
+}
 
-    @Test("An old decision is expired: the last 1,024 are kept")
-    func expired() throws {
-        var run = try ExplainedRun(seed: 1)
-        for _ in 0..<4000 { run.step(explains: false) }
-        let arbiter = run.stage.arbiter
-        let history = try #require(run.stage.history)
-        #expect(history.explain(1, of: arbiter) == nil)
-        #expect(history.explain(0, of: arbiter) != nil)
-        // A handover's later steps have its id, so the last step's need not be the greatest.
-        #expect(history.explain(arbiter.lastDecision + History.decisionsMax, of: arbiter) == nil)
+extension Presence {
+    /// As an explanation writes it: in the background, in front, or a layout.
+    init(written: String) {
+        let layout = Layout.allCases.first { "\"\($0.rawValue)\"" == written }
+        self = written == "\"background\"" ? .background : .foreground(layout ?? .fullscreen)
+    }
+}
+
+extension SystemPressure {
+    init?(written: String) {
+        guard let level = Self.allCases.first(where: { "\"\($0.wireName)\"" == written }) else { return nil }
+        self = level
     }
 }
 
@@ -121,7 +124,7 @@ private struct ExplainedRun {
     private var sessions: [SessionID] { (1...4).map { SessionID($0) } }
     private func app(of session: SessionID) -> AppID { sessionApps[Int(session.rawValue) - 1] }
 
-    mutating func step(explains: Bool) {
+    mutating func step() {
         let event = nextEvent()
         let before = stage
         let decision = stage.arbiter.lastDecision + 1
@@ -131,7 +134,7 @@ private struct ExplainedRun {
             if case .placed(let app, let presence, let focused, _) = event { note(app, presence, focused) }
             _ = stage.takeSteps()
         }
-        guard explains, let explanation = stage.history?.explain(decision, of: stage.arbiter) else { return }
+        guard let explanation = stage.history?.explain(decision, of: stage.arbiter) else { return }
         for verdict in explanation.verdicts {
             for change in verdict.changedBy { check(change, of: verdict, before, event) }
         }
@@ -229,17 +232,15 @@ private struct ExplainedRun {
                 if alteration.key == "focused" {
                     place.focused = alteration.to == "true"
                 } else {
-                    place.presence = presence(alteration.to)
-                    if alteration.to == "\"background\"" { place.focused = false }
+                    place.presence = Presence(written: alteration.to)
+                    place.focused = place.focused && place.presence.isForeground
                 }
                 moved[app] = place
             case ("microphone", _):
                 if case .microphone = event { return nil }
                 first.append(.microphone(AppID("caller", user: 1000), taken: alteration.to == "\"taken\""))
             case ("pressure", _):
-                guard let level = SystemPressure.allCases.first(where: { "\"\($0.wireName)\"" == alteration.to }) else {
-                    return nil
-                }
+                guard let level = SystemPressure(written: alteration.to) else { return nil }
                 if case .pressure = event { return nil }
                 first.append(.pressure(level))
             case ("operator", let app?):
@@ -270,11 +271,6 @@ private struct ExplainedRun {
             }
         }
         return (first, again)
-    }
-
-    private func presence(_ written: String) -> Presence {
-        if written == "\"background\"" { return .background }
-        return .foreground(Presence.Layout.allCases.first { "\"\($0.rawValue)\"" == written } ?? .fullscreen)
     }
 
     private func place(of app: AppID, _ event: Event) -> (presence: Presence, focused: Bool)? {

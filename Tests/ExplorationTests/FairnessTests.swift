@@ -1,21 +1,15 @@
 import Arbiter
-import Exploration
 import PolicyFile
 import Scenario
 import Testing
+import Workbench
 
 @Suite("Fairness, in all courses of events of small worlds")
 struct FairnessTests {
     private func fairness(_ text: String, clients: Int) throws -> PolicyWalk.Fairness {
         let policy = try PolicyFile.parse(text, file: "fair")
         let walk = try PolicyWalk(policy, clients: clients, cameras: 1, scope: .policy)
-        return try #require(walk.fairness(policyLine: "\"\"\"\n\(text)\n\"\"\""))
-    }
-
-    /// The scenario runs as it is told, and its policy is in it.
-    private func runs(_ finding: PolicyWalk.Finding) throws {
-        let outcome = try Scenario.parse(finding.scenario, file: "finding", policies: ".").run()
-        #expect(outcome.passed, "\(outcome.report)")
+        return try #require(walk.fairness(policyLine: block(text)))
     }
 
     private static let turns = """
@@ -52,46 +46,7 @@ struct FairnessTests {
         #expect(finding.scenario.contains("\n172800s\n"))
         #expect(finding.cameras.first?.holder?.session == "photos")
         #expect(finding.cameras.first?.waiting.map(\.behind) == ["photos"])
-        try runs(finding)
-    }
-
-    private static let strong = """
-        name  = "strong"
-        ranks = ["strong", "weak"]
-        [[rank]]
-        name  = "The weak one"
-        app   = "weak.service"
-        rank  = "weak"
-        lease = "30s"
-        [[rank]]
-        name  = "All others"
-        rank  = "strong"
-        lease = "30s"
-        [[always]]
-        name = "The weak one's turn comes"
-        when = { app = "weak.service" }
-        is   = "running"
-        fair = true
-        """
-
-    @Test("Two stronger apps that take turns keep a weaker one waiting: the loop is found, and told twice")
-    func loop() throws {
-        // One stronger app alone cools down after its lease.
-        #expect(try fairness(Self.strong, clients: 2).finding == nil)
-        let finding = try #require(try fairness(Self.strong, clients: 3).finding)
-        let loop = try #require(finding.loop)
-        #expect(loop.around > 0)
-        #expect(finding.message.contains("weak goes on asking and never runs, in a loop of \(loop.around) steps"))
-        let parts = finding.scenario.split(separator: "# The ").map(String.init)
-        #expect(parts.count == 3, "before the loop, around it, and around once more: \(finding.scenario)")
-        try #require(parts.count == 3)
-        func inputs(_ text: String) -> [String] {
-            text.split(separator: "\n").filter { $0.contains("start ") }.map { String($0.drop { $0 != "s" }) }
-        }
-        #expect(inputs(parts[1]) == inputs(parts[2]) && !inputs(parts[1]).isEmpty)
-        #expect(!parts[1].contains("weak didStartRunning") && !parts[2].contains("weak didStartRunning"))
-        #expect(finding.scenario.contains("# And the same state again: this can go on for ever."))
-        try runs(finding)
+        try finding.runs()
     }
 
     @Test("What a client does within one moment is no loop: time has to pass")
@@ -103,12 +58,11 @@ struct FairnessTests {
 
     @Test("A policy without such a statement is not walked for it, and one with it is not judged moment by moment")
     func separate() throws {
-        let policy = try PolicyFile.parse(Self.turns, file: "fair")
-        let walk = try PolicyWalk(policy, clients: 2, cameras: 1, scope: .policy)
-        let report = walk.run(policyLine: "fair")
+        let report = try verify(Self.turns)
         #expect(report.isComplete && report.applied.allSatisfy { $0 > 0 })
-        let plain = try PolicyFile.parse(Self.turns.replacing("fair = true", with: ""), file: "plain")
-        #expect(try PolicyWalk(plain, clients: 2, cameras: 1, scope: .policy).fairness(policyLine: "plain") == nil)
-        #expect(try PolicyWalk(plain, clients: 2, cameras: 1, scope: .policy).run(policyLine: "plain").finding != nil)
+        let text = Self.turns.replacing("fair = true", with: "")
+        let plain = try PolicyWalk(PolicyFile.parse(text, file: "plain"), clients: 2, cameras: 1, scope: .policy)
+        #expect(plain.fairness(policyLine: "plain") == nil)
+        #expect(plain.run(policyLine: "plain").finding != nil)
     }
 }

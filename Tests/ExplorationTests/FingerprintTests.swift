@@ -1,8 +1,9 @@
 import Arbiter
 import ArbiterProtocol
-import Exploration
+import Campaigns
 import Scenario
 import Testing
+import Workbench
 
 @Suite struct FingerprintTests {
     /// Enough for every field of a state to differ somewhere.

@@ -1,9 +1,10 @@
 import Arbiter
 import ArbiterProtocol
-import Exploration
+import Campaigns
 import PolicyFile
 import Scenario
 import Testing
+import Workbench
 
 /// Policies and stories by chance: what they can say, and that what breaks a promise is found and made small.
 @Suite struct FuzzTests {
@@ -138,8 +139,8 @@ import Testing
 
     @Test("Every kind of event happens, and every feature is met")
     func kinds() throws {
-        var kinds = CaseSet<EventKind>()
-        var features = CaseSet<FuzzFeature>()
+        var kinds = Set<EventKind>()
+        var features = Set<FuzzFeature>()
         for number in 0..<800 {
             let verdict = FuzzCampaign.run(number, seed: Self.seed)
             if case .unreadable(let message) = verdict.outcome { Issue.record("\(number): \(message)") }
@@ -155,9 +156,7 @@ import Testing
 
     @Test("A planted objection is found, and the story shrinks to what it is about")
     func planted() throws {
-        let found = try #require(find(ReloadAsleep()))
-        var shrinker = FuzzShrinker(try story(found.number), found.broken) { FuzzRun.run($0, judge: ReloadAsleep()) }
-        let smallest = shrinker.shrink()
+        let (found, smallest) = try shrunk(ReloadAsleep())
         #expect(smallest.lines.map(\.text) == ["sleep", "policy-reload built-in"])
         #expect(smallest.lines.allSatisfy { $0.at == .zero && $0.policy == nil })
         #expect(smallest.policy == Policy(name: "fuzz"))
@@ -168,9 +167,7 @@ import Testing
 
     @Test("Of what is left when a story is small, no line can go, and no time is longer than it has to be")
     func smallest() throws {
-        let found = try #require(find(LongWarning()))
-        var shrinker = FuzzShrinker(try story(found.number), found.broken) { FuzzRun.run($0, judge: LongWarning()) }
-        let smallest = shrinker.shrink()
+        let (found, smallest) = try shrunk(LongWarning())
         func isBroken(_ story: FuzzStory) -> Bool {
             FuzzRun.run(story.text("Smaller."), judge: LongWarning()).broken?.promise == found.promise
         }
@@ -243,6 +240,13 @@ import Testing
             #expect(FuzzVerdict(line: verdict.line) == verdict)
         }
         #expect(FuzzVerdict(line: "Fatal error: Index out of range") == nil)
+    }
+
+    /// The first story to which it objects, and what is left of that.
+    private func shrunk(_ judge: any FuzzJudge) throws -> (found: FuzzCampaign.Finding, smallest: FuzzStory) {
+        let found = try #require(find(judge))
+        var shrinker = FuzzShrinker(try story(found.number), found.broken) { FuzzRun.run($0, judge: judge) }
+        return (found, shrinker.shrink())
     }
 
     private func find(_ judge: any FuzzJudge) -> FuzzCampaign.Finding? {

@@ -1,19 +1,12 @@
 import Arbiter
 import ArbiterProtocol
-import Exploration
 import PolicyFile
 import Testing
+import Workbench
 
 /// A small world has one client of each kind. Two clients are of one kind when no rule ever tells them apart.
 @Suite("Kinds of clients")
 struct KindsTests {
-    private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-        .joined(separator: "/")
-    private static let shipped = [
-        "android", "call-corks", "desktop", "harmonyos", "ios9", "ipados16", "kiosk", "login-session", "v4l2",
-        "windows",
-    ]
-
     /// Whatever else may be the case at a time.
     private static func situations(_ facts: Facts) -> [Facts] {
         var all = [facts]
@@ -48,9 +41,9 @@ struct KindsTests {
         return "\(limits.sorted()) \(rank)"
     }
 
-    @Test("Clients of one kind get the same answers from every rule in every situation", arguments: shipped)
+    @Test("Clients of one kind get the same answers from every rule in every situation", arguments: Checkout.shipped)
     func alike(_ name: String) throws {
-        let policy = try PolicyFile.load(path: "\(Self.root)/policies/\(name).toml")
+        let policy = try Checkout.policy(name)
         for kind in PolicyWalk.kinds(of: policy) where kind.count > 1 {
             let all = kind.map { Self.situations($0).map { Self.answers(policy, $0) } }
             #expect(all.allSatisfy { $0 == all[0] })
@@ -61,7 +54,7 @@ struct KindsTests {
     func hidden() throws {
         // An app that opted in, and a call, are both exempt; pickers and others beside another app are not, and sound
         // is a fact.
-        let policy = try PolicyFile.load(path: "\(Self.root)/policies/ipados16.toml")
+        let policy = try Checkout.policy("ipados16.toml")
         let kinds = PolicyWalk.kinds(of: policy)
         #expect(kinds.count == 6)
         #expect(kinds.flatMap { $0 }.count == 12)

@@ -1,8 +1,9 @@
 import Arbiter
-import Exploration
+import Campaigns
 import PolicyFile
 import Scenario
 import Testing
+import Workbench
 
 /// A walk takes states that differ in nothing but what is left of leases for one. What it finds has to be what a walk
 /// finds that counts them.
@@ -14,16 +15,13 @@ struct LeaseWalkTests {
         private static let statesMax = 60_000
     #endif
 
-    private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-        .joined(separator: "/")
-
     /// What one policy of a test says about times.
     struct Times: CustomTestStringConvertible {
         var lease: Int
-        var otherLease: Int
-        var grace: Int
-        var minHold: Int
-        var coolDown: Int
+        var otherLease = 0
+        var grace = 0
+        var minHold = 0
+        var coolDown = 0
         var rest = ""
 
         var testDescription: String {
@@ -56,14 +54,13 @@ struct LeaseWalkTests {
 
     /// Leases that are shorter than the other times, as long, and longer; a common step of one second and of five.
     private static let times = [
-        Times(lease: 10, otherLease: 0, grace: 0, minHold: 0, coolDown: 0),
-        Times(lease: 20, otherLease: 0, grace: 5, minHold: 10, coolDown: 10),
-        Times(lease: 5, otherLease: 10, grace: 5, minHold: 0, coolDown: 5),
+        Times(lease: 10), Times(lease: 20, grace: 5, minHold: 10, coolDown: 10),
+        Times(lease: 5, otherLease: 10, grace: 5, coolDown: 5),
         Times(lease: 15, otherLease: 30, grace: 10, minHold: 5, coolDown: 20),
         Times(lease: 5, otherLease: 5, grace: 10, minHold: 15, coolDown: 10),
         Times(lease: 4, otherLease: 7, grace: 2, minHold: 3, coolDown: 5),
         Times(
-            lease: 10, otherLease: 15, grace: 5, minHold: 0, coolDown: 5,
+            lease: 10, otherLease: 15, grace: 5, coolDown: 5,
             rest: """
                 budget = 1
                 [[camera]]
@@ -90,8 +87,7 @@ struct LeaseWalkTests {
 
     @Test("The shipped kiosk loses no state, and most that differ in leases only")
     func kiosk() throws {
-        let policy = try PolicyFile.load(path: "\(Self.root)/policies/kiosk.toml")
-        let walk = try PolicyWalk(policy, clients: 2, cameras: 1, scope: .policy)
+        let walk = try PolicyWalk(Checkout.policy("kiosk.toml"), clients: 2, cameras: 1, scope: .policy)
         guard let found = walk.lostWithoutLeases(statesMax: 2 * Self.statesMax) else { return }
         #expect(found.lost == 0)
         #expect(2 * found.states < found.counted)
@@ -100,11 +96,11 @@ struct LeaseWalkTests {
     /// Which app has the camera while which one waits, and what must hold in the end: each of them is broken under some
     /// times.
     private static let statements = [
-        ("holder = { app = \"booth.service\" }", "waiting = { app = \"call.service\" }"),
-        ("holder = { app = \"call.service\" }", "waiting = { app = \"booth.service\" }"),
-        ("holder = { bid = \"new\" }", "waiting = { app = \"call.service\" }"),
-        ("holder = { app = \"other.service\" }", "waiting = { app = \"booth.service\" }"),
-        ("holder = { app = \"other.service\" }", "waiting = { app = \"call.service\", bid = \"standing\" }"),
+        "holder = { app = \"booth.service\" }\nwaiting = { app = \"call.service\" }",
+        "holder = { app = \"call.service\" }\nwaiting = { app = \"booth.service\" }",
+        "holder = { bid = \"new\" }\nwaiting = { app = \"call.service\" }",
+        "holder = { app = \"other.service\" }\nwaiting = { app = \"booth.service\" }",
+        "holder = { app = \"other.service\" }\nwaiting = { app = \"call.service\", bid = \"standing\" }",
     ]
 
     @Test("A statement is found broken exactly where a walk that counts leases finds it broken, and as soon")
@@ -112,12 +108,10 @@ struct LeaseWalkTests {
         var broken = 0
         var kept = 0
         for times in Self.times.prefix(6) {
-            for (holder, waiting) in Self.statements {
-                let text = times.text + "\n[[never]]\nname = \"never\"\n\(holder)\n\(waiting)\n"
-                let policy = try PolicyFile.parse(text, file: "times")
-                let reports = try [false, true].map { counts in
-                    try PolicyWalk(policy, clients: 2, cameras: 1, scope: .policy, countsLeases: counts).run(
-                        SearchBounds(statesMax: Self.statesMax), policyLine: "\"\"\"\n\(text)\n\"\"\"")
+            for statement in Self.statements {
+                let text = times.text + "\n[[never]]\nname = \"never\"\n\(statement)\n"
+                let reports = try [false, true].map {
+                    try verify(text, countsLeases: $0, statesMax: Self.statesMax)
                 }
                 // Cut off, neither says anything.
                 guard reports.allSatisfy({ $0.cutOffBy == nil }) else { continue }
@@ -133,7 +127,7 @@ struct LeaseWalkTests {
     func spurious() throws {
         // Neither of the two interrupts the other, so each has the whole of its lease after the other's: twenty seconds
         // later the other's cool-down is long over. Only a lease that was used up before it began has both wait.
-        let times = Times(lease: 20, otherLease: 20, grace: 0, minHold: 5, coolDown: 10)
+        let times = Times(lease: 20, otherLease: 20, minHold: 5, coolDown: 10)
         var policy = try PolicyFile.parse(
             times.text.replacing("rank = \"booth\"", with: "rank = \"call\"").replacing("newcomer", with: "holder"),
             file: "times")

@@ -1,7 +1,8 @@
 import Arbiter
-import Exploration
+import Campaigns
 import Scenario
 import Testing
+import Workbench
 
 /// Events that change nothing, behind each line of random stories. `make metamorphoses` tries many more.
 @Suite struct MetamorphosisTests {

@@ -1,7 +1,7 @@
 import Arbiter
-import Exploration
 import PolicyFile
 import Testing
+import Workbench
 
 /// Pairs of policies that differ for somebody, each by what one key says: a comparison sees it, or names the key.
 @Suite("Policies that differ")
@@ -187,6 +187,7 @@ struct PoliciesApartTests {
     @Test("Each is told apart, or its key is named, either way round", arguments: pairs)
     func apart(_ pair: Pair) throws {
         let policies = try pair.policies
+        #expect(Arbiter(policy: policies[0]).fingerprint() != Arbiter(policy: policies[1]).fingerprint())
         let size = ["gives-way", "backfill"].contains { pair.key.hasSuffix($0) } ? 3 : 2
         for (one, other) in [(policies[0], policies[1]), (policies[1], policies[0])] {
             #expect(one.keysThatDiffer(from: other).map(\.description).contains(pair.key))

@@ -1,21 +1,29 @@
 import Arbiter
-import Exploration
 import PolicyFile
 import Scenario
 import Testing
+import Workbench
+
+private func text(_ rules: String = "", _ contention: String = "") -> String {
+    "name = \"p\"\nsources = [\"shell\"]\nranks = [\"strong\", \"weak\"]\n\(rules)\n[contention]\n\(contention)\n"
+}
+
+private func compare(
+    _ first: String, _ second: String, clients: Int = 2, cameras: Int = 1
+) throws -> PolicyDifference {
+    try PolicyDifference(
+        PolicyFile.parse(first, file: "a"), PolicyFile.parse(second, file: "b"), clients: clients, cameras: cameras)
+}
+
+private let background = """
+    [[cause]]
+    name = "Hidden"
+    when = { presence = "background" }
+    cause = "video-device-not-available-in-background"
+    """
 
 @Suite("Comparing two policies")
 struct PolicyDifferenceTests {
-    private static func text(_ rules: String, _ contention: String = "") -> String {
-        "name = \"p\"\nsources = [\"shell\"]\nranks = [\"strong\", \"weak\"]\n\(rules)\n[contention]\n\(contention)\n"
-    }
-
-    private static let background = """
-        [[cause]]
-        name = "Hidden"
-        when = { presence = "background" }
-        cause = "video-device-not-available-in-background"
-        """
     private static let several = """
         [[cause]]
         name = "Several"
@@ -35,11 +43,9 @@ struct PolicyDifferenceTests {
         (text("", "order = [\"focused\"]"), text("", "order = [\"foreground\"]")),
     ]
 
-    @Test("The first difference is as short as a brute force without memory finds it", arguments: 0..<pairs.count)
-    func shortest(_ index: Int) throws {
-        let (first, second) = Self.pairs[index]
-        let difference = try PolicyDifference(
-            PolicyFile.parse(first, file: "a"), PolicyFile.parse(second, file: "b"), clients: 2, cameras: 1)
+    @Test("The first difference is as short as a brute force without memory finds it", arguments: pairs)
+    func shortest(_ first: String, _ second: String) throws {
+        let difference = try compare(first, second)
         let report = difference.run(stepsBehind: 0)
         let found = try #require(report.witness)
         let lengths = difference.worldTexts.compactMap {
@@ -63,13 +69,9 @@ struct PolicyDifferenceTests {
 
         private func differs(_ inputs: [[String]], rest: Int) -> Bool {
             if rest == 0 { return told(0, inputs) != told(1, inputs) }
-            return world.moves.contains { move in
-                !isPointless(move, after: inputs) && differs(inputs + [move], rest: rest - 1)
-            }
+            // A scenario may start twice or release a microphone that nobody has; it changes nothing.
+            return world.moves.contains { $0 != inputs.last && differs(inputs + [$0], rest: rest - 1) }
         }
-
-        /// A scenario may start twice or release a microphone that nobody has; it changes nothing.
-        private func isPointless(_ move: [String], after inputs: [[String]]) -> Bool { inputs.last == move }
 
         private func told(_ which: Int, _ inputs: [[String]]) -> [String] {
             let lines =
@@ -85,41 +87,28 @@ struct PolicyDifferenceTests {
         }
     }
 
-    @Test("A policy with rules in another order where order does not matter is no different from itself")
-    func reordered() throws {
-        let rules = [Self.background, Self.several, Self.strong]
-        let first = try PolicyFile.parse(Self.text(rules.joined(separator: "\n")), file: "a")
-        let second = try PolicyFile.parse(Self.text(rules.reversed().joined(separator: "\n")), file: "b")
-        #expect(first != second)
-        let report = try PolicyDifference(first, second, clients: 2, cameras: 2).run()
-        #expect(report.witness == nil && report.kinds.isEmpty)
-        #expect(report.isExhausted && report.cutOffBy == nil && report.states > 50)
-    }
+    private static let rules = [background, several, strong]
+    private static let whole = text(rules.joined(separator: "\n"))
+    private static let reversed = text(rules.reversed().joined(separator: "\n"))
 
     @Test("Policies that say the same are known to without a walk, and others are not taken for it")
     func same() throws {
         func areSame(_ first: String, _ second: String) throws -> Bool {
-            try PolicyDifference(
-                PolicyFile.parse(first, file: "a"), PolicyFile.parse(second, file: "b"), clients: 1, cameras: 1
-            ).isSame
+            try compare(first, second, clients: 1).isSame
         }
-        let rules = [Self.background, Self.several, Self.strong]
-        let text = Self.text(rules.joined(separator: "\n"))
-        #expect(try areSame(text, Self.text(rules.reversed().joined(separator: "\n"))))
-        #expect(try areSame(text, text.replacing("Hidden", with: "Away")))
+        #expect(try areSame(Self.whole, Self.reversed))
+        #expect(try areSame(Self.whole, Self.whole.replacing("Hidden", with: "Away")))
         for (first, second) in Self.pairs { #expect(try !areSame(first, second)) }
         // Neighbours that never match together may change places, and those that do may not.
         let front = "[[rank]]\nname = \"F\"\nfocused = true\nrank = \"weak\""
         let back = "[[rank]]\nname = \"B\"\nfocused = false\nrank = \"strong\""
-        #expect(try areSame(Self.text(front + "\n" + back), Self.text(back + "\n" + front)))
-        #expect(try !areSame(Self.text(front + "\n" + Self.strong), Self.text(Self.strong + "\n" + front)))
+        #expect(try areSame(text(front + "\n" + back), text(back + "\n" + front)))
+        #expect(try !areSame(text(front + "\n" + Self.strong), text(Self.strong + "\n" + front)))
     }
 
     @Test("Names of rules are no difference, and a bound that was met is said")
     func namesAndBounds() throws {
-        let first = try PolicyFile.parse(Self.text(Self.background), file: "a")
-        let second = try PolicyFile.parse(Self.text(Self.background.replacing("Hidden", with: "Away")), file: "b")
-        let difference = try PolicyDifference(first, second, clients: 2, cameras: 1)
+        let difference = try compare(text(background), text(background.replacing("Hidden", with: "Away")))
         #expect(difference.run().isExhausted)
         let steps = difference.run(SearchBounds(depthMax: 2))
         #expect(steps.witness == nil && steps.depth == 2 && !steps.isExhausted)
@@ -128,10 +117,9 @@ struct PolicyDifferenceTests {
 
     @Test("The difference of ios9 and ipados16 reads in one go")
     func ios() throws {
-        let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
-        let policies = try ["ios9", "ipados16"].map { try PolicyFile.load(path: "\(root)/policies/\($0).toml") }
-        let report = try PolicyDifference(policies[0], policies[1], clients: 2, cameras: 1, scope: .policy).run(
-            SearchBounds(statesMax: 4000))
+        let report = try PolicyDifference(
+            Checkout.policy("ios9.toml"), Checkout.policy("ipados16.toml"), clients: 2, cameras: 1, scope: .policy
+        ).run(SearchBounds(statesMax: 4000))
         let witness = try #require(report.witness)
         #expect(witness.length == 2 && witness.inputs.count <= 10)
         // One app in split view: iOS 9 lets it run, and iPadOS takes two windows of its own for several apps.
@@ -139,5 +127,76 @@ struct PolicyDifferenceTests {
         #expect(witness.inputs.contains { $0.contains("wasInterrupted #1 in-background") })
         #expect(witness.outcomes[0].contains("photos didStartRunning"))
         #expect(witness.outcomes[1] == ["photos interruptionChanged #1 multiple-foreground-apps"])
+    }
+}
+
+/// Each kind of difference is found where a policy was changed in just that way, and shown by a scenario that runs.
+@Suite("Kinds of differences between policies")
+struct DifferenceKindTests {
+    private static let spared = background + "\naccess = [\"preview\"]\n"
+    private static let denied = "[[rank]]\nname = \"D\"\napp = \"s\"\ndeny = true\n"
+    private static func strong(_ more: String = "") -> String {
+        "[[rank]]\nname = \"S\"\napp = \"s\"\nrank = \"strong\"\n[[rank]]\nname = \"W\"\nrank = \"weak\"\n\(more)"
+    }
+
+    /// A change of a policy for each kind; backwards it is the opposite one.
+    private static let changes: [(DifferenceKind, String, String)] = [
+        (.refused, text(), text(denied)), (.admitted, text(denied), text()),
+        (.refused, text(), text("", "newcomer = \"refuse\"")),
+        (.stopped, text(strong()), text(strong(), "loser = \"evict\"")),
+        (.kept, text(strong(), "loser = \"evict\""), text(strong())),
+        (.interrupted, text(), text(background)), (.waits, text(), text(background)),
+        (.served, text(background), text()), (.restricted, text(), text(spared)), (.widened, text(spared), text()),
+        (.winner, text("", "tie = \"holder\""), text("", "tie = \"newcomer\"")),
+        (.timing, text(strong()), text(strong("grace = \"5s\"\n"))),
+    ]
+
+    @Test("A change of each kind is of that kind, and its scenarios come out as written", arguments: changes)
+    func each(_ kind: DifferenceKind, _ first: String, _ second: String) throws {
+        let policies = try [first, second].map { try PolicyFile.parse($0, file: "p") }
+        let report = try compare(first, second).run(SearchBounds(statesMax: 3000))
+        let difference = try #require(report.differences.first { $0.kind == kind })
+        #expect(difference.situations > 0 && difference.apps.count > 0)
+        #expect(report.differences.map(\.situations).reduce(0, +) >= difference.situations)
+        // Both run, come out as written, and come to something else.
+        let scenarios = try #require(difference.scenarios)
+        #expect(scenarios.count == 2 && scenarios[0] != scenarios[1])
+        for (scenario, policy) in zip(scenarios, policies) {
+            let parsed = try Scenario.parse(scenario, file: "witness", policies: "/nonexistent")
+            #expect(parsed.run().passed)
+            #expect(parsed.world.policy == policy)
+            // Under the other one it does not.
+            let other = policy == policies[0] ? policies[1] : policies[0]
+            #expect(!parsed.under(other).run().passed)
+        }
+    }
+
+    @Test("A direction means its kinds, and all of them together every kind")
+    func directions() {
+        #expect(DifferenceKind.meant(by: "winner") == [.winner] && DifferenceKind.meant(by: "strict") == nil)
+        #expect(
+            Set(DifferenceKind.Direction.allCases.flatMap { DifferenceKind.meant(by: $0.rawValue) ?? [] })
+                == Set(DifferenceKind.allCases))
+    }
+
+    @Test("A rank that no rule gives is no difference, and one that a rule gives is")
+    func idleRanks() throws {
+        func idle(_ first: String, _ second: String) throws -> [String]? {
+            try PolicyDifference.idleRanksOfEquals(
+                PolicyFile.parse(first, file: "a"), PolicyFile.parse(second, file: "b"))
+        }
+        let first = text(Self.strong())
+        let ranks = "[\"strong\", \"weak\"]"
+        for more in [
+            "[\"spare\", \"strong\", \"weak\"]", "[\"strong\", \"spare\", \"weak\"]",
+            "[\"strong\", \"weak\", \"spare\"]",
+        ] {
+            #expect(try idle(first, first.replacing(ranks, with: more)) == ["spare"])
+        }
+        #expect(try idle(first, first) == [])
+        #expect(try idle(first, first.replacing("rank = \"strong\"", with: "rank = \"weak\"")) == nil)
+        // Without a rule for everybody, others have the weakest.
+        let some = text("[[rank]]\nname = \"S\"\napp = \"s\"\nrank = \"weak\"\n")
+        #expect(try idle(some, some.replacing(ranks, with: "[\"strong\", \"weak\", \"spare\"]")) == nil)
     }
 }

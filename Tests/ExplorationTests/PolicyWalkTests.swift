@@ -1,8 +1,9 @@
 import Arbiter
-import Exploration
+import Campaigns
 import PolicyFile
 import Scenario
 import Testing
+import Workbench
 
 /// How far the walks of a test run go.
 private enum Reach {
@@ -16,36 +17,8 @@ private enum Reach {
     #endif
 }
 
-private func shipped(_ name: String) throws -> Policy {
-    try PolicyFile.load(path: "\(root)/policies/\(name)")
-}
-
-private let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
-
-/// Every policy in the folder would need a directory listing; these are the ones that make promises of their own.
-private let promising = ["kiosk.toml", "desktop.toml", "ios9.toml"]
-
 @Suite("Verifying a policy")
 struct PolicyWalkTests {
-    @Test("A shipped policy keeps its promises, as far as it is walked", arguments: promising)
-    func shippedPolicies(_ name: String) throws {
-        let policy = try shipped(name)
-        #expect(!policy.statements.isEmpty)
-        let report = try PolicyWalk(policy, clients: 3, cameras: 2).run(
-            SearchBounds(statesMax: Reach.states), policyLine: name, policies: "\(root)/policies")
-        #expect(report.finding == nil, "\(report.finding?.scenario ?? "")")
-        print("walked \(report.states) states of the policy \(name)\(report.isComplete ? ", all there are" : "")")
-    }
-
-    /// A block of a scenario that holds a whole policy.
-    private static func block(_ text: String) -> String { "\"\"\"\n\(text)\n\"\"\"" }
-
-    private func verify(_ text: String, clients: Int = 2, isFolded: Bool = true) throws -> PolicyWalk.Report {
-        let policy = try PolicyFile.parse(text, file: "mutated")
-        return try PolicyWalk(policy, clients: clients, cameras: 1, isFolded: isFolded).run(
-            SearchBounds(statesMax: 20_000), policyLine: Self.block(text))
-    }
-
     private static let hidden = """
         name = "hidden"
         sources = ["shell"]
@@ -59,20 +32,20 @@ struct PolicyWalkTests {
         running = { presence = "background" }
         """
 
+    private static let sound = hidden.replacing("access = [\"preview\"]\n", with: "")
+
     @Test("A statement that a mutated policy breaks is found broken, by the shortest scenario, which runs")
     func brokenStatement() throws {
-        let report = try verify(Self.hidden)
+        let report = try verify(Self.hidden, scope: .everything, statesMax: 20_000)
         let finding = try #require(report.finding)
         #expect(finding.statement == "A hidden app sees")
         // Nobody is placed at the beginning, which a shell that is there means as the background.
         #expect(finding.length == 2, "start, and the first frame")
-        let outcome = try Scenario.parse(finding.scenario, file: "finding", policies: ".").run()
-        #expect(outcome.passed, "\(outcome.report)")
+        try finding.runs()
         #expect(finding.scenario.contains("start photos\n       photos didStartRunning\n"))
         #expect(!finding.scenario.contains("photos-2"), "an app without a part is not in it")
         // As the policy was before it was mutated.
-        let whole = Self.hidden.replacing("access = [\"preview\"]\n", with: "")
-        #expect(try verify(whole).isComplete)
+        #expect(try verify(Self.sound, scope: .everything, statesMax: 20_000).isComplete)
     }
 
     private static let booth = """
@@ -101,39 +74,35 @@ struct PolicyWalkTests {
         "What only the policy does is found in the world without the machine's own events, by the same scenario or a shorter"
     )
     func scopes() throws {
-        let policy = try PolicyFile.parse(Self.hidden, file: "mutated")
-        let reports = try [WalkScope.policy, .everything].map { scope in
-            try PolicyWalk(policy, clients: 2, cameras: 1, scope: scope).run(
-                SearchBounds(statesMax: 20_000), policyLine: Self.block(Self.hidden))
-        }
+        let scopes = [WalkScope.policy, .everything]
+        let reports = try scopes.map { try verify(Self.hidden, scope: $0, statesMax: 20_000) }
         #expect(reports.map { $0.finding?.statement } == ["A hidden app sees", "A hidden app sees"])
         // The first frame is no step of its own.
         #expect(reports.map { $0.finding?.length } == [1, 2])
         #expect(reports[0].finding?.scenario == reports[1].finding?.scenario)
         // Whole, the world without them is the smaller one.
-        let sound = try PolicyFile.parse(Self.hidden.replacing("access = [\"preview\"]\n", with: ""), file: "sound")
-        let whole = try [WalkScope.policy, .everything].map { scope in
-            try PolicyWalk(sound, clients: 2, cameras: 1, scope: scope).run(policyLine: "sound")
-        }
+        let whole = try scopes.map { try verify(Self.sound, scope: $0) }
         #expect(whole.allSatisfy(\.isComplete) && whole[0].states < whole[1].states)
     }
 
     @Test("A rank that is too low is found by two apps that want one camera; a grace is not waiting")
     func brokenRank() throws {
-        let weak = try verify(Self.booth.replacing("RANK", with: "booth"))
-        let finding = try #require(weak.finding)
+        func verified(_ rank: String) throws -> PolicyWalk.Report {
+            try verify(Self.booth.replacing("RANK", with: rank), scope: .everything, statesMax: 20_000)
+        }
+        let finding = try #require(try verified("booth").finding)
         #expect(finding.statement == "The intercom waits for the booth")
         #expect(finding.scenario.contains("start photobooth") && finding.scenario.contains("start intercom"))
-        #expect(try Scenario.parse(finding.scenario, file: "finding", policies: ".").run().passed)
+        try finding.runs()
         // As it was meant; and whoever lowers itself, as any client may, gave it away.
-        #expect(try verify(Self.booth.replacing("RANK", with: "call")).isComplete)
+        #expect(try verified("call").isComplete)
     }
 
     @Test(
         "Folding mirror images loses no broken promise, and makes the walk smaller",
         arguments: ["kiosk.toml", "desktop.toml"])
     func folding(_ name: String) throws {
-        let policy = try shipped(name)
+        let policy = try Checkout.policy(name)
         let folded = try PolicyWalk(policy, clients: 2, cameras: 1).run(
             SearchBounds(statesMax: Reach.states), policyLine: name)
         let whole = try PolicyWalk(policy, clients: 2, cameras: 1, isFolded: false).run(
@@ -141,7 +110,9 @@ struct PolicyWalkTests {
         #expect(folded.finding == nil && whole.finding == nil)
         if folded.isComplete, whole.isComplete { #expect(folded.states < whole.states) }
         for text in [Self.hidden, Self.booth.replacing("RANK", with: "booth")] {
-            let both = try [true, false].map { try verify(text, isFolded: $0) }
+            let both = try [true, false].map {
+                try verify(text, scope: .everything, isFolded: $0, statesMax: 20_000)
+            }
             #expect(both[0].finding?.statement == both[1].finding?.statement)
             #expect(both[0].finding?.length == both[1].finding?.length)
         }
@@ -151,27 +122,14 @@ struct PolicyWalkTests {
         "Two states of one fingerprint go on alike",
         arguments: ["kiosk.toml", "desktop.toml", "ios9.toml", "ipados16.toml", "login-session.toml", "windows.toml"])
     func audit(_ name: String) throws {
-        let found = try PolicyWalk(try shipped(name), clients: 2, cameras: 2).audit(statesMax: Reach.auditedStates)
+        let found = try PolicyWalk(Checkout.policy(name), clients: 2, cameras: 2).audit(statesMax: Reach.auditedStates)
         #expect(found.difference == nil)
         #expect(found.folded < found.states)
     }
 
-    private func walk(_ text: String, clients: Int = 2, pairsOnly: Bool = false) throws -> PolicyWalk {
+    private func walk(_ text: String) throws -> PolicyWalk {
         let policy = try PolicyFile.parse("name = \"p\"\nranks = [\"everyone\"]\n" + text, file: "p")
-        return try PolicyWalk(policy, clients: clients, cameras: 1, scope: .policy, pairsOnly: pairsOnly)
-    }
-
-    @Test("Every cast is walked, or it is said how many were")
-    func casts() throws {
-        let kinds = (1...4).map {
-            "[[rank]]\nname = \"\($0)\"\napp = \"\($0).service\"\nrank = \"everyone\"\nlease = \"\($0)s\"\n"
-        }
-        let all = try walk(kinds.joined(), clients: 3).run(policyLine: "p")
-        #expect(all.casts == 35 && all.castsInAll == 35)
-        let pairs = try walk(kinds.joined(), clients: 3, pairsOnly: true).run(policyLine: "p")
-        #expect(pairs.casts < 35 && pairs.castsInAll == 35 && pairs.isComplete)
-        let cut = try walk(kinds.joined(), clients: 3).run(SearchBounds(statesMax: 2000), policyLine: "p")
-        #expect(cut.casts < 35 && cut.castsInAll == 35 && !cut.isComplete)
+        return try PolicyWalk(policy, clients: 2, cameras: 1, scope: .policy)
     }
 
     @Test("An attribute of which rules name the default alone changes, and a named camera looks wherever rules tell")
@@ -221,25 +179,14 @@ struct PolicyWalkTests {
         // The operator chooses one app at a time, and one app is not two.
         #expect(report.applied == [0, 0, 0] && report.isComplete)
         #expect(walk.strangers == ["the statement “nobody is meant” speaks of the app “b”, which no rule knows"])
-        let kiosk = try PolicyWalk(try shipped("kiosk.toml"), clients: 2, cameras: 1, scope: .policy)
+        let kiosk = try PolicyWalk(Checkout.policy("kiosk.toml"), clients: 2, cameras: 1, scope: .policy)
         #expect(kiosk.strangers.isEmpty)
         #expect(kiosk.run(policyLine: "kiosk.toml").applied.allSatisfy { $0 > 0 })
     }
 
-    @Test("What is the same in all worlds is named, and with everything less of it")
-    func neverVaried() throws {
-        let policy = try shipped("kiosk.toml")
-        let limits = try [WalkScope.policy, .everything].map {
-            try PolicyWalk(policy, clients: 1, cameras: 1, scope: $0).neverVaried
-        }
-        #expect(["reloads", "sleep", "the privacy switch", "configurations"].allSatisfy(limits[0].contains))
-        #expect(!limits[1].contains("sleep") && !limits[1].contains("reloads"))
-    }
-
     @Test("Bounds are honoured, and said")
     func bounds() throws {
-        let policy = try shipped("kiosk.toml")
-        let walk = try PolicyWalk(policy, clients: 3, cameras: 2)
+        let walk = try PolicyWalk(Checkout.policy("kiosk.toml"), clients: 3, cameras: 2)
         let states = walk.run(SearchBounds(statesMax: 100), policyLine: "kiosk.toml")
         #expect(states.states == 100 && states.cutOffBy == .states && !states.isComplete)
         let depth = walk.run(SearchBounds(depthMax: 2), policyLine: "kiosk.toml")
@@ -278,7 +225,7 @@ struct PolicyWalkTests {
 
     @Test("Cameras that touch each other are walked in every choice that differs by cost or conflict")
     func linkedCameras() throws {
-        let policy = try shipped("android.toml")
+        let policy = try Checkout.policy("android.toml")
         let stages = try PolicyDifference(policy, policy, clients: 1, cameras: 2).worldTexts.map(\.cameras)
         // Half the budget each; the same in conflict; and one that takes the whole budget beside another.
         #expect(

@@ -1,7 +1,7 @@
 import Arbiter
 import ArbiterProtocol
-import Exploration
 import Scenario
+import Workbench
 
 /// Two apps by name, with times by chance, in whole seconds.
 struct RandomPolicy {

@@ -1,10 +1,10 @@
 import Arbiter
 import ArbiterProtocol
-import Exploration
 import Foundation
 import PolicyFile
 import Scenario
 import Testing
+import Workbench
 
 /// Statements by chance over policies by chance. Half of them are false by construction: a run of the policy with events at
 /// any millisecond breaks them, judged by what the broker's status said, and not by the walk. A walk may be cut off, but it
@@ -35,13 +35,10 @@ struct RandomStatementTests {
             let run = isFalse ? try RandomRun(policy, &random) : nil
             let statement = run?.falseStatement(&random) ?? RandomRun.anyStatement(&random)
             let text = policy.text + "\n" + statement
-            let parsed = try PolicyFile.parse(text, file: "random")
-            let report = try PolicyWalk(parsed, clients: 2, cameras: 1, scope: .policy).run(
-                SearchBounds(statesMax: Self.statesMax), policyLine: "\"\"\"\n\(text)\n\"\"\"")
+            let report = try verify(text, statesMax: Self.statesMax)
             if let finding = report.finding {
                 said.broken += 1
-                let outcome = try Scenario.parse(finding.scenario, file: "finding", policies: ".").run()
-                #expect(outcome.passed, "\(outcome.report)")
+                try finding.runs()
             } else if report.cutOffBy != nil {
                 said.cutOff += 1
             } else {

@@ -1,9 +1,9 @@
 import Arbiter
 import ArbiterProtocol
-import Exploration
 import PolicyFile
 import Scenario
 import Testing
+import Workbench
 
 /// Scenarios that are suggested for what is missing, run as they are suggested.
 @Suite("Suggested scenarios")
@@ -15,7 +15,7 @@ struct ScenarioSearchTests {
         let policy = try PolicyFile.parse(text, file: "suggested")
         var coverage = PolicyCoverage(policy)
         let search = ScenarioSearch(policy, coverage.gaps, clients: clients, cameras: cameras)
-        let report = try search.run(bounds, policyLine: "\"\"\"\n\(text)\n\"\"\"")
+        let report = try search.run(bounds, policyLine: block(text))
         for suggestion in report.suggestions {
             let scenario = try Scenario.parse(suggestion.scenario, file: "suggestion", policies: ".")
             #expect(scenario.title == suggestion.title)
@@ -118,8 +118,7 @@ struct ScenarioSearchTests {
             """
         let policy = try PolicyFile.parse(text, file: "short")
         let gap = PolicyCoverage.Gap(clause: .rankChoice(rule: "Not this one", .deny), lack: .neverFired)
-        let report = try ScenarioSearch(policy, [gap], clients: 3, cameras: 2)
-            .run(policyLine: "\"\"\"\n\(text)\n\"\"\"")
+        let report = try ScenarioSearch(policy, [gap], clients: 3, cameras: 2).run(policyLine: block(text))
         let one = try #require(report.suggestions.first)
         #expect(one.length == 1 && one.title == "The deny of \"Not this one\" decides.")
         #expect(

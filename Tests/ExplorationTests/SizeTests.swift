@@ -1,42 +1,14 @@
 import Arbiter
 import ArbiterProtocol
-import Exploration
 import PolicyFile
 import Testing
-
-/// What each shipped policy says that needs more than three clients and two cameras.
-private let needs: [(String, [SizeArgument.Gap])] = [
-    ("android.toml", [.cameras]), ("call-corks.toml", []), ("desktop.toml", []), ("harmonyos.toml", []),
-    ("ios9.toml", []), ("ipados16.toml", []), ("kiosk.toml", []), ("login-session.toml", []),
-    ("v4l2.toml", []), ("windows.toml", []),
-]
+import Workbench
 
 /// That three clients and two cameras are enough, as docs/policy.md argues, and for which policies they are not.
 @Suite("The size of small worlds")
 struct SizeTests {
-    /// A few of those that `make small-worlds` walks for minutes.
-    @Test("What random policies keep with three clients and two cameras, they keep with one more of either")
-    func random() {
-        var tally = SizeTrial.Tally()
-        #if DEBUG
-            let count = 4
-        #else
-            let count = 40
-        #endif
-        // So few states that it takes seconds: most policies of this size have more, and are passed over.
-        let trial = SizeTrial(seed: 1, statesMax: 1500)
-        for number in 0..<count { tally.add(trial.run(number)) }
-        for finding in tally.findings where finding.gaps.isEmpty {
-            Issue.record("policy \(finding.number) at \(finding.size): \(finding.message)\n\(finding.scenario)")
-        }
-        #expect(tally.policies == count && tally.broken > 0)
-        print("walked \(tally.states) states of \(count) random policies at several sizes, \(tally.tooLarge) too large")
-    }
-
-    private func isBroken(_ text: String, _ size: SizeTrial.Size) throws -> Bool {
-        let policy = try PolicyFile.parse(text, file: "p")
-        let report = try PolicyWalk(policy, clients: size.clients, cameras: size.cameras, scope: .policy).run(
-            SearchBounds(statesMax: 400_000), policyLine: "p")
+    private func isBroken(_ text: String, _ size: (clients: Int, cameras: Int) = (3, 2)) throws -> Bool {
+        let report = try verify(text, clients: size.clients, cameras: size.cameras, statesMax: 400_000)
         #expect(report.cutOffBy == nil)
         return report.finding != nil
     }
@@ -66,22 +38,14 @@ struct SizeTests {
             rank = "high"
             [contention]
             budget = 100
-            [[camera]]
-            id = "x"
-            cost = 40
-            [[camera]]
-            id = "y"
-            cost = 40
-            [[camera]]
-            id = "z"
-            cost = 40
+            \(["x", "y", "z"].map { "[[camera]]\nid = \"\($0)\"\ncost = 40\n" }.joined())
             [[never]]
             name = "A waits for its camera"
             waiting = { app = "a.service", camera = "x" }
             """
         #expect(try gaps(text) == [.budget])
-        #expect(try !isBroken(text, SizeTrial.smaller))
-        #expect(try isBroken(text, SizeTrial.Size(3, 3)))
+        #expect(try !isBroken(text))
+        #expect(try isBroken(text, (3, 3)))
         // Two that exceed it are walked. Three that touch each other are still one more than that.
         #expect(try gaps(text.replacing("cost = 40", with: "cost = 60")) == [.cameras])
     }
@@ -103,7 +67,7 @@ struct SizeTests {
             interrupted = {}
             """
         #expect(try gaps(text) == [.statement])
-        #expect(try !isBroken(text, SizeTrial.smaller))
+        #expect(try !isBroken(text))
         // With somebody who has the camera, or about one app, three are enough.
         #expect(try gaps(text.replacing("interrupted", with: "holder")).isEmpty)
         #expect(try gaps(text.replacing("interrupted = {}", with: "")).isEmpty)
@@ -123,16 +87,13 @@ struct SizeTests {
             waiting = { presence = "background", foreground-apps = "several" }
             """
         #expect(try gaps(text) == [.foregroundApps])
-        #expect(try !isBroken(text, SizeTrial.smaller))
-        #expect(try isBroken(text, SizeTrial.Size(4, 2)))
+        #expect(try !isBroken(text))
+        #expect(try isBroken(text, (4, 2)))
     }
 
-    @Test("Of the shipped policies, the argument names what each says that needs more", arguments: needs)
-    func shippedPolicies(_ name: String, _ gaps: [SizeArgument.Gap]) throws {
-        let policy = try PolicyFile.load(path: "\(Self.root)/policies/\(name)")
-        #expect(SizeArgument(policy, clients: 3, cameras: 2).gaps == gaps)
+    @Test("Of the shipped policies, the argument names what each says that needs more", arguments: Checkout.shipped)
+    func shippedPolicies(_ name: String) throws {
+        let needed: [SizeArgument.Gap] = name == "android.toml" ? [.cameras] : []
+        #expect(SizeArgument(try Checkout.policy(name), clients: 3, cameras: 2).gaps == needed)
     }
-
-    private static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
-        .joined(separator: "/")
 }

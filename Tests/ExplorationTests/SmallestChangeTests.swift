@@ -1,9 +1,9 @@
 import Arbiter
 import ArbiterProtocol
 import Explain
-import Exploration
 import Scenario
 import Testing
+import Workbench
 
 import struct Explain.Explanation
 
@@ -98,11 +98,10 @@ struct SmallestChangeTests {
 
 /// Two apps, one camera, and every fact that these policies read.
 private struct TinyWorld: Hashable, CustomStringConvertible {
-    enum Place: CaseIterable { case background, fullscreen, split, slideOver, pictureInPicture }
     enum Who: CaseIterable { case nobody, holder, newcomer }
 
-    var holder: Place
-    var newcomer: Place
+    var holder: Presence
+    var newcomer: Presence
     var focus: Who
     var chosen: Who
     var pressure: SystemPressure
@@ -112,9 +111,11 @@ private struct TinyWorld: Hashable, CustomStringConvertible {
 
     static let newcomer = SessionID(2)
 
+    private static let places: [Presence] = [.background] + Presence.Layout.allCases.map { .foreground($0) }
+
     /// An app in the background has no focus.
-    static let all: [TinyWorld] = Place.allCases.flatMap { holder in
-        Place.allCases.flatMap { newcomer in
+    static let all: [TinyWorld] = places.flatMap { holder in
+        places.flatMap { newcomer in
             Who.allCases.flatMap { focus in
                 Who.allCases.flatMap { chosen in
                     SystemPressure.allCases.flatMap { pressure in
@@ -141,17 +142,13 @@ private struct TinyWorld: Hashable, CustomStringConvertible {
     /// How many facts are otherwise: the focus that an app loses by going to the background is no fact of its own.
     func distance(to other: TinyWorld) -> Int {
         var same = self
-        var count = 0
-        if other.holder != holder { count += 1 }
-        if other.newcomer != newcomer { count += 1 }
         (same.holder, same.newcomer) = (other.holder, other.newcomer)
         if !same.isPossible { same.focus = .nobody }
-        if other.focus != same.focus { count += 1 }
-        if other.chosen != chosen { count += 1 }
-        if other.pressure != pressure { count += 1 }
-        if other.isAnotherInFront != isAnotherInFront { count += 1 }
-        if other.isPrivate != isPrivate { count += 1 }
-        return count
+        let differences = [
+            other.holder != holder, other.newcomer != newcomer, other.focus != same.focus, other.chosen != chosen,
+            other.pressure != pressure, other.isAnotherInFront != isAnotherInFront, other.isPrivate != isPrivate,
+        ]
+        return differences.count { $0 }
     }
 
     /// The world in which these facts are otherwise; nil where there is none.
@@ -166,19 +163,11 @@ private struct TinyWorld: Hashable, CustomStringConvertible {
             }
             switch alteration.key {
             case "presence", "layout":
-                let place: Place =
-                    switch alteration.to {
-                    case "\"background\"": .background
-                    case "\"split\"": .split
-                    case "\"slide-over\"": .slideOver
-                    case "\"picture-in-picture\"": .pictureInPicture
-                    default: .fullscreen
-                    }
+                let place = Presence(written: alteration.to)
                 if isHolder { other.holder = place } else { other.newcomer = place }
             case "focused": other.focus = alteration.to == "true" ? who : .nobody
             case "operator": other.chosen = alteration.to == "\"chosen\"" ? who : .nobody
-            case "pressure":
-                other.pressure = SystemPressure.allCases.first { "\"\($0.wireName)\"" == alteration.to } ?? pressure
+            case "pressure": other.pressure = SystemPressure(written: alteration.to) ?? pressure
             case "video-device-blocked-by-privacy": other.isPrivate = false
             default: return nil
             }
@@ -188,16 +177,8 @@ private struct TinyWorld: Hashable, CustomStringConvertible {
     }
 
     var events: [Event] {
-        func placed(_ name: String, _ place: Place, _ focused: Bool) -> Event {
-            let presence: Presence =
-                switch place {
-                case .background: .background
-                case .fullscreen: .foreground(.fullscreen)
-                case .split: .foreground(.split)
-                case .slideOver: .foreground(.slideOver)
-                case .pictureInPicture: .foreground(.pictureInPicture)
-                }
-            return .placed(AppID(name, user: 1000), presence, focused: focused, by: .shell)
+        func placed(_ name: String, _ presence: Presence, _ focused: Bool) -> Event {
+            .placed(AppID(name, user: 1000), presence, focused: focused, by: .shell)
         }
         let chosen: AppID? =
             switch chosen {
@@ -210,15 +191,14 @@ private struct TinyWorld: Hashable, CustomStringConvertible {
         return (focus == .holder ? places.reversed() : places)
             + [
                 .operatorChose(chosen), .pressure(pressure),
-                placed("another app", isAnotherInFront ? .fullscreen : .background, false),
+                placed("another app", isAnotherInFront ? .foreground(.fullscreen) : .background, false),
                 .privacy(CameraID("back"), on: isPrivate),
             ]
     }
 
     var description: String {
         "holder \(holder), newcomer \(newcomer), focus \(focus), chosen \(chosen), \(pressure)"
-            + "\(isAnotherInFront ? ", another in front" : "")"
-            + "\(isPrivate ? ", private" : "")"
+            + "\(isAnotherInFront ? ", another in front" : "")\(isPrivate ? ", private" : "")"
     }
 
     // MARK: Living in it

@@ -1,9 +1,9 @@
 import Arbiter
-import Exploration
-import Glibc
+import Foundation
 import PolicyFile
 import Scenario
 import Testing
+import Workbench
 
 /// `Tests/statements`: policies with one statement each, which is the file's name. What docs/semantics.md makes true is in
 /// `true`, what it makes false in `false`; in `named`, what is false only by something that is the same in all worlds, each with
@@ -12,9 +12,7 @@ import Testing
 /// A comment on top says why, and, where it is not two clients and one camera, in which worlds.
 @Suite("Statements")
 struct StatementsTests {
-    private static let root =
-        #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3).joined(separator: "/")
-        + "/Tests/statements"
+    private static let root = "\(Checkout.root)/Tests/statements"
 
     /// Without optimization only the smaller worlds are walked whole.
     #if DEBUG
@@ -25,16 +23,8 @@ struct StatementsTests {
 
     /// In the order of their names, without what stands behind the dot.
     private static func names(_ folder: String) -> [String] {
-        guard let stream = opendir("\(root)/\(folder)") else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if name.hasSuffix(".toml") { names.append(String(name.dropLast(5))) }
-        }
-        return names.sorted()
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: "\(root)/\(folder)")) ?? []
+        return files.filter { $0.hasSuffix(".toml") }.map { String($0.dropLast(5)) }.sorted()
     }
 
     private struct Verdict {
@@ -47,7 +37,7 @@ struct StatementsTests {
 
         init(_ folder: String, _ name: String) throws {
             self.folder = "\(root)/\(folder)"
-            let text = try Self.text("\(self.folder)/\(name).toml")
+            let text = try String(contentsOfFile: "\(self.folder)/\(name).toml", encoding: .utf8)
             remarks = text.split(separator: "\n").prefix { $0.hasPrefix("#") }.joined(separator: "\n")
             let policy = try PolicyFile.load(path: "\(self.folder)/\(name).toml")
             statement = try #require(policy.statements.first)
@@ -71,14 +61,6 @@ struct StatementsTests {
 
         private static func slug(_ name: String) -> String {
             name.lowercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: "-")
-        }
-
-        static func text(_ path: String) throws -> String {
-            let file = try #require(fopen(path, "r"))
-            defer { fclose(file) }
-            var bytes = [UInt8](repeating: 0, count: 65_536)
-            let count = fread(&bytes, 1, bytes.count, file)
-            return String(decoding: bytes[..<count], as: UTF8.self)
         }
 
         /// Where a scenario leads to.
@@ -122,7 +104,8 @@ struct StatementsTests {
         #expect(verdict.walk.problems(verdict.report).isEmpty)
         let words = try #require(verdict.remarks.firstMatch(of: /Never varied: (.+)/)?.1)
         #expect(verdict.walk.neverVaried.contains(String(words)), "\(verdict.walk.neverVaried)")
-        let end = try verdict.end(Verdict.text("\(verdict.folder)/\(name).scenario"))
+        let scenario = try String(contentsOfFile: "\(verdict.folder)/\(name).scenario", encoding: .utf8)
+        let end = try verdict.end(scenario)
         #expect(end.brokenStatement()?.statement == verdict.statement, "the scenario does not break it")
     }
 
@@ -132,16 +115,15 @@ struct StatementsTests {
     private static let facts = [
         "app = \"a\"", "claimed-app = \"a\"", "user = 1000", "user = 1001", "user = 0", "login-session = \"none\"",
         "login-session = \"active\"", "presence = \"foreground\"", "presence = \"background\"",
-        "layout = \"fullscreen\"",
-        "layout = \"split\"", "layout = \"slide-over\"", "layout = \"picture-in-picture\"", "focused = true",
-        "focused = false", "foreground-apps = \"none\"", "foreground-apps = \"one\"", "foreground-apps = \"several\"",
-        "client = \"app\"", "client = \"picker\"", "client = \"voip\"", "multitasking = true", "multitasking = false",
-        "camera = \"back\"", "position = \"front\"", "position = \"back\"", "position = \"external\"",
-        "uses-audio = true",
-        "uses-audio = false", "microphone = \"free\"", "microphone = \"taken\"", "pressure = \"nominal\"",
-        "pressure = \"fair\"", "pressure = \"serious\"", "pressure = \"critical\"", "recording = true",
-        "recording = false", "bid = \"standing\"", "operator = \"chosen\"", "operator = \"none\"", "mode = \"night\"",
-        "mode = \"none\"", "duty = \"on\"", "duty = \"half\"", "duty = \"off\"",
+        "layout = \"fullscreen\"", "layout = \"split\"", "layout = \"slide-over\"", "layout = \"picture-in-picture\"",
+        "focused = true", "focused = false", "foreground-apps = \"none\"", "foreground-apps = \"one\"",
+        "foreground-apps = \"several\"", "client = \"app\"", "client = \"picker\"", "client = \"voip\"",
+        "multitasking = true", "multitasking = false", "camera = \"back\"", "position = \"front\"",
+        "position = \"back\"", "position = \"external\"", "uses-audio = true", "uses-audio = false",
+        "microphone = \"free\"", "microphone = \"taken\"", "pressure = \"nominal\"", "pressure = \"fair\"",
+        "pressure = \"serious\"", "pressure = \"critical\"", "recording = true", "recording = false",
+        "bid = \"standing\"", "operator = \"chosen\"", "operator = \"none\"", "mode = \"night\"", "mode = \"none\"",
+        "duty = \"on\"", "duty = \"half\"", "duty = \"off\"",
     ]
 
     @Test("That nobody runs with a fact is false of each value that a session can run with", arguments: facts)
@@ -163,9 +145,7 @@ struct StatementsTests {
         // The most that there may be beside it, and the least.
         for beside in ["", ", camera = \"back\", user = 1000"] where beside.isEmpty || !fact.hasPrefix("user") {
             guard beside.isEmpty || !fact.hasPrefix("camera") else { continue }
-            let policy = try PolicyFile.parse(text.replacing(fact, with: fact + beside), file: "facts")
-            let walk = try PolicyWalk(policy, clients: 2, cameras: 1, scope: .policy)
-            let report = walk.run(SearchBounds(statesMax: 100_000), policyLine: "facts")
+            let report = try verify(text.replacing(fact, with: fact + beside), statesMax: 100_000)
             #expect(report.finding?.statement == "Nobody runs with it", "\(beside): \(report)")
         }
     }

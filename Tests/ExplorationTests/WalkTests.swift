@@ -1,7 +1,8 @@
 import Arbiter
-import Exploration
+import Campaigns
 import Scenario
 import Testing
+import Workbench
 
 /// How far the walks of a test run go: all that fits into a minute in a release build.
 private enum Reach {
@@ -29,12 +30,6 @@ private enum Reach {
         print("walked \(report.states) states of the world \(name)\(report.isComplete ? ", all there are" : "")")
     }
 
-    @Test("There are at least fifteen small worlds, and their texts are right")
-    func worlds() throws {
-        #expect(try ExploredWorld.deep().count >= 15)
-        #expect(Set(Self.deepWorlds).count == Self.deepWorlds.count)
-    }
-
     @Test("Every pair of event kinds meets in some world, and no promise is broken where they do")
     func meetings() throws {
         var states = 0
@@ -57,8 +52,12 @@ private enum Reach {
         #expect(missing.isEmpty, "\(missing.count) pairs never met: \(missing.prefix(20).joined(separator: "; "))")
     }
 
-    @Test("Worlds are small: three clients and two cameras, but for the one row that is about three cameras")
+    @Test(
+        "There are at least fifteen worlds, all small: three clients and two cameras, but for the one row that is about three cameras"
+    )
     func sizes() throws {
+        #expect(try ExploredWorld.deep().count >= 15)
+        #expect(Set(Self.deepWorlds).count == Self.deepWorlds.count)
         for world in try ExploredWorld.deep() + ExploredWorld.meetings() {
             #expect(world.size.clients <= 3, "\(world.name)")
             #expect(world.size.cameras <= (world.name == "chain" ? 3 : 2), "\(world.name)")
@@ -107,34 +106,5 @@ private enum Reach {
         #expect(first.isComplete)
         #expect(first.states == second.states && first.transitions == second.transitions)
         #expect(first.states > 10)
-    }
-}
-
-@Suite struct SimulationTests {
-    #if DEBUG
-        static let seeds: ClosedRange<UInt64> = 1...6
-    #else
-        static let seeds: ClosedRange<UInt64> = 1...24
-    #endif
-
-    @Test("Long random lives break no promise, and in quiet times everybody eligible runs", arguments: seeds)
-    func lives(_ seed: UInt64) throws {
-        var simulation = try Simulation(seed: seed)
-        simulation.run(events: 4000)
-        if let violation = simulation.report.violation { Issue.record("\(violation)") }
-        #expect(simulation.report.quietPhases >= 9)
-        #expect(simulation.report.notices > 300)
-    }
-
-    @Test("The same seed lives the same life, byte for byte")
-    func deterministic() throws {
-        var first = try Simulation(seed: 99)
-        var second = try Simulation(seed: 99)
-        first.run(events: 2000)
-        second.run(events: 2000)
-        #expect(first.report.digest == second.report.digest)
-        var other = try Simulation(seed: 100)
-        other.run(events: 2000)
-        #expect(first.report.digest != other.report.digest)
     }
 }

@@ -1,8 +1,7 @@
 import BusTesting
 import CLinux
 import Glibc
-import Identity
-import Loop
+import System
 import Testing
 
 /// What is known of a peer where the kernel gives its number only.
@@ -23,38 +22,31 @@ struct WeakIdentityTests {
         let weak = WeakIdentity(facts)
         #expect(weak.holds(facts))
         #expect(!weak.holds(nil))
-        var other = facts
-        other.user = 0
-        #expect(!weak.holds(other))
-        other = facts
-        other.began += 10_000_000
-        #expect(!weak.holds(other))
-        other = facts
-        other.controlGroup = "/system.slice/evacuation.service"
-        #expect(!weak.holds(other))
+        for change in [
+            { $0.user = 0 }, { $0.began += 10_000_000 }, { $0.controlGroup = "/system.slice/evacuation.service" },
+        ] as [(inout ProcessFacts) -> Void] {
+            var other = facts
+            change(&other)
+            #expect(!weak.holds(other))
+        }
     }
 
-    @Test("A live process is what it was, and one that has ended is not")
+    @Test("The kernel names a socket's peer; a live process is what it was, and one that has ended is not")
     func live() throws {
         let (ours, theirs) = try socketPair()
-        defer {
-            close(ours)
-            close(theirs)
-        }
-        #expect(try PeerCredentials(ofSocket: ours).weak == nil)
+        defer { for end in [ours, theirs] { close(end) } }
+        let named = try PeerCredentials(ofSocket: ours)
+        #expect(named.pid == getpid() && named.uid == getuid() && named.process.isAlive)
+        #expect(named.controlGroup != nil && named.weak == nil)
         let peer = try PeerCredentials(ofSocket: ours, byNumber: true)
         let weak = try #require(peer.weak)
         #expect(peer.pid == getpid() && weak.holds(of: peer.pid, peer.process))
         let own = try #require(ProcessFacts(of: getpid()))
         #expect(own.user == geteuid() && own.began > 0 && own.began <= camarb_boottime_ns())
 
-        let nothing = open("/dev/null", O_RDWR | O_CLOEXEC)
-        defer { close(nothing) }
         let loop = try EventLoop()
         var isOver = false
-        let child = try ChildProcess(path: "/bin/sleep", arguments: ["600"], passing: nothing, on: loop) { _ in
-            isOver = true
-        }
+        let child = try ChildProcess.idle(on: loop) { _ in isOver = true }
         let ofChild = WeakIdentity(try #require(ProcessFacts(of: child.pid)))
         #expect(ofChild.holds(of: child.pid, child.handle))
         child.signal(SIGKILL)
@@ -71,18 +63,5 @@ struct WeakIdentityTests {
         defer { close(file) }
         #expect(ProcessHandle.process(behind: file) == nil)
         #expect(ProcessHandle.process(behind: -1) == nil)
-    }
-
-    @Test func thePeerOfASocketIsNamedByTheKernel() throws {
-        let (ours, theirs) = try socketPair()
-        defer {
-            close(ours)
-            close(theirs)
-        }
-        let peer = try PeerCredentials(ofSocket: ours)
-        #expect(peer.pid == getpid())
-        #expect(peer.uid == getuid())
-        #expect(peer.process.isAlive)
-        #expect(peer.controlGroup != nil)
     }
 }

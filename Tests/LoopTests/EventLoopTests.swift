@@ -1,28 +1,20 @@
 import BusTesting
-import CLinux
-import Glibc
-import Loop
+import Foundation
+import System
 import Testing
 
 @Suite struct EventLoopTests {
     @Test func timersFireInTheOrderOfTheirDeadlinesAndNeverEarly() throws {
         let loop = try EventLoop()
-        var fired: [Int] = []
-        var at: [Int64] = []
+        var fired: [(timer: Int, at: Int64)] = []
         let late = EventLoop.now + 30_000_000
-        let first = try loop.addTimer {
-            fired.append(1)
-            at.append(EventLoop.now)
-        }
-        let second = try loop.addTimer {
-            fired.append(2)
-            at.append(EventLoop.now)
-        }
+        let first = try loop.addTimer { fired.append((1, EventLoop.now)) }
+        let second = try loop.addTimer { fired.append((2, EventLoop.now)) }
         second.arm(at: late)
         first.arm(at: late - 20_000_000)
         try loop.turn(until: { fired.count == 2 })
-        #expect(fired == [1, 2])
-        #expect(at[0] >= late - 20_000_000 && at[1] >= late)
+        #expect(fired.map(\.timer) == [1, 2])
+        #expect(fired[0].at >= late - 20_000_000 && fired[1].at >= late)
     }
 
     @Test func aTimerCanBeDisarmedAndArmedAgain() throws {
@@ -52,63 +44,41 @@ import Testing
         #expect(order == [1, 2, 3])
     }
 
-    @Test func aWakeupFromAnotherThreadReachesTheLoop() async throws {
-        // The loop stays on this task's thread between awaits only; so everything happens without one.
+    @Test func aWakeupFromAnotherThreadReachesTheLoop() throws {
         let loop = try EventLoop()
         var woken = 0
         let wakeup = try loop.addWakeup { woken += 1 }
-        var thread = pthread_t()
-        let box = Unmanaged.passRetained(wakeup)
-        #expect(
-            pthread_create(
-                &thread, nil,
-                { data in
-                    if let data { Unmanaged<Wakeup>.fromOpaque(data).takeRetainedValue().signal() }
-                    return nil
-                }, box.toOpaque()) == 0)
-        pthread_join(thread, nil)
+        Thread.detachNewThread { wakeup.signal() }
         try loop.turn(until: { woken == 1 })
     }
 
-    @Test func aChildGetsItsDescriptorAsNumberThreeAndItsEndIsSeen() throws {
+    /// Starts a program whose descriptor 3 is the other end of the one that is read here; what it wrote, and its ending.
+    private func run(
+        _ path: String, _ arguments: [String] = [], killedBy signal: Int32? = nil
+    ) throws -> (said: [UInt8], ending: ChildProcess.Ending?) {
         let loop = try EventLoop()
         let (ours, theirs) = try socketPair()
+        defer { for end in [ours, theirs] { close(end) } }
         var ending: ChildProcess.Ending?
-        let child = try ChildProcess(
-            path: "/bin/sh", arguments: ["-c", "echo hello >&3; exit 7"], passing: theirs, on: loop
-        ) { ending = $0 }
-        close(theirs)
+        let child = try ChildProcess(path: path, arguments: arguments, passing: theirs, on: loop) { ending = $0 }
+        if let signal { #expect(child.signal(signal)) }
         try loop.turn(until: { ending != nil })
-        #expect(ending == .exited(7))
+        withExtendedLifetime(child) {}
         var text = [UInt8](repeating: 0, count: 16)
-        #expect(read(ours, &text, text.count) == 6)
-        close(ours)
-        _ = child
+        let count = read(ours, &text, text.count)
+        return (Array(text.prefix(max(0, count))), ending)
+    }
+
+    @Test func aChildGetsItsDescriptorAsNumberThreeAndItsEndIsSeen() throws {
+        let (said, ending) = try run("/bin/sh", ["-c", "echo hello >&3; exit 7"])
+        #expect(ending == .exited(7) && said == Array("hello\n".utf8))
     }
 
     @Test func aKilledChildSaysBySignal() throws {
-        let loop = try EventLoop()
-        let (ours, theirs) = try socketPair()
-        var ending: ChildProcess.Ending?
-        let child = try ChildProcess(path: "/bin/sh", arguments: ["-c", "exec sleep 1000"], passing: theirs, on: loop) {
-            ending = $0
-        }
-        close(theirs)
-        #expect(child.signal(SIGKILL))
-        try loop.turn(until: { ending != nil })
-        #expect(ending == .signalled(SIGKILL))
-        close(ours)
+        #expect(try run("/bin/sh", ["-c", "exec sleep 1000"], killedBy: SIGKILL).ending == .signalled(SIGKILL))
     }
 
     @Test func aProgramThatIsNotThereIsAnError() throws {
-        let loop = try EventLoop()
-        let (ours, theirs) = try socketPair()
-        defer {
-            close(ours)
-            close(theirs)
-        }
-        #expect(throws: SystemFault("start /nonexistent/recorder", ENOENT)) {
-            _ = try ChildProcess(path: "/nonexistent/recorder", arguments: [], passing: theirs, on: loop) { _ in }
-        }
+        #expect(throws: SystemFault("start /nonexistent/recorder", ENOENT)) { try run("/nonexistent/recorder") }
     }
 }

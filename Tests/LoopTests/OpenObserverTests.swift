@@ -1,13 +1,11 @@
 import BusTesting
 import CLinux
-import Glibc
-import Loop
+import System
 import Testing
 
 /// A file that is watched.
 private final class WatchedFile {
     let loop: EventLoop
-    let path: String
     private(set) var observer: OpenObserver!
     private(set) var opened = 0
     private(set) var closed = 0
@@ -16,22 +14,15 @@ private final class WatchedFile {
 
     init() throws {
         loop = try EventLoop()
-        var template = Array("/tmp/camarb-open-XXXXXX".utf8CString)
-        let descriptor = mkstemp(&template)
-        try #require(descriptor >= 0)
-        close(descriptor)
-        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        program = try OpeningProgram(of: path, on: loop)
+        program = try OpeningProgram(on: loop)
         observer = try OpenObserver(on: loop) { [unowned self] news in
             #expect(!news.isIncomplete)
             opened += news.opened
             closed += news.closed
             self.news += 1
         }
-        try #require(camarb_open_watch_add(observer.descriptor, path) == 0)
+        try #require(camarb_open_watch_add(observer.descriptor, program.path) == 0)
     }
-
-    deinit { unlink(path) }
 }
 
 @Suite("News of a file that is opened", .timeLimit(.minutes(10)))

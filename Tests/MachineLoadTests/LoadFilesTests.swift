@@ -1,28 +1,20 @@
-import Glibc
-import MachineLoad
+import Foundation
+import System
 import Testing
 
 /// Folders that stand for `/proc` and `/sys`.
 @Suite struct LoadFilesTests {
     /// Calls with a folder in which these files are, and takes it away again.
     static func with(_ files: [String: String], _ body: (LoadFiles) -> Void) throws {
-        var template = Array("/tmp/camarb-load.XXXXXX".utf8CString)
-        let made = try #require(mkdtemp(&template))
-        let root = String(cString: made)
-        var folders: [String] = [root]
-        for (path, text) in files.sorted(by: { $0.key < $1.key }) {
-            var folder = root
-            for part in path.split(separator: "/").dropLast() {
-                folder += "/\(part)"
-                if mkdir(folder, 0o755) == 0 { folders.append(folder) }
-            }
-            let file = try #require(fopen("\(root)/\(path)", "w"))
-            fputs(text, file)
-            fclose(file)
+        let root = "/tmp/camarb-load-\(UUID().uuidString)"
+        let all = FileManager.default
+        defer { try? all.removeItem(atPath: root) }
+        for (path, text) in files {
+            let folder = "\(root)/\(path.split(separator: "/").dropLast().joined(separator: "/"))"
+            try all.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            try text.write(toFile: "\(root)/\(path)", atomically: false, encoding: .utf8)
         }
         body(LoadFiles(proc: "\(root)/proc", sys: "\(root)/sys"))
-        for path in files.keys { unlink("\(root)/\(path)") }
-        for folder in folders.reversed() { rmdir(folder) }
     }
 
     @Test func stallsTripPointsAndThrottleCountsAreRead() throws {

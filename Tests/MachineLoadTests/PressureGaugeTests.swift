@@ -1,4 +1,4 @@
-import MachineLoad
+import System
 import Testing
 import Vocabulary
 
@@ -11,6 +11,11 @@ import Vocabulary
         return readings.map { gauge.take($0, settings) }
     }
 
+    /// What was told last of two readings that are the same.
+    static func twice(_ reading: LoadReading, _ settings: PressureSettings = usual) -> SystemPressure? {
+        told([reading, reading], settings)[1]
+    }
+
     static func zone(_ temperature: Double, passive: Double? = 80, hot: Double? = nil, critical: Double? = 100)
         -> LoadReading
     {
@@ -19,11 +24,8 @@ import Vocabulary
         ])
     }
 
-    @Test func oneHighReadingIsNoPressure() {
+    @Test func oneHighReadingIsNoPressureAndTwoAreAndTheLowerOfBothCounts() {
         #expect(Self.told([Self.zone(90), Self.zone(40), Self.zone(90), Self.zone(40)]) == [nil, nil, nil, nil])
-    }
-
-    @Test func twoHighReadingsAreAndTheLowerOfBothCounts() {
         #expect(
             Self.told([Self.zone(97), Self.zone(81), Self.zone(97), Self.zone(97)]) == [nil, .serious, nil, .critical])
     }
@@ -32,20 +34,19 @@ import Vocabulary
         for (temperature, level) in [(74.9, nil), (75, .fair), (80, .serious), (94.9, .serious), (95, .critical)]
             as [(Double, SystemPressure?)]
         {
-            #expect(Self.told([Self.zone(temperature), Self.zone(temperature)]).last == level, "\(temperature) °C")
+            #expect(Self.twice(Self.zone(temperature)) == level, "\(temperature) °C")
         }
         // One that is hot before it is critical, and one that knows only where the machine switches off.
-        #expect(Self.told([Self.zone(85, hot: 85), Self.zone(85, hot: 85)]).last == .critical)
-        #expect(Self.told([Self.zone(90, passive: nil), Self.zone(90, passive: nil)]).last == .serious)
+        #expect(Self.twice(Self.zone(85, hot: 85)) == .critical)
+        #expect(Self.twice(Self.zone(90, passive: nil)) == .serious)
         // One without trip points says nothing by itself.
-        let bare = Self.zone(120, passive: nil, critical: nil)
-        #expect(Self.told([bare, bare]).last == .some(nil))
+        #expect(Self.twice(Self.zone(120, passive: nil, critical: nil)) == nil)
     }
 
     @Test func aPolicysBoundsComeBeforeTheZonesOwn() {
         var settings = Self.usual
         settings.temperature.serious = 60
-        #expect(Self.told([Self.zone(61), Self.zone(61)], settings).last == .serious)
+        #expect(Self.twice(Self.zone(61), settings) == .serious)
     }
 
     @Test func aValueThatTremblesAroundABoundIsToldOnce() {
@@ -56,11 +57,10 @@ import Vocabulary
 
     @Test func memoryThatStandsStillIsPressureAndBusyProcessorsAreNeverMoreThanFair() {
         let memory = LoadReading(memory: 30)
-        #expect(Self.told([memory, memory]).last == .critical)
+        #expect(Self.twice(memory) == .critical)
         #expect(Self.told([memory, memory, LoadReading(memory: 18)]).last == .some(nil))
         #expect(Self.told([memory, memory, LoadReading(memory: 17)]).last == .serious)
-        let processor = LoadReading(processor: 100)
-        #expect(Self.told([processor, processor]).last == .fair)
+        #expect(Self.twice(LoadReading(processor: 100)) == .fair)
     }
 
     @Test func throttlingCountsForSomeReadingsAfterTheLastTime() {
@@ -73,14 +73,5 @@ import Vocabulary
         var settings = Self.usual
         settings.throttling = .nominal
         #expect(Self.told(counts.map { LoadReading(throttles: $0) }, settings).allSatisfy { $0 == nil })
-    }
-
-    @Test func whatBroughtItAboutIsSaid() {
-        var gauge = PressureGauge()
-        _ = gauge.take(Self.zone(81), Self.usual)
-        _ = gauge.take(Self.zone(81), Self.usual)
-        #expect(gauge.why == "cpu: 81.0 °C")
-        _ = gauge.take(Self.zone(30), Self.usual)
-        #expect(gauge.why.isEmpty)
     }
 }

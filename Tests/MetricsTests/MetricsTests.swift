@@ -1,143 +1,120 @@
 import Arbiter
-import Metrics
+import ArbiterProtocol
+import Broker
 import Testing
 import Vocabulary
 
-@Suite struct MetricsTests {
+/// What becomes of one camera, and of sessions, of which 1 is alice's and 2 bob's.
+private struct Noted {
     static let front = CameraID("front")
     static let alice: UInt32 = 1000
     static let bob: UInt32 = 1001
+    var metrics = BrokerMetrics()
 
-    /// Session 1 is alice's, session 2 bob's.
-    static var sessions: BrokerMetrics.Sessions {
-        .init(user: { $0.rawValue == 1 ? alice : $0.rawValue == 2 ? bob : nil }, camera: { _ in front })
+    /// - Parameters:
+    ///   - milliseconds: when.
+    ///   - notices: what the session is told besides.
+    mutating func note(
+        _ event: Event, _ effects: [Effect] = [], at milliseconds: Int64, by asker: UInt32? = nil,
+        telling session: UInt64 = 1, _ notices: SessionEvent...
+    ) {
+        let told = notices.map { Effect.notify(ClientID(session), SessionID(session), sequence: 1, $0) }
+        metrics.note(
+            event, effects + told, at: Moment(nanoseconds: milliseconds * 1_000_000), asker: asker,
+            sessions: .init(
+                user: { [1: Self.alice, 2: Self.bob][$0.rawValue] ?? UInt32($0.rawValue) }, camera: { _ in Self.front })
+        )
     }
 
-    static func at(_ milliseconds: Int64) -> Moment { Moment(nanoseconds: milliseconds * 1_000_000) }
-
-    static func notice(_ session: UInt64, _ event: SessionEvent) -> Effect {
-        .notify(ClientID(session), SessionID(session), sequence: 1, event)
+    mutating func firstFrame(of grant: UInt64, at milliseconds: Int64, _ session: UInt64) {
+        note(
+            .recorderStreaming(Self.front, GrantID(grant), inForce: Configuration()), at: milliseconds,
+            telling: session, .didStartRunning(grant: GrantID(grant)))
     }
 
-    /// Alice runs; bob takes the camera from her, and has his first frame 40 ms after the cut.
-    static func handover() -> BrokerMetrics {
-        var metrics = BrokerMetrics()
-        metrics.note(.startRunning(SessionID(1)), [], at: at(0), asker: alice, sessions: sessions)
-        metrics.note(
-            .recorderStreaming(front, GrantID(1), inForce: Configuration()),
-            [notice(1, .didStartRunning(grant: GrantID(1)))],
-            at: at(200), asker: nil, sessions: sessions)
-        metrics.note(
-            .startRunning(SessionID(2)),
-            [
-                .cut(front, GrantID(1), why: .interrupted, next: SessionID(2)),
-                notice(
-                    1,
-                    .wasInterrupted(
-                        id: 1, causes: CauseSet([.videoDeviceInUseByAnotherClient]), interrupter: .anotherUsersApp,
-                        cutting: nil, rule: "newcomer")),
-            ], at: at(1000), asker: bob, sessions: sessions)
-        metrics.note(
-            .recorderCut(front, GrantID(1)), [.open(front, GrantID(2), SessionID(2), Configuration())], at: at(1010),
-            asker: nil, sessions: sessions)
-        metrics.note(
-            .recorderStreaming(front, GrantID(2), inForce: Configuration()),
-            [notice(2, .didStartRunning(grant: GrantID(2)))],
-            at: at(1040), asker: nil, sessions: sessions)
-        return metrics
+    func lines(of user: UInt32, _ family: String) -> [String] {
+        metrics.text(of: user).split(separator: "\n").map(String.init).filter { $0.hasPrefix(family) }
     }
+}
 
-    @Test func aHandoverIsCountedFromTheCutToTheFirstFrameOfTheNext() {
-        let metrics = Self.handover()
-        #expect(metrics.total.handovers.count == 1)
-        #expect(abs(metrics.total.handovers.sum - 0.04) < 1e-9)
-        #expect(metrics.counts(of: Self.bob).handovers.count == 1)
-        #expect(metrics.counts(of: Self.alice).handovers.count == 0)
-    }
+@Suite struct MetricsTests {
+    @Test(
+        "A handover counts from the cut to the next first frame, a wait from the request; a user hears of its own only")
+    func handover() {
+        // Alice runs; bob takes the camera from her, and has his first frame 40 ms after the cut.
+        var noted = Noted()
+        noted.note(.startRunning(SessionID(1)), at: 0, by: Noted.alice)
+        noted.firstFrame(of: 1, at: 200, 1)
+        noted.note(
+            .startRunning(SessionID(2)), [.cut(Noted.front, GrantID(1), why: .interrupted, next: SessionID(2))],
+            at: 1000, by: Noted.bob, telling: 1,
+            .wasInterrupted(
+                id: 1, causes: CauseSet([.videoDeviceInUseByAnotherClient]), interrupter: .anotherUsersApp,
+                cutting: nil, rule: "newcomer"))
+        noted.note(
+            .recorderCut(Noted.front, GrantID(1)), [.open(Noted.front, GrantID(2), SessionID(2), Configuration())],
+            at: 1010)
+        noted.firstFrame(of: 2, at: 1040, 2)
+        let (total, alice) = (noted.metrics.total, noted.metrics.counts(of: Noted.alice))
+        let bob = noted.metrics.counts(of: Noted.bob)
+        #expect(total.handovers.count == 1 && bob.handovers.count == 1 && alice.handovers.count == 0)
+        #expect(abs(total.handovers.sum - 0.04) < 1e-9)
+        #expect(abs(alice.waits.sum - 0.2) < 1e-9 && abs(bob.waits.sum - 0.04) < 1e-9)
+        #expect(total.grants["front"] == 2)
 
-    @Test func aWaitIsCountedFromTheStartRequestToTheFirstFrame() {
-        let metrics = Self.handover()
-        #expect(abs(metrics.counts(of: Self.alice).waits.sum - 0.2) < 1e-9)
-        #expect(abs(metrics.counts(of: Self.bob).waits.sum - 0.04) < 1e-9)
-        #expect(metrics.total.grants["front"] == 2)
+        noted.note(.recorderGone(Noted.front), at: 2000)
+        #expect(noted.metrics.recorderResets["front"] == 1)
+        #expect(noted.lines(of: Noted.alice, "camarb_grants_total") == ["camarb_grants_total{camera=\"front\"} 1"])
+        #expect(
+            noted.lines(of: Noted.alice, "camarb_interruptions_total") == [
+                "camarb_interruptions_total{cause=\"video-device-in-use-by-another-client\"} 1"
+            ])
+        let text = noted.metrics.text(of: Noted.alice)
+        #expect(!text.contains("camarb_recorder_resets") && !text.contains("camarb_clients"))
+        #expect(noted.lines(of: 4711, "camarb_wait_seconds_count") == ["camarb_wait_seconds_count 0"])
     }
 
     @Test func aCameraThatNobodyFollowsOnWasNotHandedOver() {
-        var metrics = BrokerMetrics()
-        metrics.note(
-            .stopRunning(SessionID(1)), [.cut(Self.front, GrantID(1), why: .stopped, next: nil)], at: Self.at(0),
-            asker: Self.alice,
-            sessions: Self.sessions)
-        metrics.note(.recorderCut(Self.front, GrantID(1)), [], at: Self.at(5), asker: nil, sessions: Self.sessions)
-        metrics.note(.startRunning(SessionID(2)), [], at: Self.at(60_000), asker: Self.bob, sessions: Self.sessions)
-        metrics.note(
-            .recorderStreaming(Self.front, GrantID(2), inForce: Configuration()),
-            [Self.notice(2, .didStartRunning(grant: GrantID(2)))], at: Self.at(60_100), asker: nil,
-            sessions: Self.sessions)
-        #expect(metrics.total.handovers.count == 0)
-        #expect(metrics.total.waits.count == 1)
+        var noted = Noted()
+        noted.note(
+            .stopRunning(SessionID(1)), [.cut(Noted.front, GrantID(1), why: .stopped, next: nil)], at: 0,
+            by: Noted.alice)
+        noted.note(.recorderCut(Noted.front, GrantID(1)), at: 5)
+        noted.note(.startRunning(SessionID(2)), at: 60_000, by: Noted.bob)
+        noted.firstFrame(of: 2, at: 60_100, 2)
+        #expect(noted.metrics.total.handovers.count == 0)
+        #expect(noted.metrics.total.waits.count == 1)
     }
 
     @Test func aStartThatIsRefusedBeginsNoWait() {
-        var metrics = BrokerMetrics()
+        var noted = Noted()
         let refusal = Refusal(.accessDenied, "No.", rule: "no right")
-        metrics.note(
-            .startRunning(SessionID(1)), [.refused(refusal)], at: Self.at(0), asker: Self.alice, sessions: Self.sessions
-        )
-        metrics.note(
-            .recorderStreaming(Self.front, GrantID(1), inForce: Configuration()),
-            [Self.notice(1, .didStartRunning(grant: GrantID(1)))], at: Self.at(500), asker: nil, sessions: Self.sessions
-        )
-        #expect(metrics.counts(of: Self.alice).refusals["no right"] == 1)
-        #expect(metrics.total.waits.count == 0)
-    }
-
-    @Test func aUserIsToldHisOwnCountsAndNothingOfTheMachine() {
-        var metrics = Self.handover()
-        metrics.note(.recorderGone(Self.front), [], at: Self.at(2000), asker: nil, sessions: Self.sessions)
-        let text = metrics.text(of: Self.alice)
-        #expect(text.contains("camarb_grants_total{camera=\"front\"} 1\n"))
-        #expect(text.contains("camarb_interruptions_total{cause=\"video-device-in-use-by-another-client\"} 1\n"))
-        #expect(!text.contains("camarb_recorder_resets"))
-        #expect(!text.contains("camarb_clients"))
-        #expect(metrics.recorderResets["front"] == 1)
-        #expect(metrics.text(of: 4711).contains("camarb_wait_seconds_count 0\n"))
+        noted.note(.startRunning(SessionID(1)), [.refused(refusal)], at: 0, by: Noted.alice)
+        noted.firstFrame(of: 1, at: 500, 1)
+        #expect(noted.metrics.counts(of: Noted.alice).refusals["no right"] == 1)
+        #expect(noted.metrics.total.waits.count == 0)
     }
 
     @Test func everyEndOfARecordingIsThereBeforeTheFirstSoThatAnAlertSeesTheFirst() {
-        var metrics = BrokerMetrics()
+        var noted = Noted()
         let before = RecordingEnd.allCases.map { "camarb_recordings_total{why=\"\($0.rawValue)\"} 0" }
-        func lines() -> [String] {
-            metrics.text(of: Self.alice).split(separator: "\n").map(String.init).filter {
-                $0.hasPrefix("camarb_recordings_total")
-            }
-        }
-        #expect(lines() == before.sorted())
-        metrics.note(
-            .recorderGone(Self.front),
-            [
-                Self.notice(
-                    1,
-                    .recordingFinished(
-                        RecordingFinished(
-                            recording: RecordingID(1), why: .diskFull, frames: 3, duration: .milliseconds(100),
-                            bytes: 9,
-                            nextChance: .now)))
-            ], at: Self.at(0), asker: nil, sessions: Self.sessions)
-        #expect(lines().count == before.count)
-        #expect(Set(lines()).subtracting(before) == ["camarb_recordings_total{why=\"disk-full\"} 1"])
+        #expect(noted.lines(of: Noted.alice, "camarb_recordings_total") == before.sorted())
+        let finished = RecordingFinished(
+            recording: RecordingID(1), why: .diskFull, frames: 3, duration: .milliseconds(100), bytes: 9,
+            nextChance: .now)
+        noted.note(.recorderGone(Noted.front), at: 0, telling: 1, .recordingFinished(finished))
+        let lines = noted.lines(of: Noted.alice, "camarb_recordings_total")
+        #expect(lines.count == before.count)
+        #expect(Set(lines).subtracting(before) == ["camarb_recordings_total{why=\"disk-full\"} 1"])
     }
 
     @Test func usersBeyondTheBoundAreInTheSumAlone() {
-        var metrics = BrokerMetrics()
-        for user in 0..<UInt32(BrokerMetrics.usersMax + 10) {
-            metrics.note(
-                .recorderStreaming(Self.front, GrantID(1), inForce: Configuration()),
-                [Self.notice(1, .didStartRunning(grant: GrantID(1)))], at: Self.at(0), asker: nil,
-                sessions: .init(user: { _ in user }, camera: { _ in Self.front }))
-        }
-        #expect(metrics.total.grants["front"] == UInt64(BrokerMetrics.usersMax + 10))
-        #expect(metrics.counts(of: UInt32(BrokerMetrics.usersMax + 5)) == Counts())
+        var noted = Noted()
+        // A session of each.
+        let users = 10...UInt64(BrokerMetrics.usersMax + 19)
+        for user in users { noted.firstFrame(of: 1, at: 0, user) }
+        #expect(noted.metrics.total.grants["front"] == UInt64(BrokerMetrics.usersMax + 10))
+        #expect(noted.metrics.counts(of: UInt32(users.upperBound)) == Counts())
     }
 
     @Test func namesBeyondTheBoundShareACount() {

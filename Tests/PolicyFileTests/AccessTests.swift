@@ -29,19 +29,8 @@ struct AccessTests {
 
     @Test("Without a table the user at the seat has it, by any identity")
     func usual() throws {
-        let rights = try PolicyFile.parse("name = \"k\"\n", file: "p.toml").rights
+        let rights = try parse("name = \"k\"\n").rights
         #expect(rights == Rights(seat: true, users: [], groups: [], services: [], identity: .any))
-    }
-
-    @Test("Users are asked about their apps where the policy says so, and only then")
-    func asks() throws {
-        #expect(try PolicyFile.parse("name = \"k\"\n", file: "p.toml").rights.apps == .all)
-        let asking = try PolicyFile.parse("name = \"k\"\n[access]\napps = \"ask\"\n", file: "p.toml")
-        #expect(asking.rights.apps == .ask)
-        #expect(try PolicyFile.parse(PolicyWriter.text(asking), file: "again.toml") == asking)
-        let wrong = PolicyFile.check("name = \"k\"\n[access]\napps = \"asks\"\n", file: "p.toml")
-        #expect(wrong?.problems.first?.message.contains("\"asks\"") == true)
-        #expect(wrong?.problems.first?.isWarning == false)
     }
 
     @Test("Names become the numbers of the machine that reads them, and one it does not know is nobody's")
@@ -52,7 +41,7 @@ struct AccessTests {
         #expect(rights.services == ["photobooth.service"])
         #expect(!rights.seat && rights.identity == .strong)
         #expect(rights.unknownNames == ["carol"])
-        let nobodys = try PolicyFile.parse(Self.text, file: "p.toml").rights
+        let nobodys = try parse(Self.text).rights
         #expect(nobodys.unknownNames == ["alice", "carol", "video"])
     }
 
@@ -64,19 +53,6 @@ struct AccessTests {
         let anywhere = try PolicyFile.parse(PolicyWriter.text(policy, numbersOnly: true), file: "trace.toml")
         #expect(anywhere.rights.users.map(\.number) == [1000, 1005, nil])
         #expect(anywhere.rights.groups.map(\.number) == [44])
-    }
-
-    @Test("A drop-in replaces a key of [access], and leaves the others")
-    func dropIn() throws {
-        let folder = try TemporaryFolder([
-            "p.toml": Self.text, "d/10.toml": "[access]\nusers = [1001]\nidentity = \"any\"\n",
-        ])
-        let loaded = try folder.load("p.toml", dropIns: "d")
-        #expect(loaded.policy.rights.users == [account(nil, 1001)])
-        #expect(loaded.policy.rights.services == ["photobooth.service"])
-        #expect(!loaded.policy.rights.seat && loaded.policy.rights.identity == .any)
-        #expect(loaded.origins[.access("users")]?.line == 2)
-        #expect(loaded.origins[.access("seat")]?.line == 3)
     }
 
     @Test(

@@ -5,39 +5,9 @@ import TomlFile
 
 @Suite("Attributes in a policy file")
 struct AttributeTests {
-    private func policy(_ text: String) throws -> Policy { try PolicyFile.parse(text, file: "p.toml") }
-
-    @Test("An attribute is declared once, and read by both kinds of rules and by the order list")
-    func everywhere() throws {
-        let policy = try policy(
-            """
-            name = "p"
-            ranks = ["strong", "weak"]
-            [[rank]]
-            name = "On call"
-            duty = "on-call"
-            rank = "strong"
-            [[cause]]
-            name = "Off duty"
-            when = { duty = "off", focused = false }
-            cause = "video-device-not-available-in-background"
-            [contention]
-            order = ["focused", "duty"]
-            [[attribute]]
-            name = "duty"
-            values = ["on-call", "on-shift", "off"]
-            default = "on-shift"
-            """)
-        #expect(
-            policy.attributes == [Attribute(name: "duty", values: ["on-call", "on-shift", "off"], default: "on-shift")])
-        #expect(policy.rankRules.first?.when == [.attribute("duty", "on-call")])
-        #expect(policy.causeRules.first?.when == [.attribute("duty", "off"), .focused(false)])
-        #expect(policy.contention.order == [.focused, .attribute("duty")])
-    }
-
     @Test("Without a default the weakest value counts")
     func weakest() throws {
-        let policy = try policy("name = \"p\"\n[[attribute]]\nname = \"duty\"\nvalues = [\"on\", \"off\"]")
+        let policy = try parse("name = \"p\"\n[[attribute]]\nname = \"duty\"\nvalues = [\"on\", \"off\"]")
         #expect(policy.attributes.first?.defaultValue == "off")
     }
 
@@ -76,12 +46,6 @@ struct AttributeTests {
                   when = { duty = "offf" }
                                   ^^^^^^  did you mean "off"?
                 """)
-    }
-
-    @Test("An attribute that nobody declares is an unknown key, and an unknown word of the order list")
-    func undeclared() {
-        let found = problems("name = \"p\"\n[contention]\norder = [\"duty\"]")
-        #expect(found.contains("\"order\" in [contention] has \"duty\" in it"))
     }
 
     @Test("There are at most eight attributes of sixty-four values, each a word")

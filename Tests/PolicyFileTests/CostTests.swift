@@ -6,9 +6,7 @@ import TomlFile
 @Suite("What a camera costs, in a policy file")
 struct CostTests {
     private func cost(_ words: String) throws -> CameraCost? {
-        try PolicyFile.parse("name = \"p\"\n[[camera]]\nid = \"back\"\ncost = \(words)\n", file: "p.toml").cameras
-            .first?
-            .cost
+        try parse("name = \"p\"\n[[camera]]\nid = \"back\"\ncost = \(words)\n").cameras.first?.cost
     }
 
     @Test("A number holds for every format")

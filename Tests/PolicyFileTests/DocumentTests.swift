@@ -7,20 +7,8 @@ import TomlFile
 struct DocumentTests {
     /// The ```toml blocks of the page. Most are fragments: what every file needs is put before them.
     private func examples() throws -> [String] {
-        let page = String(decoding: try Checkout.bytes("docs/policy.md"), as: UTF8.self)
-        var blocks: [String] = []
-        var block: String?
-        for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
-            if line == "```toml" {
-                block = ""
-            } else if line.hasPrefix("```") {
-                if let block { blocks.append(block) }
-                block = nil
-            } else {
-                block?.append("\(line)\n")
-            }
-        }
-        return blocks.map { block in
+        try Checkout.text("docs/policy.md").split(separator: "\n```toml\n").dropFirst().map { part in
+            let block = String(part.split(separator: "\n```", maxSplits: 1)[0]) + "\n"
             let hasName = block.split(separator: "\n").prefix { !$0.hasPrefix("[") }.contains { $0.hasPrefix("name") }
             // A rank of its own is what most examples of a rule leave out.
             let ranks = "ranks = [\"safety\", \"call\", \"booth\", \"attract\"]\n"
@@ -55,7 +43,7 @@ struct DocumentTests {
 
     @Test("Every key of the format is in the manual page")
     func manual() throws {
-        let page = String(decoding: try Checkout.bytes("docs/man/camarb-policy.5"), as: UTF8.self)
+        let page = try Checkout.text("docs/man/camarb-policy.5")
         let entries = page.split(separator: "\n").filter { $0.hasPrefix(".B ") }.map { line in
             String(line.dropFirst(3)).split(separator: "\\-", omittingEmptySubsequences: false).joined(separator: "-")
         }

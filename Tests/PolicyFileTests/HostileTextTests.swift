@@ -1,5 +1,4 @@
 import Arbiter
-import Glibc
 import PolicyFile
 import Testing
 import TomlFile
@@ -106,28 +105,10 @@ struct HostileTextTests {
                 == "p.d/20-b.toml: with it the policy has more than 1048576 bytes")
     }
 
-    @Test("A line that is too long is refused with its number")
-    func longLine() {
-        let text = "name = \"k\"\n# " + String(repeating: "x", count: FileBounds.lineBytesMax) + "\n"
-        #expect(problems(text).hasPrefix("p.toml:2:1: the line has 1026 bytes; it may have at most 1024"))
-    }
-
     @Test("A text that is too large is refused as a whole")
     func tooLarge() {
         let text = String(repeating: "# nothing\n", count: FileBounds.bytesMax / 10 + 1)
         #expect(problems(text) == "p.toml: the file has 1048580 bytes; a policy has at most 1048576")
-    }
-
-    @Test("More rules than a decision can afford are refused")
-    func tooManyRules() {
-        var text = "name = \"k\"\nranks = [\"a\"]\n"
-        for index in 0...Bounds.rulesMax { text += "[[rank]]\nname = \"r\(index)\"\nrank = \"a\"\n" }
-        #expect(
-            problems(text) == """
-                p.toml:3:1: there are 257 [[rank]] tables; at most 256 are allowed
-                  [[rank]]
-                  ^^^^^^^^
-                """)
     }
 
     @Test("Of very many problems the first hundred are kept and the rest counted")
@@ -135,48 +116,4 @@ struct HostileTextTests {
         let text = "name = \"k\"\n" + (0..<150).map { "unknown-\($0) = 1\n" }.joined()
         #expect(problems(text).split(separator: "\n").last == "and 50 more problems")
     }
-
-    @Test("Bytes that are no UTF-8 are refused with their place")
-    func notUTF8() throws {
-        let path = try TemporaryFile(bytes: Array("name = \"k\"\nsummary = \"".utf8) + [0xC3, 0x28, 0x22, 0x0A])
-        #expect(throws: FileProblems.self) { try PolicyFile.load(path: path.path) }
-        do {
-            _ = try PolicyFile.load(path: path.path)
-        } catch {
-            #expect(error.problems.map(\.line) == [2])
-        }
-    }
-
-    @Test("What is no readable regular file is refused without a line")
-    func unreadable() {
-        for (path, message) in [
-            ("/nonexistent/p.toml", "it cannot be opened: No such file or directory"),
-            ("/", "it is not a regular file"), ("/dev/null", "it is not a regular file"),
-        ] {
-            do {
-                _ = try PolicyFile.load(path: path)
-                Issue.record("\(path) was read")
-            } catch {
-                #expect(error.description == "\(path): \(message)")
-            }
-        }
-    }
-}
-
-/// A file of a test's own, gone with it.
-final class TemporaryFile {
-    let path: String
-
-    init(bytes: [UInt8]) throws {
-        var template = Array("/tmp/camarb-policy-XXXXXX\0".utf8CString.dropLast())
-        let descriptor = mkstemp(&template)
-        try #require(descriptor >= 0)
-        defer { close(descriptor) }
-        path = template.withUnsafeBufferPointer {
-            String(decoding: $0.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        }
-        try #require(write(descriptor, bytes, bytes.count) == bytes.count)
-    }
-
-    deinit { unlink(path) }
 }

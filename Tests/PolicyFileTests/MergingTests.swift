@@ -1,59 +1,8 @@
 import Arbiter
 import ArbiterProtocol
-import Glibc
 import PolicyFile
 import Testing
 import TomlFile
-
-/// A folder of a test's own, gone with it.
-final class TemporaryFolder {
-    let path: String
-    private var made: [String] = []
-
-    init(_ files: KeyValuePairs<String, String> = [:]) throws {
-        var template = Array("/tmp/camarb-policies-XXXXXX\0".utf8CString.dropLast())
-        try #require(mkdtemp(&template) != nil)
-        path = template.withUnsafeBufferPointer {
-            String(decoding: $0.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        }
-        for (name, text) in files { try write(text, to: name) }
-    }
-
-    func write(_ text: String, to name: String) throws {
-        if let slash = name.lastIndex(of: "/"), mkdir("\(path)/\(name[..<slash])", 0o700) == 0 {
-            made.append(String(name[..<slash]))
-        }
-        let file = try #require(fopen("\(path)/\(name)", "w"))
-        made.append(name)
-        fputs(text, file)
-        fclose(file)
-    }
-
-    /// What is wrong with a file of it, without the folder's name.
-    func problems(_ name: String, dropIns: String? = nil) -> String {
-        do {
-            let loaded = try PolicyFile.load(path: "\(path)/\(name)", dropIns: dropIns.map { "\(path)/\($0)" })
-            return "no problem in \(loaded.policy.name)"
-        } catch {
-            var text = ""
-            var rest = error.description[...]
-            while let range = rest.firstRange(of: path + "/") {
-                text += rest[..<range.lowerBound]
-                rest = rest[range.upperBound...]
-            }
-            return text + rest
-        }
-    }
-
-    func load(_ name: String, dropIns: String? = nil) throws -> LoadedPolicy {
-        try PolicyFile.load(path: "\(path)/\(name)", dropIns: dropIns.map { "\(path)/\($0)" })
-    }
-
-    deinit {
-        for name in made.reversed() where unlink("\(path)/\(name)") != 0 { rmdir("\(path)/\(name)") }
-        rmdir(path)
-    }
-}
 
 @Suite("Policies in several files")
 struct MergingTests {
@@ -151,6 +100,21 @@ struct MergingTests {
         #expect(loaded.policy.rankRules[0].rank == 1)
         let names = ["base.toml", "d/10-a.toml", "d/9-b.toml", "d/Z.toml", "d/a.toml"]
         #expect(loaded.files == names.map { "\(folder.path)/\($0)" })
+    }
+
+    @Test("A drop-in replaces a key of [access] and of [pressure], and leaves the others")
+    func tables() throws {
+        let folder = try TemporaryFolder([
+            "p.toml": AccessTests.text + "[pressure]\nwatch = false\nprocessor = { fair = 50 }\n",
+            "d/10.toml": "[access]\nusers = [1001]\nidentity = \"any\"\n[pressure]\nprocessor = {}\n",
+        ])
+        let loaded = try folder.load("p.toml", dropIns: "d")
+        let (rights, pressure) = (loaded.policy.rights, loaded.policy.pressure)
+        #expect(rights.users == [Rights.Account(name: nil, number: 1001)])
+        #expect(rights.services == ["photobooth.service"] && !rights.seat && rights.identity == .any)
+        #expect(!pressure.isWatched && pressure.processor == PressureSettings.Levels())
+        #expect(loaded.origins[.access("users")]?.line == 2 && loaded.origins[.access("seat")]?.line == 3)
+        #expect(loaded.origins[.pressure("processor")]?.line == 5 && loaded.origins[.pressure("watch")]?.line == 9)
     }
 
     @Test("A file that several include is read once, where it is first included")

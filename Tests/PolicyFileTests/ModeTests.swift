@@ -5,43 +5,6 @@ import TomlFile
 
 @Suite("Modes in a policy file")
 struct ModeTests {
-    private func policy(_ text: String) throws -> Policy { try PolicyFile.parse(text, file: "p.toml") }
-
-    private static let night = """
-        name = "p"
-        ranks = ["everyone"]
-        [[mode]]
-        name = "night"
-        at = ["22:00-06:00", "sat,sun 00:00-24:00"]
-        set-by = ["operator"]
-        [[mode]]
-        name = "cleaning"
-        [[cause]]
-        name = "At night"
-        when = { mode = "night" }
-        cause = "video-device-not-available-in-background"
-        [[rank]]
-        name = "By day"
-        mode = "none"
-        rank = "everyone"
-        """
-
-    @Test("A mode is declared once, and read by both kinds of rules")
-    func everywhere() throws {
-        let policy = try policy(Self.night)
-        #expect(policy.modes.map(\.name) == ["night", "cleaning"])
-        #expect(policy.modes.first?.at.map(\.written) == ["22:00-06:00", "sat,sun 00:00-24:00"])
-        #expect(policy.modes.map(\.setBy) == [[.operator], [.root, .operator]])
-        #expect(policy.causeRules.first?.when == [.mode("night")])
-        #expect(policy.rankRules.first?.when == [.mode(nil)])
-    }
-
-    @Test("What is written reads back equal")
-    func written() throws {
-        let policy = try policy(Self.night)
-        #expect(try self.policy(PolicyWriter.text(policy)) == policy)
-    }
-
     /// What a calendar may say, and how it is written again.
     static let spans = [
         ("22:00-06:00", "22:00-06:00"), ("mon-fri 08:00-18:00", "mon-fri 08:00-18:00"),
@@ -100,7 +63,7 @@ struct ModeTests {
 
     @Test("The first mode whose calendar holds is the calendar's word")
     func firstDeclared() throws {
-        let policy = try policy(
+        let policy = try parse(
             """
             name = "p"
             [[mode]]

@@ -1,3 +1,4 @@
+import Foundation
 import Glibc
 import PolicyFile
 import Testing
@@ -11,31 +12,23 @@ import TomlFile
 struct WrongPolicyFileTests {
     private static let folder = Checkout.path("Tests/wrong-policies")
 
-    /// In the order of their names.
-    static let names: [String] = {
-        let found = entries(folder).compactMap { entry in
-            entry.hasSuffix(".toml")
-                ? String(entry.dropLast(5)) : access("\(folder)/\(entry)/policy.toml", F_OK) == 0 ? entry : nil
-        }
-        return found.sorted()
-    }()
+    private static let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
 
-    private static func entries(_ path: String) -> [String] {
-        guard let stream = opendir(path) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            names.append(
-                withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) })
-        }
-        return names
+    /// In the order of their names.
+    static let names: [String] = entries.compactMap { (entry: String) -> String? in
+        if entry.hasSuffix(".toml") { return String(entry.dropLast(5)) }
+        return isThere("\(entry)/policy.toml") ? entry : nil
+    }.sorted()
+
+    private static func isThere(_ name: String) -> Bool {
+        FileManager.default.fileExists(atPath: "\(folder)/\(name)")
     }
 
     @Test("Each gets exactly its messages", arguments: names)
     func messages(name: String) throws {
         let file = "\(Self.folder)/\(name)"
         let found =
-            access(file + "/policy.toml", F_OK) == 0
+            Self.isThere("\(name)/policy.toml")
             ? PolicyFile.check(path: file + "/policy.toml", dropIns: file + "/policy.d")
             : PolicyFile.check(path: file + ".toml")
         try expect(found, in: Self.folder, name)
@@ -63,7 +56,7 @@ struct WrongPolicyFileTests {
     @Test("There are more than twenty, and no messages without a policy")
     func completeness() {
         #expect(Self.names.count > 20)
-        for entry in Self.entries(Self.folder) where entry.hasSuffix(".expected") {
+        for entry in Self.entries where entry.hasSuffix(".expected") {
             let name = String(entry.dropLast(9))
             #expect(Self.names.contains(name) || name.hasSuffix("-generated"), "\(entry) belongs to no policy")
         }
@@ -73,24 +66,16 @@ struct WrongPolicyFileTests {
     private func expect(_ found: FileProblems?, in folder: String, _ name: String) throws {
         let problems = try #require(found, "\(name) is not wrong")
         // Each file is named at the beginning of a line, and in the chains of includes.
-        var said = ""
-        var rest = (problems.description + "\n")[...]
-        while let range = rest.firstRange(of: folder + "/") {
-            said += rest[..<range.lowerBound]
-            rest = rest[range.upperBound...]
-        }
-        said += rest
+        let said = (problems.description + "\n").replacing(folder + "/", with: "")
         for scalar in said.unicodeScalars where scalar.value < 0x20 && scalar != "\n" && scalar != "\t" {
             Issue.record("\(name): a control character (\(scalar.value)) reaches the terminal")
         }
         let path = "\(Self.folder)/\(name).expected"
-        let expected = access(path, F_OK) == 0 ? try Checkout.bytes("Tests/wrong-policies/\(name).expected") : []
-        if getenv("CAMARB_REWRITE") != nil {
-            let file = try #require(fopen(path, "w"))
-            fputs(said, file)
-            fclose(file)
+        let expected = try? String(contentsOfFile: path, encoding: .utf8)
+        if ProcessInfo.processInfo.environment["CAMARB_REWRITE"] != nil {
+            try said.write(toFile: path, atomically: true, encoding: .utf8)
         }
         // Compared with what was there before, so that a run that rewrites still fails.
-        #expect(said == String(decoding: expected, as: UTF8.self), "\(name); CAMARB_REWRITE=1 writes what is said")
+        #expect(said == expected, "\(name); CAMARB_REWRITE=1 writes what is said")
     }
 }

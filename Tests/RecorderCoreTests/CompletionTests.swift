@@ -6,57 +6,9 @@ import Testing
 
 /// Recordings whose recorder core was lost over them, completed.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct CompletionTests {
-    private static let interval: Int64 = 33_333_333
-    private static let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
-
-    /// A recording that nobody finished, and how long its file was after its header and after each frame.
-    private func killed(frames: Int) throws -> (bytes: [UInt8], lengths: [Int]) {
-        let file = try TemporaryFile(".mkv")
-        let recording = try RecordingFile(
-            file: OutputFile(try envelope(file.open()), in: .patient, bytesMax: nil),
-            RecordingFile.Plan(layout: Self.layout, frameRate: 30))
-        var lengths = [Int(recording.file.committed)]
-        for number in 0..<frames {
-            try append(number, to: recording)
-            lengths.append(Int(recording.file.committed))
-        }
-        return (try file.bytes(), lengths)
-    }
-
-    private func append(_ number: Int, to recording: RecordingFile) throws {
-        var picture = [UInt8](repeating: UInt8(truncatingIfNeeded: 40 + number), count: Self.layout.bytes)
-        let time = Int64(number) * Self.interval
-        let mark = BurntInMark(captureTime: time, frameNumber: UInt32(number + 1))
-        picture.withUnsafeMutableBytes { mark.draw(into: $0, layout: Self.layout) }
-        let fits = try picture.withUnsafeBytes {
-            try recording.appendPicture($0, at: time, interval: Self.interval)
-        }
-        #expect(fits)
-    }
-
     /// The duration that so many frames have, in the file's own milliseconds.
     private func duration(_ frames: Int) -> Int64 {
-        frames == 0 ? 0 : Int64(frames - 1) * Self.interval / 1_000_000 * 1_000_000 + Self.interval
-    }
-
-    /// An envelope whose writer has opened it and ended, or holds on to it with the mark that is returned.
-    private func opened(_ file: TemporaryFile, _ flags: Int32 = O_RDWR) throws -> (envelope: Int32, mark: Int32) {
-        let envelope = try envelope(file.open(flags))
-        var mark: Int32 = -1
-        let written = camarb_open_envelope(envelope, &mark)
-        try #require(written >= 0 && mark >= 0)
-        close(written)
-        return (envelope, mark)
-    }
-
-    private func complete(_ file: TemporaryFile, _ flags: Int32 = O_RDWR) throws -> RecordingCompletion.Result {
-        let (envelope, mark) = try opened(file, flags)
-        close(mark)
-        return try complete(envelope)
-    }
-
-    private func complete(_ envelope: Int32) throws -> RecordingCompletion.Result {
-        try RecordingCompletion.complete(FileWriters.patient.start(envelope, again: true), until: .max)
+        frames == 0 ? 0 : TrackedRecording.time(frames - 1) / 1_000_000 * 1_000_000 + TrackedRecording.interval
     }
 
     /// The file is left as it was, with a sentence that has these words.
@@ -69,7 +21,8 @@ import Testing
 
     @Test("A recording that was cut at any place is completed: libav reads its duration and all whole frames")
     func cuts() throws {
-        let (bytes, lengths) = try killed(frames: 40)
+        let killed = try KilledRecording(pictures: 40)
+        let (bytes, lengths) = (killed.bytes, killed.lengths)
         #expect(bytes.count == lengths.last)
         let file = try TemporaryFile(".mkv")
         // Behind a frame, in a cluster's id, its size, its first elements, a frame's picture, right before its end.
@@ -80,15 +33,13 @@ import Testing
         }
         for cut in cuts {
             try file.write(bytes.prefix(cut))
-            let frames = lengths.dropFirst().count { $0 <= cut }
+            let frames = killed.whole(in: cut)
             let completed = try complete(file)
             #expect(Int(completed.frames) == frames, "cut at \(cut)")
             #expect(completed.duration == duration(frames), "cut at \(cut)")
             let whole = try file.bytes()
             #expect(Int(completed.bytes) == whole.count && (frames == 0 || whole.count == lengths[frames]))
-            #expect(
-                try DecodedVideo(file.path).marks.map { $0?.frameNumber } == (0..<frames).map { UInt32($0 + 1) },
-                "cut at \(cut)")
+            #expect(try DecodedVideo(file.path).numbers == (0..<frames).map { UInt32($0 + 1) }, "cut at \(cut)")
             if frames > 0 {
                 let read = try #require(try VideoReader(path: file.path, loops: false).duration)
                 #expect(abs(read - duration(frames)) < 1_000_000, "cut at \(cut): libav reads \(read) ns")
@@ -99,6 +50,24 @@ import Testing
         }
     }
 
+    @Test("A file killed at any byte after its header plays with every flushed frame, before anybody completes it")
+    func playsAsItIs() throws {
+        let killed = try KilledRecording(pictures: 40)
+        let (bytes, lengths) = (killed.bytes, killed.lengths)
+        let file = try TemporaryFile(".mkv")
+        for cut in lengths.flatMap({ [$0, $0 + 1, $0 - 1] }) + stride(from: lengths[1], to: bytes.count, by: 97)
+        where cut >= lengths[1] && cut <= bytes.count {
+            try file.write(bytes.prefix(cut))
+            let whole = killed.whole(in: cut)
+            #expect(
+                try DecodedVideo(file.path, atMost: whole).numbers == (1...whole).map { UInt32($0) },
+                "a file of \(cut) bytes has \(whole) whole frames")
+        }
+        try file.write(bytes)
+        let read = try #require(try VideoReader(path: file.path, loops: false).duration)
+        #expect(duration(40) - read < 1_000_000_000, "its duration is at most a second old")
+    }
+
     @Test("A recording that was cut before its header has nothing in it, and stays so")
     func nothing() throws {
         let file = try TemporaryFile(".mkv")
@@ -107,33 +76,22 @@ import Testing
         #expect(try file.bytes().isEmpty)
     }
 
-    @Test("A recording has a duration before it is completed, too: it is at most a second old")
-    func durationOfAKilledOne() throws {
-        let file = try TemporaryFile(".mkv")
-        try file.write(try killed(frames: 40).bytes)
-        let read = try #require(try VideoReader(path: file.path, loops: false).duration)
-        #expect(duration(40) - read < 1_000_000_000)
-    }
-
     @Test("A recording that was stopped is whole already, and not a byte of it changes")
     func stopped() throws {
-        let file = try TemporaryFile(".mkv")
-        let recording = try RecordingFile(
-            file: OutputFile(try envelope(file.open()), in: .patient, bytesMax: nil),
-            RecordingFile.Plan(layout: Self.layout, frameRate: 30))
-        for number in 0..<35 { try append(number, to: recording) }
-        recording.finish()
-        let whole = try file.bytes()
-        let found = try complete(file)
+        let made = try TrackedRecording(pictures: 35)
+        made.recording.finish()
+        let whole = try made.file.bytes()
+        let found = try complete(made.file)
         #expect(found.frames == 35 && found.duration == duration(35) && found.bytes == Int64(whole.count))
-        #expect(try file.bytes() == whole)
+        #expect(try made.file.bytes() == whole)
     }
 
     @Test("A completed recording is found in: its index names clusters, and its list of what is where names the index")
     func index() throws {
+        let made = try KilledRecording(pictures: 65)
+        let lengths = made.lengths
         let file = try TemporaryFile(".mkv")
-        let (bytes, lengths) = try killed(frames: 65)
-        try file.write(bytes)
+        try file.write(made.bytes)
         _ = try complete(file)
         let whole = try file.bytes()
         // From the segment's body on, which begins 12 bytes behind the header of 40.
@@ -158,9 +116,9 @@ import Testing
 
     @Test("The index of a long recording keeps to its room: there are as many seconds between its entries as it takes")
     func longIndex() throws {
-        let (bytes, lengths) = try killed(frames: 0)
+        let header = try KilledRecording(pictures: 0).bytes
         let file = try TemporaryFile(".mkv")
-        var long = bytes
+        var long = header
         // Key frames of one byte, a second apart, for three hours.
         let seconds = 10_800
         for second in 0..<seconds {
@@ -170,72 +128,39 @@ import Testing
         try file.write(long)
         let completed = try complete(file)
         #expect(completed.frames == UInt64(seconds))
-        #expect(completed.duration == Int64(seconds - 1) * 1_000_000_000 + Self.interval)
+        #expect(completed.duration == Int64(seconds - 1) * 1_000_000_000 + TrackedRecording.interval)
         let whole = try file.bytes()
-        #expect(whole.dropFirst(lengths[0]).elementsEqual(long.dropFirst(lengths[0])))
+        #expect(whole.dropFirst(header.count).elementsEqual(long.dropFirst(header.count)))
         let cues = place(of: [0x1c, 0x53, 0xbb, 0x6b, 0x01], in: whole)
         #expect(cues != nil)
     }
 
     @Test("What is no recording of ours is left byte for byte")
     func foreign() throws {
+        let killed = try KilledRecording(pictures: 3)
+        let (bytes, lengths) = (killed.bytes, killed.lengths)
         let file = try TemporaryFile(".mkv")
-        let (bytes, lengths) = try killed(frames: 3)
-        try file.write(Array("A letter to my mother, and no recording.".utf8))
-        try isLeft(file, "no recording")
-        // A header that is not whole.
-        for cut in [4, 30, 50, 60, 300, lengths[0] - 1] {
-            try file.write(bytes.prefix(cut))
-            try isLeft(file, "no recording")
-        }
-        // Somebody wrote behind it, or into it.
-        try file.write(bytes + Array("P.S. more".utf8))
-        try isLeft(file, "no recording")
-        try file.write(bytes.prefix(lengths[2]) + [0x1f, 0x43, 0xff])
-        try isLeft(file, "no recording")
         var other = bytes
         other[lengths[1]] = 0x55
-        try file.write(other)
-        try isLeft(file, "at byte \(lengths[1])")
-        // Times that go back: another recording's clusters behind these.
-        try file.write(bytes + bytes[lengths[0]...])
-        try isLeft(file, "a time that goes back")
-    }
-
-    @Test("Whatever is wrong in a file, it is either left byte for byte, or all its frames are still there")
-    func mutations() throws {
-        let (bytes, lengths) = try killed(frames: 4)
-        let file = try TemporaryFile(".mkv")
-        var state: UInt64 = 9
-        func next(_ bound: Int) -> Int {
-            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-            return Int(state >> 33) % bound
-        }
-        // The index's room is 64 KiB of nothing: most changes go to what is in front of it, and to the clusters' heads.
-        let heads = Array(0..<560) + lengths.flatMap { Array($0..<min($0 + 24, bytes.count)) }
-        for _ in 0..<400 {
-            var other = bytes
-            for _ in 0...next(3) { other[heads[next(heads.count)]] = UInt8(next(256)) }
-            if next(3) == 0 { other.removeLast(next(2000)) }
-            try file.write(other)
-            do {
-                let completed = try complete(file)
-                let after = try file.bytes()
-                let whole = lengths.last { $0 <= other.count } ?? 0
-                #expect(after.count == Int(completed.bytes) && after.count >= whole, "a whole frame was cut off")
-                if whole > lengths[0] {
-                    #expect(after[lengths[0]..<whole].elementsEqual(other[lengths[0]..<whole]))
-                }
-            } catch is CompletionFault {
-                #expect(try file.bytes() == other)
-            }
+        // Another text, something behind it or in it, and another recording's clusters behind these.
+        var wrong: [(bytes: [UInt8], words: String)] = [
+            (Array("A letter to my mother, and no recording.".utf8), "no recording"),
+            (bytes + Array("P.S. more".utf8), "no recording"),
+            (Array(bytes.prefix(lengths[2])) + [0x1f, 0x43, 0xff], "no recording"),
+            (other, "at byte \(lengths[1])"), (bytes + bytes[lengths[0]...], "a time that goes back"),
+        ]
+        // A header that is not whole.
+        for cut in [4, 30, 50, 60, 300, lengths[0] - 1] { wrong.append((Array(bytes.prefix(cut)), "no recording")) }
+        for (bytes, words) in wrong {
+            try file.write(bytes)
+            try isLeft(file, words)
         }
     }
 
     @Test("A file that can be written only, that nobody has begun, or that is still written, is left as it is")
     func unfit() throws {
         let file = try TemporaryFile(".mkv")
-        try file.write(try killed(frames: 3).bytes)
+        try file.write(try KilledRecording(pictures: 3).bytes)
         let before = try file.bytes()
         try isLeft(file, "open for writing only", O_WRONLY)
         // An earlier recording's, while this one's was never begun.
@@ -243,7 +168,7 @@ import Testing
         let fault = #expect(throws: CompletionFault.self) { _ = try complete(unopened) }
         #expect(fault?.words == "nothing was written to it")
         // Somebody holds on to it: a writer that hangs.
-        let (written, mark) = try opened(file)
+        let (written, mark) = try openedEnvelope(file)
         defer { close(mark) }
         let held = #expect(throws: CompletionFault.self) { _ = try complete(written) }
         #expect(held?.words.contains("still being written") == true)
@@ -252,10 +177,10 @@ import Testing
 
     /// With a clock that goes on by one whenever it is looked at.
     /// - Returns: how often that was.
-    private func complete(
-        _ file: TemporaryFile, until deadline: Int64
+    private func looking(
+        at file: TemporaryFile, until deadline: Int64
     ) throws -> (result: Result<RecordingCompletion.Result, CompletionFault>, looks: Int64) {
-        let (envelope, mark) = try opened(file)
+        let (envelope, mark) = try openedEnvelope(file)
         close(mark)
         var looks: Int64 = 0
         let writer = try FileWriters.patient.start(envelope, again: true)
@@ -268,16 +193,7 @@ import Testing
         return (result, looks)
     }
 
-    @Test("A completion that takes too long leaves the file as it is")
-    func late() throws {
-        let file = try TemporaryFile(".mkv")
-        try file.write(try killed(frames: 3).bytes)
-        let before = try file.bytes()
-        #expect(try complete(file, until: 1).result == .failure(.late))
-        #expect(try file.bytes() == before)
-    }
-
-    @Test("A completion looks at its clock within a cluster, too, and once more before it writes its first byte")
+    @Test("A completion that is late, within a cluster or right before its first byte, leaves the file as it is")
     func lateWithinACluster() throws {
         let file = try TemporaryFile(".mkv")
         // One cluster: a time, many elements of two bytes with nothing in them, and a frame.
@@ -286,21 +202,21 @@ import Testing
         let children: [UInt8] = [0xe7, 0x81, 0] + empty + [0xa3, 0x85, 0x81, 0, 0, 0x80, 7]
         let size = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: (children.count | 1 << 28) >> $0) }
         let cluster = [0x1f, 0x43, 0xb6, 0x75] + size + children
-        let bytes = try killed(frames: 0).bytes + cluster
+        let bytes = try KilledRecording(pictures: 0).bytes + cluster
         try file.write(bytes)
-        let (inTime, looks) = try complete(file, until: .max)
+        let (inTime, looks) = try looking(at: file, until: .max)
         #expect(try inTime.get().frames == 1)
         #expect(looks >= voids / Int(CAMARB_WRITER_READ_MAX), "\(looks) looks at \(voids) bytes")
-        // In the midst of the cluster, and right before the first byte.
-        for deadline in [looks / 2, looks] {
+        // At once, in the midst of the cluster, and right before the first byte.
+        for deadline in [1, looks / 2, looks] {
             try file.write(bytes)
-            let (result, seen) = try complete(file, until: deadline)
+            let (result, seen) = try looking(at: file, until: deadline)
             #expect(result == .failure(.late) && seen == deadline)
             #expect(try file.bytes() == bytes)
         }
         // The last look was in time: the rest is done.
         try file.write(bytes)
-        #expect(try complete(file, until: looks + 1).result == inTime)
+        #expect(try looking(at: file, until: looks + 1).result == inTime)
         #expect(try file.bytes() != bytes)
     }
 }

@@ -1,7 +1,6 @@
 import ArbiterProtocol
-import CameraFile
-import CaptureModel
 import Glibc
+import PolicyFile
 import RecorderCore
 import Testing
 

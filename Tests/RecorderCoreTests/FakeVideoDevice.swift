@@ -1,6 +1,6 @@
 import ArbiterProtocol
 import CLinux
-import CVideo4Linux
+import CMedia
 import Glibc
 import RecorderCore
 import Synchronization
@@ -47,17 +47,17 @@ final class ScriptedCamera: Sendable {
     let state = Mutex(State())
     let readiness = camarb_eventfd()
 
-    /// Sizes and rates by fourcc, of a common webcam: fast only where it compresses.
-    let formats: [UInt32: [(width: UInt32, height: UInt32, rate: UInt32)]]
+    typealias Formats = [UInt32: [(width: UInt32, height: UInt32, rate: UInt32)]]
+    /// Sizes and rates by fourcc.
+    let formats: Formats
     let controls: [camarb_video_control]
     let menus: [UInt32: [(index: Int64, value: Int64)]]
     /// Seconds a frame at the slowest; 0: there is one rate only.
     let slowest: UInt32
 
     init(
-        formats: [UInt32: [(width: UInt32, height: UInt32, rate: UInt32)]] = [
-            camarb_fourcc_nv12: [(640, 480, 30), (320, 240, 30)]
-        ], controls: [camarb_video_control] = [], menus: [UInt32: [(index: Int64, value: Int64)]] = [:],
+        formats: Formats = [camarb_fourcc_nv12: [(640, 480, 30), (320, 240, 30)]],
+        controls: [camarb_video_control] = [], menus: [UInt32: [(index: Int64, value: Int64)]] = [:],
         slowest: UInt32 = 0
     ) {
         self.formats = formats
@@ -95,6 +95,19 @@ final class ScriptedCamera: Sendable {
     func fail(_ doing: String, _ codes: Int32...) { change { $0.faults[doing, default: []] += codes } }
     func look<R: Sendable>(_ body: (State) -> R) -> R { state.withLock { body($0) } }
 
+    /// A test's time limit bounds the wait.
+    func until(_ holds: @Sendable (State) -> Bool) async throws {
+        while !look(holds) { try await Task.sleep(for: .milliseconds(5)) }
+    }
+    /// Every frame was taken, and every buffer is with the driver again.
+    func untilTaken() async throws { try await until { $0.frames.isEmpty && $0.queued.count == $0.buffers.count } }
+
+    static let brightness = control(camarb_cid_brightness, camarb_control_integer, 0, 100, usual: 50)
+    static let zoom = control(camarb_cid_zoom_absolute, camarb_control_integer, 10, 40, usual: 10)
+    static func privacy(_ usual: Int64 = 0) -> camarb_video_control {
+        control(camarb_cid_privacy, camarb_control_boolean, 0, 1, usual: usual)
+    }
+
     static func control(
         _ id: UInt32, _ kind: camarb_video_control_kind, _ least: Int64, _ most: Int64, usual: Int64, step: Int64 = 1
     ) -> camarb_video_control {
@@ -106,6 +119,7 @@ final class ScriptedCamera: Sendable {
 
 /// The scripted camera as the recorder sees it. Buffers are memory of its own, copied when they are taken.
 final class FakeVideoDevice: VideoDevice {
+    private static let bufferBytes = 640 * 480 * 3 / 2
     private let camera: ScriptedCamera
     private var mapped: [UnsafeMutableRawBufferPointer] = []
 
@@ -179,14 +193,14 @@ final class FakeVideoDevice: VideoDevice {
         camera.change { $0.buffersAsked += 1 }
         if camera.look({ $0.holder != nil }) { throw VideoFault("get buffers", EBUSY) }
         camera.change {
-            $0.buffers = Array(repeating: Array(repeating: 0, count: 640 * 480 * 3 / 2), count: buffers)
+            $0.buffers = Array(repeating: Array(repeating: 0, count: Self.bufferBytes), count: buffers)
             $0.queued = []
         }
         return buffers
     }
 
     func map(_ index: Int) throws(VideoFault) -> UnsafeMutableRawBufferPointer {
-        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: 640 * 480 * 3 / 2, alignment: 64)
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.bufferBytes, alignment: 64)
         memory.initializeMemory(as: UInt8.self, repeating: 0)
         mapped.append(memory)
         return memory
@@ -225,7 +239,7 @@ final class FakeVideoDevice: VideoDevice {
     func export(_ index: Int) throws(VideoFault) -> Int32 {
         guard camera.look(\.lends) else { throw VideoFault("share a buffer", ENOTTY) }
         camera.change { $0.lent += 1 }
-        return camarb_memfd("device", 640 * 480 * 3 / 2)
+        return camarb_memfd("device", UInt64(Self.bufferBytes))
     }
 
     func stream(_ on: Bool) throws(VideoFault) {
@@ -268,16 +282,6 @@ final class FakeVideoDevice: VideoDevice {
     func hasBuffers() -> Bool? { camera.look { $0.saysWhoHasBuffers ? $0.holder != nil && $0.holderStreams : nil } }
     func watch(in queue: Int32) throws(VideoFault) { throw VideoFault("watch it", EACCES) }
     func otherHolder() -> String? { camera.look(\.holder) }
-}
-
-/// The refusal that a body ends with; nil when it works.
-func refusal(_ body: () async throws -> some Any) async -> BrokerError? {
-    do {
-        _ = try await body()
-        return nil
-    } catch {
-        return error as? BrokerError
-    }
 }
 
 /// Frames of a scripted camera, one in 5 ms while buffers come back: from a thread of its own, so that it goes on while

@@ -1,8 +1,7 @@
 import ArbiterProtocol
-import CameraFile
-import CaptureModel
 import FrameStream
 import Glibc
+import PolicyFile
 import RecorderCore
 import Testing
 
@@ -10,20 +9,16 @@ import Testing
 @Suite(.timeLimit(.minutes(10))) struct FileCameraTests {
     static let shades: [UInt8] = [40, 80, 120, 160, 200]
 
-    static func footage(width: Int = 640, height: Int = 360, frameRate: Double = 10) throws -> TemporaryFile {
-        let layout = PictureLayout(width: width, height: height, pixelFormat: "420v")
+    /// Five frames, ten a second.
+    static func footage() throws -> TemporaryFile {
+        let layout = PictureLayout(width: 640, height: 360, pixelFormat: "420v")
         let file = try TemporaryFile(".mkv")
-        let recording = try RecordingFile(
-            file: OutputFile(try envelope(file.open()), in: .patient, bytesMax: nil),
-            RecordingFile.Plan(layout: layout, frameRate: frameRate))
-        let interval = Int64(1e9 / frameRate)
-        for (index, shade) in Self.shades.enumerated() {
-            var picture = [UInt8](repeating: shade, count: layout.bytes)
-            for chroma in layout.lumaBytes..<layout.bytes { picture[chroma] = 128 }
-            let fits = try picture.withUnsafeBytes {
-                try recording.appendPicture($0, at: Int64(index) * interval, interval: interval)
-            }
-            #expect(fits)
+        let recording = try RecordingFile(file, RecordingFile.Plan(layout: layout, frameRate: 10))
+        for (index, shade) in shades.enumerated() {
+            let picture =
+                [UInt8](repeating: shade, count: layout.lumaBytes)
+                + [UInt8](repeating: 128, count: layout.bytes - layout.lumaBytes)
+            try recording.append(picture, at: Int64(index) * 100_000_000, interval: 100_000_000)
         }
         recording.finish()
         return file
@@ -48,7 +43,7 @@ import Testing
         var shades: [UInt8] = []
         var times: [Int64] = []
         while shades.count < 2 * Self.shades.count {
-            guard case .frame(let frame) = try stream.next(within: .seconds(30)) else { break }
+            let frame = try stream.frame()
             stream.withBytes(of: frame) { bytes in
                 #expect(BurntInMark.read(from: bytes, layout: frame.layout)?.captureTime == frame.record.timestamp)
                 shades.append(bytes[100 * frame.layout.stride + 100])
@@ -62,20 +57,6 @@ import Testing
         // Two rounds of five frames at ten a second. Sleeping never ends early, whatever the machine does.
         let last = try #require(times.last)
         #expect(last - times[0] > 700_000_000)
-    }
-
-    @Test func aRecordingShowsTheFootage() async throws {
-        let file = try Self.footage()
-        let test = try CaptureUnderTest("file:" + file.path)
-        let recording = try TemporaryFile(".mkv")
-        try await test.open(1, Configuration())
-        // Thirty frames' time: a machine under full load has captured one in the time of ten.
-        try await test.record(1, 1, try recording.open(), RecordingOptions(maxDuration: 3))
-        let finished = try await test.recordingFinished()
-        #expect(finished.why == .durationLimit)
-        let video = try DecodedVideo(recording.path)
-        #expect(UInt64(video.luma.count) == finished.frames && finished.frames >= 2)
-        #expect(video.luma.allSatisfy { shade in Self.shades.contains { abs(Int($0) - shade) < 16 } })
     }
 
     private static func started(_ file: TemporaryFile, zoom: Double) throws -> (FileCamera, CameraFormat) {
@@ -160,16 +141,8 @@ import Testing
     @Test func missedFramesAreGapsInTheNumbersOfFramesAndLeftOutOfTheRecordingAndTold() async throws {
         let model = try CameraFile.named("iphone6s-front")
         let test = CaptureUnderTest { SlowCamera(model) }
-        try await test.open(1)
-        let recording = try TemporaryFile(".mkv")
-        try await test.record(1, 1, try recording.open())
-        let stream = try await test.stream(1)
-        var seen: [UInt64] = []
-        while seen.count < 10 {
-            guard case .frame(let frame) = try stream.next(within: .seconds(30)) else { break }
-            seen.append(frame.record.sequence)
-            stream.release(frame)
-        }
+        let (recording, stream) = try await test.recording(frames: 0)
+        let seen = try (0..<10).map { _ in try #require(try stream.mark()).record.sequence }
         // One after the other or with three between, which every second one has; of what a busy machine dropped there are more.
         let steps = zip(seen, seen.dropFirst()).map { $1 - $0 }
         #expect(steps.count == 9 && steps.filter { $0 >= 4 }.count >= 4, "\(seen)")
@@ -180,7 +153,7 @@ import Testing
             return if case .recordingFinished(let recording) = event { recording } else { nil }
         }
         #expect(told["camera-slow"]?.first == "It was too slow for 3 frames.")
-        let marks = try DecodedVideo(recording.path).marks.compactMap { $0.map { UInt64($0.frameNumber) } }
+        let marks = try DecodedVideo(recording.path).numbers.compactMap { $0.map { UInt64($0) } }
         let (begin, end) = (try #require(marks.first), try #require(marks.last))
         #expect(finished.frames == UInt64(marks.count))
         // What is missing between its first frame and its last was left out; behind the last there may be more of it.

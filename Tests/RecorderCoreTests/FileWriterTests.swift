@@ -4,12 +4,20 @@ import Glibc
 import RecorderCore
 import Testing
 
+extension FileWriter {
+    func put(_ bytes: [UInt8], at offset: Int64) { bytes.withUnsafeBytes { put($0, at: offset) } }
+    /// What is answered to all that was ordered.
+    func answer() -> FileFault? {
+        wantAnswer()
+        return settle()
+    }
+}
+
 /// The processes that write files. A process that is stopped stands for one that waits for its file.
 @Suite(.serialized, .timeLimit(.minutes(10))) struct FileWriterTests {
     private func writer(_ house: FileWriters, _ file: TemporaryFile) throws -> (FileWriter, process: Int32) {
         let writer = try house.start(try envelope(file.open()))
-        writer.wantAnswer()
-        #expect(writer.settle() == nil)
+        #expect(writer.answer() == nil)
         return (writer, try process(writing: file))
     }
 
@@ -51,36 +59,23 @@ import Testing
         var checked = camarb_file()
         try #require(camarb_check_output_file(descriptor, &checked) == camarb_file_good)
         let isInMemory = checked.system == 0x0102_1994  // TMPFS_MAGIC
-        [UInt8(7)].withUnsafeBytes { writer.put($0, at: .max) }
+        writer.put([7], at: .max)
         return .system(isInMemory ? ENOSPC : EINVAL)
     }
 
-    @Test("What is ordered is in the file when it is answered, and errors come as their numbers")
+    @Test("What is ordered is in the file when it is answered")
     func writes() throws {
-        let house = FileWriters.patient
         let file = try TemporaryFile()
         try file.write([9, 9, 9])
-        let writer = try house.start(try envelope(file.open()))
+        let writer = try FileWriters.patient.start(try envelope(file.open()))
         let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
-        bytes.withUnsafeBytes { writer.put($0, at: 0) }
-        writer.wantAnswer()
-        #expect(writer.settle() == nil)
+        writer.put(bytes, at: 0)
+        #expect(writer.answer() == nil)
         #expect(try file.bytes() == bytes, "and nothing of what was in it")
-        [UInt8(1), 2].withUnsafeBytes { writer.put($0, at: 5) }
+        writer.put([1, 2], at: 5)
         writer.truncate(to: 8)
-        writer.wantAnswer()
-        #expect(writer.settle() == nil)
+        #expect(writer.answer() == nil)
         #expect(try file.bytes() == [0, 1, 2, 3, 4, 1, 2, 7])
-        // The first error is answered, what follows it is passed over, and the next orders are carried out again.
-        let error = try orderWhatFails(writer, file)
-        [UInt8(7)].withUnsafeBytes { writer.put($0, at: 0) }
-        writer.wantAnswer()
-        #expect(writer.settle() == error)
-        #expect(try file.bytes().first == 0)
-        writer.truncate(to: 1)
-        writer.wantAnswer()
-        #expect(writer.settle() == nil)
-        #expect(try file.bytes() == [0])
     }
 
     @Test("A file that was longer has nothing of what was in it, and one that is opened again has all of it")
@@ -88,31 +83,24 @@ import Testing
         let house = FileWriters.patient
         let file = try TemporaryFile()
         try file.write([UInt8](repeating: 0xA5, count: 300_000))
-        var writer: FileWriter? = try house.start(try envelope(file.open()))
-        writer?.wantAnswer()
-        #expect(writer?.settle() == nil)
-        #expect(try file.bytes() == [])
         let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0) }
-        bytes.withUnsafeBytes { writer?.put($0, at: 0) }
-        writer?.wantAnswer()
-        #expect(writer?.settle() == nil)
-        #expect(try file.bytes() == bytes)
-        writer = nil
-
-        let passed = try envelope(file.open())
-        var mark: Int32 = -1
-        let written = camarb_open_envelope(passed, &mark)
-        try #require(written >= 0 && mark >= 0)
-        close(written)
+        do {
+            let writer = try house.start(try envelope(file.open()))
+            #expect(writer.answer() == nil)
+            #expect(try file.bytes() == [])
+            writer.put(bytes, at: 0)
+            #expect(writer.answer() == nil)
+            #expect(try file.bytes() == bytes)
+        }
+        let (passed, mark) = try openedEnvelope(file)
         close(mark)
         let again = try house.start(passed, again: true)
         #expect(try again.openedAgain() == 1000)
         #expect(try again.read(4, at: 998) == Array(bytes[998...]), "and no more than there is")
         #expect(try again.read(4, at: 500) == Array(bytes[500..<504]))
         #expect(try again.read(4, at: 1000) == [])
-        [UInt8(9)].withUnsafeBytes { again.put($0, at: 999) }
-        again.wantAnswer()
-        #expect(again.settle() == nil)
+        again.put([9], at: 999)
+        #expect(again.answer() == nil)
         #expect(try file.bytes() == bytes.dropLast() + [9])
     }
 
@@ -138,41 +126,35 @@ import Testing
         #expect(try film.bytes().count == Int(finished.bytes))
     }
 
-    @Test("After an error all is passed over until it was answered, and each error is answered once")
+    @Test("After an error all is passed over until it was answered as its number, and each error is answered once")
     func errors() throws {
-        let house = FileWriters.patient
         let file = try TemporaryFile()
-        let writer = try house.start(try envelope(file.open()))
+        let writer = try FileWriters.patient.start(try envelope(file.open()))
         // Three orders that fail or are passed over, and one answer.
         let error = try orderWhatFails(writer, file)
-        [UInt8(1), 2, 3].withUnsafeBytes { writer.put($0, at: 0) }
+        writer.put([1, 2, 3], at: 0)
         writer.truncate(to: 2)
-        writer.wantAnswer()
-        #expect(writer.settle() == error)
+        #expect(writer.answer() == error)
         #expect(try file.bytes() == [])
-        writer.wantAnswer()
-        #expect(writer.settle() == nil)
+        #expect(writer.answer() == nil)
         // Answers do not get mixed up where several are wanted at once.
-        [UInt8(1), 2, 3].withUnsafeBytes { writer.put($0, at: 0) }
+        writer.put([1, 2, 3], at: 0)
         writer.wantAnswer()
         _ = try orderWhatFails(writer, file)
         writer.wantAnswer()
         writer.truncate(to: 2)
-        writer.wantAnswer()
-        #expect(writer.settle() == error)
+        #expect(writer.answer() == error)
         #expect(try file.bytes() == [1, 2])
     }
 
     @Test("What is put behind the end of a file leaves a hole of zeros, and a part of an order is written whole")
     func parts() throws {
-        let house = FileWriters.patient
         let file = try TemporaryFile()
-        let writer = try house.start(try envelope(file.open()))
+        let writer = try FileWriters.patient.start(try envelope(file.open()))
         let part = Int(CAMARB_WRITER_PART_MAX)
         let bytes = (0..<2 * part + 1).map { UInt8(truncatingIfNeeded: $0 / 7) }
-        bytes.withUnsafeBytes { writer.put($0, at: 5) }
-        writer.wantAnswer()
-        #expect(writer.settle() == nil)
+        writer.put(bytes, at: 5)
+        #expect(writer.answer() == nil)
         #expect(try file.bytes() == [0, 0, 0, 0, 0] + bytes)
     }
 
@@ -190,13 +172,11 @@ import Testing
         var (writer, process): (FileWriter?, Int32) = try writer(house, file)
         #expect(kill(process, SIGSTOP) == 0)
         isStopped = true
-        [UInt8(1)].withUnsafeBytes { writer?.put($0, at: 0) }
-        writer?.wantAnswer()
-        #expect(writer?.settle() == .stuck)
+        writer?.put([1], at: 0)
+        #expect(writer?.answer() == .stuck)
         #expect((21...22).contains(looks), "given up at look \(looks)")
         // For good: nothing more is taken, nor waited for.
-        writer?.wantAnswer()
-        #expect(writer?.settle() == .stuck)
+        #expect(writer?.answer() == .stuck)
         writer = nil
         // It was killed, and a stopped process dies of that: the next file is begun.
         _ = try self.writer(house, file)
@@ -237,9 +217,8 @@ import Testing
         let file = try TemporaryFile()
         let (writer, process) = try writer(house, file)
         #expect(kill(process, SIGKILL) == 0)
-        [UInt8(1)].withUnsafeBytes { writer.put($0, at: 0) }
-        writer.wantAnswer()
-        #expect(writer.settle() == .gone)
+        writer.put([1], at: 0)
+        #expect(writer.answer() == .gone)
         _ = try self.writer(house, file)
     }
 
@@ -251,21 +230,16 @@ import Testing
         #expect(camarb_packet_pair(&ours, &empty) == 0)
         close(ours)
         let nothing = try house.start(empty)
-        nothing.wantAnswer()
-        #expect(nothing.settle() == .system(ENODATA))
+        #expect(nothing.answer() == .system(ENODATA))
         let pipe = try house.start(try envelope(open("/dev/null", O_WRONLY | O_CLOEXEC)))
-        pipe.wantAnswer()
-        #expect(pipe.settle() == .unsuitable)
+        #expect(pipe.answer() == .unsuitable)
     }
 
     @Test("A recording whose file hangs ends with write-error, and the session's frames go on")
     func recordingOfAFileThatHangs() async throws {
         // Not so patient that it would be waited for long, nor so little that a busy machine hangs.
         let test = try CaptureUnderTest(patience: 5)
-        let file = try TemporaryFile(".mkv")
-        try await test.open(1)
-        let stream = try await test.stream(1)
-        try await test.record(1, 1, try file.open())
+        let (file, stream) = try await test.recording(frames: 0)
         // Until the file has a frame, which on a busy machine is long after the preview has.
         while (try? DecodedVideo(file.path).marks.isEmpty) ?? true { _ = try #require(try stream.mark()) }
         #expect(kill(try process(writing: file), SIGSTOP) == 0)

@@ -16,22 +16,9 @@ import Testing
         sender.deliver(index, sequence: sequence, timestamp: Int64(sequence), flags: flags)
     }
 
-    private func frame(_ receiver: FrameReceiver) throws -> FrameReceiver.Frame {
-        guard case .frame(let frame) = try receiver.next(within: .seconds(20)) else {
-            throw FrameStreamFault("no frame came", code: 0)
-        }
-        return frame
-    }
-
-    @Test func aFrameArrivesAsItWasWritten() throws {
+    private func open() throws -> (FrameSender, FrameReceiver) {
         let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let receiver = FrameReceiver(adopting: theirs)
-        send(77, as: 1, on: sender)
-        let frame = try frame(receiver)
-        #expect(frame.record.sequence == 1 && frame.layout == Self.layout)
-        receiver.withBytes(of: frame) { bytes in
-            #expect(bytes.count == Self.layout.bytes && bytes.allSatisfy { $0 == 77 })
-        }
+        return (sender, FrameReceiver(adopting: theirs))
     }
 
     @Test func aBufferCannotBeChangedByWhoeverReceivesIt() throws {
@@ -42,7 +29,7 @@ import Testing
         #expect(camarb_packet_receive(theirs, &record, record.count, &buffer, 1) == record.count)
         try #require(buffer >= 0)
         defer { close(buffer) }
-        let reopened = open("/proc/self/fd/\(buffer)", O_RDWR | O_CLOEXEC)
+        let reopened = Glibc.open("/proc/self/fd/\(buffer)", O_RDWR | O_CLOEXEC)
         defer { close(reopened) }
         for descriptor in [buffer, reopened] where descriptor >= 0 {
             #expect(mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0) == MAP_FAILED)
@@ -59,16 +46,15 @@ import Testing
     }
 
     @Test func lateFramesAreDroppedAndTheNewestIsKept() throws {
-        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let receiver = FrameReceiver(adopting: theirs)
+        let (sender, receiver) = try open()
         for number in 1...10 as ClosedRange<UInt64> { send(UInt8(number), as: number, on: sender) }
-        let first = try frame(receiver)
+        let first = try receiver.frame()
         #expect(first.record.sequence == 1)
-        #expect(try frame(receiver).record.sequence == 2)
+        #expect(try receiver.frame().record.sequence == 2)
         #expect(try receiver.next(within: .zero) == .timedOut)
         receiver.release(first)
         #expect(sender.takeReleases())
-        let newest = try frame(receiver)
+        let newest = try receiver.frame()
         #expect(newest.record.sequence == 10)
         receiver.withBytes(of: newest) { #expect($0[0] == 10) }
         #expect(sender.framesDropped == 7)
@@ -76,17 +62,16 @@ import Testing
 
     @Test("A flagged frame that is replaced while it waits passes its flag on")
     func flagsOfReplacedFrames() throws {
-        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let receiver = FrameReceiver(adopting: theirs)
+        let (sender, receiver) = try open()
         for number in 1...2 as ClosedRange<UInt64> { send(1, as: number, on: sender) }
         send(2, as: 3, on: sender, flags: .configurationChanged)
         send(2, as: 4, on: sender)
-        let first = try frame(receiver)
+        let first = try receiver.frame()
         #expect(first.record.flags.isEmpty)
         receiver.release(first)
         #expect(sender.takeReleases())
-        #expect(try frame(receiver).record.sequence == 2)
-        let newest = try frame(receiver)
+        #expect(try receiver.frame().record.sequence == 2)
+        let newest = try receiver.frame()
         #expect(newest.record.sequence == 4 && newest.record.flags == .configurationChanged)
     }
 
@@ -106,11 +91,13 @@ import Testing
     }
 
     @Test func aClosedStreamIsBlankInEveryMappingOfIt() throws {
-        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let receiver = FrameReceiver(adopting: theirs)
+        let (sender, receiver) = try open()
         for number in 1...4 as ClosedRange<UInt64> { send(200, as: number, on: sender) }
-        let held = try frame(receiver)
-        receiver.withBytes(of: held) { #expect($0[0] == 200) }
+        let held = try receiver.frame()
+        #expect(held.record.sequence == 1 && held.layout == Self.layout)
+        receiver.withBytes(of: held) { bytes in
+            #expect(bytes.count == Self.layout.bytes && bytes.allSatisfy { $0 == 200 }, "it is as it was written")
+        }
         sender.close()
         var seen = 0
         receiver.withEveryBuffer { _, bytes in
@@ -123,10 +110,9 @@ import Testing
     }
 
     @Test func buffersOfAnotherSizeAreAnnouncedAndOldOnesReturnedLateDoNoHarm() throws {
-        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let receiver = FrameReceiver(adopting: theirs)
+        let (sender, receiver) = try open()
         send(5, as: 1, on: sender)
-        let old = try frame(receiver)
+        let old = try receiver.frame()
         let larger = PictureLayout(width: 320, height: 240, pixelFormat: "420v")
         try sender.replaceBuffers(layout: larger)
         receiver.withBytes(of: old) { #expect($0.allSatisfy { $0 == 0 }) }
@@ -134,7 +120,7 @@ import Testing
         sender.deliver(index, sequence: 2, timestamp: 2, flags: .configurationChanged)
         receiver.release(old)
         #expect(sender.takeReleases())
-        let next = try frame(receiver)
+        let next = try receiver.frame()
         #expect(next.layout == larger && next.record.flags == .configurationChanged)
         receiver.release(next)
         #expect(sender.takeReleases())
@@ -161,28 +147,6 @@ import Testing
         }
         try sender.replaceBuffers(layout: PictureLayout(width: 320, height: 240, pixelFormat: "420v"))
         #expect(seenBefore == [[UInt32](repeating: 320, count: BufferPool.buffersUsual)])
-    }
-
-    @Test func twoStreamsNeverShareABuffer() throws {
-        var inodes: Set<UInt> = []
-        var ends: [Int32] = []
-        var senders: [FrameSender] = []
-        for _ in 0..<2 {
-            let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-            senders.append(sender)
-            ends.append(theirs)
-            for _ in 0..<BufferPool.buffersUsual {
-                var record = [UInt8](repeating: 0, count: FrameRecord.encodedBytes)
-                var buffer: Int32 = -1
-                #expect(camarb_packet_receive(theirs, &record, record.count, &buffer, 1) == record.count)
-                var status = stat()
-                #expect(fstat(buffer, &status) == 0)
-                inodes.insert(status.st_ino)
-                close(buffer)
-            }
-        }
-        #expect(inodes.count == 2 * BufferPool.buffersUsual)
-        for end in ends { close(end) }
     }
 
     @Test(arguments: [(192, 144), (640, 272), (1280, 720), (1920, 1080)])

@@ -1,7 +1,6 @@
 import ArbiterProtocol
-import CameraFile
-import CaptureModel
 import FrameStream
+import PolicyFile
 import RecorderCore
 import Testing
 

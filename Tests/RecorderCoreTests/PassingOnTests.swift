@@ -1,9 +1,9 @@
 import ArbiterProtocol
 import CLinux
-import CVideo4Linux
-import CameraFile
+import CMedia
 import FrameStream
 import Glibc
+import PolicyFile
 import RecorderCore
 import Synchronization
 import Testing
@@ -16,43 +16,43 @@ struct PassingOnTests {
         ScriptedCamera(
             formats: [camarb_fourcc_nv12: [(640, 480, 1000), (320, 240, 1000)]], controls: controls)
     }
-    private static let brightness = ScriptedCamera.control(
-        camarb_cid_brightness, camarb_control_integer, 0, 100, usual: 50)
 
-    private func until(_ camera: ScriptedCamera, _ holds: @Sendable (ScriptedCamera.State) -> Bool) async throws {
-        while !camera.look(holds) { try await Task.sleep(for: .milliseconds(5)) }
+    /// The capture of a camera that gives frames all the time, once it has passed on from its first grant.
+    private func passedOn(
+        _ camera: ScriptedCamera, _ configuration: Configuration = Configuration()
+    ) async throws -> CaptureUnderTest {
+        let test = CaptureUnderTest(camera)
+        try await test.open(1, configuration)
+        try await test.passOn(1)
+        return test
     }
 
     @Test("The device goes on: what it captures meanwhile nobody gets, and the next grant's frames count from 1")
     func goesOn() async throws {
         let camera = Self.camera()
-        let test = CaptureUnderTest(camera)
-        async let first = test.open(1, Configuration())
-        try await until(camera) { $0.isStreaming }
-        camera.push()
-        _ = try await first
+        let test = try await CaptureUnderTest.opened(camera)
         let loser = try await test.stream(1)
         camera.push(60)
-        guard case .frame(let seen) = try loser.next() else { return #expect(Bool(false), "no frame came") }
+        let seen = try loser.frame()
         let lastCapture = try await test.passOn(1)
         #expect(lastCapture == seen.record.timestamp)
         loser.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
-        guard case .ended = try loser.next() else { return #expect(Bool(false), "the loser's stream goes on") }
+        #expect(try loser.next() == .ended, "the loser's stream goes on")
 
         for _ in 0..<20 {
             camera.push(33)
-            try await until(camera) { $0.frames.isEmpty && $0.queued.count == $0.buffers.count }
+            try await camera.untilTaken()
         }
         async let second = test.open(2, Configuration([.frameRate: .number(1000)]))
         // Frames for nobody, until one is for the second grant.
         let feeder = Feeder(camera)
         _ = try await second
         feeder.stop()
-        try await until(camera) { $0.frames.isEmpty && $0.queued.count == $0.buffers.count }
+        try await camera.untilTaken()
         #expect(camera.look(\.starts) == 1)
         let winner = try await test.stream(2, session: 2)
         camera.push(90)
-        guard case .frame(let won) = try winner.next() else { return #expect(Bool(false), "no frame came") }
+        let won = try winner.frame()
         winner.withBytes(of: won) { #expect($0[0] == 90) }
         #expect(won.record.timestamp > lastCapture)
         loser.withEveryBuffer { _, bytes in #expect(bytes.allSatisfy { $0 == 0 }, "the loser sees the winner's frames")
@@ -64,26 +64,22 @@ struct PassingOnTests {
 
     @Test("The next grant begins with the first frame captured after its own controls are set")
     func controlsFirst() async throws {
-        let camera = Self.camera([Self.brightness])
-        let test = CaptureUnderTest(camera)
-        async let first = test.open(1, Configuration())
-        try await until(camera) { $0.isStreaming }
-        camera.push()
-        _ = try await first
+        let camera = Self.camera([ScriptedCamera.brightness])
+        let test = try await CaptureUnderTest.opened(camera)
         try await test.passOn(1)
         let before = camarb_monotonic_ns()
         async let second = test.open(2, Configuration([.brightness: .number(20)]))
-        try await until(camera) { $0.values[camarb_cid_brightness] == 20 }
+        try await camera.until { $0.values[camarb_cid_brightness] == 20 }
         // They waited in the driver's buffers, and are late: captured before the brightness was set.
         for _ in 0..<5 {
             camera.push(33, time: before)
-            try await until(camera) { $0.frames.isEmpty && $0.queued.count == $0.buffers.count }
+            try await camera.untilTaken()
         }
         camera.push(90)
         #expect(try await second[.brightness] == .number(20))
         let stream = try await test.stream(2)
         camera.push(91)
-        guard case .frame(let frame) = try stream.next() else { return #expect(Bool(false), "no frame came") }
+        let frame = try stream.frame()
         // Where an earlier one counted, either its number or its picture is another.
         #expect(frame.record.sequence == 2, "the first was the one after the brightness was set")
         stream.withBytes(of: frame) { #expect($0[0] == 91) }
@@ -92,11 +88,8 @@ struct PassingOnTests {
 
     @Test("What the last holder had set is set back before the next one's first frame, though the device goes on")
     func defaults() async throws {
-        let camera = Self.camera([
-            Self.brightness,
-            ScriptedCamera.control(camarb_cid_zoom_absolute, camarb_control_integer, 10, 40, usual: 10),
-        ])
-        let test = CaptureUnderTest(camera, feeding: true)
+        let camera = Self.camera([ScriptedCamera.brightness, ScriptedCamera.zoom])
+        let test = CaptureUnderTest(camera)
         try await test.open(1, Configuration([.brightness: .number(20), .videoZoomFactor: .number(3)]))
         #expect(camera.look { $0.values[camarb_cid_zoom_absolute] } == 30)
         try await test.passOn(1)
@@ -111,7 +104,7 @@ struct PassingOnTests {
         let focus = ScriptedCamera.control(camarb_cid_focus_auto, camarb_control_boolean, 0, 1, usual: 1)
         let once = ScriptedCamera.control(camarb_cid_auto_focus_start, camarb_control_button, 0, 0, usual: 0)
         let camera = Self.camera([focus, once])
-        let test = CaptureUnderTest(camera, feeding: true)
+        let test = CaptureUnderTest(camera)
         for grant in UInt64(1)...2 {
             try await test.open(grant, Configuration([.focusMode: .text("auto")]))
             try await test.passOn(grant)
@@ -125,9 +118,7 @@ struct PassingOnTests {
         arguments: [("420v 320x240", 1000.0), ("420v 640x480", 500.0)])
     func anotherFormat(_ size: String, _ rate: Double) async throws {
         let camera = Self.camera()
-        let test = CaptureUnderTest(camera, feeding: true)
-        try await test.open(1, Configuration())
-        try await test.passOn(1)
+        let test = try await passedOn(camera)
         let inForce = try await test.open(2, Configuration([.activeFormat: .text(size), .frameRate: .number(rate)]))
         #expect(inForce[.activeFormat] == .text("\(size)@1000") && inForce[.frameRate] == .number(rate))
         #expect(camera.look(\.starts) == 2)
@@ -137,11 +128,11 @@ struct PassingOnTests {
     @Test("Where nobody follows after all, the device stops when the time for it is over, and not before")
     func nobodyFollows() async throws {
         let camera = Self.camera()
-        let test = CaptureUnderTest(camera, feeding: true, passingLimit: .milliseconds(500))
+        let test = CaptureUnderTest(camera, passingLimit: .milliseconds(500))
         try await test.open(1, Configuration())
         let begun = camarb_monotonic_ns()
         try await test.passOn(1)
-        try await until(camera) { !$0.isOpen && !$0.isStreaming }
+        try await camera.until { !$0.isOpen && !$0.isStreaming }
         #expect(camarb_monotonic_ns() - begun >= 500_000_000)
         try await test.open(2, Configuration())
         #expect(camera.look(\.starts) == 2)
@@ -150,7 +141,7 @@ struct PassingOnTests {
     @Test("Where it is cut for nobody, it stops before anything else is done")
     func stopsAtOnce() async throws {
         let camera = Self.camera()
-        let test = CaptureUnderTest(camera, feeding: true)
+        let test = CaptureUnderTest(camera)
         try await test.open(1, Configuration())
         _ = try await test.cut(1)
         #expect(!camera.look(\.isStreaming), "it streams beyond the answer")
@@ -160,7 +151,7 @@ struct PassingOnTests {
     func lentBuffers() async throws {
         let camera = Self.camera()
         camera.change { $0.lends = true }
-        let test = CaptureUnderTest(camera, feeding: true)
+        let test = CaptureUnderTest(camera)
         try await test.open(1, Configuration())
         let lent = try await test.stream(1)
         #expect(camera.look(\.lent) > 0)
@@ -175,13 +166,10 @@ struct PassingOnTests {
     func oldBuffersAreNotLent() async throws {
         let camera = Self.camera()
         camera.change { $0.lends = true }
-        let test = CaptureUnderTest(camera, feeding: true)
-        try await test.open(1, Configuration())
-        try await test.passOn(1)
+        let test = try await passedOn(camera)
         try await test.open(2, Configuration())
         let stream = try await test.stream(2)
-        guard case .frame(let frame) = try stream.next() else { return #expect(Bool(false), "no frame came") }
-        stream.withBytes(of: frame) { #expect($0[0] == 100) }
+        stream.withBytes(of: try stream.frame()) { #expect($0[0] == 100) }
         #expect(camera.look { ($0.starts, $0.lent) } == (1, 0))
         // With buffers of its own the device lends again.
         try await test.configure(2, Configuration([.activeFormat: .text("420v 320x240")]))
@@ -193,11 +181,7 @@ struct PassingOnTests {
     @Test("A frame that is timed by another clock says nothing of when it was captured: then the device is stopped")
     func anotherClock() async throws {
         let camera = Self.camera()
-        let test = CaptureUnderTest(camera)
-        async let first = test.open(1, Configuration())
-        try await until(camera) { $0.isStreaming }
-        camera.push(time: 17)
-        _ = try await first
+        let test = try await CaptureUnderTest.opened(camera, time: 17)
         try await test.passOn(1)
         let feeder = Feeder(camera)
         defer { feeder.stop() }
@@ -208,11 +192,9 @@ struct PassingOnTests {
     @Test("A device that fails while nobody has it is stopped, and the next grant starts it")
     func failsBetween() async throws {
         let camera = Self.camera()
-        let test = CaptureUnderTest(camera, feeding: true)
-        try await test.open(1, Configuration())
-        try await test.passOn(1)
+        let test = try await passedOn(camera)
         camera.fail("dequeue", EIO)
-        try await until(camera) { !$0.isOpen }
+        try await camera.until { !$0.isOpen }
         try await test.open(2, Configuration())
         #expect(camera.look(\.starts) == 2)
         #expect(try await test.cut(2) > 0)
@@ -220,10 +202,8 @@ struct PassingOnTests {
 
     @Test("A device that refuses a control while it goes on is stopped and started, and then has it")
     func refusesAControl() async throws {
-        let camera = Self.camera([Self.brightness])
-        let test = CaptureUnderTest(camera, feeding: true)
-        try await test.open(1, Configuration())
-        try await test.passOn(1)
+        let camera = Self.camera([ScriptedCamera.brightness])
+        let test = try await passedOn(camera)
         camera.fail("set control \(camarb_cid_brightness)", EBUSY)
         #expect(try await test.open(2, Configuration([.brightness: .number(20)]))[.brightness] == .number(20))
         #expect(camera.look(\.starts) == 2)
@@ -232,37 +212,29 @@ struct PassingOnTests {
     @Test("A device that is unplugged while nobody has it says so, and the next grant fails of it")
     func unpluggedBetween() async throws {
         let camera = Self.camera()
-        let test = CaptureUnderTest(camera, feeding: true)
-        try await test.open(1, Configuration())
-        try await test.passOn(1)
+        let test = try await passedOn(camera)
         camera.change { $0.isPluggedIn = false }
-        let told = try await test.event { if case .deviceChanged(let state, _) = $0 { state } else { nil } }
-        #expect(told == "disconnected" && !camera.look(\.isOpen))
+        #expect(try await test.deviceChanged().0 == "disconnected")
+        #expect(!camera.look(\.isOpen))
         #expect(await refusal { try await test.open(2, Configuration()) } != nil)
     }
 
     @Test("A privacy switch that goes on while nobody has it stops the device, and is told")
     func privacyBetween() async throws {
-        let camera = Self.camera([
-            ScriptedCamera.control(camarb_cid_privacy, camarb_control_boolean, 0, 1, usual: 0)
-        ])
-        let test = CaptureUnderTest(camera, feeding: true)
-        try await test.open(1, Configuration())
-        try await test.passOn(1)
+        let camera = Self.camera([ScriptedCamera.privacy()])
+        let test = try await passedOn(camera)
         camera.change {
             $0.values[camarb_cid_privacy] = 1
             $0.news.append((camarb_cid_privacy, 1))
         }
-        let told = try await test.event { if case .deviceChanged(let state, _) = $0 { state } else { nil } }
-        #expect(told == "privacy-on" && !camera.look(\.isOpen))
+        #expect(try await test.deviceChanged().0 == "privacy-on")
+        #expect(!camera.look(\.isOpen))
     }
 
     @Test("A question about the device between two grants finds it stopped")
     func looksBetween() async throws {
         let camera = Self.camera()
-        let test = CaptureUnderTest(camera, feeding: true)
-        try await test.open(1, Configuration())
-        try await test.passOn(1)
+        let test = try await passedOn(camera)
         #expect(try await test.look() == "")
         #expect(!camera.look(\.isOpen))
         try await test.open(2, Configuration())
@@ -274,11 +246,8 @@ struct PassingOnTests {
     @Test("A recording is whole and a waiting photo is given up, as at any cut, and neither goes on")
     func filesOfTheLoser() async throws {
         let test = try CaptureUnderTest()
-        let (video, photo) = (try TemporaryFile(".mkv"), try TemporaryFile(".jpg"))
-        try await test.open(1)
-        try await test.record(1, 7, try video.open())
-        let stream = try await test.stream(1)
-        for _ in 0..<5 { _ = try stream.mark() }
+        let (video, stream) = try await test.recording(7, frames: 5)
+        let photo = try TemporaryFile(".jpg")
         try await test.photo(1, 8, try photo.open())
         let lastCapture = try await test.passOn(1)
         try await test.open(2)
@@ -286,6 +255,7 @@ struct PassingOnTests {
         for _ in 0..<5 { #expect(try #require(try winner.mark()).mark.captureTime > lastCapture) }
         let recording = try await test.recordingFinished()
         #expect(recording.id == 7 && recording.why == .interrupted && recording.frames > 0)
+        #expect(try video.bytes().count == Int(recording.bytes))
         let decoded = try DecodedVideo(video.path)
         #expect(decoded.marks.count == Int(recording.frames))
         #expect(decoded.marks.allSatisfy { ($0?.captureTime ?? .max) <= lastCapture })
@@ -293,13 +263,43 @@ struct PassingOnTests {
         try stream.drain()
     }
 
+    /// A simulated camera that counts what is done to it.
+    private final class CountedCamera: WrappedCamera {
+        final class Counts: Sendable {
+            private let counts = Mutex<[String: Int]>([:])
+            func note(_ what: String) { counts.withLock { $0[what, default: 0] += 1 } }
+            func of(_ what: String) -> Int { counts.withLock { $0[what] ?? 0 } }
+        }
+
+        let camera: SimulatedCamera
+        private let counts: Counts
+
+        init(_ model: CameraModel, _ counts: Counts) {
+            camera = SimulatedCamera(model)
+            self.counts = counts
+        }
+
+        func start() throws(BrokerError) {
+            counts.note("start")
+            try camera.start()
+        }
+        func stop() {
+            counts.note("stop")
+            camera.stop()
+        }
+        func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool {
+            counts.note("go on")
+            return try camera.goOn(settings, zoom: zoom)
+        }
+    }
+
     @Test("Of a simulated camera that passes on ten times, each first frame is captured after the cut before it")
     func manyHandovers() async throws {
         let model = try CameraFile.named("iphone5-back")
-        let counter = CountedCamera.Counter()
-        let test = CaptureUnderTest { CountedCamera(model, counter) }
+        let counts = CountedCamera.Counts()
+        let test = CaptureUnderTest { CountedCamera(model, counts) }
         _ = try await test.describe()
-        let before = counter.counts.withLock { $0 }
+        let (starts, stops) = (counts.of("start"), counts.of("stop"))
         var (last, loser): (Int64, FrameReceiver?) = (0, nil)
         for grant in UInt64(1)...10 {
             try await test.open(grant)
@@ -312,7 +312,6 @@ struct PassingOnTests {
             try stream.drain()
             loser = stream
         }
-        let after = counter.counts.withLock { $0 }
-        #expect(after.starts - before.starts == 1 && after.stops - before.stops == 0 && after.wentOn == 9)
+        #expect(counts.of("start") == starts + 1 && counts.of("stop") == stops && counts.of("go on") == 9)
     }
 }

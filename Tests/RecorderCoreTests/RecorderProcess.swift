@@ -3,7 +3,7 @@ import Bus
 import CLinux
 import FrameStream
 import Glibc
-import Loop
+import System
 import Testing
 
 /// A recorder process, and the broker's end of its connection, on a loop of the test's own.
@@ -118,6 +118,29 @@ final class RecorderProcess: BusConnectionDelegate {
     func stream(_ grant: UInt64, session: UInt64 = 1) throws -> FrameReceiver {
         let values = try call("OpenStream", [.uint64(grant), .uint64(session)])
         return FrameReceiver(adopting: try #require(values.first?.fileDescriptor))
+    }
+
+    static let small: WireValue = .dictionary(["activeFormat": .string("420v 640x480")])
+
+    @discardableResult
+    func open(_ grant: UInt64, _ configuration: WireValue = small) throws -> WireDictionary? {
+        try call("Open", [.uint64(grant), configuration]).first?.dictionary
+    }
+
+    func record(
+        _ recording: UInt64, into file: TemporaryFile, on grant: UInt64 = 1, _ options: WireDictionary = [:]
+    ) throws {
+        let descriptor = try file.open()
+        defer { close(descriptor) }
+        try call(
+            "StartRecording", [.uint64(grant), .uint64(recording), .fileDescriptor(descriptor), .dictionary(options)])
+    }
+
+    /// - Returns: when the grant's last frame was captured.
+    @discardableResult
+    func cut(_ grant: UInt64, _ order: String = "Cut") throws -> Int64 {
+        let values = try call(order, [.uint64(grant), .string("interrupted"), .dictionary([:])])
+        return try #require(values.first?.int64)
     }
 
     /// Closes the broker's end.

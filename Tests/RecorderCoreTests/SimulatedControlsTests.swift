@@ -23,12 +23,11 @@ import Testing
         #expect(!focus.advance(to: 0, locked) && focus.lensPosition == 0.25 && !focus.isAdjusting)
         let auto = order(.contrast, "auto")
         var places: [Double] = []
-        var ended: Int64?
-        for now in Self.frames(30, from: 1_000_000_000) {
-            if focus.advance(to: now, auto) { ended = now }
-            if ended != nil { break }
+        let ended = Self.frames(30, from: 1_000_000_000).first { now in
+            if focus.advance(to: now, auto) { return true }
             #expect(focus.isAdjusting)
             places.append(focus.lensPosition)
+            return false
         }
         #expect(ended == 1_000_000_000 + 15 * 33_333_333 || ended == 1_000_000_000 + 16 * 33_333_333)
         #expect(!focus.isAdjusting && abs(focus.lensPosition - auto.sharpPlace) < 0.001)
@@ -59,24 +58,19 @@ import Testing
         var focus = FocusSystem()
         var now = order(.contrast)
         var time: Int64 = 0
-        func scans() -> Bool {
+        let changes: [(scans: Bool, change: (inout FocusSystem.Order) -> Void)] = [
+            (false, { _ in }), (true, { $0.zoom = 2 }), (true, { $0.pointX = 0.1 }),
+            (true, { $0.format = "420v 640x480@30" }), (false, { _ in }), (false, { $0.isSmooth = true }),
+        ]
+        for (scans, change) in changes {
+            change(&now)
             time += 1_000_000
             _ = focus.advance(to: time, now)
-            let scans = focus.isAdjusting
+            #expect(focus.isAdjusting == scans)
             time += 2_000_000_000
             _ = focus.advance(to: time, now)
-            return scans && !focus.isAdjusting
+            #expect(!focus.isAdjusting)
         }
-        #expect(!scans())
-        now.zoom = 2
-        #expect(scans())
-        now.pointX = 0.1
-        #expect(scans())
-        now.format = "420v 640x480@30"
-        #expect(scans())
-        #expect(!scans())
-        now.isSmooth = true
-        #expect(!scans())
     }
 
     @Test func aSmoothFocusTakesLonger() {
@@ -174,11 +168,12 @@ import Testing
     // MARK: Pictures
 
     private static let layout = PictureLayout(width: 4, height: 2, pixelFormat: "420v")
-    private static var ramp: [UInt8] {
+    private static var ramp: [UInt8] { picture([16, 90, 160, 235], layout) }
+
+    /// Four levels from left to right.
+    private static func picture(_ levels: [UInt8], _ layout: PictureLayout) -> [UInt8] {
         var picture = [UInt8](repeating: 128, count: layout.bytes)
-        for row in 0..<2 {
-            for (x, level) in [16, 90, 160, 235].enumerated() { picture[row * layout.stride + x] = UInt8(level) }
-        }
+        for row in 0..<2 { for (x, level) in levels.enumerated() { picture[row * layout.stride + x] = level } }
         return picture
     }
 
@@ -201,11 +196,7 @@ import Testing
         var look = PictureLook()
         look.gain = 2
         look.gains = WhiteBalance.Gains(red: 4, green: 1, blue: 0.1)
-        var picture = [UInt8](repeating: 128, count: full.bytes)
-        for row in 0..<2 {
-            for (x, level) in [0, 86, 168, 255].enumerated() { picture[row * full.stride + x] = UInt8(level) }
-        }
-        let seen = look.applied(to: picture, full)
+        let seen = look.applied(to: Self.picture([0, 86, 168, 255], full), full)
         let video = look.applied(to: Self.ramp, Self.layout)
         // The same light in the whole of the byte, to the half steps that either is rounded by.
         for (one, other) in zip(seen[..<4], video[..<4]) {

@@ -1,8 +1,8 @@
 import ArbiterProtocol
 import CLinux
-import CameraFile
 import FrameStream
 import Glibc
+import PolicyFile
 import RecorderCore
 import Synchronization
 import Testing
@@ -45,6 +45,13 @@ final class TemporaryFile: Sendable {
     }
 }
 
+/// The test's own; it removes it.
+func temporaryFolder() throws -> String {
+    var template = Array("/tmp/camarb-test-XXXXXX".utf8CString)
+    return try #require(
+        template.withUnsafeMutableBufferPointer { mkdtemp($0.baseAddress!).map { String(cString: $0) } })
+}
+
 /// An envelope with this file in it, as a broker passes it on; the descriptor is closed.
 func envelope(_ file: Int32) throws -> Int32 {
     defer { close(file) }
@@ -58,23 +65,54 @@ extension FileWriters {
     static var patient: FileWriters { FileWriters(patience: 60) }
 }
 
-/// The frames of a file, decoded by libav: their marks and mean luma, until the end or the first that is broken.
+extension RecordingFile {
+    convenience init(_ file: TemporaryFile, _ plan: Plan, bytesMax: Int64? = nil) throws {
+        try self.init(file: OutputFile(try envelope(file.open()), in: .patient, bytesMax: bytesMax), plan)
+    }
+
+    /// A picture for which there is room.
+    func append(_ picture: [UInt8], at time: Int64, interval: Int64) throws {
+        let fits = try picture.withUnsafeBytes { try appendPicture($0, at: time, interval: interval) }
+        #expect(fits)
+    }
+}
+
+extension PictureLayout {
+    /// A plain picture with its mark.
+    func marked(_ mark: BurntInMark, luma: UInt8 = 128) -> [UInt8] {
+        var picture = [UInt8](repeating: luma, count: bytes)
+        picture.withUnsafeMutableBytes { mark.draw(into: $0, layout: self) }
+        return picture
+    }
+}
+
+extension VideoReader {
+    /// The last frame's luma, and the bytes of a row of it.
+    func luma<R>(_ body: (_ luma: UnsafeRawBufferPointer, _ stride: Int) -> R) throws -> R {
+        let planes = try picture().planes
+        let stride = Int(planes.strides[0])
+        return body(UnsafeRawBufferPointer(start: planes.data[0], count: stride * height), stride)
+    }
+
+    /// The last frame's mark.
+    func mark() throws -> BurntInMark? {
+        try luma { BurntInMark.read(luma: $0, width: width, height: height, stride: $1) }
+    }
+}
+
+/// The frames of a file, decoded by libav: their marks and sizes, until the end or the first that is broken.
 struct DecodedVideo {
-    var width = 0
-    var height = 0
-    var marks: [BurntInMark?] = []
-    var luma: [Int] = []
+    let width: Int
+    let height: Int
+    private(set) var marks: [BurntInMark?] = []
+    /// The numbers of the frames, by their marks.
+    var numbers: [UInt32?] { marks.map { $0?.frameNumber } }
 
     init(_ path: String, atMost limit: Int = .max) throws {
         let reader = try VideoReader(path: path, loops: false)
-        (width, height) = (reader.width, reader.height)
-        while marks.count < limit, (try? reader.next()) != nil {
-            let planes = try reader.picture().planes
-            let stride = Int(planes.strides[0])
-            let luma = UnsafeRawBufferPointer(start: planes.data[0], count: stride * height)
-            marks.append(BurntInMark.read(luma: luma, width: width, height: height, stride: stride))
-            self.luma.append(Int(luma[height / 2 * stride + width / 2]))
-        }
+        width = reader.width
+        height = reader.height
+        while marks.count < limit, (try? reader.next()) != nil { marks.append(try reader.mark()) }
     }
 }
 
@@ -87,60 +125,60 @@ final class CaptureUnderTest: Sendable {
     /// So patient with files that a busy machine is none that hangs.
     private static let patience: Int64 = 60
 
-    /// - Parameter patience: how many times as long as usual a file is waited for.
-    init(
-        _ camera: String = "simulated:iphone5-back", patience: Int64 = patience, faults: Set<Capture.Fault> = []
-    ) throws {
+    private init(feeder: Feeder?, making capture: (@escaping @Sendable (RecorderEvent) -> Void) -> Capture) {
         let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
         self.events = events
-        feeder = nil
-        capture = Capture(try CameraSpec(parsing: camera), patience: patience, faults: faults) {
-            continuation.yield($0)
-        }
+        self.feeder = feeder
+        self.capture = capture { continuation.yield($0) }
     }
 
-    /// A simulated camera whose frames are due by a clock in the test's hand.
+    /// - Parameter patience: how many times as long as usual a file is waited for.
+    convenience init(
+        _ camera: String = "simulated:iphone5-back", patience: Int64 = patience, faults: Set<Capture.Fault> = []
+    ) throws {
+        let spec = try CameraSpec(parsing: camera)
+        self.init(feeder: nil, making: { Capture(spec, patience: patience, faults: faults, onEvent: $0) })
+    }
+
+    /// A camera of the test's own.
+    /// - Parameters:
+    ///   - passingLimit: how long it goes on for a grant that is to follow.
+    ///   - clock: in the test's hand; says when frames are due.
+    convenience init(
+        feeder: Feeder? = nil, passingLimit: Duration = .seconds(600), by clock: VirtualClock? = nil,
+        _ makingSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource
+    ) {
+        let clock = clock.map { CaptureClock.virtual($0) } ?? .real
+        self.init(
+            feeder: feeder,
+            making: {
+                Capture(
+                    passingLimit: passingLimit, patience: CaptureUnderTest.patience, clock: clock, onEvent: $0,
+                    makingSource: makingSource)
+            })
+    }
+
     convenience init(simulating model: CameraModel, by clock: VirtualClock) {
         self.init(by: clock) { () throws(BrokerError) in SimulatedCamera(model) }
     }
 
-    /// A camera whose frames are due by a clock in the test's hand.
-    init(
-        by clock: VirtualClock, _ makingSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource
-    ) {
-        let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
-        self.events = events
-        feeder = nil
-        capture = Capture(
-            patience: Self.patience, clock: .virtual(clock), onEvent: { continuation.yield($0) },
-            makingSource: makingSource)
-    }
-
     /// A scripted camera behind the Video4Linux adapter.
-    /// - Parameters:
-    ///   - feeding: it gives frames all the time.
-    ///   - passingLimit: how long it goes on for a grant that is to follow.
-    init(_ camera: ScriptedCamera, feeding: Bool = false, passingLimit: Duration = .seconds(600)) {
-        feeder = feeding ? Feeder(camera) : nil
-        let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
-        self.events = events
-        capture = Capture(
-            passingLimit: passingLimit, patience: Self.patience, onEvent: { continuation.yield($0) },
-            makingSource: { () throws(BrokerError) in
-                // A machine that is busy with other tests is no device that stalls.
-                try V4L2Camera(
-                    FakeVideoDevice(camera), identity: "usb-cafe:0001-1", stallTime: 600_000_000_000)
-            })
+    /// - Parameter feeding: it gives frames all the time.
+    convenience init(_ camera: ScriptedCamera, feeding: Bool = true, passingLimit: Duration = .seconds(600)) {
+        self.init(feeder: feeding ? Feeder(camera) : nil, passingLimit: passingLimit) { () throws(BrokerError) in
+            // A machine that is busy with other tests is no device that stalls.
+            try V4L2Camera(FakeVideoDevice(camera), identity: "usb-cafe:0001-1", stallTime: 600_000_000_000)
+        }
     }
 
-    /// A camera of the test's own.
-    init(passingLimit: Duration = .seconds(600), _ makingSource: @escaping @Sendable () -> any CameraSource) {
-        feeder = nil
-        let (events, continuation) = AsyncStream.makeStream(of: RecorderEvent.self)
-        self.events = events
-        capture = Capture(
-            passingLimit: passingLimit, patience: Self.patience, onEvent: { continuation.yield($0) },
-            makingSource: { () throws(BrokerError) in makingSource() })
+    /// The first grant of a camera that nobody feeds, with one frame.
+    static func opened(_ camera: ScriptedCamera, time: Int64? = nil) async throws -> CaptureUnderTest {
+        let test = CaptureUnderTest(camera, feeding: false)
+        async let first = test.open(1, Configuration())
+        try await camera.until { $0.isStreaming }
+        camera.push(time: time)
+        _ = try await first
+        return test
     }
 
     deinit { capture.shutDown() }
@@ -153,6 +191,10 @@ final class CaptureUnderTest: Sendable {
         throw BrokerError(.failed, "No such event came.")
     }
 
+    func deviceChanged() async throws -> (String, String) {
+        try await event { if case .deviceChanged(let state, let message) = $0 { (state, message) } else { nil } }
+    }
+
     func recordingFinished() async throws -> RecorderEvent.Recording {
         try await event { if case .recordingFinished(let recording) = $0 { recording } else { nil } }
     }
@@ -161,7 +203,7 @@ final class CaptureUnderTest: Sendable {
         try await withCheckedContinuation { continuation in begin { continuation.resume(returning: $0) } }.get()
     }
 
-    static let small: Configuration = Configuration([.activeFormat: .text("420v 640x480")])
+    static let small = Configuration([.activeFormat: .text("420v 640x480")])
 
     @discardableResult
     func open(_ grant: UInt64, _ configuration: Configuration = small) async throws -> Configuration {
@@ -222,6 +264,17 @@ final class CaptureUnderTest: Sendable {
         let file = try envelope(file)
         try await wait { capture.startRecording(GrantID(grant), id, file: file, options: limits, $0) }
     }
+    /// Opens the first grant, and records into a file until so many frames were seen on its stream.
+    func recording(
+        _ id: UInt64 = 1, _ options: RecordingOptions = RecordingOptions(), frames: Int
+    ) async throws -> (file: TemporaryFile, stream: FrameReceiver) {
+        let file = try TemporaryFile(".mkv")
+        try await open(1)
+        let stream = try await self.stream(1)
+        try await record(1, id, try file.open(), options)
+        for _ in 0..<frames { _ = try #require(try stream.mark()) }
+        return (file, stream)
+    }
     func stopRecording(_ id: UInt64) async throws {
         try await wait { capture.stopRecording(id, why: .stopped, $0) }
     }
@@ -233,14 +286,10 @@ final class CaptureUnderTest: Sendable {
     func setSlate(_ grant: UInt64, _ isOn: Bool, session: UInt64 = 1) async throws {
         try await wait { capture.setSlate(GrantID(grant), session: SessionID(session), isOn, $0) }
     }
-    /// - Returns: the client's end.
-    func attachMicrophone(_ grant: UInt64, sampleRate: UInt32 = 48_000, channels: UInt32 = 1) async throws -> Int32 {
-        var (client, recorder): (Int32, Int32) = (-1, -1)
-        try #require(camarb_packet_pair(&client, &recorder) == 0)
-        let passed = try envelope(recorder)
-        let format = MicrophoneFormat(sampleRate: sampleRate, channels: channels)
-        try await wait { capture.attachMicrophone(GrantID(grant), socket: passed, format, $0) }
-        return client
+    func attachMicrophone(_ grant: UInt64, _ socket: Int32) async throws {
+        let socket = try envelope(socket)
+        let format = MicrophoneFormat(sampleRate: 48_000, channels: 1)
+        try await wait { capture.attachMicrophone(GrantID(grant), socket: socket, format, $0) }
     }
     func cut(
         _ grant: UInt64, _ why: RecordingEnd = .interrupted, _ reason: RecordingReason = .none
@@ -255,6 +304,18 @@ final class CaptureUnderTest: Sendable {
 }
 
 extension FrameReceiver {
+    /// The next frame that is here, or comes.
+    func frame(within limit: Duration = .seconds(30)) throws -> Frame { try Self.frame(try next(within: limit)) }
+    /// The newest of those that are here.
+    func newestFrame(within limit: Duration = .seconds(30)) throws -> Frame {
+        try Self.frame(try newest(within: limit))
+    }
+
+    private static func frame(_ next: Next) throws -> Frame {
+        guard case .frame(let frame) = next else { throw FrameStreamFault("no frame came: \(next)", code: 0) }
+        return frame
+    }
+
     /// Takes frames to the end of the stream, and looks at none: they may be blank by then.
     func drain() throws {
         while true {
@@ -268,13 +329,21 @@ extension FrameReceiver {
 
     /// The next frame's record and mark, released again; nil at the end.
     func mark() throws -> (record: FrameRecord.Frame, mark: BurntInMark)? {
-        switch try next(within: .seconds(30)) {
-        case .ended: return nil
-        case .timedOut: throw FrameStreamFault("no frame came in 30 s", code: 0)
-        case .frame(let frame):
-            defer { release(frame) }
-            let mark = withBytes(of: frame) { BurntInMark.read(from: $0, layout: frame.layout) }
-            return (frame.record, try #require(mark))
-        }
+        let next = try next(within: .seconds(30))
+        if next == .ended { return nil }
+        let frame = try Self.frame(next)
+        defer { release(frame) }
+        let mark = withBytes(of: frame) { BurntInMark.read(from: $0, layout: frame.layout) }
+        return (frame.record, try #require(mark))
+    }
+}
+
+/// The refusal that a body ends with; nil when it works.
+func refusal(_ body: () async throws -> some Any) async -> BrokerError? {
+    do {
+        _ = try await body()
+        return nil
+    } catch {
+        return error as? BrokerError
     }
 }

@@ -1,5 +1,4 @@
 import ArbiterProtocol
-import CaptureModel
 import FrameStream
 import RecorderCore
 

@@ -1,6 +1,6 @@
 import ArbiterProtocol
-import CameraFile
 import FrameStream
+import PolicyFile
 import RecorderCore
 import Resolution
 import Testing

@@ -27,8 +27,7 @@ struct CaptureDocumentTests {
         var wrong: [String] = []
         for index in parts.indices where index % 2 == 1 {
             let scenario = try Scenario.parse(
-                parts[index], file: "docs/capture.md",
-                policies: ScenarioFilesTests.root.appending(path: "policies").path)
+                parts[index], file: "docs/capture.md", policies: ScenarioFilesTests.policies)
             #expect(!scenario.title.isEmpty)
             let outcome = scenario.run()
             if outcome.passed { continue }

@@ -4,15 +4,17 @@ import Scenario
 import Testing
 
 /// A scenario under the policy that `policy` writes, and what it reaches of it.
-private func coverage(_ policy: String, _ events: String) throws -> PolicyCoverage {
+func coverage(_ policy: String, _ events: String) throws -> PolicyCoverage {
     let text = """
-        # Two apps and a camera.
+        # Some apps and some cameras.
 
         policy \"""
         name = "example"
         \(policy)
         \"""
         camera back
+        camera front
+        camera wide
 
         \(events)
         """
@@ -26,14 +28,23 @@ private func gaps(_ coverage: PolicyCoverage) -> [String] {
     coverage.gaps.map { $0.sentence(in: coverage.policy) }
 }
 
-private let twoApps = """
-    0s   connect photos
-         session photos camera=back
-         start photos
-         connect notes
-         session notes camera=back
-         start notes
-    """
+/// A client with a session, which starts.
+func starts(_ app: String, at time: String = "0s", on camera: String = "back") -> String {
+    "\(time)   connect \(app)\n     session \(app) camera=\(camera)\n     start \(app)\n"
+}
+
+/// Apps that are ranked by their names, the strongest first; the last rank is everybody else's.
+func ranked(_ apps: String...) -> String {
+    let rules = apps.dropLast().map { "[[rank]]\nname = \"\($0)\"\napp = \"\($0)\"\nrank = \"\($0)\"\n" }
+    return "ranks = \(apps)\n" + rules.joined()
+}
+
+/// Cameras that each cost so much.
+func costs(_ cost: Int, _ cameras: String...) -> String {
+    cameras.map { "[[camera]]\nid = \"\($0)\"\ncost = \(cost)\n" }.joined()
+}
+
+private let twoApps = starts("photos") + starts("notes")
 
 @Suite("Rule coverage")
 struct CoverageTests {
@@ -45,12 +56,11 @@ struct CoverageTests {
             when = { pressure = "serious" }
             cause = "video-device-not-available-due-to-system-pressure"
             """
-        let start = "0s   connect photos\n     session photos camera=back\n     start photos\n"
-        let cool = try coverage(policy, start)
+        let cool = try coverage(policy, starts("photos"))
         #expect(gaps(cool).contains("[[cause]] \"Too hot\": no scenario made it fire"))
         #expect(!gaps(cool).contains { $0.contains("saw it not match") })
 
-        let hot = try coverage(policy, "0s   pressure critical\n" + start.replacing("0s  ", with: "    "))
+        let hot = try coverage(policy, "0s   pressure critical\n" + starts("photos"))
         #expect(hot.fired.contains(.causeRule("Too hot")))
         #expect(gaps(hot).contains("[[cause]] \"Too hot\": no scenario saw it not match"))
     }
@@ -89,10 +99,9 @@ struct CoverageTests {
     @Test("A demand for strong identities is reached when a weak one is refused")
     func strong() throws {
         let policy = "[access]\nidentity = \"strong\""
-        let asks = "     session photos camera=back\n     start photos\n"
-        let strong = try coverage(policy, "0s   connect photos\n" + asks)
+        let strong = try coverage(policy, starts("photos"))
         #expect(gaps(strong).first == "[access] identity: strong: no scenario has a weak one refused")
-        let weak = try coverage(policy, "0s   connect photos weak\n" + asks)
+        let weak = try coverage(policy, starts("photos").replacing("connect photos", with: "connect photos weak"))
         #expect(weak.fired.contains(.access(.strong)))
     }
 
@@ -173,23 +182,19 @@ struct CoverageTests {
             lease = "30s"
             """
         func reached(_ events: String) throws -> Set<PolicyClause.RankChoice> {
-            let start = "0s   connect booth\n     session booth camera=back\n     start booth\n"
-            let found = try coverage(policy, start + events)
+            let found = try coverage(policy, starts("booth") + events)
             return Set(
                 PolicyClause.RankChoice.allCases.filter { choice in
                     found.fired.contains { if case .rankChoice(_, choice) = $0 { true } else { false } }
                 })
         }
-        func comes(_ app: String, _ time: String) -> String {
-            "\(time)  connect \(app)\n     session \(app) camera=back\n     start \(app)\n"
-        }
         #expect(try reached("").isEmpty)
-        #expect(try reached(comes("call", "01s")) == [.minHold])
-        #expect(try reached(comes("call", "20s")) == [.grace])
-        #expect(try reached(comes("call", "01s") + "12s\n") == [.minHold, .grace])
+        #expect(try reached(starts("call", at: "1s")) == [.minHold])
+        #expect(try reached(starts("call", at: "20s")) == [.grace])
+        #expect(try reached(starts("call", at: "1s") + "12s\n") == [.minHold, .grace])
         #expect(try reached("31s\n") == [.lease])
-        #expect(try reached(comes("alarm", "01s")) == [.immediate])
-        #expect(try reached(comes("alarm", "31s")) == [.lease], "nothing stood in its way")
+        #expect(try reached(starts("alarm", at: "1s")) == [.immediate])
+        #expect(try reached(starts("alarm", at: "31s")) == [.lease], "nothing stood in its way")
     }
 
     @Test("A denied start reaches the rule that denies it")
@@ -207,26 +212,18 @@ struct CoverageTests {
 
     @Test("Conflicts and the budget are reached by a session that loses to another camera")
     func otherCameras() throws {
-        let events = """
-            0s   plug front
-                 connect photos
-                 session photos camera=back
-                 start photos
-                 connect notes
-                 session notes camera=front
-                 start notes
-            """
+        let events = starts("photos") + starts("notes", on: "front")
         let conflict = try coverage(
             "[contention]\ntie = \"newcomer\"\n[[camera]]\nid = \"back\"\nconflicts = [\"front\"]", events)
         #expect(conflict.fired.isSuperset(of: [.conflicts(CameraID("back")), .choice(.loser)]))
 
-        let costs = "[[camera]]\nid = \"back\"\ncost = 60\n[[camera]]\nid = \"front\"\ncost = 60"
-        let waiting = try coverage("[contention]\nbudget = 100\n\(costs)", events)
+        let sixty = costs(60, "back", "front")
+        let waiting = try coverage("[contention]\nbudget = 100\n\(sixty)", events)
         #expect(waiting.fired.isSuperset(of: [.choice(.budget), .choice(.newcomer)]))
-        let room = try coverage("[contention]\nbudget = 200\n\(costs)", events)
+        let room = try coverage("[contention]\nbudget = 200\n\(sixty)", events)
         #expect(!room.fired.contains(.choice(.budget)))
         let exceeding = try coverage(
-            "[contention]\ntie = \"newcomer\"\norder = [\"newest\"]\nbudget = 100\nstrongest-may-exceed = true\n\(costs)",
+            "[contention]\ntie = \"newcomer\"\norder = [\"newest\"]\nbudget = 100\nstrongest-may-exceed = true\n\(sixty)",
             events)
         #expect(exceeding.fired.contains(.choice(.strongestMayExceed)))
     }
@@ -236,7 +233,7 @@ struct CoverageTests {
         let shared = try coverage("[contention]\nsharing = \"read-only\"", twoApps)
         #expect(shared.fired.contains(.choice(.sharing)))
         let alone = try coverage(
-            "[contention]\nsharing = \"read-only\"", twoApps.replacing("     start notes", with: ""))
+            "[contention]\nsharing = \"read-only\"", twoApps.replacing("     start notes\n", with: ""))
         #expect(gaps(alone).contains("sharing: read-only: no scenario made it decide anything"))
     }
 
@@ -254,7 +251,7 @@ struct CoverageTests {
         let equal = try coverage(policy, twoApps)
         #expect(gaps(equal).contains("order: score: no scenario would come out otherwise without it"))
         #expect(equal.unmatched.contains(.order(.attribute("score"))))
-        let stronger = try coverage(policy, twoApps + "\n1s   attribute notes score high\n")
+        let stronger = try coverage(policy, twoApps + "1s   attribute notes score high\n")
         #expect(stronger.fired.isSuperset(of: [.order(.attribute("score")), .choice(.loser)]))
     }
 

@@ -7,33 +7,10 @@ import Testing
 /// Which of a policy's facts, order keys and choices scenarios show to decide.
 @Suite("What decides")
 struct FactCoverageTests {
-    /// A scenario under a policy written inside it.
-    private func coverage(_ policy: String, _ events: String) throws -> PolicyCoverage {
-        let text = """
-            # Some apps and some cameras.
-
-            policy \"""
-            name = "example"
-            \(policy)
-            \"""
-            camera back
-            camera front
-            camera wide
-
-            \(events)
-            """
-        let scenario = try Scenario.parse(text, file: "example.scenario", policies: "policies")
-        return try #require(scenario.runWithCoverage().coverages.first)
-    }
-
     /// What nobody has to reach, with the reason.
     private func unreachable(_ policy: String) throws -> [String] {
         let policy = try PolicyFile.parse("name = \"example\"\n\(policy)", file: "example")
         return PolicyCoverage(policy).unreachable.map { "\($0.gap.claim(in: policy)): \($0.why)" }
-    }
-
-    private static func starts(_ app: String, at time: String = "0s", on camera: String = "back") -> String {
-        "\(time)   connect \(app)\n     session \(app) camera=\(camera)\n     start \(app)\n"
     }
 
     // MARK: Facts
@@ -48,10 +25,8 @@ struct FactCoverageTests {
 
     /// Both facts of the rule, and of each whether it was seen to decide, and to be the only one missing.
     private func table(_ situations: String...) throws -> [String] {
-        let events =
-            "0s   shell attach\n     connect photos presence=fullscreen\n     session photos camera=back\n"
-            + "     start photos\n" + situations.joined()
-        let found = try coverage(Self.hotAndFocused, events)
+        let begin = starts("photos").replacing("connect photos", with: "connect photos presence=fullscreen")
+        let found = try coverage(Self.hotAndFocused, "0s   shell attach\n" + begin + situations.joined())
         let facts: [FactTest] = [.pressure(atLeast: .critical), .focused(true)]
         return facts.map { test in
             let clause = PolicyClause.fact(rule: "Hot in front", test)
@@ -85,7 +60,7 @@ struct FactCoverageTests {
             when = { pressure = "serious" }
             \(rule)
             """
-        let found = try coverage(policy, Self.starts("photos") + "1s   pressure critical\n2s   pressure serious\n10s\n")
+        let found = try coverage(policy, starts("photos") + "1s   pressure critical\n2s   pressure serious\n10s\n")
         #expect(found.fired.contains(.causeRule("Critical")), "it answered")
         #expect(!found.fired.contains(.fact(rule: "Critical", .pressure(atLeast: .critical))))
         #expect(found.fired.contains(.fact(rule: "Serious", .pressure(atLeast: .serious))))
@@ -130,7 +105,7 @@ struct FactCoverageTests {
 
     @Test("An order key that decided counts only where what follows it would have said otherwise")
     func turned() throws {
-        let events = Self.starts("photos") + Self.starts("notes", at: "1s")
+        let events = starts("photos") + starts("notes", at: "1s")
         let idle = try coverage("[contention]\norder = [\"newest\"]\ntie = \"newcomer\"", events)
         #expect(!idle.fired.contains(.order(.newest)), "the newcomer would have had the camera all the same")
         let turning = try coverage("[contention]\norder = [\"newest\"]\ntie = \"holder\"", events)
@@ -155,10 +130,10 @@ struct FactCoverageTests {
             """
         }
         let events =
-            Self.starts("photos") + Self.starts("notes", at: "5s") + "12s  start photos\n"
+            starts("photos") + starts("notes", at: "5s") + "12s  start photos\n"
         #expect(try !coverage(policy("holder"), events).fired.contains(.choice(.coolDown)))
         // The holder's lease ends, the other has the camera, and what was cut may not take it back at once.
-        let alone = Self.starts("photos") + "10s\n" + Self.starts("notes", at: "11s") + "12s  start photos\n"
+        let alone = starts("photos") + "10s\n" + starts("notes", at: "11s") + "12s  start photos\n"
         #expect(try coverage(policy("newcomer"), alone).fired.contains(.choice(.coolDown)))
     }
 
@@ -183,40 +158,22 @@ struct FactCoverageTests {
         func reached(_ camera: String, _ tables: String) throws -> [PolicyClause] {
             let found = try coverage(
                 "\(Self.booth)\n\(tables)",
-                Self.starts("booth") + Self.starts("call", at: "1s", on: camera) + "12s\n")
+                starts("booth") + starts("call", at: "1s", on: camera) + "12s\n")
             let both: [PolicyClause.RankChoice] = [.grace, .minHold]
             #expect(found.fired.isSuperset(of: both.map { .rankChoice(rule: "Booth", $0) }))
             return both.map { .acrossCameras(rule: "Booth", $0) }.filter(found.fired.contains)
         }
         #expect(try reached("back", Self.conflict).isEmpty)
         #expect(try reached("front", Self.conflict).count == 2)
-        let costs = """
-            [contention]
-            budget = 100
-            [[camera]]
-            id = "back"
-            cost = 60
-            [[camera]]
-            id = "front"
-            cost = 60
-            """
-        #expect(try reached("front", costs).count == 2)
-        let apart = try coverage(Self.booth, Self.starts("booth"))
+        #expect(try reached("front", "[contention]\nbudget = 100\n" + costs(60, "back", "front")).count == 2)
+        let apart = try coverage(Self.booth, starts("booth"))
         #expect(!apart.clauses.contains { if case .acrossCameras = $0 { true } else { false } })
     }
 
     @Test("Backfill counts when a weaker app is served while a stronger one waits for another camera")
     func backfill() throws {
         let policy = """
-            ranks = ["one", "two", "three"]
-            [[rank]]
-            name = "One"
-            app = "one"
-            rank = "one"
-            [[rank]]
-            name = "Two"
-            app = "two"
-            rank = "two"
+            \(ranked("one", "two", "three"))
             [contention]
             order = []
             backfill = true
@@ -228,10 +185,10 @@ struct FactCoverageTests {
             conflicts = ["wide"]
             """
         // The second waits for the first, which excludes it; what the third wants excludes only the second.
-        let events = Self.starts("one") + Self.starts("two", at: "1s", on: "front")
+        let events = starts("one") + starts("two", at: "1s", on: "front")
         let before = try coverage(policy, events)
         #expect(before.clauses.contains(.choice(.backfill)) && !before.fired.contains(.choice(.backfill)))
-        let served = try coverage(policy, events + Self.starts("three", at: "2s", on: "wide"))
+        let served = try coverage(policy, events + starts("three", at: "2s", on: "wide"))
         #expect(served.fired.contains(.choice(.backfill)))
     }
 
@@ -239,32 +196,16 @@ struct FactCoverageTests {
     func givesWay() throws {
         func policy(_ choice: String) -> String {
             """
-            ranks = ["one", "two", "three"]
-            [[rank]]
-            name = "One"
-            app = "one"
-            rank = "one"
-            [[rank]]
-            name = "Two"
-            app = "two"
-            rank = "two"
+            \(ranked("one", "two", "three"))
             [contention]
             budget = 100
             gives-way = "\(choice)"
-            [[camera]]
-            id = "back"
-            cost = 50
-            [[camera]]
-            id = "front"
-            cost = 50
-            [[camera]]
-            id = "wide"
-            cost = 50
+            \(costs(50, "back", "front", "wide"))
             """
         }
         func events(_ first: String, _ second: String) -> String {
-            Self.starts(first, on: "back") + Self.starts(second, at: "1s", on: "front")
-                + Self.starts("one", at: "2s", on: "wide")
+            starts(first, on: "back") + starts(second, at: "1s", on: "front")
+                + starts("one", at: "2s", on: "wide")
         }
         for choice in ["weakest", "longest-held"] {
             // The weakest came first: both choices send it away.

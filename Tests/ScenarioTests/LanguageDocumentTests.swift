@@ -44,8 +44,7 @@ import Testing
     func example() throws {
         let page = try text("docs/man/camarb-scenario.5")
         let example = try #require(page.split(separator: ".EX\n").last?.split(separator: ".EE\n").first)
-        let policies = ScenarioFilesTests.root.appending(path: "policies").path
-        let outcome = try Scenario.parse(String(example), file: "example", policies: policies).run()
+        let outcome = try Scenario.parse(String(example), file: "example", policies: ScenarioFilesTests.policies).run()
         #expect(outcome.passed, "\(outcome.report)")
     }
 

@@ -45,13 +45,6 @@ struct PolicyPlanTests {
         plan.changes.map { "\($0.app.name) \($0.kind.rawValue) \($0.rule)\($0.recording.map { " cuts \($0)" } ?? "")" }
     }
 
-    @Test("Nobody would notice a policy that decides the same")
-    func nobody() throws {
-        let plan = try Self.plan("summary = \"The same.\"\n")
-        #expect(plan.changes.isEmpty)
-        #expect(plan.lines.last == "# Nobody would notice.")
-    }
-
     @Test("It names who would lose the camera, to whom, by which rule, and the recording that it cuts")
     func loses() throws {
         let plan = try Self.plan(Self.rule("notes", "rank = \"strong\""))
@@ -85,23 +78,6 @@ struct PolicyPlanTests {
         let plan = try Self.plan(Self.rule("photos", "rank = \"weak\"\nlease = \"3min\""))
         #expect(plan.changes.map(\.kind) == [.leased])
         #expect(plan.changes.first?.after == .seconds(180))
-    }
-
-    @Test("A plan's token is the same while the same would come of it, and another one when it would not")
-    func tokens() throws {
-        let policy = try PolicyFile.parse(Self.ranks + Self.rule("notes", "rank = \"strong\""), file: "p")
-        let (arbiter, now) = try Self.arbiter()
-        let before = try token(policy, arbiter, now)
-        // Time alone changes nothing here.
-        #expect(try self.token(policy, arbiter, now + .seconds(3)) == before)
-        var stage = Stage(arbiter, at: now)
-        let session = try #require(arbiter.status().sessions.first { $0.app.name == "notes" }?.id)
-        stage.perform(.event(.stopRunning(session)))
-        #expect(try self.token(policy, stage.arbiter, now) != before)
-    }
-
-    private func token(_ policy: Policy, _ arbiter: Arbiter, _ moment: Moment) throws -> String {
-        try #require(PolicyPlan(loading: policy, on: arbiter, at: moment)).token
     }
 
     @Test("A plan that may not go on is none")

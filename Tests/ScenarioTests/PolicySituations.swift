@@ -23,153 +23,126 @@ struct PolicySituation {
 
         """
 
-    private static func begins(_ rest: String) -> String { begin + rest }
-    private static let both = [("A", "A"), ("B", "B")]
-    private static let call = [("A", "A"), ("CALL", "call")]
+    private typealias Watched = [(session: String, title: String)]
+    private static let both: Watched = [("A", "A"), ("B", "B")]
+    private static let call: Watched = [("A", "A"), ("CALL", "call")]
+    private static let alone: Watched = [("A", "A")]
+
+    /// - Parameter begin: what happened before.
+    private init(
+        _ title: String, _ lines: String, _ watched: Watched = Self.both, after begin: String = Self.begin
+    ) {
+        (self.title, self.watched, self.lines) = (title, watched, begin + lines)
+    }
 
     /// In groups of a table each.
-    static let groups: [(title: String, situations: [PolicySituation])] = [
-        (
-            "Windows",
-            [
-                PolicySituation(
-                    title: "B comes in front beside A, takes the focus and starts",
-                    lines: begins(
-                        """
-                        9s   connect B login=one presence=split focused
-                             session B camera=back
-                             start B
-                        """), watched: both),
-                PolicySituation(
-                    title: "the same, and both opted in to multitasking",
-                    lines: begins(
-                        """
-                             declare A multitasking
-                        9s   connect B login=one presence=split focused multitasking
-                             session B camera=back
-                             start B
-                        """), watched: both),
-                PolicySituation(
-                    title: "A goes to the background; nobody else wants the camera",
-                    lines: begins("9s   presence A background\n"), watched: [("A", "A")]),
-            ]
-        ),
-        (
-            "Starting",
-            [
-                PolicySituation(
-                    title: "B, in the background, starts while A runs",
-                    lines: begins(
-                        """
-                        9s   connect B login=one presence=background
-                             session B camera=back
-                             start B
-                        """), watched: both),
-                PolicySituation(
-                    title: "B covers A and starts; A goes to the background",
-                    lines: begins(
-                        """
-                        9s   presence A background
-                             connect B login=one presence=fullscreen focused
-                             session B camera=back
-                             start B
-                        """), watched: both),
-                PolicySituation(
-                    title: "and then B stops and leaves, and A is in front again",
-                    lines: begins(
-                        """
-                        9s   presence A background
-                             connect B login=one presence=fullscreen focused
-                             session B camera=back
-                             start B
-                        30s  stop B
-                             presence B background
-                             presence A fullscreen focused
-                        """), watched: both),
-            ]
-        ),
-        (
-            "Sessions of one app",
-            [
-                PolicySituation(
-                    title: "A opens the other camera, too",
-                    lines: begins("9s   session other of A camera=front\n     start other\n"),
-                    watched: [("A", "first"), ("other", "second")]),
-                PolicySituation(
-                    title: "A opens the same camera again",
-                    lines: begins("9s   session again of A camera=back\n     start again\n"),
-                    watched: [("A", "first"), ("again", "second")]),
-            ]
-        ),
-        (
-            "Watching",
-            [
-                PolicySituation(
-                    title: "B comes in front beside A and asks to watch only",
-                    lines: begins(
-                        """
-                        9s   connect B login=one presence=split
-                             session B camera=back sharingMode=sharedReadOnly
-                             start B
-                        """), watched: both),
-                PolicySituation(
-                    title: "and then A stops and leaves",
-                    lines: begins(
-                        """
-                        9s   connect B login=one presence=split
-                             session B camera=back sharingMode=sharedReadOnly
-                             start B
-                        30s  stop A
-                             presence A background
-                        """), watched: both),
-            ]
-        ),
-        (
-            "Calls",
-            [
-                PolicySituation(
-                    title: "a call in a corner takes the microphone; A records sound",
-                    lines: """
-                        0s   login-session one active
-                             connect A login=one presence=fullscreen focused multitasking
-                             session A camera=back audio
-                             start A
-                        9s   microphone CALL taken
-                        """, watched: [("A", "A")]),
-                PolicySituation(
-                    title: "the same; A has no microphone",
-                    lines: begins("9s   microphone CALL taken\n"), watched: [("A", "A")]),
-                PolicySituation(
-                    title: "a call in a corner starts on A's camera",
-                    lines: begins(
-                        """
-                        9s   connect CALL login=one presence=picture-in-picture kind=voip
-                             session CALL camera=back
-                             start CALL
-                        """), watched: call),
-            ]
-        ),
-        (
-            "A stronger bid, and the machine",
-            [
-                PolicySituation(
-                    title: "the operator chooses B while A records",
-                    lines: begins(
-                        """
-                             record A
-                             connect B login=one presence=background
-                             session B camera=back
-                             start B
-                        9s   operator B
-                        """), watched: both),
-                PolicySituation(
-                    title: "it becomes very hot",
-                    lines: begins("9s   pressure critical\n"), watched: [("A", "A")]),
-                PolicySituation(
-                    title: "another user's login session becomes active",
-                    lines: begins("9s   login-session one inactive\n"), watched: [("A", "A")]),
-            ]
-        ),
+    static let groups: KeyValuePairs<String, [PolicySituation]> = [
+        "Windows": [
+            PolicySituation(
+                "B comes in front beside A, takes the focus and starts",
+                """
+                9s   connect B login=one presence=split focused
+                     session B camera=back
+                     start B
+                """),
+            PolicySituation(
+                "the same, and both opted in to multitasking",
+                """
+                     declare A multitasking
+                9s   connect B login=one presence=split focused multitasking
+                     session B camera=back
+                     start B
+                """),
+            PolicySituation(
+                "A goes to the background; nobody else wants the camera", "9s   presence A background\n", alone),
+        ],
+        "Starting": [
+            PolicySituation(
+                "B, in the background, starts while A runs",
+                """
+                9s   connect B login=one presence=background
+                     session B camera=back
+                     start B
+                """),
+            PolicySituation(
+                "B covers A and starts; A goes to the background",
+                """
+                9s   presence A background
+                     connect B login=one presence=fullscreen focused
+                     session B camera=back
+                     start B
+                """),
+            PolicySituation(
+                "and then B stops and leaves, and A is in front again",
+                """
+                9s   presence A background
+                     connect B login=one presence=fullscreen focused
+                     session B camera=back
+                     start B
+                30s  stop B
+                     presence B background
+                     presence A fullscreen focused
+                """),
+        ],
+        "Sessions of one app": [
+            PolicySituation(
+                "A opens the other camera, too", "9s   session other of A camera=front\n     start other\n",
+                [("A", "first"), ("other", "second")]),
+            PolicySituation(
+                "A opens the same camera again", "9s   session again of A camera=back\n     start again\n",
+                [("A", "first"), ("again", "second")]),
+        ],
+        "Watching": [
+            PolicySituation(
+                "B comes in front beside A and asks to watch only",
+                """
+                9s   connect B login=one presence=split
+                     session B camera=back sharingMode=sharedReadOnly
+                     start B
+                """),
+            PolicySituation(
+                "and then A stops and leaves",
+                """
+                9s   connect B login=one presence=split
+                     session B camera=back sharingMode=sharedReadOnly
+                     start B
+                30s  stop A
+                     presence A background
+                """),
+        ],
+        "Calls": [
+            PolicySituation(
+                "a call in a corner takes the microphone; A records sound",
+                """
+                0s   login-session one active
+                     connect A login=one presence=fullscreen focused multitasking
+                     session A camera=back audio
+                     start A
+                9s   microphone CALL taken
+                """, alone, after: ""),
+            PolicySituation("the same; A has no microphone", "9s   microphone CALL taken\n", alone),
+            PolicySituation(
+                "a call in a corner starts on A's camera",
+                """
+                9s   connect CALL login=one presence=picture-in-picture kind=voip
+                     session CALL camera=back
+                     start CALL
+                """, call),
+        ],
+        "A stronger bid, and the machine": [
+            PolicySituation(
+                "the operator chooses B while A records",
+                """
+                     record A
+                     connect B login=one presence=background
+                     session B camera=back
+                     start B
+                9s   operator B
+                """),
+            PolicySituation("it becomes very hot", "9s   pressure critical\n", alone),
+            PolicySituation(
+                "another user's login session becomes active", "9s   login-session one inactive\n", alone),
+        ],
     ]
 
     /// The apps that play the parts under a policy that knows its apps by name.

@@ -18,11 +18,11 @@ struct PolicyTable {
             ],
             policies.map { [Self.link($0), sources($0), order($0), loser($0), newcomer($0)] })
         for group in PolicySituation.groups {
-            text += "\n## \(group.title)\n\n"
+            text += "\n## \(group.key)\n\n"
             text += Self.table(
-                ["policy"] + group.situations.map(\.title),
+                ["policy"] + group.value.map(\.title),
                 try policies.map { policy in
-                    [Self.link(policy)] + (try group.situations.map { try $0.cell(under: policy) })
+                    [Self.link(policy)] + (try group.value.map { try $0.cell(under: policy) })
                 })
         }
         return text + "\n"

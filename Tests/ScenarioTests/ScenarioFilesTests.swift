@@ -10,6 +10,8 @@ import Testing
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
+    static let policies = root.appending(path: "policies").path
+
     static let files: [String] = {
         let folder = root.appending(path: "Tests/scenarios")
         let names = FileManager.default.enumerator(atPath: folder.path)?.compactMap { $0 as? String } ?? []
@@ -19,7 +21,7 @@ import Testing
     @Test("What a scenario claims is what happens", arguments: files)
     func holds(_ file: String) throws {
         let path = Self.root.appending(path: "Tests/scenarios/\(file)").path
-        let scenario = try Scenario.load(path: path, policies: Self.root.appending(path: "policies").path)
+        let scenario = try Scenario.load(path: path, policies: Self.policies)
         #expect(!scenario.title.isEmpty, "the first line of a scenario says what it claims")
         let outcome = scenario.run()
         #expect(outcome.passed, "\(outcome.report)")

@@ -1,70 +1,17 @@
 import Arbiter
 import ArbiterProtocol
 import Foundation
-import JSONText
 import Scenario
 import Synchronization
 import Testing
 
-private let policies = ScenarioFilesTests.root.appending(path: "policies").path
+private let policies = ScenarioFilesTests.policies
 
 private func parse(_ text: String) throws(ScenarioError) -> Scenario {
     try Scenario.parse(text, file: "test.scenario", policies: policies)
 }
 
-private func problems(_ text: String) -> [ScenarioError.Problem] {
-    do {
-        _ = try parse(text)
-        return []
-    } catch {
-        return error.problems
-    }
-}
-
 @Suite struct ScenarioReaderTests {
-    @Test("All problems of a text are told at once, each with its line, its column and a suggestion")
-    func allProblems() {
-        let found = problems(
-            """
-            # A claim.
-            policy built-in
-            0s   connect photos presense=fullscreen
-                 sesion photos camera=back
-            2s   start fotos
-               stop photos
-            1s   stop photos
-            """)
-        #expect(found.map(\.line) == [3, 4, 5, 6, 7])
-        #expect(found[0].message.contains("did you mean “presence”?"))
-        #expect(found[0].column == 21)
-        #expect(found[1].message.contains("did you mean “session”?"))
-        #expect(found[2].message.contains("no session is called “fotos”"))
-        #expect(found[3].message.contains("indented by 3"))
-        #expect(found[4].message.contains("time goes back"))
-    }
-
-    @Test("A problem is shown with its line and a caret beneath the word")
-    func caret() throws {
-        let problem = try #require(problems("# A claim.\npolicy built-in\n0s   pressure hot\n").first)
-        let lines = problem.description.split(separator: "\n")
-        #expect(lines.count == 3)
-        #expect(lines[1] == "  0s   pressure hot")
-        #expect(lines[2] == "                ^^^")
-    }
-
-    @Test("A quotation or a block that does not end is a problem, not a hang")
-    func unclosed() {
-        #expect(problems("0s   recorder back failed \"no data\n").first?.message.contains("no closing") == true)
-        #expect(problems("policy \"\"\"\nname = \"x\"\n").first?.message.contains("no closing") == true)
-    }
-
-    @Test("A broken policy is reported inside the scenario that has it")
-    func brokenPolicy() {
-        let found = problems("policy \"\"\"\nname = \"x\"\ngarce = \"5s\"\n\"\"\"\n0s   sleep\n")
-        #expect(found.count == 1)
-        #expect(found.first?.message.contains("garce") == true)
-    }
-
     @Test("Times are read and written in their shortest form")
     func times() {
         for (text, shortest) in [
@@ -214,20 +161,26 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
 }
 
 @Suite struct ScenarioPlanTests {
-    @Test("A plan says what would happen, and changes nothing")
-    func plan() throws {
-        let before = try parse(
-            """
-            # Photos runs.
-            policy desktop.toml
-            0s   connect photos presence=fullscreen focused
-                 connect call presence=fullscreen
-                 session photos camera=back
-                 session call camera=back
-                 start photos
-            """)
+    private static let photosRuns = """
+        # Photos runs.
+        policy desktop.toml
+        0s   connect photos presence=fullscreen focused
+             connect call presence=fullscreen
+             session photos camera=back
+             session call camera=back
+             start photos
+        """
+
+    private func ran(_ text: String) throws -> Stage {
+        let before = try parse(text)
         var stage = Stage(Arbiter(policy: before.world.policy))
         _ = before.run(on: &stage)
+        return stage
+    }
+
+    @Test("A plan says what would happen, and changes nothing")
+    func plan() throws {
+        var stage = try ran(Self.photosRuns)
         let arbiter = stage.arbiter
         let planned = try Scenario.plan("start call\n2s presence call fullscreen focused", on: arbiter, at: stage.now)
         #expect(
@@ -258,18 +211,7 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
 
     @Test("A plan whose time is up has no answer, and what is in time has the same one")
     func patience() throws {
-        let before = try parse(
-            """
-            # Photos runs.
-            policy desktop.toml
-            0s   connect photos presence=fullscreen focused
-                 connect call presence=fullscreen
-                 session photos camera=back
-                 session call camera=back
-                 start photos
-            """)
-        var stage = Stage(Arbiter(policy: before.world.policy))
-        _ = before.run(on: &stage)
+        let stage = try ran(Self.photosRuns)
         let (arbiter, now) = (stage.arbiter, stage.now)
         let text = "start call\n2s stop call\n3s start call"
         let asked = Mutex(0)
@@ -305,7 +247,7 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
 
     @Test("A plan looks beyond a grace: which session is cut when, and which recording with it")
     func grace() throws {
-        let before = try parse(
+        let stage = try ran(
             """
             # The booth records.
             policy \"""
@@ -327,8 +269,6 @@ private func problems(_ text: String) -> [ScenarioError.Problem] {
                  connect intercom
                  session intercom camera=back
             """)
-        var stage = Stage(Arbiter(policy: before.world.policy))
-        _ = before.run(on: &stage)
         #expect(
             try Scenario.plan("start intercom", on: stage.arbiter, at: stage.now).drop { !$0.hasPrefix("#") } == [
                 "# Interrupted, in this order:",

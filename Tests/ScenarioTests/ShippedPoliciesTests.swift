@@ -8,7 +8,7 @@ import Testing
 @Suite("The shipped policies")
 struct ShippedPoliciesTests {
     static let root = ScenarioFilesTests.root
-    static let policies = root.appending(path: "policies").path
+    static let policies = ScenarioFilesTests.policies
 
     static let names: [String] = {
         let files = (try? FileManager.default.contentsOfDirectory(atPath: policies)) ?? []

@@ -46,8 +46,7 @@ struct TraceCheckerNoticesTests {
         let start = "session 1: WillBeInterrupted"
         var life = Life()
         #expect(life.finds([Self.warned(1)]) == ["\(start) for a session that does not run"])
-        life = Life()
-        life.start()
+        life = .running()
         life.now = .zero + .seconds(4)
         var (late, other, first) = (life, life, life)
         #expect(late.finds([Self.warned(1, until: late.now)]) == ["\(start) with a deadline that has passed"])
@@ -74,8 +73,7 @@ struct TraceCheckerNoticesTests {
     )
     func interruptions() {
         func said(_ name: String, _ what: String) -> [String] { ["session 1: \(name) \(what)"] }
-        var life = Life()
-        life.start()
+        var life = Life.running()
         #expect(life.finds([Self.warned(3)]) == [])
         var another = life
         #expect(
@@ -108,8 +106,7 @@ struct TraceCheckerNoticesTests {
         let name = "session 1: DidStartRunning"
         var life = Life()
         #expect(life.finds([started(1)]) == ["\(name) without an open grant"])
-        life = Life()
-        life.start()
+        life = .running()
         #expect(life.finds([started(1)]) == ["\(name) twice"])
         #expect(life.finds([.didStopRunning]) == [])
         #expect(life.finds([.didStopRunning]) == ["session 1: DidStopRunning for a session that does not run"])
@@ -130,9 +127,7 @@ struct TraceCheckerNoticesTests {
         #expect(
             life.finds([.recordingStarted(1)])
                 == ["\(name) for a session that does not run", "session 1 records and does not run"])
-        life = Life()
-        life.start()
-        life.record()
+        life = .recording()
         #expect(life.finds([.recordingPaused(1), .recordingResumed(1)]) == [])
         #expect(life.finds([.recordingPaused(2)]) == ["session 1: RecordingPaused names a recording that does not run"])
         #expect(life.finds([.recordingStarted(2)]) == ["\(name) twice"])

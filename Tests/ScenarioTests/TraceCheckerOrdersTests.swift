@@ -113,8 +113,7 @@ struct TraceCheckerOrdersTests {
                 .setSlate(Self.back, id, Self.session, true),
             ]
         }
-        var life = Life()
-        life.start()
+        var life = Life.running()
         let unopened = "back gets an order for a grant that is not open"
         #expect(life.finds(orders: orders(1)) == [])
         for order in orders(2) { #expect(life.finds(orders: [order]) == [unopened], "\(order)") }

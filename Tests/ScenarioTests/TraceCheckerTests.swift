@@ -33,6 +33,18 @@ struct TraceCheckerTests {
             found += checker.check(event, effects, at: now, wasDue: wasDue, terms: { [terms] _, _ in terms })
         }
 
+        static func running() -> Life {
+            var life = Life()
+            life.start()
+            return life
+        }
+
+        static func recording() -> Life {
+            var life = running()
+            life.record()
+            return life
+        }
+
         /// It runs under its first grant.
         mutating func start(_ notices: [SessionEvent] = [.didStartRunning(grant: GrantID(1))]) {
             step(.startRunning(session), orders: [.open(camera, GrantID(1), session, Configuration())])
@@ -111,8 +123,7 @@ struct TraceCheckerTests {
                     id: 1, causes: CauseSet([.videoDeviceNotAvailableInBackground]), interrupter: nil, cutting: nil,
                     rule: "cause: hidden"), .didStopRunning,
             ])
-        var plain = Life()
-        plain.start()
+        var plain = Life.running()
         plain.step(.timePassed, [Self.interrupted, .didStopRunning])
         #expect(reloaded.found + hidden.found + plain.found == [])
     }
@@ -121,9 +132,7 @@ struct TraceCheckerTests {
 
     @Test("A closed session is told the end of its recording, and is forgotten then")
     func closedWithAFile() {
-        var life = Life()
-        life.start()
-        life.record()
+        var life = Life.recording()
         life.step(.closed(Self.session))
         #expect(!life.checker.exists(Self.session) && life.checker.remembers(Self.session))
         #expect(!life.checker.isRunning(Self.session) && life.checker.hasUnfinishedRecording(Self.session))
@@ -135,9 +144,7 @@ struct TraceCheckerTests {
 
     @Test("A closed session is told nothing else")
     func closedAndTold() {
-        var life = Life()
-        life.start()
-        life.record()
+        var life = Life.recording()
         life.step(.closed(Self.session))
         life.step(.timePassed, [.rampFinished(videoZoomFactor: 2)])
         #expect(life.found == ["session 1 is closed, and gets RampFinished"])
@@ -145,13 +152,10 @@ struct TraceCheckerTests {
 
     @Test("A session without a file is forgotten when it is closed, and one whose file ended untold with that file")
     func forgotten() {
-        var life = Life()
-        life.start()
+        var life = Life.running()
         life.step(.closed(Self.session))
         #expect(!life.checker.remembers(Self.session))
-        life = Life()
-        life.start()
-        life.record()
+        life = .recording()
         life.step(.closed(Self.session))
         life.step(Self.fileEnd)
         #expect(life.found == [] && !life.checker.remembers(Self.session))
@@ -225,9 +229,7 @@ struct TraceCheckerTests {
 
     @Test("A notice names only its own session's recording")
     func recordings() {
-        var life = Life()
-        life.start()
-        life.record()
+        var life = Life.recording()
         life.step(
             .sleep(true),
             [

@@ -62,7 +62,7 @@ import Testing
     /// What is said about a file, with its bare name and without this machine's folders.
     private func message(of path: String) -> String {
         do {
-            let scenario = try Scenario.load(path: path, policies: Self.root.appending(path: "policies").path)
+            let scenario = try Scenario.load(path: path, policies: ScenarioFilesTests.policies)
             return "no problem was found in \(scenario.file)\n"
         } catch {
             return "\(error)\n".replacing(Self.folder.path + "/", with: "").replacing(Self.root.path + "/", with: "")

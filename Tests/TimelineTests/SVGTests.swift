@@ -2,7 +2,7 @@ import ArbiterProtocol
 import Foundation
 import FoundationXML
 import Testing
-import Timeline
+import Workbench
 
 @Suite("Timelines as SVG")
 struct SVGTests {
@@ -58,13 +58,7 @@ struct SVGTests {
 
     @Test("Each cause has a hatching of its own, beside its colour and its letter")
     func hatchings() throws {
-        var story = LiveStory()
-        for (index, cause) in Cause.allCases.enumerated() {
-            story.event(
-                "app\(index)",
-                .wasInterrupted(id: 1, causes: CauseSet([cause]), interrupter: nil, cutting: nil, rule: ""), 0)
-        }
-        let svg = story.timeline(until: 1000).svg()
+        let svg = eachCause().svg()
         let patterns = svg.split(separator: "\n").filter { $0.hasPrefix("<pattern") }
         let shapes = patterns.map { pattern in
             // The colour and the name do not count.
@@ -89,7 +83,7 @@ struct SVGTests {
 }
 
 /// The texts of an SVG document, with the room that they take.
-private final class SVGReader: NSObject, XMLParserDelegate {
+final class SVGReader: NSObject, XMLParserDelegate {
     struct Text {
         var text = ""
         var left = 0.0

@@ -1,5 +1,18 @@
 import ArbiterProtocol
-import Timeline
+import Workbench
+
+extension TerminalStyle {
+    static let plain = TerminalStyle(hasColour: false)
+}
+
+func withoutEscapes(_ text: String) -> String { text.replacing(/\u{1b}[^m]*m/, with: "") }
+
+/// Apps of which each is interrupted by another cause.
+func eachCause() -> Timeline {
+    var story = LiveStory()
+    for (index, cause) in Cause.allCases.enumerated() { story.interrupt("app\(index)", cause, 0) }
+    return story.timeline(until: 1000)
+}
 
 /// Photos records, a call takes the camera and hangs up; a second app in front limits photos to preview.
 func handover() -> LiveStory {
@@ -8,7 +21,7 @@ func handover() -> LiveStory {
     let several = CauseSet([.videoDeviceNotAvailableWithMultipleForegroundApps])
     story.fact(.note("place photos fullscreen focused"), 0)
     story.fact(.appeared(lane: "photos"), 0)
-    story.event("photos", .didStartRunning(grant: GrantID(1)), 100)
+    story.runs("photos", 100)
     story.fact(.holder(camera: "front", "photos"), 100)
     story.event("photos", .recordingStarted(1), 500)
     story.event("photos", .photoCaptured(PhotoCaptured(photo: 1, width: 640, height: 480, bytes: 5000)), 900)
@@ -24,7 +37,7 @@ func handover() -> LiveStory {
         .wasInterrupted(id: 1, causes: inUse, interrupter: .app("call"), cutting: 1, rule: "Calls"), 2000)
     story.event("photos", .didStopRunning, 2000)
     story.fact(.holder(camera: "front", "call"), 2050)
-    story.event("call", .didStartRunning(grant: GrantID(2)), 2100)
+    story.runs("call", 2100, grant: 2)
     story.event(
         "photos",
         .recordingFinished(
@@ -35,7 +48,7 @@ func handover() -> LiveStory {
     story.fact(.left(lane: "call"), 4000)
     story.event(
         "photos", .interruptionEnded(id: 1, causesItHad: inUse, duration: .seconds(2), willResume: true), 4000)
-    story.event("photos", .didStartRunning(grant: GrantID(3)), 4200)
+    story.runs("photos", 4200, grant: 3)
     story.fact(.holder(camera: "front", "photos"), 4200)
     story.fact(.note("place notes slide-over"), 5000)
     story.event("photos", .accessChanged([.preview, .photo], causes: several, rule: "Two apps"), 5000)
@@ -45,7 +58,7 @@ func handover() -> LiveStory {
 struct LiveStory {
     var builder = TimelineBuilder()
     var lines: [String] = []
-    var live = LiveTimeline(width: 120, style: TerminalStyle(hasColour: false))
+    var live = LiveTimeline(width: 120, style: .plain)
 
     /// The story begins 10 s after the clock's origin: a drawing must not depend on it.
     private func moment(_ milliseconds: Int64) -> Moment {
@@ -54,6 +67,18 @@ struct LiveStory {
     mutating func event(_ lane: String, _ event: SessionEvent, _ milliseconds: Int64) {
         builder.note(event, lane: lane, at: moment(milliseconds))
         lines += live.note(event, lane: lane, at: moment(milliseconds))
+    }
+    mutating func runs(_ lane: String, _ milliseconds: Int64 = 0, grant: UInt64 = 1) {
+        event(lane, .didStartRunning(grant: GrantID(grant)), milliseconds)
+    }
+    mutating func interrupt(
+        _ lane: String, _ cause: Cause, _ milliseconds: Int64, id: InterruptionID = 1,
+        by interrupter: Interrupter? = nil
+    ) {
+        let causes = CauseSet([cause])
+        event(
+            lane, .wasInterrupted(id: id, causes: causes, interrupter: interrupter, cutting: nil, rule: ""),
+            milliseconds)
     }
     mutating func fact(_ fact: TimelineFact, _ milliseconds: Int64) {
         builder.note(fact, at: moment(milliseconds))

@@ -1,14 +1,12 @@
 import ArbiterProtocol
 import Testing
-import Timeline
+import Workbench
 
 @Suite("The timeline")
 struct TimelineTests {
-    static let plain = TerminalStyle(hasColour: false)
-
     @Test("A handover reads in a terminal: which app ran, which was interrupted and why, what was recorded")
     func terminal() {
-        let lines = handover().timeline(until: 6000).terminalLines(width: 100, style: Self.plain)
+        let lines = handover().timeline(until: 6000).terminalLines(width: 100, style: .plain)
         #expect(
             lines.joined(separator: "\n") == """
                              0s            1s             2s            3s             4s            5s
@@ -45,7 +43,7 @@ struct TimelineTests {
 
     @Test("A narrow terminal shortens names and words, and keeps every change")
     func narrowTerminal() {
-        let lines = handover().timeline(until: 6000).terminalLines(width: 30, style: Self.plain)
+        let lines = handover().timeline(until: 6000).terminalLines(width: 30, style: .plain)
         #expect(
             lines.prefix(5).joined(separator: "\n") == """
                           0s              5s
@@ -61,7 +59,7 @@ struct TimelineTests {
         let timeline = handover().timeline(until: 6000)
         let coloured = timeline.terminalLines(width: 60, style: TerminalStyle(hasColour: true))
         #expect(coloured.joined().contains("\u{1b}[32m━"))
-        #expect(coloured.map(withoutEscapes) == timeline.terminalLines(width: 60, style: Self.plain))
+        #expect(coloured.map(withoutEscapes) == timeline.terminalLines(width: 60, style: .plain))
     }
 
     @Test("Time runs down the live timeline, a column for each lane")
@@ -96,7 +94,7 @@ struct TimelineTests {
     @Test("No line of the live picture is wider than the terminal", arguments: [20, 21, 33, 47, 80, 200])
     func widths(width: Int) {
         var story = handover()
-        story.live = LiveTimeline(width: width, style: Self.plain)
+        story.live = LiveTimeline(width: width, style: .plain)
         story.lines = []
         for number in 0..<40 { story.fact(.appeared(lane: "app\(number)"), 5600) }
         #expect(story.lines.allSatisfy { $0.count <= width })
@@ -109,7 +107,7 @@ struct TimelineTests {
         story.event("\u{1b}[2J<script>&\"\u{202e}", .didStartRunning(grant: GrantID(1)), 10)
         story.event("x", .runtimeError(code: "\u{7}", message: "\u{9b}31m"), 20)
         let timeline = story.timeline(until: 100)
-        let text = (timeline.terminalLines(width: 80, style: Self.plain) + story.lines).joined()
+        let text = (timeline.terminalLines(width: 80, style: .plain) + story.lines).joined()
         #expect(!text.unicodeScalars.contains { $0.value < 32 || (127..<160).contains($0.value) || $0 == "\u{202e}" })
         let svg = timeline.svg()
         #expect(svg.contains("?[2J&lt;script&gt;&amp;&quot;?"))
@@ -127,7 +125,7 @@ struct TimelineTests {
         ] {
             #expect(svg.contains(part), "\(part)")
         }
-        #expect(openElements(svg).isEmpty)
+        #expect(throws: Never.self) { try SVGReader(svg) }
         #expect(svg == handover().timeline(until: 6000).svg())
     }
 
@@ -147,27 +145,22 @@ struct TimelineTests {
     @Test("A span shorter than a column is drawn all the same")
     func tinySpans() {
         var story = LiveStory()
-        story.event("photos", .didStartRunning(grant: GrantID(1)), 0)
-        story.event(
-            "photos",
-            .wasInterrupted(id: 1, causes: CauseSet([.systemSleep]), interrupter: nil, cutting: nil, rule: ""), 50_000)
+        story.runs("photos")
+        story.interrupt("photos", .systemSleep, 50_000)
         story.event(
             "photos",
             .interruptionEnded(
                 id: 1, causesItHad: CauseSet([.systemSleep]), duration: .milliseconds(1), willResume: true), 50_001)
-        story.event("photos", .didStartRunning(grant: GrantID(2)), 50_001)
-        let lines = story.timeline(until: 100_000).terminalLines(width: 40, style: Self.plain)
+        story.runs("photos", 50_001, grant: 2)
+        let lines = story.timeline(until: 100_000).terminalLines(width: 40, style: .plain)
         #expect(lines[1].contains("Z"))
     }
 
     @Test("An interruption whose causes change is one row, with its causes in order")
     func changingCauses() {
         var story = LiveStory()
-        story.event("photos", .didStartRunning(grant: GrantID(1)), 0)
-        story.event(
-            "photos",
-            .wasInterrupted(
-                id: 1, causes: CauseSet([.systemSleep]), interrupter: nil, cutting: nil, rule: ""), 1000)
+        story.runs("photos")
+        story.interrupt("photos", .systemSleep, 1000)
         story.event(
             "photos",
             .interruptionChanged(
@@ -177,14 +170,14 @@ struct TimelineTests {
             "photos",
             .interruptionEnded(id: 1, causesItHad: CauseSet([.systemSleep]), duration: .seconds(2), willResume: true),
             3000)
-        let lines = story.timeline(until: 4000).terminalLines(width: 80, style: Self.plain)
+        let lines = story.timeline(until: 4000).terminalLines(width: 80, style: .plain)
         #expect(lines.last == "  photos #1  1s to 3s  system-sleep, then privacy")
     }
 
     @Test("A recording cut by lost access ends there, though the session runs on")
     func lostAccess() throws {
         var story = LiveStory()
-        story.event("photos", .didStartRunning(grant: GrantID(1)), 0)
+        story.runs("photos")
         story.event("photos", .recordingStarted(4), 0)
         story.event("photos", .accessChanged([.preview], causes: CauseSet(), rule: "r"), 1000)
         story.event("photos", .accessChanged(.all, causes: CauseSet(), rule: ""), 2000)
@@ -198,7 +191,7 @@ struct TimelineTests {
     @Test("A withdrawn grace leaves the session running, and shows")
     func withdrawnGrace() throws {
         var story = LiveStory()
-        story.event("booth", .didStartRunning(grant: GrantID(1)), 0)
+        story.runs("booth")
         story.event(
             "booth",
             .willBeInterrupted(
@@ -212,13 +205,13 @@ struct TimelineTests {
 
     @Test("An empty timeline is drawn, and so is one without length")
     func emptyTimelines() {
-        #expect(TimelineBuilder().timeline().terminalLines(width: 80, style: Self.plain).count == 1)
+        #expect(TimelineBuilder().timeline().terminalLines(width: 80, style: .plain).count == 1)
         var story = LiveStory()
         story.fact(.appeared(lane: "photos"), 0)
         let timeline = story.builder.timeline()
         #expect(timeline.duration == .zero)
-        #expect(timeline.terminalLines(width: 80, style: Self.plain).count == 2)
-        #expect(openElements(timeline.svg()).isEmpty)
+        #expect(timeline.terminalLines(width: 80, style: .plain).count == 2)
+        #expect(throws: Never.self) { try SVGReader(timeline.svg()) }
     }
 
     @Test(
@@ -229,29 +222,5 @@ struct TimelineTests {
         ])
     func durations(milliseconds: Int, text: String) {
         #expect(Duration.milliseconds(milliseconds).shortText == text)
-    }
-
-    private func withoutEscapes(_ text: String) -> String {
-        var plain = ""
-        var isEscape = false
-        for character in text {
-            if character == "\u{1b}" { isEscape = true }
-            if !isEscape { plain.append(character) }
-            if character == "m" { isEscape = false }
-        }
-        return plain
-    }
-
-    /// The elements that were opened and not closed, or closed and not open.
-    private func openElements(_ xml: String) -> [Substring] {
-        var open: [Substring] = []
-        for tag in xml.split(separator: "<").map({ $0.prefix { $0 != ">" } }) {
-            if tag.hasPrefix("/") {
-                if open.last == tag.dropFirst() { open.removeLast() } else { return [tag] }
-            } else if !tag.hasSuffix("/") {
-                open.append(tag.prefix { $0 != " " && $0 != "\n" })
-            }
-        }
-        return open
     }
 }

@@ -1,10 +1,9 @@
 import ArbiterProtocol
 import Testing
-import Timeline
+import Workbench
 
 @Suite("Timelines of any width")
 struct TimelineWidthTests {
-    private static let plain = TerminalStyle(hasColour: false)
     private static let widths = Array(20...400)
 
     /// Every cause, long and alike and wide names, graces, recordings, deadlines, and more changes than columns.
@@ -12,14 +11,10 @@ struct TimelineWidthTests {
         var story = handover()
         for (index, cause) in Cause.allCases.enumerated() {
             let name = "org.example.a-rather-long-name-\(index)"
-            story.event(name, .didStartRunning(grant: GrantID(1)), 6000)
-            story.event(
-                name,
-                .wasInterrupted(
-                    id: 1, causes: CauseSet([cause]), interrupter: .app("照相机アプリ"), cutting: nil, rule: "r"),
-                6000 + Int64(index) * 50)
+            story.runs(name, 6000)
+            story.interrupt(name, cause, 6000 + Int64(index) * 50, by: .app("照相机アプリ"))
         }
-        story.event("照相机アプリ", .didStartRunning(grant: GrantID(1)), 6500)
+        story.runs("照相机アプリ", 6500)
         story.fact(.holder(camera: "back", "照相机アプリ"), 6500)
         story.event("照相机アプリ", .runtimeError(code: "device-stalled", message: "m"), 6600)
         story.builder.note(
@@ -27,12 +22,8 @@ struct TimelineWidthTests {
             at: Moment(nanoseconds: 16_500_000_000))
         for step in 0..<200 {
             let at = 7000 + Int64(step) * 2
-            story.event(
-                "photos",
-                .wasInterrupted(
-                    id: UInt64(2 + step), causes: CauseSet([.systemSleep]), interrupter: nil, cutting: nil, rule: ""),
-                at)
-            story.event("photos", .didStartRunning(grant: GrantID(9)), at + 1)
+            story.interrupt("photos", .systemSleep, at, id: UInt64(2 + step))
+            story.runs("photos", at + 1, grant: 9)
         }
         story.builder.note(
             .deadline(camera: "back", .lease, due: nil), at: Moment(nanoseconds: 18_000_000_000))
@@ -43,7 +34,7 @@ struct TimelineWidthTests {
     func widths() {
         let timeline = Self.everything()
         for width in Self.widths {
-            let lines = timeline.terminalLines(width: width, style: Self.plain)
+            let lines = timeline.terminalLines(width: width, style: .plain)
             let tooWide = lines.first { shownColumns($0) > width }
             #expect(tooWide == nil, "at \(width): \(tooWide ?? "")")
             guard width % 20 == 0 else { continue }
@@ -56,7 +47,7 @@ struct TimelineWidthTests {
     func nothingIsLost() throws {
         let timeline = Self.everything()
         for width in Self.widths {
-            let lines = timeline.terminalLines(width: width, style: Self.plain)
+            let lines = timeline.terminalLines(width: width, style: .plain)
             let legend = try #require(lines.firstIndex(of: ""), "at \(width): no legend")
             // A name that is broken over lines is whole again without the line ends and indentation.
             let words = lines[legend...].joined().filter { $0 != " " }
@@ -75,13 +66,7 @@ struct TimelineWidthTests {
 
     @Test("Causes are told apart without colours: each has a letter, and the legend has them all")
     func letters() {
-        var story = LiveStory()
-        for (index, cause) in Cause.allCases.enumerated() {
-            story.event(
-                "app\(index)",
-                .wasInterrupted(id: 1, causes: CauseSet([cause]), interrupter: nil, cutting: nil, rule: ""), 0)
-        }
-        let lines = story.timeline(until: 1000).terminalLines(width: 30, style: Self.plain)
+        let lines = eachCause().terminalLines(width: 30, style: .plain)
         let letters = lines[1...Cause.allCases.count].compactMap { $0.split(separator: " ").dropFirst().first?.first }
         #expect(Set(letters).count == Cause.allCases.count)
         for (letter, cause) in zip(letters, Cause.allCases) {
@@ -95,18 +80,16 @@ struct TimelineWidthTests {
     @Test("Something short at the beginning of an interruption leaves its letter where it shows")
     func coveredLetter() {
         var story = LiveStory()
-        story.event("photos", .didStartRunning(grant: GrantID(1)), 0)
-        story.event(
-            "photos",
-            .wasInterrupted(id: 1, causes: CauseSet([.systemSleep]), interrupter: nil, cutting: nil, rule: ""), 1)
-        let lines = story.timeline(until: 1000).terminalLines(width: 20, style: Self.plain)
+        story.runs("photos")
+        story.interrupt("photos", .systemSleep, 1)
+        let lines = story.timeline(until: 1000).terminalLines(width: 20, style: .plain)
         #expect(lines[1] == "phot… ━Z░░░░░░░░░░░░")
     }
 
     @Test("A deadline is drawn while it runs, and its end says whether it ran out")
     func deadlines() {
         var story = LiveStory()
-        story.event("booth", .didStartRunning(grant: GrantID(1)), 0)
+        story.runs("booth")
         let begin = Moment(nanoseconds: 10_000_000_000)
         story.builder.note(.deadline(camera: "front", .lease, due: begin + .seconds(4)), at: begin)
         story.builder.note(.deadline(camera: "front", .lease, due: nil), at: begin + .seconds(4))
@@ -114,22 +97,11 @@ struct TimelineWidthTests {
             .deadline(camera: "front", .confirmation, due: begin + .seconds(9)), at: begin + .seconds(5))
         story.builder.note(.deadline(camera: "front", .confirmation, due: nil), at: begin + .seconds(6))
         story.fact(.holder(camera: "front", "booth"), 6000)
-        let lines = story.timeline(until: 8000).terminalLines(width: 55, style: Self.plain)
+        let lines = story.timeline(until: 8000).terminalLines(width: 55, style: .plain)
         #expect(lines[3] == "  lease         ╍╍╍╍╍╍╍╍╍╍╍╍╍╍╍╍╍╍┫")
         #expect(lines[4] == "  confirmation                          ╍╍╍╍╍")
         #expect(lines.contains("  front lease  0s  due 4s, ran out"))
         #expect(lines.contains("  front confirmation  5s  due 9s, confirmed at 6s"))
-    }
-
-    private func withoutEscapes(_ text: String) -> String {
-        var plain = ""
-        var isEscape = false
-        for character in text {
-            if character == "\u{1b}" { isEscape = true }
-            if !isEscape { plain.append(character) }
-            if character == "m" { isEscape = false }
-        }
-        return plain
     }
 
     /// Chinese and Japanese characters are two columns wide.

@@ -1,11 +1,9 @@
 import Arbiter
 import ArbiterProtocol
-import EventTable
-import Exploration
-import JSONText
+import Campaigns
 import Scenario
 import Testing
-import Timeline
+import Workbench
 
 /// Every event is described once, and everything that writes or reads events goes by that.
 @Suite("The table of the events")
@@ -184,6 +182,15 @@ struct EventTableTests {
         #expect(try fact(.recorderCut(CameraID("back"), GrantID(1))) == nil)
     }
 
+    @Test("An event reads back from its line of JSON", arguments: GeneratedNotice.all + GeneratedNotice.more)
+    func json(_ notice: SessionEvent) throws {
+        let entry = LogEntry.event(
+            Moment(nanoseconds: 7), app: "the \"photos\" app\n", SessionSignal(sequence: 3, decision: 9, event: notice))
+        let line = entry.json.text
+        #expect(!line.contains("\n"))
+        #expect(try LogEntry(json: JSONReader.read(line)) == entry)
+    }
+
     // MARK: What a line means
 
     /// The names before the event, as a broker that is asked in the middle of its life has them.
@@ -227,8 +234,24 @@ enum GeneratedNotice {
         return end
     }()
 
+    private static let causes = CauseSet([.videoDeviceInUseByAnotherClient, .systemSleep])
+
+    /// What else a line of a log can have.
+    static let more: [SessionEvent] = [
+        .wasInterrupted(id: 2, causes: causes, interrupter: .anotherUsersApp, cutting: 7, rule: ""),
+        .interruptionEnded(id: 4, causesItHad: causes, duration: .seconds(2), willResume: false),
+        .sharersChanged([]), .accessChanged(.all, causes: CauseSet(), rule: ""),
+        .recordingFinished(
+            RecordingFinished(
+                recording: 4, why: .recorderReset, frames: nil, duration: nil, bytes: nil, nextChance: .now)),
+        .configurationApplied(
+            asked: Configuration([
+                .usesAudio: .flag(true), .focusPointOfInterest: .point(x: 0.5, y: 0.25),
+                .whiteBalanceGains: .gains(red: 2, green: 1, blue: 1.5),
+            ]), inForce: Configuration(), by: .resumption),
+    ]
+
     static let all: [SessionEvent] = {
-        let causes = CauseSet([.videoDeviceInUseByAnotherClient, .systemSleep])
         let asked = Configuration([.frameRate: .number(29.5), .activeFormat: .text("420v 1280x720@30")])
         return [
             .willBeInterrupted(

@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
-import Exploration
+import Campaigns
+import Workbench
 
 /// Random events of a kind, with every value that a member can have, hostile texts included.
 struct GeneratedEvent {
@@ -220,20 +221,22 @@ struct GeneratedEvent {
         }
     }
 
-    private mutating func sayableFormat() -> CameraFormat {
+    private mutating func side() -> Int { 1 + random.below(65_536) }
+
+    private mutating func format() -> CameraFormat {
         CameraFormat(
-            pixelFormat: random.pick(["420v", "MJPG"]), width: 1 + random.below(65_536),
-            height: 1 + random.below(65_536),
-            minFrameRate: random.pick([1, 2.5, 7]), maxFrameRate: random.pick([15, 29.97, 60]),
-            videoMaxZoomFactor: random.pick([1, 1.5, 4]), videoZoomFactorUpscaleThreshold: random.pick([1, 2]),
-            isBinned: flag(), optics: optics())
+            pixelFormat: isSayable ? random.pick(["420v", "MJPG"]) : text(), width: side(), height: side(),
+            minFrameRate: isSayable ? random.pick([1, 2.5, 7]) : real(),
+            maxFrameRate: isSayable ? random.pick([15, 29.97, 60]) : real(),
+            videoMaxZoomFactor: isSayable ? random.pick([1, 1.5, 4]) : real(),
+            videoZoomFactorUpscaleThreshold: isSayable ? random.pick([1, 2]) : real(), isBinned: flag(),
+            fieldOfView: isSayable ? 60 : real(), optics: optics())
     }
 
     /// Ranges whose ends any reader takes, and that a line shows to their last digit.
     private mutating func optics() -> CameraFormat.Optics {
         CameraFormat.Optics(
-            highResolutionStill: flag()
-                ? CameraFormat.Optics.Size(width: 1 + random.below(65_536), height: 1 + random.below(65_536)) : nil,
+            highResolutionStill: flag() ? CameraFormat.Optics.Size(width: side(), height: side()) : nil,
             autoFocusSystem: random.pick(CameraFormat.AutoFocusSystem.allCases),
             iso: flag()
                 ? CameraFormat.Optics.Range(least: random.pick([29, 34.5]), most: random.pick([1856, 1e300])) : nil,
@@ -245,26 +248,10 @@ struct GeneratedEvent {
     }
 
     private mutating func capabilities() -> CameraCapabilities {
-        if isSayable {
-            let formats = (0...random.below(3)).map { _ in sayableFormat() }
-            return CameraCapabilities(
-                name: text(), position: random.pick(CameraPosition.allCases), sensorWidth: 1 + random.below(65_536),
-                sensorHeight: 1 + random.below(65_536), formats: formats,
-                defaultFormatIndex: random.below(formats.count))
-        }
-        var formats: [CameraFormat] = []
-        for _ in 0..<random.below(4) {
-            formats.append(
-                CameraFormat(
-                    pixelFormat: text(), width: 1 + random.below(65_536), height: 1 + random.below(65_536),
-                    minFrameRate: real(), maxFrameRate: real(), videoMaxZoomFactor: real(),
-                    videoZoomFactorUpscaleThreshold: real(), isBinned: flag(), fieldOfView: real(),
-                    optics: optics()))
-        }
+        let count = isSayable ? 1 + random.below(3) : random.below(4)
         return CameraCapabilities(
-            name: text(), position: random.pick(CameraPosition.allCases), sensorWidth: 1 + random.below(65_536),
-            sensorHeight: 1 + random.below(65_536), formats: formats,
-            defaultFormatIndex: random.below(max(1, formats.count)))
+            name: text(), position: random.pick(CameraPosition.allCases), sensorWidth: side(), sensorHeight: side(),
+            formats: (0..<count).map { _ in format() }, defaultFormatIndex: random.below(max(1, count)))
     }
 
     private mutating func policy() -> Policy {

@@ -1,21 +1,12 @@
 import Arbiter
 import ArbiterProtocol
-import Exploration
-import JSONText
+import Campaigns
 import Scenario
 import Testing
+import Workbench
 
 @Suite("Snapshots of the core")
 struct SnapshotTests {
-    /// A long random life: policies, crashes, sleep and all.
-    private func life(_ seed: UInt64, events: Int) throws -> (first: Policy, steps: [Stage.Step]) {
-        var simulation = try Simulation(seed: seed)
-        simulation.keepsSteps = true
-        let first = simulation.stage.arbiter.policy
-        simulation.run(events: events)
-        return (first, simulation.steps)
-    }
-
     private func restored(_ arbiter: Arbiter) throws -> Arbiter {
         let text = try JSONEncoding.json(of: arbiter.snapshot()).text
         let snapshot = try JSONDecoding.value(
@@ -29,7 +20,7 @@ struct SnapshotTests {
         "What goes on from a snapshot does what the original does, to the last effect",
         arguments: [1, 2, 3, 4] as [UInt64])
     func goesOn(_ seed: UInt64) throws {
-        let (policy, steps) = try life(seed, events: 1500)
+        let (policy, steps) = try FuzzRun.life(seed, steps: 1500)
         var original = Arbiter(policy: policy)
         var copy: Arbiter?
         var compared = 0

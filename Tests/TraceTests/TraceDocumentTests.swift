@@ -1,7 +1,7 @@
 import Arbiter
 import ArbiterProtocol
-import EventTable
 import Foundation
+import Scenario
 import Testing
 
 /// `docs/trace.md` lists what is written, from the tables that write it. `CAMARB_REWRITE=1` writes its lists anew, and that

@@ -1,25 +1,30 @@
 import Arbiter
 import ArbiterProtocol
-import Exploration
-import JSONText
+import Campaigns
 import Scenario
 import Testing
-import Trace
+import Workbench
 
 @Suite("Traces")
 struct TraceFileTests {
     /// A trace of a long random life, in as many files as there are numbers in `rotations`, and one more.
-    /// - Parameter isHonest: without requests to sessions that are not there, which a broker keeps from its core.
     static func files(
         seed: UInt64 = 1, events: Int = 300, rotations: [Int] = [], isHonest: Bool = false
     ) throws -> [[UInt8]] {
-        var simulation = try Simulation(seed: seed)
-        simulation.keepsSteps = true
-        var arbiter = Arbiter(policy: simulation.stage.arbiter.policy)
-        simulation.run(events: events)
+        let (policy, steps) = try FuzzRun.life(seed, steps: events)
+        return written(steps.prefix(events).map { ($0.event, $0.moment) }, policy, rotations, isHonest: isHonest)
+    }
+
+    /// What a broker writes of these events.
+    /// - Parameter isHonest: without requests to sessions that are not there, which a broker keeps from its core.
+    static func written(
+        _ events: [(event: Event, moment: Moment)], _ policy: Policy = .firstCome, _ rotations: [Int] = [],
+        isHonest: Bool = false
+    ) -> [[UInt8]] {
+        var arbiter = Arbiter(policy: policy)
         var writer = TraceWriter()
         var files = [writer.header(program: "test 1", origin: .zero, arbiter: arbiter)]
-        for (index, step) in simulation.steps.enumerated() {
+        for (index, step) in events.enumerated() {
             if rotations.contains(index) {
                 files[files.count - 1] += writer.end(.rotated)
                 let before = writer
@@ -40,8 +45,8 @@ struct TraceFileTests {
         return files
     }
 
-    private func read(_ bytes: [UInt8], mayBeCut: Bool = false) throws(TraceError) -> [TracePart] {
-        try TraceReader.read(bytes, file: "a.trace", mayBeCut: mayBeCut)
+    private func read(_ bytes: [UInt8]) throws(TraceError) -> [TracePart] {
+        try TraceReader.read(bytes, file: "a.trace")
     }
 
     @Test("Every kind of event is written and read back exactly", arguments: EventKind.allCases)
@@ -70,35 +75,11 @@ struct TraceFileTests {
         #expect(parts[0].end == .stopped)
     }
 
-    @Test("Each rotated file replays alone, and begins with what the one before ended with")
-    func rotated() throws {
-        let files = try Self.files(rotations: [100, 101, 250])
-        #expect(files.count == 4)
-        var before: (part: TracePart, end: Arbiter)?
-        for bytes in files {
-            let part = try #require(try read(bytes).first)
-            let replayed = try Replay.run(part)
-            #expect(replayed.difference == nil)
-            if let before {
-                #expect(part.gap(after: before.part) == nil)
-                let snapshot = try #require(part.header.snapshot)
-                #expect(
-                    try JSONEncoding.json(of: snapshot) == JSONEncoding.json(of: before.end.snapshot()))
-            }
-            before = (part, replayed.end)
-        }
-        let first = try #require(try read(files[0]).first)
-        let third = try #require(try read(files[2]).first)
-        #expect(third.gap(after: first) == "it begins behind step 101, and a.trace ends with step 100")
-    }
-
     // MARK: Bad input
 
-    private func line(_ error: TraceError) -> String { "\(error)" }
-
-    private func refused(_ bytes: [UInt8], mayBeCut: Bool = false) -> String {
+    private func refused(_ bytes: [UInt8]) -> String {
         do throws(TraceError) {
-            _ = try read(bytes, mayBeCut: mayBeCut)
+            _ = try read(bytes)
             return "nothing"
         } catch { return "\(error)" }
     }
@@ -124,31 +105,18 @@ struct TraceFileTests {
     @Test("A line too few, too many or in another place is noticed")
     func order() throws {
         let all = lines(try Self.files(events: 40)[0])
-        var missing = all
-        missing.remove(at: 5)
-        #expect(refused(missing.flatMap { $0 }).hasPrefix("a.trace:6: this line is not as it was written"))
-        var twice = all
-        twice.insert(all[5], at: 5)
-        #expect(refused(twice.flatMap { $0 }).hasPrefix("a.trace:7: this line is not as it was written"))
-        var swapped = all
-        swapped.swapAt(5, 6)
-        #expect(refused(swapped.flatMap { $0 }).hasPrefix("a.trace:6: this line is not as it was written"))
+        func expect(_ line: Int, _ change: (inout [[UInt8]]) -> Void) {
+            var changed = all
+            change(&changed)
+            let said = refused(changed.flatMap { $0 })
+            #expect(said.hasPrefix("a.trace:\(line): this line is not as it was written"), "\(said)")
+        }
+        expect(6) { $0.remove(at: 5) }
+        expect(7) { $0.insert(all[5], at: 5) }
+        expect(6) { $0.swapAt(5, 6) }
         #expect(refused(Array(all[1...].joined())) == "a.trace:1: a trace begins with a header")
         #expect(refused(Array((all + all).joined())).hasPrefix("a.trace:\(all.count + 1): a second header stands"))
         #expect(refused(Array((all + [all[3]]).joined())).hasPrefix("a.trace:\(all.count + 1): a step stands behind"))
-    }
-
-    @Test("A last line that is cut short is an error, unless one asked to leave it out")
-    func cut() throws {
-        let bytes = try Self.files(events: 40)[0]
-        let all = lines(bytes)
-        let broken = Array(bytes.dropLast(all[all.count - 1].count + 10))
-        #expect(
-            refused(broken)
-                == "a.trace:\(all.count - 1): the trace ends in the middle of this line; --cut leaves it out")
-        let parts = try read(broken, mayBeCut: true)
-        #expect(parts[0].steps.count == all.count - 3 && parts[0].end == nil)
-        #expect(try Replay.run(parts[0]).difference == nil)
     }
 
     @Test("What is no trace is refused in a sentence")
@@ -167,16 +135,8 @@ struct TraceFileTests {
         }
     }
 
-    @Test("A trace of another version of the format is refused by its number")
-    func version() throws {
-        var writer = TraceWriter()
-        let header = writer.header(program: "test 1", origin: .zero, arbiter: Arbiter(policy: .firstCome))
-        let text = String(decoding: header, as: UTF8.self).replacing("{\"trace\":5,", with: "{\"trace\":6,")
-        #expect(refused(Array(text.utf8)) == "a.trace:1: the trace has format version 6, and this program reads 5")
-    }
-
     @Test("A trace of an older version is refused with the name of its program, since the core decides otherwise now")
-    func olderVersion() throws {
+    func olderVersion() {
         var writer = TraceWriter()
         let header = writer.header(program: "camarbd 0.1.0", origin: .zero, arbiter: Arbiter(policy: .firstCome))
         let text = String(decoding: header, as: UTF8.self).replacing("{\"trace\":5,", with: "{\"trace\":3,")
@@ -187,27 +147,5 @@ struct TraceFileTests {
                     + "decides otherwise since then"), "\(said)")
         let nameless = text.replacing("\"program\":\"camarbd 0.1.0\"", with: "\"program\":7")
         #expect(refused(Array(nameless.utf8)).contains("written by an older program"))
-    }
-
-    @Test("A forged line with the right checksum is found by the replay, with its line")
-    func forged() throws {
-        let parts = try read(Self.files(events: 40)[0])
-        let old = try #require(parts.first)
-        var writer = TraceWriter()
-        var bytes = writer.header(
-            program: "test 1", origin: .zero, arbiter: Arbiter(policy: old.header.policy))
-        for (index, step) in old.steps.enumerated() {
-            var body = TraceWriter.step(step.number, step.event, at: step.moment, decision: step.decision, [])
-            body.bytes = Array(step.body)
-            if index == 7 {
-                body.bytes = Array(
-                    String(decoding: step.body, as: UTF8.self).replacing("\"effects\":[", with: "\"effects\":[\"lie\",")
-                        .utf8)
-            }
-            bytes += writer.write(step: body)
-        }
-        let difference = try #require(try Replay.run(try read(bytes)[0]).difference)
-        #expect(difference.line == 9)
-        #expect(difference.expected.contains("lie") && !difference.got.contains("lie"))
     }
 }

@@ -1,10 +1,10 @@
 import Arbiter
 import ArbiterProtocol
-import Exploration
+import Campaigns
 import PolicyFile
 import Scenario
 import Testing
-import Trace
+import Workbench
 
 /// What can be made of a trace.
 @Suite("Scenarios and comparisons of traces")
@@ -14,18 +14,7 @@ struct TraceScenarioTests {
         let parsed = try Scenario.parse(scenario, file: "test.scenario", policies: ".")
         var stage = Stage(Arbiter(policy: parsed.world.policy))
         #expect(parsed.run(on: &stage).passed)
-        var writer = TraceWriter()
-        let arbiter = Arbiter(policy: parsed.world.policy)
-        var bytes = writer.header(program: "test 1", origin: .zero, arbiter: arbiter)
-        var live = arbiter
-        for step in stage.steps {
-            let effects = live.step(step.event, at: step.moment)
-            #expect(effects == step.effects)
-            bytes += writer.write(
-                step: TraceWriter.step(
-                    writer.steps + 1, step.event, at: step.moment, decision: live.lastDecision, effects))
-        }
-        bytes += writer.end(.stopped)
+        let bytes = TraceFileTests.written(stage.steps.map { ($0.event, $0.moment) }, parsed.world.policy)[0]
         return try #require(try TraceReader.read(bytes, file: "test.trace").first)
     }
 
@@ -69,20 +58,6 @@ struct TraceScenarioTests {
                photos interruptionEnded #1 after 1s, resuming, recording 1 was cut
                photos didStartRunning
         """
-
-    @Test("A scenario made of a scenario's trace passes, and its sessions are told the same")
-    func converted() throws {
-        let part = try Self.trace(Self.visit)
-        let made = try TraceScenario(part, title: "The visit")
-        #expect(made.deviation == nil)
-        #expect(made.text.hasPrefix("# The visit\n"))
-        let again = try Scenario.parse(made.text, file: "made.scenario", policies: ".")
-        #expect(again.run().passed)
-        for notice in ["photos wasInterrupted #1 device-in-use by call, cutting recording 1", "photos didStartRunning"]
-        {
-            #expect(made.text.contains(notice), "\(made.text)")
-        }
-    }
 
     @Test("A long random life becomes a scenario that passes", arguments: 1...12 as ClosedRange<UInt64>)
     func random(_ seed: UInt64) throws {

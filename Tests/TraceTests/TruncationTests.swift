@@ -1,30 +1,20 @@
 import Arbiter
 import ArbiterProtocol
+import Scenario
 import Testing
-import Trace
 
 /// A trace that was cut anywhere is never taken for whole.
 @Suite("Traces that were cut")
 struct TruncationTests {
     /// Short, since it is read once for each of its bytes.
     private var short: [UInt8] {
-        var arbiter = Arbiter(policy: .firstCome)
-        var writer = TraceWriter()
-        var bytes = writer.header(program: "test 1", origin: .zero, arbiter: arbiter)
         let app = AppID("photos", user: 1000)
         let events: [Event] = [
             .connected(ClientID(1), app: app, ClientIdentity()),
             .created(SessionID(1), ClientID(1), camera: CameraID("back"), Configuration(), reestablished: false),
             .startRunning(SessionID(1)), .pressure(.serious), .disconnected(ClientID(1)),
         ]
-        for (number, event) in events.enumerated() {
-            let moment = Moment.zero + .seconds(number)
-            let effects = arbiter.step(event, at: moment)
-            bytes += writer.write(
-                step: TraceWriter.step(
-                    UInt64(number + 1), event, at: moment, decision: arbiter.lastDecision, effects))
-        }
-        return bytes + writer.end(.stopped)
+        return TraceFileTests.written(events.enumerated().map { ($1, Moment.zero + .seconds($0)) })[0]
     }
 
     @Test("Cut after any byte, a trace is refused with its line, or has no end")

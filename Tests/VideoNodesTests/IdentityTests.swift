@@ -1,38 +1,20 @@
-import Glibc
+import Foundation
+import System
 import Testing
-import VideoNodes
 
 /// A little sysfs in a temporary folder.
 private final class FakeSys {
-    let root: String
-    /// In the order of making, to be removed in reverse.
-    private var made: [String] = []
+    let root = "/tmp/camarb-sys-\(UUID().uuidString)"
 
-    init() throws {
-        var template = Array("/tmp/camarb-sys.XXXXXX".utf8CString)
-        try #require(mkdtemp(&template) != nil, "no temporary folder")
-        root = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        try folder("class/video4linux")
-    }
-
-    deinit {
-        for path in made.reversed() { remove(path) }
-        remove(root)
-    }
+    init() throws { try folder("class/video4linux") }
+    deinit { try? FileManager.default.removeItem(atPath: root) }
 
     func folder(_ path: String) throws {
-        var whole = root
-        for part in path.split(separator: "/") {
-            whole += "/" + part
-            if mkdir(whole, 0o755) == 0 { made.append(whole) } else { try #require(errno == EEXIST, "\(whole)") }
-        }
+        try FileManager.default.createDirectory(atPath: "\(root)/\(path)", withIntermediateDirectories: true)
     }
 
     func file(_ path: String, _ text: String) throws {
-        let open = try #require(fopen("\(root)/\(path)", "w"))
-        made.append("\(root)/\(path)")
-        fputs(text + "\n", open)
-        fclose(open)
+        try "\(text)\n".write(toFile: "\(root)/\(path)", atomically: false, encoding: .utf8)
     }
 
     /// A node on a device, whose folder is made with it.
@@ -41,9 +23,7 @@ private final class FakeSys {
         try folder(path)
         try file("\(path)/name", name)
         try file("\(path)/index", "\(index)")
-        let link = "\(root)/class/video4linux/video\(number)"
-        try #require(symlink("\(root)/\(path)", link) == 0)
-        made.append(link)
+        try #require(symlink("\(root)/\(path)", "\(root)/class/video4linux/video\(number)") == 0)
     }
 
     func unplug(_ number: Int) { unlink("\(root)/class/video4linux/video\(number)") }
@@ -79,28 +59,22 @@ struct IdentityTests {
         #expect(before.place != after.place, "the place is another one")
     }
 
-    @Test("A camera without a serial number is known by the port, as udev writes it")
-    func placeCounts() throws {
+    @Test(
+        "A camera without a serial number is known by its port, and cameras that are alike by bus, place or index",
+        arguments: [
+            ([("1-4", nil, 0)], ["pci-0000:00:14.0-usb-0:4:1.0"]),
+            // At ports of one number, on a controller's slow and fast bus.
+            ([("1-4", nil, 0), ("2-4", nil, 0)], ["pci-0000:00:14.0-usb-0:4:1.0", "pci-0000:00:14.0-usbv3-0:4:1.0"]),
+            ([("1-4", "SN1", 0), ("1-3", "SN1", 0)], ["usb-046d:082d-SN1", "pci-0000:00:14.0-usb-0:4:1.0"]),
+            // Two nodes of one device.
+            ([("1-4", "A", 0), ("1-4", "A", 1)], ["usb-046d:082d-A", "usb-046d:082d-A-1"]),
+        ] as [([(port: String, serial: String?, index: Int)], [String])])
+    func alike(_ webcams: [(port: String, serial: String?, index: Int)], _ identities: [String]) throws {
         let sys = try FakeSys()
-        try webcam(sys, 3, serial: nil)
-        #expect(sys.identities() == ["pci-0000:00:14.0-usb-0:4:1.0"])
-    }
-
-    @Test("Two cameras at ports of one number, on a controller's slow and fast bus, are told apart")
-    func twoBuses() throws {
-        let sys = try FakeSys()
-        try webcam(sys, 0, port: "1-4", serial: nil)
-        try webcam(sys, 1, port: "2-4", serial: nil)
-        #expect(sys.identities() == ["pci-0000:00:14.0-usb-0:4:1.0", "pci-0000:00:14.0-usbv3-0:4:1.0"])
-    }
-
-    @Test("Two cameras with one serial number are told apart by their places")
-    func sharedSerial() throws {
-        let sys = try FakeSys()
-        try webcam(sys, 0, port: "1-4", serial: "SN0001")
-        try webcam(sys, 1, port: "1-3", serial: "SN0001")
-        #expect(sys.identities() == ["usb-046d:082d-SN0001", "pci-0000:00:14.0-usb-0:4:1.0"])
-        #expect(Set(sys.identities()).count == 2)
+        for (number, camera) in webcams.enumerated() {
+            try webcam(sys, number, port: camera.port, serial: camera.serial, index: camera.index)
+        }
+        #expect(sys.identities() == identities)
     }
 
     @Test("Several cameras of one device that is on no bus are told apart by their driver's names")
@@ -119,14 +93,6 @@ struct IdentityTests {
         try sys.node(0, on: "devices/platform/vivid.0", name: "vivid-000-vid-cap")
         try sys.node(9, on: "devices/virtual", name: "OBS Virtual Camera")
         #expect(sys.nodes.all.map(\.isMadeUp) == [false, true])
-    }
-
-    @Test("The second node of a device has its index in the name")
-    func secondNode() throws {
-        let sys = try FakeSys()
-        try webcam(sys, 0, serial: "A")
-        try webcam(sys, 1, serial: "A", index: 1)
-        #expect(sys.identities() == ["usb-046d:082d-A", "usb-046d:082d-A-1"])
     }
 
     @Test("A machine without cameras has none")

@@ -1,7 +1,7 @@
 """A chromium that a test drives by its own protocol, over two pipes: pages, keys, pictures, and what a screen reader would hear."""
-import base64, json, os, pathlib, select, subprocess, tempfile, time
+import base64, json, os, pathlib, select, tempfile, time
 
-from harness import die_with_parent
+from harness import Ended, spawn
 from screen import needs
 
 # A browser that begins on a busy machine of two cores.
@@ -9,18 +9,17 @@ PATIENCE = 60.0
 KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, "a": 65}
 
 
-class Browser:
+class Browser(Ended):
     def __enter__(self):
         needs("chromium")
         self.profile = tempfile.TemporaryDirectory(prefix="camarb-browser.")
         down, self.write = os.pipe()
         self.read, up = os.pipe()
         # The protocol's pipes are descriptors 3 and 4 there. Debian's sh reads numbers of one digit only, and a pipe may have more.
-        command = ["bash", "-c", f'exec 3<&{down} 4>&{up}; exec chromium "$@"', "chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
-                   "--no-first-run", "--disable-background-networking", "--hide-scrollbars", "--remote-debugging-pipe",
-                   f"--user-data-dir={self.profile.name}", "about:blank"]
-        self.process = subprocess.Popen(command, pass_fds=(down, up), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                        preexec_fn=die_with_parent)
+        self.process = spawn(
+            "bash", "-c", f'exec 3<&{down} 4>&{up}; exec chromium "$@"', "chromium", "--headless=new", "--no-sandbox", "--disable-gpu",
+            "--no-first-run", "--disable-background-networking", "--hide-scrollbars", "--remote-debugging-pipe",
+            f"--user-data-dir={self.profile.name}", "about:blank", log=os.devnull, pass_fds=(down, up))
         os.close(down)
         os.close(up)
         self.buffer, self.number, self.session, self.events = b"", 0, None, []
@@ -30,9 +29,8 @@ class Browser:
             self.call(f"{domain}.enable")
         return self
 
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
+    def __exit__(self, *how):
+        super().__exit__(*how)
         os.close(self.read)
         os.close(self.write)
         self.profile.cleanup()

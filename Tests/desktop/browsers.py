@@ -1,13 +1,12 @@
 """Browsers that know no broker, through the desktop portal and PipeWire: what a page sees, pixel by pixel."""
-import collections, contextlib, http.server, os, pathlib, signal, subprocess, tempfile, threading, urllib.parse
+import collections, contextlib, http.server, os, pathlib, signal, tempfile, threading, urllib.parse
 
-from harness import Daemon, Skipped, claim, die_with_parent, wait_until
-from pipewire_door import SWAPS, Focus, Video, Viewer, agent, crash, kind, packaged, sessions
+from browser import PATIENCE
+from harness import Daemon, Skipped, claim, ran, spawn, wait_until
+from pipewire_door import SWAPS, Focus, Video, Viewer, agent, crash, doorway, kind, packaged, sessions
 from screen import Screen, needs
 
 PAGE = pathlib.Path(__file__).with_name("page.html")
-# A browser that begins on a busy machine of two cores.
-PATIENCE = 60.0
 PERMISSIONS = "org.freedesktop.impl.portal.PermissionStore"
 
 
@@ -93,7 +92,6 @@ class Page:
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         # Browsers that are killed end their connections as they like.
         self.server.handle_error = lambda *_: None
-        self.server.daemon_threads = True
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def hear(self, name, what, body):
@@ -140,14 +138,10 @@ class Browser:
         return ["firefox-esr", "--headless", "--no-remote", "--profile", str(self.profile), url]
 
     def start(self):
-        with open(self.log, "a") as log:
-            self.process = subprocess.Popen(self.command(), env=self.portal.environment(), stdin=subprocess.DEVNULL, stdout=log,
-                                            stderr=log, preexec_fn=die_with_parent, start_new_session=True)
+        self.process = spawn(*self.command(), env=self.portal.environment(), log=self.log, start_new_session=True)
 
     def version(self):
-        program = {"chromium": "chromium", "firefox-esr": "firefox-esr"}[self.name]
-        return subprocess.run([program, "--version"], env=self.portal.environment(), capture_output=True, text=True,
-                              timeout=PATIENCE).stdout.strip()
+        return ran(self.name, "--version", status=None, env=self.portal.environment()).stdout.strip()
 
     def opens(self):
         """Waits until the page has the camera, and something to show of it."""
@@ -205,13 +199,11 @@ class Browser:
 
 
 @contextlib.contextmanager
-def desk(**options):
-    with Portal() as portal, Daemon(**options) as daemon:
-        yield portal, daemon, Page()
-
-
-def doorway(portal):
-    wait_until("the doorway", lambda: "camarb.front" in portal.nodes())
+def desk(status=0):
+    """A desktop with a camera's doorway, its broker, a page, and the agent, which ends with that status."""
+    with Portal() as portal, Daemon() as daemon, agent(daemon, portal, status=status) as door:
+        doorway(portal)
+        yield portal, daemon, Page(), door
 
 
 def app_of(daemon, known=()):
@@ -232,8 +224,7 @@ def take_turns(focus, first, second):
 
 def swapped(browser):
     """A browser and a program beside it take turns at one camera, twenty times each; the track stays live."""
-    with desk() as (portal, daemon, page), agent(daemon, portal):
-        doorway(portal)
+    with desk() as (portal, daemon, page, _):
         focus = Focus(daemon)
         with Browser(portal, page, browser) as first:
             first.opens()
@@ -245,20 +236,14 @@ def swapped(browser):
             return f"the broker calls it {app}, {first.note()}"
 
 
-@claim("Chromium through the portal is swapped 20 times between picture and slate, and its track stays live")
-def chromium_swaps():
-    return swapped("chromium")
-
-
-@claim("Firefox through the portal is swapped 20 times between picture and slate, and its track stays live")
-def firefox_swaps():
-    return swapped("firefox-esr")
+for name, browser in (("Chromium", "chromium"), ("Firefox", "firefox-esr")):
+    claim(f"{name} through the portal is swapped {SWAPS} times between picture and slate, and its track stays live")(
+        lambda browser=browser: swapped(browser))
 
 
 @claim("Chromium and Firefox at once see what each may: one the camera and the other a slate, swapped 20 times")
 def both():
-    with desk() as (portal, daemon, page), agent(daemon, portal):
-        doorway(portal)
+    with desk() as (portal, daemon, page, _):
         focus = Focus(daemon)
         with Browser(portal, page, "chromium") as chromium:
             chromium.opens()
@@ -275,7 +260,7 @@ def both():
 
 @claim("a page in Chromium sees the camera whichever started first: the session manager, the camera or the portal")
 def orders():
-    with desk() as (portal, daemon, page), agent(daemon, portal):
+    with desk() as (portal, daemon, page, _):
         def sees(tag):
             doorway(portal)
             with Browser(portal, page, "chromium", tag) as browser:
@@ -296,9 +281,7 @@ def survivors(browser, what, rounds=3):
     """How often a page's stream goes on after something was restarted, and whether a page that comes then has one."""
     went_on = 0
     for _ in range(rounds):
-        with desk() as (portal, daemon, page), contextlib.ExitStack() as stack:
-            door = stack.enter_context(agent(daemon, portal, status=-signal.SIGKILL if what == "camagent" else 0))
-            doorway(portal)
+        with contextlib.ExitStack() as stack, desk(-signal.SIGKILL if what == "camagent" else 0) as (portal, daemon, page, door):
             with Browser(portal, page, browser) as old:
                 old.opens()
                 old.sees("picture")
@@ -329,17 +312,15 @@ CRASHES = 3
 
 def crashes(browser):
     """What has the doorways ends again and again below a page, whose track knows nothing of it."""
-    with desk() as (portal, daemon, page), agent(daemon, portal) as door:
-        doorway(portal)
-        with Browser(portal, page, browser) as watching:
-            watching.opens()
-            for _ in range(CRASHES):
-                watching.sees("picture")
-                crash(door)
-                # More than may still have been on their way.
-                watching.sees("picture", count=20)
-            events = watching.is_live_throughout()
-            return f"{CRASHES} crashes, the track is live before and after each, events {events}, {watching.note()}"
+    with desk() as (portal, daemon, page, door), Browser(portal, page, browser) as watching:
+        watching.opens()
+        for _ in range(CRASHES):
+            watching.sees("picture")
+            crash(door)
+            # More than may still have been on their way.
+            watching.sees("picture", count=20)
+        events = watching.is_live_throughout()
+        return f"{CRASHES} crashes, the track is live before and after each, events {events}, {watching.note()}"
 
 
 for browser in ("chromium", "firefox-esr"):

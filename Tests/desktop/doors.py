@@ -3,8 +3,8 @@ and the other's pictures are slates from the cut on, which the marks in the simu
 import contextlib, queue, shutil, subprocess, sys, threading, time
 
 from desktop import Agent, tells_apart
-from harness import PATIENCE, ROOT, Daemon, Skipped, as_other, claim, die_with_parent, read_mark, wait_until
-from pipewire_door import Video
+from harness import PATIENCE, ROOT, Daemon, Ended, Skipped, claim, ran, read_mark, spawn, wait_until
+from pipewire_door import Video, doorway
 from screen import Screen
 from sway import Sway
 
@@ -29,7 +29,7 @@ class Shown:
         self.text = None if self.mark else slates.read(picture, WIDTH, HEIGHT)
 
 
-class Program:
+class Program(Ended):
     """GStreamer under a name of its own: a window, and the same pictures to be looked at."""
 
     def __init__(self, name, source, window, environment, home, user):
@@ -40,14 +40,11 @@ class Program:
         if not program.exists():
             program.symlink_to(shutil.which("gst-launch-1.0"))
         self.log = home / f"{name}.log"
-        with open(self.log, "w") as log:
-            self.process = subprocess.Popen(
-                [program, "-q", *source, "!", f"video/x-raw,width={WIDTH},height={HEIGHT}", "!", "tee", "name=t",
-                 "t.", "!", "queue", "leaky=downstream", "max-size-buffers=1", "!", "videoconvert", "!", *window, "sync=false",
-                 "t.", "!", "queue", "leaky=downstream", "max-size-buffers=4", "!", "videoconvert", "!",
-                 "video/x-raw,format=GRAY8", "!", "fdsink", "sync=false"],
-                env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, preexec_fn=die_with_parent,
-                **as_other(user))
+        self.process = spawn(
+            program, "-q", *source, "!", f"video/x-raw,width={WIDTH},height={HEIGHT}", "!", "tee", "name=t",
+            "t.", "!", "queue", "leaky=downstream", "max-size-buffers=1", "!", "videoconvert", "!", *window, "sync=false",
+            "t.", "!", "queue", "leaky=downstream", "max-size-buffers=4", "!", "videoconvert", "!", "video/x-raw,format=GRAY8", "!",
+            "fdsink", "sync=false", log=self.log, user=user, env=environment, stdout=subprocess.PIPE)
         # Read all the time, so that a picture is looked at when it is shown and not when somebody asks.
         self.pictures = queue.Queue()
         threading.Thread(target=self.read, daemon=True).start()
@@ -100,10 +97,8 @@ class Program:
 
         self.until(what, settled)
 
-    def __enter__(self):
-        return self
-
     def __exit__(self, *_):
+        # Its pictures are the thread's to read.
         self.process.kill()
         self.process.wait()
 
@@ -179,10 +174,10 @@ def contenders(desk):
     if not SHIM.exists():
         raise Skipped("the V4L2 door is not built (make -C clients)")
     for element in (desk.window[0], "v4l2src"):
-        if subprocess.run(["gst-inspect-1.0", element], stdout=subprocess.DEVNULL).returncode:
+        if ran("gst-inspect-1.0", element, status=None).returncode:
             raise Skipped(f"GStreamer has no {element} here (make/packages desktop installs it)")
     with Video(user=desk.user) as video, Daemon(user=desk.user) as daemon, desk.agent(daemon, video):
-        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        doorway(video)
         common = {**video.environment(), **desk.variables(), "LC_ALL": "C.UTF-8"}
         shim = {**common, "CAMARB_V4L2": "force", "LD_PRELOAD": str(SHIM), "LD_LIBRARY_PATH": str(SHIM.parents[2] / ".build"),
                 "CAMARB_SOCKET": str(daemon.path)}
@@ -196,8 +191,8 @@ def contenders(desk):
                 yield mirror, booth
 
 
-def contend(desk):
-    with contenders(desk) as (mirror, booth):
+def contend(kind):
+    with kind() as desk, contenders(desk) as (mirror, booth):
         desk.focus(mirror)
         winner, loser = mirror, booth
         # Both windows had the focus when they came, and what was shown then is still to be read.
@@ -226,13 +221,6 @@ def contend(desk):
         return f"{HANDOVERS} handovers, {mirror.count} and {booth.count} pictures looked at"
 
 
-@claim("two programs by different doors on X11: the camera follows the focus 50 times, and the loser's pictures are slates from the cut on")
-def on_x11():
-    with OnX11() as desk:
-        return contend(desk)
-
-
-@claim("two programs by different doors on sway: the camera follows the focus 50 times, and the loser's pictures are slates from the cut on")
-def on_sway():
-    with OnSway() as desk:
-        return contend(desk)
+for name, kind in (("X11", OnX11), ("sway", OnSway)):
+    claim(f"two programs by different doors on {name}: the camera follows the focus {HANDOVERS} times, and the loser's pictures are slates "
+          "from the cut on")(lambda kind=kind: contend(kind))

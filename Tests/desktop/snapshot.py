@@ -1,9 +1,9 @@
 """GNOME's own camera program, in a window on X11: it knows no broker, and has cameras from the desktop portal."""
-import shutil, subprocess
+import shutil
 
-from browsers import Portal, doorway
-from harness import Daemon, Skipped, claim, die_with_parent
-from pipewire_door import agent
+from browsers import Portal
+from harness import Daemon, Skipped, claim, spawn
+from pipewire_door import agent, doorway
 import windows
 
 
@@ -18,9 +18,7 @@ def snapshot():
     with Desk() as portal, Daemon() as daemon, agent(daemon, portal):
         doorway(portal)
         log = portal.directory / "snapshot.log"
-        with open(log, "w") as said, subprocess.Popen(
-                ["snapshot"], env={**portal.environment(), "GDK_BACKEND": "x11", "LIBGL_ALWAYS_SOFTWARE": "1"},
-                stdin=subprocess.DEVNULL, stdout=said, stderr=said, preexec_fn=die_with_parent) as process:
+        with spawn("snapshot", env={**portal.environment(), "GDK_BACKEND": "x11", "LIBGL_ALWAYS_SOFTWARE": "1"}, log=log) as process:
             try:
                 windows.interrupt(daemon, windows.watching(portal.screen, process, log))
             finally:

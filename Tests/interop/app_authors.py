@@ -1,7 +1,7 @@
 """The page for authors of apps, tried: its programs are taken from it, built against what is installed, and run."""
-import os, pathlib, shutil, signal, subprocess, sys, tempfile
+import os, shutil, signal, sys
 
-from harness import PROGRAMS, ROOT, Daemon, Skipped, claim, die_with_parent, wait_until
+from harness import PROGRAMS, ROOT, Daemon, Ended, Folder, Skipped, claim, ran, spawn, wait_until
 from page import Shell, steps, tried
 from restart import Brokers
 
@@ -11,7 +11,7 @@ COMMAND_PATIENCE = 900
 
 
 def said(*command):
-    return subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    return ran(*command).stdout.strip()
 
 
 def written(name):
@@ -25,10 +25,8 @@ def written(name):
 def published(directory):
     """Has git find, in this home, the package where the page's Package.swift looks for it: this checkout's files, tagged."""
     repository = directory / "camarb.git"
-    listed = subprocess.run(
-        ["git", "-c", "safe.directory=*", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        stdout=subprocess.PIPE, check=True).stdout
-    for name in filter(None, listed.decode().split("\0")):
+    listed = ran("git", "-c", "safe.directory=*", "-C", ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").stdout
+    for name in filter(None, listed.split("\0")):
         # One that was deleted, and is in the index yet.
         if (ROOT / name).is_file():
             target = repository / name
@@ -42,7 +40,7 @@ def published(directory):
     environment = {"PATH": os.environ["PATH"], "HOME": str(home)}
     version = said(PROGRAMS / "camarbd", "--version").split()[-1]
     for command in (["init", "--quiet"], ["add", "--all"], ["commit", "--quiet", "--message", "All of it"], ["tag", version]):
-        subprocess.run(["git", "-C", repository, *command], env=environment, check=True)
+        ran("git", "-C", repository, *command, env=environment, timeout=COMMAND_PATIENCE)
     return home
 
 
@@ -50,69 +48,53 @@ def published(directory):
 def app_authors():
     programs = ("gcc", "make", "pkg-config", "gst-launch-1.0", "file", "git", "swift")
     missing = [program for program in programs if not shutil.which(program)]
-    if missing or subprocess.run(["pkg-config", "--exists", "libsystemd", "gstreamer-video-1.0"]).returncode:
+    if missing or ran("pkg-config", "--exists", "libsystemd", "gstreamer-video-1.0", status=None).returncode:
         raise Skipped(f"{', '.join(missing) or 'the headers of libsystemd or GStreamer'} is not here (make/packages test installs it)")
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-authors."))
-    stage = directory / "stage"
-    # As a packager does, so that nothing but what is installed can be found; and nothing is left in the checkout.
-    made = subprocess.run(
-        ["make", "-C", ROOT / "clients", f"BUILD={directory / 'build'}", f"DESTDIR={stage}", "PREFIX=/usr", "install"],
-        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    assert made.returncode == 0, made.stdout[-3000:]
-    shutil.rmtree(directory / "build")
-    for page in ("man3/libcamarb.3", "man7/camarbsrc.7"):
-        assert (stage / "usr/share/man" / page).exists(), page
-    home = published(directory)
-    # Whose home it is SwiftPM asks the system, and not the environment: there it would remember which commit was 0.1.0, and
-    # take another one, the next time, for a forgery.
-    (home / "bin").mkdir()
-    swift = home / "bin" / "swift"
-    swift.write_text(
-        f'#!/bin/sh\ncommand=$1; shift\nexec {shutil.which("swift")} "$command" --cache-path {home}/.cache '
-        f'--config-path {home}/.config --security-path {home}/.security "$@"\n')
-    swift.chmod(0o755)
-    with Daemon() as daemon:
-        shell = Shell(
-            home, f"{home}/bin:{PROGRAMS}:/usr/bin:/bin", COMMAND_PATIENCE, CAMARB_SOCKET=str(daemon.path),
-            PKG_CONFIG_PATH=str(stage / "usr/lib/pkgconfig"), PKG_CONFIG_SYSROOT_DIR=str(stage),
-            LD_LIBRARY_PATH=str(stage / "usr/lib"), PYTHONPATH=str(stage / "usr/lib/python3/dist-packages"),
-            GST_PLUGIN_PATH=f"{stage}{said('pkg-config', '--variable=pluginsdir', 'gstreamer-1.0')}",
-            GST_REGISTRY=str(directory / "registry"))
-        try:
+    with Folder() as directory:
+        stage, built = directory / "stage", directory / "build"
+        # As a packager does, so that nothing but what is installed can be found; and nothing is left in the checkout.
+        ran("make", "-C", ROOT / "clients", f"BUILD={built}", f"DESTDIR={stage}", "PREFIX=/usr", "install", timeout=COMMAND_PATIENCE)
+        shutil.rmtree(built)
+        for page in ("man3/libcamarb.3", "man7/camarbsrc.7"):
+            assert (stage / "usr/share/man" / page).exists(), page
+        home = published(directory)
+        # Whose home it is SwiftPM asks the system, and not the environment: there it would remember which commit was 0.1.0, and
+        # take another one, the next time, for a forgery.
+        (home / "bin").mkdir()
+        swift = home / "bin" / "swift"
+        swift.write_text(
+            f'#!/bin/sh\ncommand=$1; shift\nexec {shutil.which("swift")} "$command" --cache-path {home}/.cache '
+            f'--config-path {home}/.config --security-path {home}/.security "$@"\n')
+        swift.chmod(0o755)
+        with Daemon() as daemon, Shell(
+                home, f"{home}/bin:{PROGRAMS}:/usr/bin:/bin", COMMAND_PATIENCE, CAMARB_SOCKET=str(daemon.path),
+                PKG_CONFIG_PATH=str(stage / "usr/lib/pkgconfig"), PKG_CONFIG_SYSROOT_DIR=str(stage),
+                LD_LIBRARY_PATH=str(stage / "usr/lib"), PYTHONPATH=str(stage / "usr/lib/python3/dist-packages"),
+                GST_PLUGIN_PATH=f"{stage}{said('pkg-config', '--variable=pluginsdir', 'gstreamer-1.0')}",
+                GST_REGISTRY=str(directory / "registry")) as shell:
             count = tried(PAGE, {"$": shell}, looks=("camclient status",), look_patience=30)
-        finally:
-            shell.end()
-    # The page shows the example that is installed, to the letter.
-    webcam = written("webcam.py")
-    assert webcam == (ROOT / "clients" / "python" / "examples" / "webcam.py").read_text()
-    assert len(webcam.splitlines()) <= 40
-    outlives = swift_outlives(home / "mirror-swift/.build/debug/mirror")
-    shutil.rmtree(directory, ignore_errors=True)
+        # The page shows the example that is installed, to the letter.
+        webcam = written("webcam.py")
+        assert webcam == (ROOT / "clients" / "python" / "examples" / "webcam.py").read_text()
+        assert len(webcam.splitlines()) <= 40
+        outlives = swift_outlives(home / "mirror-swift/.build/debug/mirror")
     assert count >= 25, f"the page has {count} commands"
     return f"{count} commands; {outlives}"
 
 
-class Running:
+class Running(Ended):
     """A program of the page's, at brokers that are restarted; its words go to a file."""
 
     def __init__(self, brokers, *command):
         self.said = brokers.directory / "said"
-        with open(self.said, "w") as file:
-            self.process = subprocess.Popen(
-                list(map(str, command)), stdin=subprocess.DEVNULL, stdout=file, stderr=file, preexec_fn=die_with_parent,
-                env={**os.environ, "CAMARB_SOCKET": str(brokers.path)})
+        self.process = spawn(*command, log=self.said, env={**os.environ, "CAMARB_SOCKET": str(brokers.path)})
 
     @property
     def lines(self):
         return self.said.read_text().splitlines()
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, kind, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.wait()
+    def __exit__(self, kind, *how):
+        super().__exit__(kind, *how)
         if kind is not None:
             print("  the program said:\n    " + "\n    ".join(self.lines))
 

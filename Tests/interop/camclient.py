@@ -1,41 +1,49 @@
 """camclient from outside: its exit statuses, its logs, and what it does when it is interrupted."""
-import json, os, re, select, signal, subprocess, tempfile, xml.etree.ElementTree
+import json, os, re, select, signal, subprocess, xml.etree.ElementTree
 
-from harness import CAMERA, COMPUTING_PATIENCE, PATIENCE, PROGRAMS, ROOT, SHELL, SIMULATED, Daemon, claim, die_with_parent, played, wait_until
+from harness import (CAMERA, COMPUTING_PATIENCE, PATIENCE, PROGRAMS, ROOT, SHELL, SIMULATED, Daemon, Ended, Folder, claim, played, ran,
+                     spawn, wait_until)
 
 PROGRAM = str(PROGRAMS / "camclient")
+POLICIES = ("--policies", ROOT / "policies")
 
 
-def camclient(daemon, *words, status=0, typed=""):
+def camclient(daemon, *words, status=0, typed="", user=None, **options):
     """Runs a command to its end; the exit status must be the documented one."""
     address = ["--address", daemon.address] if daemon else []
-    done = subprocess.run(
-        [PROGRAM, *words, *address], input=typed, capture_output=True, text=True, timeout=COMPUTING_PATIENCE,
-        preexec_fn=die_with_parent)
-    assert done.returncode == status, f"{words} ended with {done.returncode}, not {status}:\n{done.stdout}{done.stderr}"
-    return done
+    return ran(PROGRAM, *words, *address, status=status, input=typed, user=user, timeout=COMPUTING_PATIENCE, **options)
 
 
-class Running:
+def told(daemon, *words, **options):
+    """What a command says as JSON."""
+    return json.loads(camclient(daemon, *words, "--json", **options).stdout)
+
+
+def told_lines(daemon, *words, **options):
+    """The same of one that says a value a line."""
+    return [json.loads(line) for line in camclient(daemon, *words, "--json", **options).stdout.splitlines()]
+
+
+def status(daemon, **options):
+    return told(daemon, "status", **options)
+
+
+class Running(Ended):
     """A camclient that goes on; its lines of JSON as they come."""
 
-    def __init__(self, daemon, *words):
-        self.process = subprocess.Popen(
-            [PROGRAM, *words, "--address", daemon.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, text=True, bufsize=1, preexec_fn=die_with_parent)
+    def __init__(self, daemon, *words, user=None):
+        self.process = spawn(PROGRAM, *words, "--address", daemon.address, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, text=True, bufsize=1, user=user)
         self.lines = []
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
 
     def type(self, command):
         self.process.stdin.write(command + "\n")
         self.process.stdin.flush()
+
+    def do(self, line, /, **values):
+        """Types a command, and waits for a line with these values, or for the one that says that it is done."""
+        self.type(line)
+        return self.wait(**values or {"command": line})
 
     def wait(self, **values):
         for line in self.process.stdout:
@@ -45,10 +53,18 @@ class Running:
                 return report
         raise AssertionError(f"camclient ended before {values}: {''.join(self.lines)}{self.process.stderr.read()}")
 
-    def end(self, status=0):
+    def end(self, status=0, how=None):
+        """Waits for its end, for which it is sent a signal where one is given."""
+        if how:
+            self.process.send_signal(how)
         out, error = self.process.communicate(timeout=PATIENCE)
-        assert self.process.returncode == status, f"ended with {self.process.returncode}, not {status}: {out}{error}"
+        assert status in (None, self.process.returncode), f"ended with {self.process.returncode}, not {status}: {out}{error}"
         return out, error
+
+
+def until_frames(file):
+    """The header and the room for an index are there at once; what comes after them is frames."""
+    wait_until("the recording's first frames", lambda: file.exists() and file.stat().st_size > 500_000)
 
 
 @claim("camclient's exit status is the documented one for each way to end")
@@ -65,14 +81,14 @@ def exit_statuses():
         camclient(daemon, "run", "stop")  # a stop of a session that does not run is no error
         target = daemon.directory / "photo.jpg"
         target.write_text("mine")
-        camclient(daemon, "photo", str(target), status=5)
+        camclient(daemon, "photo", target, status=5)
         assert target.read_text() == "mine", "a file that was there has changed"
-        missing = camclient(daemon, "photo", str(daemon.directory / "none" / "photo.jpg"), status=5).stderr
+        missing = camclient(daemon, "photo", daemon.directory / "none" / "photo.jpg", status=5).stderr
         assert "No such file" in missing, missing
-        camclient(daemon, "photo", str(target), "--overwrite")
+        camclient(daemon, "photo", target, "--overwrite")
         assert target.read_bytes()[:2] == b"\xff\xd8"
     camclient(None, "status", "--address", "/nonexistent/socket", status=3)
-    with tempfile.TemporaryDirectory() as folder:
+    with Folder() as folder:
         assert f"{folder} is not a socket" in camclient(None, "status", "--address", folder, status=3).stderr
     camclient(None, "status", "--address", "tcp:host=localhost", status=2)
 
@@ -105,11 +121,11 @@ def missing_files():
     with Daemon() as daemon:
         camera, scenario, trace = ROOT / "cameras" / "uvc-webcam.toml", daemon.directory / "a.scenario", daemon.directory / "a.trace"
         scenario.write_text("# A claim.\n\npolicy kiosk.toml\n\n0s   connect photos\n     session photos\n     start photos\n")
-        camclient(daemon, "trace", "record", str(trace), "-d", "50ms")
-        policies = [str(ROOT / "policies" / f"{name}.toml") for name in ("kiosk", "ios9")]
-        there = {"policy": policies, "test": [str(scenario)], "timeline": [str(scenario)], "trace": [str(trace)], "camera": [str(camera)],
-                 "policy test": [str(scenario)]}
-        tried, missing_file = set(), str(daemon.directory / "none" / "file")
+        camclient(daemon, "trace", "record", trace, "-d", "50ms")
+        policies = [ROOT / "policies" / f"{name}.toml" for name in ("kiosk", "ios9")]
+        there = {"policy": policies, "test": [scenario], "timeline": [scenario], "trace": [trace], "camera": [camera],
+                 "policy test": [scenario]}
+        tried, missing_file = set(), daemon.directory / "none" / "file"
         for path, arguments in commands():
             name, files = " ".join(path), [one for one in arguments if one.get("valueName") in PATHS and one["kind"] != "flag"]
             is_asking = any(one.get("valueName") == "socket" for one in arguments)
@@ -117,7 +133,7 @@ def missing_files():
                 option = missing["names"][-1]["name"] if missing.get("names") else None
                 if option in NOT_READ_BY_ITSELF:
                     continue
-                words, positions = list(path), iter(there.get(name) or there.get(path[0]) or [str(daemon.directory / "new")])
+                words, positions = list(path), iter(there.get(name) or there.get(path[0]) or [daemon.directory / "new"])
                 for one in files:
                     # Of several files the one that is missing comes in each place; --from, --into and --policy stand in for others.
                     if not one.get("names"):
@@ -129,39 +145,40 @@ def missing_files():
                     elif one is missing or not one["isOptional"]:
                         flag = one["names"][0]
                         words.append(("--" if flag["kind"] == "long" else "-") + flag["name"])
-                        words.append(missing_file if one is missing else str(daemon.directory / "page.html"))
+                        words.append(missing_file if one is missing else daemon.directory / "page.html")
                 if option == "policy-dir" and name in ("plan", "trace replay", "trace convert"):
                     words += ["--policy", policies[0]]
-                if name == "policy test" and option not in ("save", "policy-dir"):
-                    words += ["--policies", str(ROOT / "policies")]
-                elif "policies" in [flag["name"] for one in files for flag in one.get("names", [])]:
-                    words += ["--policies", str(ROOT / "policies")]
+                if (name == "policy test" and option not in ("save", "policy-dir")
+                        or "policies" in [flag["name"] for one in files for flag in one.get("names", [])]):
+                    words += POLICIES
                 words += BESIDE.get(f"{name} --{option}", BESIDE.get(name, []))
                 said = camclient(daemon if is_asking else None, *words, status=5)
                 assert "none" in said.stdout + said.stderr, (words, said)
                 tried.add(name)
-        assert {"photo", "test", "timeline", "policy check", "policy play", "policy verify", "camera check", "trace stats", "plan"} <= tried, tried
+        assert {"photo", "test", "timeline", "policy check", "policy play", "policy verify", "camera check", "plan"} <= tried, tried
         # Whatever else is wrong in other files.
         broken = daemon.directory / "broken.toml"
         broken.write_text("name = 1\n")
-        camclient(None, "policy", "check", str(broken), status=1)
-        assert "it takes" in camclient(None, "policy", "check", str(broken), missing_file, status=5).stdout
+        camclient(None, "policy", "check", broken, status=1)
+        assert "it takes" in camclient(None, "policy", "check", broken, missing_file, status=5).stdout
     return f"{len(tried)} commands"
 
 
-@claim("the manual's exit statuses are those of camclient --help, with the same words")
-def documented_statuses():
-    help = camclient(None, "--help").stdout.split("Exit statuses:")[1].split("\n\n")[0]
-    listed = {}
-    for line in help.splitlines():
-        number = re.match(r" +(\d+)  +(.*)", line)
-        if number:
-            last, listed[number[1]] = number[1], number[2]
-        elif line.strip():
-            listed[last] += " " + line.strip()
-    manual = (ROOT / "docs" / "man" / "camclient.1").read_text().split(".SH EXIT STATUS")[1].split("\n.PP")[0]
-    assert dict((n, " ".join(words.split())) for n, words in re.findall(r"\.TP\n\.B (\d+)\n((?:[^.].*\n?)+)", manual)) == listed, (manual, listed)
-    assert set(listed) == {"0", "1", "2", "3", "4", "5", "6", "130"}, listed
+@claim("the manual of camclient has each command, option and exit status that its help has, and troff nothing to say of it")
+def manual():
+    page = subprocess.run([ROOT / "packaging" / "manual", PROGRAM], capture_output=True, text=True, check=True).stdout
+    shown = subprocess.run(["groff", "-man", "-Tutf8", "-ww", "-rLL=200n", "-P-cbou"], input=page, capture_output=True, text=True, check=True)
+    assert not shown.stderr, shown.stderr
+    seen = 0
+    for path, _ in commands():
+        help = camclient(None, *path, "--help").stdout
+        for option in re.findall(r"^ +(?:-\w, )?(--[a-z-]+)", help, re.MULTILINE):
+            assert option in shown.stdout, f"{' '.join(path)} {option}"
+            seen += 1
+    assert seen > 100, seen
+    statuses = re.findall(r"^ +(\d+)  ", camclient(None, "--help").stdout.split("Exit statuses:")[1].split("\n\n")[0], re.MULTILINE)
+    assert statuses == ["0", "1", "2", "3", "4", "5", "6", "130"], statuses
+    assert statuses == re.findall(r"^ +(\d+) ", shown.stdout.split("EXIT STATUS")[1].split("ENVIRONMENT")[0], re.MULTILINE), shown.stdout
 
 
 @claim("a name that camclient does not know is answered with the nearest one, and with no more names than are read")
@@ -189,47 +206,38 @@ def near_names():
 @claim("camclient's answers for programs are JSON, a value a line")
 def json_answers():
     with Daemon() as daemon:
-        devices = [json.loads(line) for line in camclient(daemon, "devices", "--json").stdout.splitlines()]
+        devices = told_lines(daemon, "devices")
         assert [device["camera"] for device in devices] == [CAMERA] and devices[0]["holder"] is None, devices
-        formats = [json.loads(line) for line in camclient(daemon, "formats", "--json").stdout.splitlines()]
+        formats = told_lines(daemon, "formats")
         assert all(one["name"] and one["maxFrameRate"] >= one["minFrameRate"] for one in formats), formats
-        app = daemon.app("photos")
-        app.session().start()
-        app.wait("DidStartRunning")
-        status = json.loads(camclient(daemon, "status", "--json").stdout)
-        assert status["cameras"][0]["holder"] == "photos", status
-        assert [session["state"] for session in status["sessions"]] == ["running"], status
-        explained = json.loads(camclient(daemon, "explain", "--json").stdout)
+        daemon.running("photos")
+        before = status(daemon)
+        assert before["cameras"][0]["holder"] == "photos", before
+        assert [session["state"] for session in before["sessions"]] == ["running"], before
+        explained = told(daemon, "explain")
         assert explained["summary"] and isinstance(explained["verdicts"], list), explained
-        planned = json.loads(camclient(
-            daemon, "plan", "--json", "connect other", f"session other camera={CAMERA}", "start other").stdout)
+        planned = told(daemon, "plan", "connect other", f"session other camera={CAMERA}", "start other")
         assert any("other" in line for line in planned["outcome"]), planned
-        assert json.loads(camclient(daemon, "status", "--json").stdout)["sessions"] == status["sessions"]
+        assert status(daemon)["sessions"] == before["sessions"]
 
 
 @claim("a recording that Ctrl-C ends is finished and whole; one that another app cuts says so with status 1")
 def recordings():
     with Daemon() as daemon:
         first, second = daemon.directory / "first.mkv", daemon.directory / "second.mkv"
-        timed = camclient(daemon, "record", str(daemon.directory / "timed.mkv"), "-d", "500ms", "--json")
-        assert json.loads(timed.stdout)["why"] == "duration-limit", timed.stdout
-        with Running(daemon, "record", str(first), "--app", "photos", "--json") as recorder:
-            # The header and the room for an index are there at once; what comes after them is frames.
-            wait_until("the recording's first frames", lambda: first.exists() and first.stat().st_size > 100_000)
-            recorder.process.send_signal(signal.SIGINT)
-            finished = json.loads(recorder.end()[0])
-        count, _ = played(first)
-        assert finished["why"] == "stopped" and count == finished["frames"] > 0, (finished, count)
+        timed = told(daemon, "record", daemon.directory / "timed.mkv", "-d", "500ms")
+        assert timed["why"] == "duration-limit", timed
+        with Running(daemon, "record", first, "--app", "photos", "--json") as recorder:
+            until_frames(first)
+            finished = json.loads(recorder.end(how=signal.SIGINT)[0])
+        assert finished["why"] == "stopped" and played(first)[0] == finished["frames"] > 0, finished
         shell = daemon.shell()
-        with Running(daemon, "record", str(second), "--app", "photos", "--json") as recorder:
-            wait_until("the recording's first frames", lambda: second.exists() and second.stat().st_size > 100_000)
-            shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", False)
-            shell.call(SHELL, "PlaceApp", "ssb", "call", "fullscreen", True)
-            rival = daemon.app("call")
-            rival.session().start()
-            rival.wait("DidStartRunning")
-            out, error = recorder.end(status=1)
-        finished = json.loads(out)
+        with Running(daemon, "record", second, "--app", "photos", "--json") as recorder:
+            until_frames(second)
+            shell.place("photos", "fullscreen")
+            shell.place("call", "fullscreen", True)
+            daemon.running("call")
+            finished = json.loads(recorder.end(status=1)[0])
         assert finished["why"] == "interrupted" and finished["interrupter"] == "call", finished
         assert played(second)[0] == finished["frames"], finished
 
@@ -239,37 +247,39 @@ def preview():
     with Daemon() as daemon:
         shell = daemon.shell()
         target = daemon.directory / "preview.y4m"
-        shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", True)
-        with Running(daemon, "preview", "--output", str(target), "--app", "photos",
+        shell.place("photos", "fullscreen", True)
+        with Running(daemon, "preview", "--output", target, "--app", "photos",
                      "--set", "activeFormat=420v 640x480@60 binned") as viewer:
             frame = 640 * 480 * 3 // 2 + len("FRAME\n")
-
-            def frames():
-                return (target.stat().st_size - len(header())) // frame if target.exists() else 0
 
             def header():
                 with open(target, "rb") as file:
                     return file.readline()
 
+            def frames():
+                return (target.stat().st_size - len(header())) // frame if target.exists() else 0
+
             wait_until("ten frames", lambda: frames() >= 10)
             assert header().startswith(b"YUV4MPEG2 W640 H480 "), header()
-            rival = daemon.app("call")
-            session = rival.session()
-            shell.call(SHELL, "PlaceApp", "ssb", "call", "fullscreen", True)
-            shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", False)
-            session.start()
-            rival.wait("DidStartRunning")
+            session = daemon.app("call").session()
+            shell.place("call", "fullscreen", True)
+            shell.place("photos", "fullscreen")
+            session.runs()
             before = frames()
             session.call("StopRunning")
             wait_until("frames after the interruption", lambda: frames() >= before + 10)
-            viewer.process.send_signal(signal.SIGINT)
-            out, error = viewer.end()
+            out, error = viewer.end(how=signal.SIGINT)
             assert "wasInterrupted" in error and "interruptionEnded" in error and not out, (out, error)
-        with open(target, "rb") as file:
-            file.readline()
-            body = file.read()
-        assert len(body) % frame == 0 and all(
-            body[at:at + 6] == b"FRAME\n" for at in range(0, len(body), frame)), "a picture is torn"
+        body = target.read_bytes()[len(header()):]
+        heads = {body[at:at + 6] for at in range(0, len(body), frame)}
+        assert len(body) % frame == 0 and heads == {b"FRAME\n"}, "a picture is torn"
+
+
+def is_refused(daemon, command, node, what, flags=((), ("--overwrite",))):
+    """What is no file is no place for an output, whatever the flags say, and none is recommended."""
+    for more in flags:
+        said = camclient(daemon, *command, node, *more, status=5).stderr
+        assert f"{node} is a {what}" in said and "--overwrite" not in said, said
 
 
 def header_of(pipe):
@@ -285,16 +295,14 @@ def preview_into_a_pipe():
     with Daemon() as daemon:
         pipe = daemon.directory / "pipe"
         os.mkfifo(pipe)
-        words = ["preview", "--output", str(pipe), "--app", "photos", "--set", "activeFormat=420v 640x480"]
+        words = ["preview", "--output", pipe, "--app", "photos", "--set", "activeFormat=420v 640x480"]
         for number in (signal.SIGTERM, signal.SIGINT):
             with Running(daemon, *words) as viewer:
                 said = viewer.process.stderr.readline()
                 assert said == f"camclient: {pipe} has no reader yet; the picture begins when it has.\n", said
                 # Nobody has the camera for a pipe that nobody reads.
-                status = json.loads(camclient(daemon, "status", "--json").stdout)
-                assert status["cameras"][0]["holder"] is None, status
-                viewer.process.send_signal(number)
-                out, error = viewer.end()
+                assert status(daemon)["cameras"][0]["holder"] is None
+                out, error = viewer.end(how=number)
                 assert "0 frames" in error and not out, (out, error)
             with Running(daemon, *words) as viewer, header_of(pipe) as reader:
                 # It writes more than a pipe holds, and its reader takes no more.
@@ -302,49 +310,16 @@ def preview_into_a_pipe():
                 other = os.open(pipe, os.O_WRONLY | os.O_NONBLOCK)
                 is_full.register(other, select.POLLOUT)
                 wait_until("the pipe to be full", lambda: not is_full.poll(0))
-                viewer.process.send_signal(number)
-                viewer.end()
+                viewer.end(how=number)
                 os.close(other)
         with Running(daemon, *words, "--frames", "3") as viewer, header_of(pipe) as reader:
             assert len(reader.read()) == 3 * (640 * 480 * 3 // 2 + len("FRAME\n"))
             assert "3 frames" in viewer.end()[1]
-        for node, what in ((daemon.directory, "folder"), (daemon.path, "socket")):
-            for more in ([], ["--overwrite"]):
-                said = camclient(daemon, "preview", "-o", str(node), *more, status=5).stderr
-                assert f"{node} is a {what}" in said and "--overwrite" not in said, said
-                said = camclient(daemon, "photo", str(node), *more, status=5).stderr
-                assert f"{node} is a {what}" in said and "--overwrite" not in said, said
         camclient(daemon, "preview", "-o", "/dev/null", "--frames", "2")
-        said = camclient(daemon, "photo", "/dev/null", status=5).stderr
-        assert "/dev/null is a device" in said and "--overwrite" not in said, said
-
-
-@claim("camclient measures that a zoom to the threshold resolves what zoom 1 does, and crop-and-upscale does not")
-def measured_resolution():
-    with Daemon(cameras=["back=simulated:iphone5-back", "large=simulated:iphone6s-back"]) as daemon:
-        def rows(*words):
-            return [json.loads(line)
-                    for line in camclient(daemon, "measure-resolution", *words, "--json").stdout.splitlines()]
-
-        one, threshold, three = rows("back", "--format", "420v 1920x1080@30")
-        assert (one["zoom"], threshold["zoom"], three["zoom"]) == (1, 1.4545, 3), (one, threshold, three)
-        assert threshold["isThreshold"] and not one["isThreshold"] and one["cropAndUpscale"] is None, (one, threshold)
-        assert threshold["resolution"] >= 0.95 * one["resolution"], (one, threshold)
-        assert threshold["resolution"] >= 1.25 * threshold["cropAndUpscale"], threshold
-        assert three["resolution"] < 0.6 * one["resolution"] and three["cropAndUpscale"] < three["resolution"], three
-        for camera in ("back", "large"):
-            every = rows(camera, "--all-formats")
-            for at in every:
-                one = next(row for row in every if row["format"] == at["format"] and row["zoom"] == 1)
-                if at["isThreshold"]:
-                    assert at["resolution"] >= 0.95 * one["resolution"], (one, at)
-            formats = camclient(daemon, "formats", camera, "--json").stdout.splitlines()
-            assert {row["format"] for row in every} == {json.loads(line)["name"] for line in formats}, every
-        table = camclient(daemon, "measure-resolution", "--format", "420v 192x144@30 binned").stdout.splitlines()
-        assert table[0].split() == ["FORMAT", "ZOOM", "RESOLVES", "CROP", "AND", "UPSCALE"] and len(table) == 4, table
-        assert table[3].split()[3:5] == ["8.5", "*"], table
-        refused = camclient(daemon, "measure-resolution", "back", "--format", "420v 1x1", status=2).stderr
-        assert "“420v 1x1” is not a format of back" in refused and "`camclient formats` lists them" in refused, refused
+        for node, what in ((daemon.directory, "folder"), (daemon.path, "socket")):
+            is_refused(daemon, ("preview", "-o"), node, what)
+            is_refused(daemon, ("photo",), node, what)
+        is_refused(daemon, ("photo",), "/dev/null", "device", ((),))
 
 
 @claim("what watch, run and shell log as JSON is drawn again by timeline, as SVG and as text")
@@ -353,118 +328,93 @@ def logs():
         watch.wait(fact="holder")
         with Running(daemon, "shell", "--json") as shell, Running(daemon, "run", "--app", "photos", "--json") as photos:
             for command in ("place photos fullscreen", "place call fullscreen focused"):
-                shell.type(command)
-                shell.wait(fact="note", text=command)
-            photos.type("start")
-            photos.wait(event="DidStartRunning")
-            photos.type(f"record {daemon.directory / 'log.mkv'}")
-            photos.wait(event="RecordingStarted")
+                shell.do(command, fact="note", text=command)
+            photos.do("start", event="DidStartRunning")
+            photos.do(f"record {daemon.directory / 'log.mkv'}", event="RecordingStarted")
             with Running(daemon, "run", "--app", "call", "--json") as call:
-                call.type("start")
-                call.wait(event="DidStartRunning")
+                call.do("start", event="DidStartRunning")
                 cut = photos.wait(event="WasInterrupted")
                 assert cut["interrupter"] == "call" and cut["recording"] > 0, cut
-                call.type("stop")
-                call.wait(event="DidStopRunning")
+                call.do("stop", event="DidStopRunning")
                 call.end()
             photos.wait(event="DidStartRunning")
             photos.end()
             shell.end()
         watch.wait(fact="left", app="photos")
-        watch.process.send_signal(signal.SIGINT)
-        out, _ = watch.end()
+        watch.end(how=signal.SIGINT)
         for name, lines in (("watched", watch.lines), ("own", photos.lines + call.lines + shell.lines)):
             log, drawing = daemon.directory / f"{name}.jsonl", daemon.directory / f"{name}.svg"
             log.write_text("".join(lines))
-            camclient(None, "timeline", "--from", str(log), "--svg", str(drawing))
+            camclient(None, "timeline", "--from", log, "--svg", drawing)
             words = " ".join(xml.etree.ElementTree.parse(drawing).getroot().itertext())
             assert all(word in words for word in ("photos", "call", "device-in-use by call", "recording")), words
-            text = camclient(None, "timeline", "--from", str(log), "--width", "70").stdout
+            text = camclient(None, "timeline", "--from", log, "--width", "70").stdout
             assert "device-in-use by call" in text and "\x1b" not in text, text
             assert max(map(len, text.splitlines())) <= 70, text
-    broken = subprocess.run(
-        [PROGRAM, "timeline", "--from", "-"], input='{"moment":1}\n{"moment":\n', capture_output=True, text=True)
-    assert broken.returncode == 2 and "-:2:" in broken.stderr, broken
+    broken = camclient(None, "timeline", "--from", "-", typed='{"moment":1}\n{"moment":\n', status=2)
+    assert "-:2:" in broken.stderr, broken
 
 
 @claim("camclient test passes a scenario that holds, and shows a diff of one that does not, with status 1")
 def scenarios():
     held = ROOT / "Tests" / "scenarios" / "2-session-state" / "a-started-session-runs.scenario"
-    policies = ["--policies", str(ROOT / "policies")]
-    camclient(None, "test", str(held), *policies)
-    with tempfile.TemporaryDirectory(prefix="camarb-test.") as folder:
-        wrong = os.path.join(folder, "wrong.scenario")
-        with open(wrong, "w") as file:
-            file.write(held.read_text().replace("didStartRunning", "didStopRunning"))
-        before = open(wrong).read()
-        shown = camclient(None, "test", folder, *policies, status=1).stdout
+    camclient(None, "test", held, *POLICIES)
+    with Folder() as folder:
+        wrong, text = folder / "wrong.scenario", held.read_text().replace("didStartRunning", "didStopRunning")
+        wrong.write_text(text)
+        shown = camclient(None, "test", folder, *POLICIES, status=1).stdout
         assert "didStopRunning" in shown and "didStartRunning" in shown and "0 of 1" in shown, shown
-        assert open(wrong).read() == before
-        camclient(None, "test", wrong, "--rewrite", *policies, status=1)
-        assert open(wrong).read().rstrip("\n") == held.read_text().rstrip("\n")
-        with open(wrong, "w") as file:
-            file.write("# A claim.\n\npolicy ios9.toml\n\n0s   conect photos\n")
-        unreadable = camclient(None, "test", wrong, *policies, status=2).stdout
+        assert wrong.read_text() == text
+        camclient(None, "test", wrong, "--rewrite", *POLICIES, status=1)
+        assert wrong.read_text().rstrip("\n") == held.read_text().rstrip("\n")
+        wrong.write_text("# A claim.\n\npolicy ios9.toml\n\n0s   conect photos\n")
+        unreadable = camclient(None, "test", wrong, *POLICIES, status=2).stdout
         assert "wrong.scenario:5:6" in unreadable and "connect" in unreadable, unreadable
 
 
 @claim("camclient policy test names what no scenario reached with its line, and ends with 1 below --min-coverage")
 def coverage():
     kiosk = ROOT / "Tests" / "scenarios" / "policies" / "kiosk"
-    policies = ["--policies", str(ROOT / "policies")]
-    whole = camclient(None, "policy", "test", str(kiosk), *policies, "--min-coverage", "100").stdout
+    one = (kiosk / "the-attract-loop-gives-way-to-everybody.scenario", *POLICIES)
+    whole = camclient(None, "policy", "test", kiosk, *POLICIES, "--min-coverage", "100").stdout
     assert "kiosk.toml: 100 %" in whole, whole
-    one = str(kiosk / "the-attract-loop-gives-way-to-everybody.scenario")
-    some = camclient(None, "policy", "test", one, *policies, "--min-coverage", "100", status=1).stdout
+    some = camclient(None, "policy", "test", *one, "--min-coverage", "100", status=1).stdout
     # The line is the rule's in the file as it stands.
-    rule = next(number for number, line in enumerate((ROOT / "policies" / "kiosk.toml").read_text().splitlines(), 1)
-                if line.endswith('"Photo booth"')) - 1
+    lines = (ROOT / "policies" / "kiosk.toml").read_text().splitlines()
+    rule = next(number for number, line in enumerate(lines) if line.endswith('"Photo booth"'))
     assert f'kiosk.toml:{rule}: [[rank]] "Photo booth": no scenario made it fire' in some, some
-    camclient(None, "policy", "test", one, *policies)
-    answer = json.loads(
-        camclient(None, "policy", "test", one, *policies, "--json").stdout.splitlines()[-1])
+    camclient(None, "policy", "test", *one)
+    answer = told_lines(None, "policy", "test", *one)[-1]
     assert answer["scenarios"] == 1 and 0 < answer["reached"] < answer["all"], answer
-    assert any(
-        gap["clause"] == '[[rank]] "Photo booth"' and gap["line"] == rule and gap["lack"] == "neverFired"
-        for gap in answer["gaps"]), answer
-    camclient(None, "policy", "test", one, *policies, "--min-coverage", "101", status=2)
-    camclient(None, "policy", "test", one, *policies, "--policy", __file__, status=2)
-    camclient(None, "policy", "test", "/nowhere", *policies, status=5)
+    assert ('[[rank]] "Photo booth"', rule, "neverFired") in [
+        (gap["clause"], gap["line"], gap["lack"]) for gap in answer["gaps"]], answer
+    camclient(None, "policy", "test", *one, "--min-coverage", "101", status=2)
+    camclient(None, "policy", "test", *one, "--policy", __file__, status=2)
+    camclient(None, "policy", "test", "/nowhere", *POLICIES, status=5)
 
 
 @claim("a refused recording or photo changes nothing that was there: no file is emptied, and no device taken away")
 def refused_outputs():
-    with Daemon() as daemon, tempfile.TemporaryDirectory() as folder:
-        pipe, kept = os.path.join(folder, "pipe"), os.path.join(folder, "kept.mkv")
+    with Daemon() as daemon:
+        pipe, kept = daemon.directory / "pipe", daemon.directory / "kept.mkv"
         # A pipe that somebody reads can be opened for writing, and the broker refuses it: it must outlive that.
         os.mkfifo(pipe)
-        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-        try:
-            for command in ["record", "photo"]:
-                for words in ([], ["--overwrite"]):
-                    said = camclient(daemon, command, pipe, *words, status=5).stderr
-                    assert f"{pipe} is a named pipe" in said and "--overwrite" not in said, said
-                assert os.path.exists(pipe), f"{command} took the pipe away"
-        finally:
-            os.close(reader)
-        with open(kept, "w") as file:
-            file.write("an older recording")
+        with os.fdopen(os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)):
+            for command in ("record", "photo"):
+                is_refused(daemon, (command,), pipe, "named pipe")
+                assert pipe.exists(), f"{command} took the pipe away"
+        kept.write_text("an older recording")
         camclient(daemon, "record", kept, "--overwrite", "--camera", "no-such-camera", status=4)
-        with open(kept) as file:
-            assert file.read() == "an older recording", "a refused request emptied the file"
+        assert kept.read_text() == "an older recording", "a refused request emptied the file"
         # Nor does a preview that shows nothing.
         shell = daemon.shell()
         shell.call(SHELL, "SetPrivacy", "sb", "front", True)
-        with subprocess.Popen([PROGRAM, "preview", "-o", kept, "--overwrite", "--address", daemon.address], text=True,
-                              stderr=subprocess.PIPE, preexec_fn=die_with_parent) as preview:
-            while "privacy" not in preview.stderr.readline():
-                assert preview.poll() is None, "preview ended"
-            preview.send_signal(signal.SIGINT)
-            preview.communicate(timeout=PATIENCE)
-        with open(kept) as file:
-            assert file.read() == "an older recording", "a preview without a frame emptied the file"
+        with Running(daemon, "preview", "-o", kept, "--overwrite") as preview:
+            while "privacy" not in preview.process.stderr.readline():
+                assert preview.process.poll() is None, "preview ended"
+            preview.end(None, how=signal.SIGINT)
+        assert kept.read_text() == "an older recording", "a preview without a frame emptied the file"
         shell.call(SHELL, "SetPrivacy", "sb", "front", False)
-        with open(kept, "w") as file:
-            file.truncate(50_000_000)
+        os.truncate(kept, 50_000_000)
         camclient(daemon, "preview", "-o", kept, "--overwrite", "--frames", "1")
-        assert 1280 * 720 < os.path.getsize(kept) < 2_000_000, os.path.getsize(kept)
+        assert 1280 * 720 < kept.stat().st_size < 2_000_000, kept.stat().st_size

@@ -1,11 +1,11 @@
 """The page of what can be set on a camera, on a real broker: its examples run in scenarios, and here over the wire, too."""
-import re, shlex
+import re, shlex, tempfile
 
 from harness import ROOT, Daemon, Refused, claim
 
 PAGE = ROOT / "docs" / "capture.md"
 # What an example may do so that it can be run here: no other app, no time that passes, no hardware that comes and goes.
-COMMANDS = {"connect", "session", "start", "begin", "commit", "configure"}
+COMMANDS = {"connect", "session", "start", "begin", "commit", "configure", "record"}
 # A camera takes a value in steps of its own: an exposure in microseconds, a lens in a thousand places.
 STEPS = 1e-3
 # What no camera could take, the reader of messages refuses in words of its own, before any camera is looked at.
@@ -77,6 +77,9 @@ def run(app, sessions, words, told):
     try:
         if verb == "configure":
             session.call("Configure", "a{sv}", settings(words[2:]))
+        elif verb == "record":
+            with tempfile.TemporaryFile() as film:
+                session.call("StartRecording", "ha{sv}", film, {})
         else:
             session.call({"start": "StartRunning", "begin": "BeginConfiguration", "commit": "CommitConfiguration"}[verb])
         assert not refusal, f"{' '.join(words)} was taken, and the page says: {refusal[0]}"
@@ -91,6 +94,8 @@ def run(app, sessions, words, told):
             applied(app, notice)
         elif notice.endswith(" didStartRunning"):
             app.wait("DidStartRunning")
+        elif notice.endswith(" recordingStarted 1"):
+            app.wait("RecordingStarted")
 
 
 @claim("the examples of docs/capture.md hold on a real broker with simulated cameras: the same sentences, the same in force")

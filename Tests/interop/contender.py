@@ -29,8 +29,7 @@ frames = 0
 
 def ended():
     global stream
-    say([buffer.descriptor for buffer in stream.buffers.values()], what="cut", grant=grant, first=first, last=last,
-        frames=frames)
+    say([buffer.descriptor for buffer in stream.buffers.values()], what="cut", grant=grant, first=first, last=last, frames=frames)
     stream.close()
     stream = None
 

@@ -1,7 +1,7 @@
 """Two real processes contend for one camera: what the loser sees ends before what the winner sees begins."""
-import hashlib, json, mmap, os, pathlib, select, signal, socket, subprocess, tempfile
+import hashlib, itertools, json, mmap, os, pathlib, select, signal, socket, sys
 
-from harness import PATIENCE, SHELL, Daemon, claim, die_with_parent, recorded_marks
+from harness import PATIENCE, Daemon, Ended, Folder, claim, recorded_marks, spawn
 
 HANDOVERS = 200
 # Of two that record: each file is decoded.
@@ -11,24 +11,16 @@ SMALL = "420v 640x480@60 binned"
 MANY = 60
 
 
-class Contender:
+class Contender(Ended):
     """A contender.py of our own, and the memory it was given."""
 
     def __init__(self, daemon, name):
         self.name = name
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self.process = subprocess.Popen(
-            ["/usr/bin/python3", str(pathlib.Path(__file__).parent / "contender.py"), daemon.address, name,
-             str(theirs.fileno()), str(MANY)], pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
+        self.process = spawn(sys.executable, pathlib.Path(__file__).parent / "contender.py", daemon.address, name, theirs.fileno(), MANY,
+                             pass_fds=[theirs.fileno()])
         theirs.close()
         self.buffers = []
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
 
     def hear(self, patience=PATIENCE):
         """What it says next. Descriptors replace those of an earlier grant."""
@@ -58,34 +50,29 @@ def memory(descriptor):
 
 
 def give_focus(shell, winner, loser):
-    shell.call(SHELL, "PlaceApp", "ssb", winner, "fullscreen", True)
-    shell.call(SHELL, "PlaceApp", "ssb", loser, "fullscreen", False)
+    shell.place(winner, "fullscreen", True)
+    shell.place(loser, "fullscreen")
 
 
-@claim(f"in {HANDOVERS} handovers in a row no frame of the loser is captured after the winner's first")
+@claim(f"of two that contend, in {HANDOVERS} handovers in a row, no frame of the loser is captured after the winner's first")
 def handovers():
     with Daemon() as daemon:
         shell = daemon.shell()
         with Contender(daemon, "red") as red, Contender(daemon, "blue") as blue:
             red.until("ready"), blue.until("ready")
-            grants = {}
-            winner, loser = red, blue
             give_focus(shell, "red", "blue")
-            first = red.until("first")
-            grants[first["grant"]] = first["time"]
-            closest = None
+            grant, gaps = red.until("first")["grant"], []
+            winner, loser = red, blue
             for _ in range(HANDOVERS):
                 winner, loser = loser, winner
                 give_focus(shell, winner.name, loser.name)
-                cut = loser.until("cut", since=max(grants))
-                started = winner.until("first", since=max(grants) + 1)
-                grants[started["grant"]] = started["time"]
-                assert cut["grant"] < started["grant"], (cut, started)
-                gap = started["time"] - cut["last"]
-                assert gap > 0, (
-                    f"{loser.name}'s last frame was captured {-gap} ns after {winner.name}'s first: {cut}, {started}")
-                closest = gap if closest is None else min(closest, gap)
-            return f"closest {closest / 1e6:.2f} ms"
+                cut = loser.until("cut", since=grant)
+                started = winner.until("first", since=grant + 1)
+                grant = started["grant"]
+                assert cut["grant"] < grant, (cut, started)
+                gaps.append(started["time"] - cut["last"])
+                assert gaps[-1] > 0, f"{loser.name}'s last frame was captured after {winner.name}'s first: {cut}, {started}"
+            return f"closest {min(gaps) / 1e6:.2f} ms"
 
 
 def the_loser_sees_nothing(then):
@@ -102,8 +89,7 @@ def the_loser_sees_nothing(then):
             then(red)
             give_focus(shell, "blue", "red")
             started = blue.until("first", since=held + 1)
-            blank = [not any(mapping[at:at + 65536].strip(b"\0") for at in range(0, len(mapping), 65536))
-                     for mapping in mappings]
+            blank = [not any(mapping[at:at + 65536].strip(b"\0") for at in range(0, len(mapping), 65536)) for mapping in mappings]
             assert all(blank), f"of the loser's buffers, blank after the cut: {blank}"
             digests = [hashlib.sha256(mapping).digest() for mapping in mappings]
             # The winner's frames are counted by its own process.
@@ -118,19 +104,12 @@ def the_loser_sees_nothing(then):
                 blue.until("cut", since=started["grant"])
 
 
-@claim(f"after a cut the loser's whole mapping is blank, and does not change while the winner streams {MANY} frames")
+@claim(f"after a cut the loser's whole mapping is blank, and does not change while the winner streams {MANY} frames; the same when the "
+       "loser is stopped with SIGSTOP, and when it is killed")
 def blank():
-    the_loser_sees_nothing(lambda loser: None)
-
-
-@claim("the same when the loser is stopped with SIGSTOP")
-def stopped():
-    the_loser_sees_nothing(lambda loser: os.kill(loser.process.pid, signal.SIGSTOP))
-
-
-@claim("the same when the loser is killed")
-def killed():
-    the_loser_sees_nothing(lambda loser: (loser.process.kill(), loser.process.wait()))
+    for then in (lambda loser: None, lambda loser: os.kill(loser.process.pid, signal.SIGSTOP),
+                 lambda loser: (loser.process.kill(), loser.process.wait())):
+        the_loser_sees_nothing(then)
 
 
 def marks_of(stream, count):
@@ -148,22 +127,19 @@ def marks_of(stream, count):
 @claim(f"in {RECORDED_HANDOVERS} handovers between two that record, pictures and files end before the next one's begin, and each cut "
        "but the last names the next one")
 def passes_on():
-    with tempfile.TemporaryDirectory() as folder:
-        folder = pathlib.Path(folder)
+    with Folder() as folder:
+        trace, last = folder / "trace", 1 << 30
         # Whoever asked last has the camera.
-        (folder / "newest.toml").write_text('name = "newest"\n\n[contention]\norder = ["newest"]\n')
-        trace = folder / "trace"
-        with Daemon(folder / "newest.toml", extra=("--trace", trace)) as daemon:
+        with Daemon('name = "newest"\n\n[contention]\norder = ["newest"]\n', extra=("--trace", trace)) as daemon:
             apps = [daemon.app(name) for name in ("red", "blue")]
             # What one has set is not what the other finds.
             sessions = [apps[0].session(activeFormat=SMALL, videoZoomFactor=2.0), apps[1].session(activeFormat=SMALL)]
-            held = []
-            stream = None
+            held, stream = [], None
             for turn in range(RECORDED_HANDOVERS + 1):
                 winner, loser = turn % 2, 1 - turn % 2
                 sessions[winner].start()
                 if stream:
-                    held[-1] += marks_of(stream, 1 << 30)
+                    held[-1] += marks_of(stream, last)
                     stream.close()
                 apps[winner].wait("DidStartRunning")
                 stream = sessions[winner].stream()
@@ -173,13 +149,13 @@ def passes_on():
                     apps[loser].wait("RecordingFinished")
                     sessions[loser].call("StopRunning")
             sessions[winner].call("StopRunning")
-            held[-1] += marks_of(stream, 1 << 30)
+            held[-1] += marks_of(stream, last)
             apps[winner].wait("RecordingFinished")
         for turn, seen in enumerate(held):
             recorded = recorded_marks(folder / f"{turn}.mkv")
             assert recorded and all(recorded), f"recording {turn} has {len(recorded)} frames: {recorded}"
             held[turn] = sorted(seen + [time for time, _ in recorded])
-        for before, after in zip(held, held[1:]):
+        for before, after in itertools.pairwise(held):
             assert before[-1] < after[0], f"{before[-1] - after[0]} ns after the winner's first frame the loser has one"
         effects = [effect for line in trace.read_text().splitlines() for effect in json.loads(line).get("effects", [])]
         orders = [effect for effect in effects if effect["effect"] in ("cut", "open")]

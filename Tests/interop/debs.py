@@ -1,9 +1,11 @@
 """For tests with Debian packages: the same package in another version."""
-import io, pathlib, re, subprocess, tarfile
+import io, pathlib, re, tarfile
+
+from harness import ran
 
 
 def version_of(file):
-    return subprocess.run(["dpkg-deb", "--field", file, "Version"], capture_output=True, text=True, check=True).stdout.strip()
+    return ran("dpkg-deb", "--field", file, "Version").stdout.strip()
 
 
 def with_version(file, version, folder):

@@ -1,10 +1,12 @@
 """Windows on X11, told by camagent: the camera follows the focus. A real X server without a screen, a real window
 manager, and apps that are processes of their own, each with a window and a session."""
-import json, os, pathlib, select, shutil, signal, subprocess, tempfile, time
+import contextlib, json, os, pathlib, select, shutil, signal, subprocess, sys, tempfile, time
 
 import groups
-from harness import BROKER, PATIENCE, PROGRAMS, ROOT, Daemon, Skipped, as_other, claim, die_with_parent, wait_until
-from screen import Screen
+from camclient import camclient
+from harness import (BROKER, PATIENCE, PROGRAMS, ROOT, SHELL, Daemon, Ended, Skipped, claim, end, needs_root, ran, refused, spawn, stopped,
+                     wait_until)
+from screen import USER, Screen
 
 PROGRAM = str(PROGRAMS / "camagent")
 ROUNDS = 10
@@ -28,22 +30,16 @@ class Agent:
             os.chown(self.directory, user, user)
         self.log = self.directory / "log"
         self.status = status
-        environment = {key: value for key, value in os.environ.items()
-                       if key not in ("DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "CAMARB_SOCKET",
-                                      "DBUS_SESSION_BUS_ADDRESS")
-                       and not key.startswith("PIPEWIRE_")}
+        elsewhere = ("DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "CAMARB_SOCKET", "DBUS_SESSION_BUS_ADDRESS")
+        environment = {key: value for key, value in os.environ.items() if key not in elsewhere and not key.startswith("PIPEWIRE_")}
         environment.update({"XDG_RUNTIME_DIR": str(self.directory), **variables})
-        with open(self.log, "w") as log:
-            self.process = subprocess.Popen(
-                [PROGRAM, "--socket", str(daemon.path), *words], env=environment, stdin=subprocess.DEVNULL, stdout=log,
-                stderr=log, preexec_fn=die_with_parent, **as_other(user))
+        self.process = spawn(PROGRAM, "--socket", daemon.path, *words, env=environment, log=self.log, user=user)
 
     def __enter__(self):
         return self
 
     def __exit__(self, kind, *_):
-        self.process.terminate()
-        status = self.process.wait(timeout=PATIENCE)
+        status = end(self.process)
         said = self.said()
         shutil.rmtree(self.directory, ignore_errors=True)
         if kind is not None:
@@ -62,28 +58,19 @@ class Agent:
         return False
 
 
-class DesktopApp:
+class DesktopApp(Ended):
     """A desktop_app.py of the test's own."""
 
     def __init__(self, daemon, screen, name, *words):
         self.name = name
         unit = next((word[5:] for word in words if word.startswith("unit=")), None)
-        self.process = subprocess.Popen(
-            ["/usr/bin/python3", str(pathlib.Path(__file__).parent / "desktop_app.py"), daemon.address, screen.name,
-             name, *words, *([] if tells_apart() else ["claim"])],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, preexec_fn=die_with_parent,
-            **as_other(screen.user))
+        self.process = spawn(
+            sys.executable, pathlib.Path(__file__).parent / "desktop_app.py", daemon.address, screen.name, name, *words,
+            *([] if tells_apart() else ["claim"]), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, user=screen.user)
         if unit:
             groups.put(self.process.pid, unit)
         self.heard = []
         self.window = None if "windowless" in words else self.wait("window")["window"]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.communicate()
 
     def wait(self, *whats, where=lambda said: True):
         """What it says next of one of these kinds; what it says before is passed over, and kept in `heard`."""
@@ -91,8 +78,7 @@ class DesktopApp:
         while True:
             ready = select.select([self.process.stdout], [], [], max(0, until - time.monotonic()))[0]
             assert ready, f"{self.name} did not say {whats} within {PATIENCE:.0f} s, only {self.heard[-5:]}"
-            # A line is written at once, so that reading it waits for nothing; one is read at a time, unbuffered lines
-            # being no loss here.
+            # A line is written at once, so that reading it waits for nothing.
             line = self.line()
             assert line, f"{self.name} ended before it said {whats}"
             said = json.loads(line)
@@ -103,10 +89,7 @@ class DesktopApp:
     def line(self):
         """One line, byte by byte: what a buffer held back, select would not see."""
         line = b""
-        while not line.endswith(b"\n"):
-            byte = os.read(self.process.stdout.fileno(), 1)
-            if not byte:
-                break
+        while not line.endswith(b"\n") and (byte := os.read(self.process.stdout.fileno(), 1)):
             line += byte
         return line
 
@@ -115,20 +98,34 @@ class DesktopApp:
         self.process.stdin.flush()
 
 
-def unknown(daemon):
+@contextlib.contextmanager
+def two_apps(daemon, screen):
+    """Two that have started, each with a window."""
+    with DesktopApp(daemon, screen, "red") as red, DesktopApp(daemon, screen, "blue") as blue:
+        red.wait("started"), blue.wait("started")
+        yield red, blue
+
+
+def status(daemon, user=None):
+    """What the broker tells a program: itself, its cameras and its sessions."""
+    with contextlib.closing(daemon.app(user=user)) as app:
+        return app.call(BROKER, "GetStatus")
+
+
+def unknown(daemon, user=None):
     """What the broker says it is not told."""
-    app = daemon.app()
-    broker = app.call(BROKER, "GetStatus")[0]
-    app.close()
-    return broker["unknown"][1]
+    return status(daemon, user)[0]["unknown"][1]
+
+
+def are_known(daemon, known=True, what="windows"):
+    """Waits until the broker is told of windows or microphones, or is not: for the user that its policy names, or this one."""
+    user = USER if daemon.users else None
+    wait_until(f"the {what} to be known: {known}", lambda: (what not in unknown(daemon, user)) == known)
 
 
 def presences(daemon):
     """Where each app is that has a session, as the broker believes."""
-    app = daemon.app()
-    sessions = app.call(BROKER, "GetStatus")[2]
-    app.close()
-    return {one["app"][1]: (one["presence"][1], one["focused"][1]) for one in sessions}
+    return {one["app"][1]: (one["presence"][1], one["focused"][1]) for one in status(daemon)[2]}
 
 
 def becomes(daemon, /, **expected):
@@ -138,10 +135,12 @@ def becomes(daemon, /, **expected):
 
 def holder(daemon):
     """The app that the first camera's pictures go to, or None."""
-    app = daemon.app()
-    camera = app.call(BROKER, "GetStatus")[1][0]
-    app.close()
+    camera = status(daemon)[1][0]
     return camera["holder"][1] if camera["tenancy"][1] == "streaming" else None
+
+
+def runs(daemon, app):
+    wait_until(f"{app.name} to run", lambda: holder(daemon) == app.name)
 
 
 def focus(daemon, screen, app, *others):
@@ -161,6 +160,18 @@ def caught_up(*apps):
         app.wait("answer")
 
 
+def forgetting(*apps):
+    """The same, and what was heard until then is forgotten."""
+    caught_up(*apps)
+    for app in apps:
+        app.heard.clear()
+
+
+def notices(app):
+    """What an app was told of interruptions, and for which causes."""
+    return [(said["what"], said["body"][3]) for said in app.heard if said["what"] in ("WasInterrupted", "InterruptionEnded")]
+
+
 def hand_over(screen, has, other):
     """The focus moves to the other, and the camera with it; both are told, of one decision."""
     screen.display.activate(other.window)
@@ -175,22 +186,18 @@ def hand_over(screen, has, other):
 
 def hand_back_and_forth(daemon, screen):
     """Two apps on a screen whose windows are known: ROUNDS handovers, and every notice that either of them was given."""
-    with DesktopApp(daemon, screen, "red") as red, DesktopApp(daemon, screen, "blue") as blue:
-        # Which of the two was there first, and which had the camera for a moment, is not what this is about.
-        for app in (red, blue):
-            app.wait("started")
+    # Which of the two was there first, and which had the camera for a moment, is not what this is about.
+    with two_apps(daemon, screen) as (red, blue):
         focus(daemon, screen, red, blue)
-        wait_until("red to run", lambda: holder(daemon) == "red")
-        caught_up(red, blue)
-        for app in (red, blue):
-            app.heard.clear()
+        runs(daemon, red)
+        forgetting(red, blue)
         has, other = red, blue
         for _ in range(ROUNDS):
             hand_over(screen, has, other)
             has, other = other, has
         for app in (red, blue):
-            told = [said["what"] for said in app.heard if said["what"] in ("WasInterrupted", "InterruptionEnded")]
-            assert all(a != b for a, b in zip(told, told[1:])), f"{app.name} was told {told}"
+            told = notices(app)
+            assert all(a[0] != b[0] for a, b in zip(told, told[1:])), f"{app.name} was told {told}"
 
 
 def swap_focus(daemon, screen, red, blue, helper=None):
@@ -201,20 +208,17 @@ def swap_focus(daemon, screen, red, blue, helper=None):
 
     screen.display.activate(blue.window)
     placed(("split", False), ("split", True))
-    wait_until("blue to run", lambda: holder(daemon) == blue.name)
-    caught_up(red, blue)
-    for app in (red, blue):
-        app.heard.clear()
+    runs(daemon, blue)
+    forgetting(red, blue)
     for _ in range(ROUNDS // 2):
         for front in (red, blue):
             screen.display.activate(front.window)
             placed(("split", front is red), ("split", front is blue))
-            wait_until(f"{front.name} to run", lambda: holder(daemon) == front.name)
+            runs(daemon, front)
     caught_up(red, blue)
     lost, back = ("WasInterrupted", [CAUSE]), ("InterruptionEnded", [CAUSE])
     for app, told in ((red, [back, lost]), (blue, [lost, back])):
-        notices = [(said["what"], said["body"][3]) for said in app.heard if said["what"] in ("WasInterrupted", "InterruptionEnded")]
-        assert notices == told * (ROUNDS // 2), (app.name, app.heard)
+        assert notices(app) == told * (ROUNDS // 2), (app.name, app.heard)
     blue.do("fullscreen")
     placed(("background", False), ("fullscreen", True))
     blue.do("window")
@@ -227,47 +231,49 @@ def desk(**options):
     return Daemon(claims=not tells_apart(), **options)
 
 
+@contextlib.contextmanager
+def on_x11(**options):
+    """A screen, a broker, and an agent between them."""
+    with Screen() as screen, desk(**options) as daemon, Agent(daemon, DISPLAY=screen.name) as agent:
+        yield screen, daemon, agent
+
+
 @claim(f"the focus moving between two X11 windows moves the camera, {ROUNDS} times, with the right notices both ways")
 def focus_moves_the_camera():
-    with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name):
-        wait_until("the windows to be known", lambda: "windows" not in unknown(daemon))
+    with on_x11() as (screen, daemon, _):
+        are_known(daemon)
         hand_back_and_forth(daemon, screen)
 
 
 @claim("an app whose window fills the screen is fullscreen, what it covers and what is minimized or closed is in the background")
 def layouts():
-    with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name):
-        with DesktopApp(daemon, screen, "red") as red, DesktopApp(daemon, screen, "blue") as blue:
-            for app in (red, blue):
-                app.wait("started")
-
-            focus(daemon, screen, blue, red)
-            blue.do("fullscreen")
-            becomes(daemon, red=("background", False), blue=("fullscreen", True))
-            blue.do("window")
-            becomes(daemon, red=("split", False), blue=("split", True))
-            red.do("minimize")
-            becomes(daemon, red=("background", False), blue=("split", True))
-            screen.display.activate(red.window)
-            becomes(daemon, red=("split", True), blue=("split", False))
-            blue.do("close")
-            becomes(daemon, red=("split", True), blue=("background", False))
+    with on_x11() as (screen, daemon, _), two_apps(daemon, screen) as (red, blue):
+        focus(daemon, screen, blue, red)
+        blue.do("fullscreen")
+        becomes(daemon, red=("background", False), blue=("fullscreen", True))
+        blue.do("window")
+        becomes(daemon, red=("split", False), blue=("split", True))
+        red.do("minimize")
+        becomes(daemon, red=("background", False), blue=("split", True))
+        screen.display.activate(red.window)
+        becomes(daemon, red=("split", True), blue=("split", False))
+        blue.do("close")
+        becomes(daemon, red=("split", True), blue=("background", False))
 
 
 @claim("a window that writes another app's process id is still its own app's: the X server's word counts")
 def forged():
-    with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name):
-        with DesktopApp(daemon, screen, "red") as red:
-            red.wait("started")
-            with DesktopApp(daemon, screen, "blue", f"forge={red.process.pid}") as blue:
-                blue.wait("started")
-                focus(daemon, screen, red, blue)
-                focus(daemon, screen, blue, red)
+    with on_x11() as (screen, daemon, _), DesktopApp(daemon, screen, "red") as red:
+        red.wait("started")
+        with DesktopApp(daemon, screen, "blue", f"forge={red.process.pid}") as blue:
+            blue.wait("started")
+            focus(daemon, screen, red, blue)
+            focus(daemon, screen, blue, red)
 
 
 @claim("a window that has the number of one that is gone is its own app's, however fast it came")
 def same_number():
-    with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name) as agent:
+    with on_x11() as (screen, daemon, agent):
         with DesktopApp(daemon, screen, "red") as red:
             red.wait("started")
             becomes(daemon, red=("split", True))
@@ -275,9 +281,9 @@ def same_number():
             agent.process.send_signal(signal.SIGSTOP)
         with DesktopApp(daemon, screen, "blue") as blue:
             blue.wait("started")
+            agent.process.send_signal(signal.SIGCONT)
             if blue.window != red.window:
                 raise Skipped("the X server gave the second window another number")
-            agent.process.send_signal(signal.SIGCONT)
             becomes(daemon, blue=("split", True))
             # Followed like any other, too.
             blue.do("minimize")
@@ -286,15 +292,14 @@ def same_number():
 
 @claim("a process without a window is where the one is that started it, as a program in a terminal or a browser's helper")
 def helpers():
-    with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name):
+    with on_x11() as (screen, daemon, _):
         with DesktopApp(daemon, screen, "browser", "helper") as browser, DesktopApp(daemon, screen, "red") as red:
             red.wait("started")
             wait_until("both windows", lambda: {name for name, (presence, _) in presences(daemon).items()
                                                 if presence == "split"} == {"browser-helper", "red"})
-            screen.display.activate(red.window)
-            becomes(daemon, **{"browser-helper": ("split", False), "red": ("split", True)})
-            screen.display.activate(browser.window)
-            becomes(daemon, **{"browser-helper": ("split", True), "red": ("split", False)})
+            for app in (red, browser):
+                screen.display.activate(app.window)
+                becomes(daemon, **{"browser-helper": ("split", app is browser), "red": ("split", app is red)})
             # One without any window anywhere is in the background: this test has none either.
             with DesktopApp(daemon, screen, "lonely", "windowless") as lonely:
                 lonely.wait("started")
@@ -303,91 +308,84 @@ def helpers():
 
 @claim("an agent that comes when an app already runs places it without a moment in the background")
 def no_gap():
-    with Screen() as screen:
-        # An app in the background is interrupted here, as on a phone.
-        policy = pathlib.Path(screen.home) / "strict.toml"
-        policy.write_text((ROOT / "policies" / "desktop.toml").read_text().replace(
-            "[contention]", '[[cause]]\nname = "In the background"\nwhen = { presence = "background" }\n'
-            'cause = "video-device-not-available-in-background"\n\n[contention]', 1))
-        with desk(policy=str(policy)) as daemon, DesktopApp(daemon, screen, "red") as red:
-            red.wait("DidStartRunning")
-            with Agent(daemon, DISPLAY=screen.name):
-                wait_until("red to be focused", lambda: presences(daemon)["red"] == ("split", True))
-                caught_up(red)
-                so_far = [said["what"] for said in red.heard]
-                assert "WasInterrupted" not in so_far and "DidStopRunning" not in so_far, so_far
-                # The policy does see it in the background when it is there.
-                red.do("minimize")
-                assert red.wait("WasInterrupted")["body"][3] == ["video-device-not-available-in-background"]
+    # An app in the background is interrupted here, as on a phone.
+    strict = (ROOT / "policies" / "desktop.toml").read_text().replace(
+        "[contention]", '[[cause]]\nname = "In the background"\nwhen = { presence = "background" }\n'
+        'cause = "video-device-not-available-in-background"\n\n[contention]', 1)
+    with Screen() as screen, desk(policy=strict) as daemon, DesktopApp(daemon, screen, "red") as red:
+        red.wait("DidStartRunning")
+        with Agent(daemon, DISPLAY=screen.name):
+            wait_until("red to be focused", lambda: presences(daemon)["red"] == ("split", True))
+            caught_up(red)
+            so_far = [said["what"] for said in red.heard]
+            assert "WasInterrupted" not in so_far and "DidStopRunning" not in so_far, so_far
+            # The policy does see it in the background when it is there.
+            red.do("minimize")
+            assert red.wait("WasInterrupted")["body"][3] == ["video-device-not-available-in-background"]
 
 
 @claim("a broker that was killed and started anew is told everything again, by itself")
 def broker_restarts():
-    with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name) as agent:
-        wait_until("the windows to be known", lambda: "windows" not in unknown(daemon))
+    with on_x11() as (screen, daemon, agent):
+        are_known(daemon)
         for _ in range(3):
             daemon.restart()
-            wait_until("the windows to be known again", lambda: "windows" not in unknown(daemon))
+            are_known(daemon)
         agent.says("it is told everything anew")
-        with DesktopApp(daemon, screen, "red") as red, DesktopApp(daemon, screen, "blue") as blue:
-            red.wait("started"), blue.wait("started")
-            focus(daemon, screen, red, blue)
+        with two_apps(daemon, screen) as apps:
+            focus(daemon, screen, *apps)
 
 
 @claim("a window manager that dies, and an X server that goes away, are said and survived")
 def manager_and_server():
-    with Screen() as screen, desk() as daemon, Agent(daemon, DISPLAY=screen.name) as agent:
-        with DesktopApp(daemon, screen, "red") as red, DesktopApp(daemon, screen, "blue") as blue:
-            red.wait("started"), blue.wait("started")
+    with on_x11() as (screen, daemon, agent):
+        with two_apps(daemon, screen) as (red, blue):
             # One that is killed leaves all it wrote behind; one that is asked to go takes some of it along.
-            for how, app, other in ((signal.SIGKILL, red, blue), (signal.SIGTERM, blue, red)):
+            for count, how, app, other in ((1, signal.SIGKILL, red, blue), (2, signal.SIGTERM, blue, red)):
                 focus(daemon, screen, app, other)
                 before = presences(daemon)
                 screen.stop_manager(how)
-                agent.says("the window manager went away", count=1 if how == signal.SIGKILL else 2)
+                agent.says("the window manager went away", count)
                 assert presences(daemon) == before, "what was known did not stay"
                 screen.start_manager()
-                agent.says("windows: known", count=1 if how == signal.SIGKILL else 2)
+                agent.says("windows: known", count)
                 # Which window a new manager gives the focus to, if any, is its own affair.
                 screen.display.activate(app.window)
             focus(daemon, screen, red, blue)
         screen.stop_manager()
         screen.stop_server()
         agent.says("the X server went away")
-        wait_until("the windows to be unknown", lambda: "windows" in unknown(daemon))
+        are_known(daemon, False)
         screen.start_server(screen.number)
         screen.start_manager()
-        wait_until("the windows of the new server to be known", lambda: "windows" not in unknown(daemon))
+        are_known(daemon)
 
 
 @claim("an X server that is stopped holds up neither the broker's other facts nor camagent's end, running or connecting")
 def stopped_server():
-    with Screen() as screen, desk() as daemon:
+    with Screen() as screen, desk() as daemon, contextlib.ExitStack() as stack:
         with Agent(daemon, DISPLAY=screen.name):
-            wait_until("the windows to be known", lambda: "windows" not in unknown(daemon))
-            screen.server.send_signal(signal.SIGSTOP)
+            are_known(daemon)
+            stack.enter_context(stopped(screen.server.pid))
             daemon.restart()
-            wait_until("the windows to be known again", lambda: "windows" not in unknown(daemon))
+            are_known(daemon)
         with Agent(daemon, DISPLAY=screen.name) as agent:
             # It says this once it has looked everywhere it can.
             agent.says("microphones: ")
-        screen.server.send_signal(signal.SIGCONT)
 
 
 @claim("without X11 camagent says what it does not know, leaves every app in front, and camclient status says it too")
 def nothing_known():
-    with desk() as daemon, Agent(daemon) as agent:
-        agent.says("windows: there is no X11 display")
-        agent.says("microphones: ")
-        assert unknown(daemon) == ["windows", "microphones"], unknown(daemon)
-        status = subprocess.run(
-            [str(PROGRAMS / "camclient"), "status", "--address", daemon.address], capture_output=True, text=True,
-            timeout=PATIENCE)
-        assert "not known: windows, microphones" in status.stdout, status.stdout
-    with desk() as daemon, Agent(daemon, DISPLAY=":0", WAYLAND_DISPLAY="wayland-0") as agent:
-        agent.says("Wayland")
-    with desk() as daemon, Agent(daemon, DISPLAY="localhost:10.0") as agent:
-        agent.says("another machine")
+    with desk() as daemon:
+        with Agent(daemon) as agent:
+            agent.says("windows: there is no X11 display")
+            agent.says("microphones: ")
+            assert unknown(daemon) == ["windows", "microphones"], unknown(daemon)
+            assert "not known: windows, microphones" in camclient(daemon, "status").stdout
+        for words, variables in (("Wayland", {"DISPLAY": ":0", "WAYLAND_DISPLAY": "wayland-0"}),
+                                 ("another machine", {"DISPLAY": "localhost:10.0"})):
+            with Agent(daemon, **variables) as agent:
+                agent.says(words)
 
 
 @claim("camagent --once shows windows, apps and microphones, for people and as JSON; a wrong command line is status 2")
@@ -396,10 +394,7 @@ def once():
         environment = {**os.environ, "DISPLAY": screen.name, "XDG_RUNTIME_DIR": screen.home}
 
         def run(*words, status=0):
-            done = subprocess.run(
-                [PROGRAM, *words], env=environment, capture_output=True, text=True, timeout=PATIENCE)
-            assert done.returncode == status, (words, done)
-            return done
+            return ran(PROGRAM, *words, env=environment, status=status)
 
         def seen():
             return json.loads(run("--once", "--json", "--windows", "x11").stdout)
@@ -424,9 +419,8 @@ def once():
 def printing():
     with Screen() as screen, desk() as daemon, DesktopApp(daemon, screen, "red") as red:
         def start():
-            return subprocess.Popen(
-                [PROGRAM, "--print", "--json", "--windows", "x11", "--microphones", "none", "--display", screen.name],
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
+            return spawn(PROGRAM, "--print", "--json", "--windows", "x11", "--microphones", "none", "--display", screen.name,
+                         stdout=subprocess.PIPE, text=True)
 
         def until(agent, presence, focused):
             for line in agent.stdout:
@@ -441,8 +435,7 @@ def printing():
         until(agent, "fullscreen", True)
         red.do("minimize")
         until(agent, "background", False)
-        agent.send_signal(signal.SIGINT)
-        assert agent.wait(timeout=PATIENCE) == 0
+        assert end(agent, signal.SIGINT) == 0
         agent = start()
         until(agent, "background", False)
         agent.stdout.close()
@@ -452,48 +445,18 @@ def printing():
 
 @claim("an agent is believed for its own user only")
 def own_user_only():
+    needs_root()
     with desk() as daemon:
-        if os.geteuid() != 0:
-            raise Skipped("only root can be another user")
-        os.chmod(daemon.directory, 0o755)
-        os.chmod(daemon.path, 0o666)
-        code = """
-import sys
-sys.path.insert(0, sys.argv[2])
-import os; os.setresuid(65534, 65534, 65534)
-from harness import App, BROKER, Refused, SHELL
-app = App(sys.argv[1])
-app.call(SHELL, "Attach", "s", "agent")
-app.call(SHELL, "PlaceApp", "ssb", "mine", "fullscreen", True)
-for member, signature, *body in (("PlaceApp", "ssb", "red@0", "background", False), ("TakeMicrophone", "s", "red@0")):
-    try:
-        app.call(SHELL, member, signature, *body)
-    except Refused as refused:
-        assert refused.name == "org.camarb.Error.NotTrusted", refused
-    else:
-        raise AssertionError(member)
-try:
-    app.call(SHELL, "AttachPlacing", "saa{sv}", "agent",
-             [{"app": ("s", "red@0"), "presence": ("s", "background"), "focused": ("b", False)}])
-except Refused as refused:
-    assert refused.name == "org.camarb.Error.NotTrusted", refused
-else:
-    raise AssertionError("AttachPlacing")
-assert app.call(SHELL, "ListClients")[0] == [], "another user's clients were told"
-print("done", flush=True)
-sys.stdin.read()
-"""
-        red = daemon.app("red")
-        red.session().start()
-        red.wait("DidStartRunning")
-        with open(daemon.directory / "other.log", "w+") as log:
-            other = subprocess.Popen(
-                ["/usr/bin/python3", "-B", "-c", code, daemon.address, str(ROOT / "Tests" / "interop")],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, preexec_fn=die_with_parent)
-            said = other.stdout.readline()
-            assert said == "done\n", (daemon.directory / "other.log").read_text()
-            # Its own attaching says nothing about this user, whose windows stay unknown and whose apps in front.
-            assert list(presences(daemon).values()) == [("fullscreen", False)], presences(daemon)
-            assert "windows" in unknown(daemon)
-            other.communicate()
-        assert "WasInterrupted" not in red.names(), red.names()
+        red, _ = daemon.running("red")
+        other = daemon.app(user=USER)
+        other.call(SHELL, "Attach", "s", "agent")
+        other.place("mine", "fullscreen", True)
+        there = [{"app": ("s", "red@0"), "presence": ("s", "background"), "focused": ("b", False)}]
+        for call in (("PlaceApp", "ssb", "red@0", "background", False), ("TakeMicrophone", "s", "red@0"),
+                     ("AttachPlacing", "saa{sv}", "agent", there)):
+            refused(lambda: other.call(SHELL, *call), error="NotTrusted")
+        assert other.call(SHELL, "ListClients")[0] == [], "another user's clients were told"
+        # Its own attaching says nothing about this user, whose windows stay unknown and whose apps in front.
+        assert list(presences(daemon).values()) == [("fullscreen", False)], presences(daemon)
+        assert "windows" in unknown(daemon)
+        red.is_not_told("WasInterrupted")

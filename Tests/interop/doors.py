@@ -1,18 +1,19 @@
 """`camclient apps`: which programs use cameras, by which door, and the user's list that the V4L2 door reads."""
-import json, os, pathlib, shutil, subprocess, tempfile
+import json, os, shutil
 
-from harness import PATIENCE, PROGRAMS, ROOT, as_other, claim
+from harness import PATIENCE, PROGRAMS, ROOT, Folder, claim, ran, spawn
 
 # Nobody in particular; root has other commands.
 USER = 61234
+SEES = '#include <stdio.h>\nint main(void) { return puts("/dev/video0") < 0; }'
 
 
 class Home:
     """A user's folders with programs of his own: what he starts finds these and no others."""
 
     def __enter__(self):
-        self.folder = tempfile.TemporaryDirectory(prefix="camarb-doors.")
-        self.root = pathlib.Path(self.folder.name)
+        self.folder = Folder()
+        self.root = self.folder.__enter__()
         self.bin, self.data = self.root / "bin", self.root / "data" / "applications"
         self.list = self.root / "config" / "camarb" / "apps"
         for folder in (self.bin, self.data, self.root / "config"):
@@ -28,7 +29,7 @@ class Home:
     def built(self, name, *flags, text="int main(void) { return 0; }"):
         source = self.root / f"{name}.c"
         source.write_text(text)
-        subprocess.run(["gcc", "-o", self.bin / name, source, *flags], check=True, timeout=PATIENCE)
+        ran("gcc", "-o", self.bin / name, source, *flags)
         return self.bin / name
 
     def script(self, name, text):
@@ -44,31 +45,31 @@ class Home:
         for path in (self.root, *self.root.rglob("*")):
             os.chown(path, USER, USER, follow_symlinks=False)
 
+    def run(self, by, *words, **options):
+        """Has `by` run camclient apps in this home."""
+        return by(f"/proc/self/fd/{self.program}", "apps", *words, pass_fds=[self.program], env={
+            "HOME": str(self.root), "XDG_CONFIG_HOME": str(self.root / "config"), "XDG_DATA_HOME": str(self.root / "data"),
+            "XDG_DATA_DIRS": str(self.root), "PATH": str(self.bin), "LC_ALL": "C.UTF-8", "COLUMNS": "200"}, **options)
+
     def apps(self, *words, status=0, user=USER):
         self.owned()
-        environment = {
-            "HOME": str(self.root), "XDG_CONFIG_HOME": str(self.root / "config"), "XDG_DATA_HOME": str(self.root / "data"),
-            "XDG_DATA_DIRS": str(self.root), "PATH": str(self.bin), "LC_ALL": "C.UTF-8", "COLUMNS": "200",
-        }
-        done = subprocess.run(
-            [f"/proc/self/fd/{self.program}", "apps", *words], env=environment, pass_fds=[self.program],
-            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE * 2, **as_other(user))
-        assert done.returncode == status, f"apps {words} ended with {done.returncode}, not {status}: {done.stdout}{done.stderr}"
-        return done
+        return self.run(ran, *words, status=status, user=user)
 
     def listed(self):
         return {row["program"]: row for row in map(json.loads, self.apps("--json").stdout.splitlines())}
+
+    def holds(self, text):
+        assert self.list.read_text() == text, self.list.read_text()
 
 
 @claim("camclient apps lists programs that use cameras by what their files and desktops say, and none that do not")
 def list_programs():
     with Home() as home:
-        home.built("viewer", text='#include <stdio.h>\nint main(void) { return puts("/dev/video0") < 0; }')
-        home.built("plain")
-        home.built("meeting")
-        home.built("lonely", "-static", text='#include <stdio.h>\nint main(void) { return puts("/dev/video0") < 0; }')
-        home.built("mighty", text='#include <stdio.h>\nint main(void) { return puts("/dev/video0") < 0; }').chmod(0o4755)
-        home.built("cheese")
+        home.built("viewer", text=SEES)
+        for name in ("plain", "meeting", "cheese"):
+            home.built(name)
+        home.built("lonely", "-static", text=SEES)
+        home.built("mighty", text=SEES)
         home.built("asking", "-I", ROOT / "clients/libcamarb", "-L", ROOT / "clients/.build", "-lcamarb",
                    text="#include <camarb.h>\nint main(void) { return camarb_version() == 0; }")
         home.script("seer", "#!/usr/bin/python3 -B\nimport cv2\ncv2.VideoCapture(0)\n")
@@ -99,28 +100,28 @@ def list_programs():
 @claim("camclient apps on and off edit the user's list as the door reads it, and leave remarks where they are")
 def edit_list():
     with Home() as home:
-        program = home.built("viewer", text='#include <stdio.h>\nint main(void) { return puts("/dev/video0") < 0; }')
+        program, link = home.built("viewer", text=SEES), home.bin / "link"
         home.desktop("org.example.Viewer", Name="Viewer", Exec="viewer", Keywords="camera;")
         said = home.apps("on", "viewer").stderr
         assert "next login" in said, said
-        assert home.list.read_text() == "viewer\n" and home.listed()["viewer"]["v4l2"] == "on"
-        home.list.write_text("# mine\n  viewer  \n\nother\n")
-        home.apps("on", "viewer", "org.example.Viewer", str(program))
-        assert home.list.read_text() == "# mine\n  viewer  \n\nother\n", "what is on was written again"
-        home.apps("off", "org.example.Viewer")
-        assert home.list.read_text() == "# mine\n\nother\n", home.list.read_text()
-        # By the path, behind a link: the door compares it with where the program lies.
-        (home.bin / "link").symlink_to(program)
-        home.apps("on", str(home.bin / "link"))
-        assert home.list.read_text() == f"# mine\n\nother\n{os.path.realpath(program)}\n"
-        home.apps("off", "viewer")
-        assert home.list.read_text() == "# mine\n\nother\n"
-        home.apps("on", "--all")
-        assert home.list.read_text() == "# mine\n\nother\n*\n" and home.listed()["viewer"]["v4l2"] == "on"
+        home.holds("viewer\n")
+        assert home.listed()["viewer"]["v4l2"] == "on"
+        home.list.write_text(written := "# mine\n  viewer  \n\nother\n")
+        link.symlink_to(program)
+        for words, holds in (
+                # What is on is not written again.
+                (("on", "viewer", "org.example.Viewer", program), written), (("off", "org.example.Viewer"), "# mine\n\nother\n"),
+                # By the path, behind a link: the door compares it with where the program lies.
+                (("on", link), f"# mine\n\nother\n{os.path.realpath(program)}\n"), (("off", "viewer"), "# mine\n\nother\n"),
+                (("on", "--all"), "# mine\n\nother\n*\n")):
+            home.apps(*words)
+            home.holds(holds)
+        assert home.listed()["viewer"]["v4l2"] == "on"
         said = home.apps("off", "viewer", status=1).stderr
         assert "by the line *" in said, said
         home.apps("off", "--all")
-        assert home.list.read_text() == "# mine\n\n" and home.listed()["viewer"]["v4l2"] == "off"
+        home.holds("# mine\n\n")
+        assert home.listed()["viewer"]["v4l2"] == "off"
         # A list that lies elsewhere stays there.
         elsewhere = home.root / "settings"
         elsewhere.write_text("")
@@ -139,13 +140,13 @@ def refusals():
         for words, status, says in (
                 (["lonely"], 1, "it is static"), (["seer"], 1, "a script of python3"), (["*"], 2, "For all: --all"),
                 (["#x"], 2, "cannot stand in the list"), (["a\nb"], 2, "cannot stand in the list"), ([], 2, "Name programs"),
-                (["x", "--all"], 2, "Name programs"), ([str(home.bin / "absent")], 5, "cannot be found")):
+                (["x", "--all"], 2, "Name programs"), ([home.bin / "absent"], 5, "cannot be found")):
             said = home.apps("on", *words, status=status).stderr
             assert says in said, said
             assert not home.list.exists() or home.list.read_text() == "", f"{words} changed the list"
         # What is not installed may be on before it is.
         assert "not in $PATH" in home.apps("on", "later").stderr
-        assert home.list.read_text() == "later\n"
+        home.holds("later\n")
         # A folder that cannot be written says so.
         home.apps("off", "--all")
         shutil.rmtree(home.list.parent)
@@ -157,11 +158,7 @@ def refusals():
 def at_once():
     with Home() as home:
         home.owned()
-        environment = {"HOME": str(home.root), "XDG_CONFIG_HOME": str(home.root / "config"), "PATH": str(home.bin),
-                       "XDG_DATA_DIRS": str(home.root)}
-        running = [subprocess.Popen([f"/proc/self/fd/{home.program}", "apps", "on", f"app{number}"], env=environment,
-                                    pass_fds=[home.program], stderr=subprocess.DEVNULL, **as_other(USER))
-                   for number in range(8)]
+        running = [home.run(spawn, "on", f"app{number}", user=USER, log=os.devnull) for number in range(8)]
         assert [process.wait(timeout=PATIENCE * 2) for process in running] == [0] * 8
         assert sorted(home.list.read_text().split()) == [f"app{number}" for number in range(8)], home.list.read_text()
 

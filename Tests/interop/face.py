@@ -1,6 +1,6 @@
 """What the user sees of the cameras and says about apps: camagent between a session bus with a panel, a notification server
 and a permission store on one side, and a broker on the other."""
-import contextlib, os, pwd, tempfile, time
+import contextlib, os, pwd, time
 
 from jeepney import DBusAddress, HeaderFields, new_method_call, new_signal
 from jeepney.io.blocking import open_dbus_connection
@@ -8,10 +8,12 @@ from jeepney.io.blocking import open_dbus_connection
 import ask
 from desktop import Agent, desk
 from false_broker import FalseBroker, use
-from harness import PATIENCE, SHELL, Refused, Skipped, claim, wait_until
+from harness import PATIENCE, SHELL, Refused, claim, needs_root, refused, wait_until
 from message_bus import BUS, Bus
-from session_bus import Notifications, Panel, Store, Watcher
+from session_bus import ITEM, Notifications, Panel, Store, Watcher
 
+CAUSE = "video-device-in-use-by-another-client"
+ON, OFF = "Turn privacy on: no camera for your apps", "Turn privacy off"
 HELD = use("front", "Front camera", "red", own=True, since=1_700_000_000_000_000)
 WAITED = use("front", "Front camera", "blue", own=True, waiting=[("red_one", 1_700_000_000_000_000)])
 
@@ -27,6 +29,30 @@ def panel(bus, watcher):
     return Panel(bus, watcher.items[-1])
 
 
+@contextlib.contextmanager
+def shown(*used):
+    """What a false broker says of cameras, in a panel."""
+    with Bus() as bus, Watcher(bus) as watcher, FalseBroker() as broker, agent(broker, bus):
+        broker.uses(*used)
+        with panel(bus, watcher) as face:
+            yield broker, watcher, face
+
+
+@contextlib.contextmanager
+def notified(*capabilities):
+    """A false broker, and a notification server that hears of what it says; the agent that asks and tells."""
+    with Bus() as bus, Notifications(bus, *capabilities) as server, FalseBroker() as broker, agent(broker, bus) as face:
+        yield bus, server, broker, face
+
+
+def asks(broker, number, app, seconds=30, vouched=False, program="/usr/bin/python3"):
+    broker.signal("Question", "usbssu", number, app, vouched, program, "Front camera", seconds)
+
+
+def cuts(broker, app, by="", cause=CAUSE):
+    broker.signal("RecordingCut", "ssss", app, "front", by, cause)
+
+
 @claim("while a camera is in use the panel has an item that says which app has it, since when and which ones wait, and no longer")
 def indicator():
     with Bus() as bus, Watcher(bus) as watcher, FalseBroker() as broker, agent(broker, bus):
@@ -36,80 +62,69 @@ def indicator():
         with panel(bus, watcher) as face:
             shown = face.properties()
             assert (shown["Category"], shown["Id"], shown["Status"]) == ("Hardware", "camarb", "Active"), shown
-            assert shown["IconName"] == "camera-video-symbolic" and shown["Menu"] == "/MenuBar", shown
-            assert shown["ItemIsMenu"] is True, shown
-            icon, pixels, title, text = shown["ToolTip"]
-            assert title == "A camera is in use" and text == "red has Front camera since 2023-11-14 22:13", shown
+            assert shown["IconName"] == "camera-video-symbolic" and shown["Menu"] == "/MenuBar" and shown["ItemIsMenu"] is True, shown
+            assert shown["ToolTip"][2:] == ("A camera is in use", "red has Front camera since 2023-11-14 22:13"), shown
             labels = [label for _, label in face.lines()]
-            assert labels == ["red has Front camera since 2023-11-14 22:13", "-", "Stop red",
-                              "Turn privacy on: no camera for your apps"], labels
-            (kept,) = [id for id, label in face.lines() if label == "Turn privacy on: no camera for your apps"]
-            before = face.menu_call("GetLayout", "iias", 0, 0, [])[0]
+            assert labels == ["red has Front camera since 2023-11-14 22:13", "-", "Stop red", ON], labels
+            kept, before = face.line(ON), face.menu_call("GetLayout", "iias", 0, 0, [])[0]
             broker.uses(WAITED)
             wait_until("the change", lambda: face.line("Stop red__one"))
             labels = [label for _, label in face.lines()]
             # Two underscores are one to be read; a time that is not known is not made up.
-            assert labels[:2] == ["blue has Front camera",
-                                  "red__one waits for Front camera since 2023-11-14 22:13"], labels
+            assert labels[:2] == ["blue has Front camera", "red__one waits for Front camera since 2023-11-14 22:13"], labels
             assert labels[3:5] == ["Stop blue", "Stop red__one"], labels
-            assert face.line("Turn privacy on: no camera for your apps") == kept, "a line has another number now"
+            assert face.line(ON) == kept, "a line has another number now"
             assert face.menu_call("GetLayout", "iias", 0, 0, [])[0] > before, "the menu's revision stays"
             broker.uses(use("front", "Front <b>", "red", recording=True), use("back", "Back", "another user's app"))
             wait_until("recording", lambda: face.properties()["IconName"] == "media-record-symbolic")
             text = face.properties()["ToolTip"][3]
             assert text == "red has Front &lt;b&gt; and records\nAnother user's app has Back", text
-            assert "Stop red" not in [label for _, label in face.lines()], "another user's app has a line to stop it"
+            assert not face.line("Stop red"), "another user's app has a line to stop it"
         broker.uses()
         wait_until("the item to leave", lambda: not watcher.items)
 
 
 @claim("stop and privacy in the panel's menu reach the broker, and a number that no line has is an error")
 def clicking():
-    with Bus() as bus, Watcher(bus) as watcher, FalseBroker() as broker, agent(broker, bus):
-        broker.uses(HELD)
-        with panel(bus, watcher) as face:
-            stop = face.line("Stop red")
-            face.click(stop)
-            broker.wait("StopApp", (f"red@{os.getuid()}",))
-            face.click(face.line("Turn privacy on: no camera for your apps"))
-            broker.wait("SetOwnPrivacy", (True,))
-            wait_until("privacy to be shown", lambda: face.line("Turn privacy off"))
-            # A line to be read does nothing, and neither does pointing at one.
-            face.click(face.lines()[0][0])
-            face.menu_call("Event", "isvu", stop, "hovered", ("s", ""), 0)
-            broker.uses(use("front", "Front camera", "blue", own=True))
-            wait_until("the other holder", lambda: face.line("Stop blue"))
-            for member, signature, *body in (
-                ("Event", "isvu", stop, "clicked", ("s", ""), 0), ("GetLayout", "iias", stop, -1, []),
-                ("GetProperty", "is", stop, "label"), ("AboutToShow", "i", stop), ("AboutToShow", "i", -1),
-                ("AboutToShowGroup", "ai", [stop, 99999]), ("GetGroupProperties", "aias", [stop], []),
-                ("EventGroup", "a(isvu)", [(stop, "clicked", ("s", ""), 0)]),
+    with shown(HELD) as (broker, _, face):
+        stop = face.line("Stop red")
+        face.click(stop)
+        broker.wait("StopApp", (f"red@{os.getuid()}",))
+        face.click(face.line(ON))
+        broker.wait("SetOwnPrivacy", (True,))
+        wait_until("privacy to be shown", lambda: face.line(OFF))
+        # A line to be read does nothing, and neither does pointing at one.
+        face.click(face.lines()[0][0])
+        face.menu_call("Event", "isvu", stop, "hovered", ("s", ""), 0)
+        broker.uses(use("front", "Front camera", "blue", own=True))
+        there = wait_until("the other holder", lambda: face.line("Stop blue"))
+
+        def clicked(*ids):
+            return [(id, "clicked", ("s", ""), 0) for id in ids]
+
+        for call in (
+                ("Event", "isvu", *clicked(stop)[0]), ("GetLayout", "iias", stop, -1, []), ("GetProperty", "is", stop, "label"),
+                ("AboutToShow", "i", stop), ("AboutToShow", "i", -1), ("AboutToShowGroup", "ai", [stop, 99999]),
+                ("GetGroupProperties", "aias", [stop], []), ("EventGroup", "a(isvu)", clicked(stop)),
                 ("GetGroupProperties", "aias", list(range(10_000)), []), ("Event", "s", "clicked"), ("Fly", "i", 1),
-                ("EventGroup", "a(isvu)", [(id, "clicked", ("s", ""), 0) for id in range(10_000)]),
-            ):
-                try:
-                    face.menu_call(member, signature, *body)
-                except Refused:
-                    continue
-                raise AssertionError(f"{member}{body} was answered")
-            # Those that are there are answered among those that are not.
-            there = face.line("Stop blue")
-            (found,) = face.menu_call("GetGroupProperties", "aias", [stop, there], ["label"])
-            assert found == [(there, {"label": ("s", "Stop blue")})], found
-            assert face.menu_call("AboutToShowGroup", "ai", [stop, there]) == ([], [stop])
-            assert face.menu_call("EventGroup", "a(isvu)", [
-                (stop, "clicked", ("s", ""), 0), (there, "clicked", ("s", ""), 0)]) == ([stop],)
-            broker.wait("StopApp", (f"blue@{os.getuid()}",))
-            assert len(broker.said("StopApp")) == 2, broker.said("StopApp")
-            # Privacy is shown with nobody at a camera, too. It is the broker's to keep: somebody may have turned it off meanwhile.
-            broker.uses()
-            wait_until("privacy alone", lambda: face.properties()["IconName"] == "camera-disabled-symbolic")
-            broker.stop()
-            broker.private, broker.calls = False, []
-            broker.uses(HELD)
-            broker.start()
-            wait_until("the switch to be off again", lambda: face.line("Turn privacy on: no camera for your apps"))
-            assert not broker.said("SetOwnPrivacy"), broker.calls
+                ("EventGroup", "a(isvu)", clicked(*range(10_000)))):
+            refused(lambda: face.menu_call(*call))
+        # Those that are there are answered among those that are not.
+        (found,) = face.menu_call("GetGroupProperties", "aias", [stop, there], ["label"])
+        assert found == [(there, {"label": ("s", "Stop blue")})], found
+        assert face.menu_call("AboutToShowGroup", "ai", [stop, there]) == ([], [stop])
+        assert face.menu_call("EventGroup", "a(isvu)", clicked(stop, there)) == ([stop],)
+        broker.wait("StopApp", (f"blue@{os.getuid()}",))
+        assert len(broker.said("StopApp")) == 2, broker.said("StopApp")
+        # Privacy is shown with nobody at a camera, too. It is the broker's to keep: somebody may have turned it off meanwhile.
+        broker.uses()
+        wait_until("privacy alone", lambda: face.properties()["IconName"] == "camera-disabled-symbolic")
+        broker.stop()
+        broker.private, broker.calls = False, []
+        broker.uses(HELD)
+        broker.start()
+        wait_until("the switch to be off again", lambda: face.line(ON))
+        assert not broker.said("SetOwnPrivacy"), broker.calls
 
 
 @claim("the item registers with a panel that comes later, and with the next one; a bus that is restarted gets it anew")
@@ -118,9 +133,8 @@ def panels():
         broker.uses(HELD)
         face.says("no panel shows status icons")
         for _ in range(2):
-            with Watcher(bus) as watcher:
-                with panel(bus, watcher) as shown:
-                    assert shown.properties()["Title"] == "A camera is in use"
+            with Watcher(bus) as watcher, panel(bus, watcher) as shown:
+                assert shown.properties()["Title"] == "A camera is in use"
         bus.stop()
         face.says("the session bus has ended the connection")
         bus.start()
@@ -131,29 +145,26 @@ def panels():
 
 @claim("a cut recording is told at once, those of the next ten seconds in one notification that takes its place")
 def cut():
-    cause = "video-device-in-use-by-another-client"
     with (Bus() as bus, Watcher(bus) as watcher, Notifications(bus, "body", "body-markup", "actions") as server,
-          FalseBroker() as broker):
-        with agent(broker, bus):
-            # The server is known, and so is the camera's name.
-            broker.wait("WatchQuestions", (True,))
-            broker.uses(HELD)
-            wait_until("the use to be shown", lambda: watcher.items)
-            broker.signal("RecordingCut", "ssss", "r<e>d", "front", "blue", cause)
-            first = server.wait("cut")
-            assert first.summary == "A recording was cut" and first.replaces == 0, first
-            assert first.body == ("The recording of r&lt;e&gt;d with Front camera was cut: blue has the camera now. "
-                                  "What was recorded until then is kept."), first
-            assert first.hints["urgency"] == ("y", 1) and first.actions == [], first
-            for number in range(50):
-                broker.signal("RecordingCut", "ssss", f"app{number}", "front", "", cause)
-            second = server.wait("46 more times")
-            assert second.replaces == first.id and "app3" in second.body and "app4" not in second.body, second
-            assert len(server.shown) == 2, server.shown
+          FalseBroker() as broker, agent(broker, bus)):
+        # The server is known, and so is the camera's name.
+        broker.wait("WatchQuestions", (True,))
+        broker.uses(HELD)
+        wait_until("the use to be shown", lambda: watcher.items)
+        cuts(broker, "r<e>d", "blue")
+        first = server.wait("cut")
+        assert first.summary == "A recording was cut" and first.replaces == 0, first
+        assert first.body == ("The recording of r&lt;e&gt;d with Front camera was cut: blue has the camera now. "
+                              "What was recorded until then is kept."), first
+        assert first.hints["urgency"] == ("y", 1) and first.actions == [], first
+        for number in range(50):
+            cuts(broker, f"app{number}")
+        second = server.wait("46 more times")
+        assert second.replaces == first.id and "app3" in second.body and "app4" not in second.body, second
+        assert len(server.shown) == 2, server.shown
     # Without markup it is the text itself.
-    with Bus() as bus, Notifications(bus, "body") as server, FalseBroker() as broker, agent(broker, bus):
-        broker.uses(use("front", "Front & back", "another user's app",
-                        waiting=[("r<e>d", time.time_ns() // 1000 - 6_000_000)]))
+    with notified("body") as (_, server, broker, _):
+        broker.uses(use("front", "Front & back", "another user's app", waiting=[("r<e>d", time.time_ns() // 1000 - 6_000_000)]))
         told = server.wait("r<e>d waits")
         assert told.body == "r<e>d waits for Front & back, which another user's app has.", told
 
@@ -161,30 +172,28 @@ def cut():
 @claim("an answer that somebody else gave for an app is a notification that names who gave it, and stays when others come; "
        "it is not hidden behind them, and a server that comes later shows it")
 def answered_by_others():
-    with Bus() as bus, FalseBroker() as broker:
-        with agent(broker, bus):
-            broker.wait("ListUse")
-            broker.signal("AnswerChanged", "sbssus", "Sp\u202e<y", False, "allow", "python3", 4711, "/opt/evil/python3")
-            with Notifications(bus, "body", "body-markup", "actions") as server:
-                first = server.wait("cameras")
-                assert first.summary == "An app was allowed to use cameras" and first.replaces == 0, first
-                assert first.body == ("“Sp &lt;y”, a name that nobody vouches for, may use cameras from now on: "
-                                      "“python3” (process 4711, /opt/evil/python3) said so."), first
-                cause = "video-device-in-use-by-another-client"
-                for number in range(9):
-                    broker.signal("RecordingCut", "ssss", f"app{number}", "front", "", cause)
-                broker.signal("AnswerChanged", "sbssus", "Zoom", True, "deny", "another user's app", 0, "")
-                second = server.wait("Zoom")
-                assert second.replaces == 0, "who answered is not to be seen any more"
-                assert "“Zoom” may use no camera from now on: another user's app said so." in second.body, second
-                assert "6 more times" in second.body and "app2" in second.body and "app3" not in second.body, second
+    with Bus() as bus, FalseBroker() as broker, agent(broker, bus):
+        broker.wait("ListUse")
+        broker.signal("AnswerChanged", "sbssus", "Sp\u202e<y", False, "allow", "python3", 4711, "/opt/evil/python3")
+        with Notifications(bus, "body", "body-markup", "actions") as server:
+            first = server.wait("cameras")
+            assert first.summary == "An app was allowed to use cameras" and first.replaces == 0, first
+            assert first.body == ("“Sp &lt;y”, a name that nobody vouches for, may use cameras from now on: "
+                                  "“python3” (process 4711, /opt/evil/python3) said so."), first
+            for number in range(9):
+                cuts(broker, f"app{number}")
+            broker.signal("AnswerChanged", "sbssus", "Zoom", True, "deny", "another user's app", 0, "")
+            second = server.wait("Zoom")
+            assert second.replaces == 0, "who answered is not to be seen any more"
+            assert "“Zoom” may use no camera from now on: another user's app said so." in second.body, second
+            assert "6 more times" in second.body and "app2" in second.body and "app3" not in second.body, second
 
 
 @claim("a question is a notification with two buttons, whose server alone is believed, and which goes when it is over")
 def questions():
-    with Bus() as bus, Notifications(bus, "actions", "body") as server, FalseBroker() as broker, agent(broker, bus):
+    with notified("actions", "body") as (bus, server, broker, _):
         broker.wait("WatchQuestions", (True,))
-        broker.signal("Question", "usbssu", 7, "Zoom", False, "/usr/bin/python3", "Front camera", 30)
+        asks(broker, 7, "Zoom")
         asked = server.wait("“Zoom”")
         assert asked.summary == "May “Zoom” use cameras?", asked
         assert "nobody vouches for the name" in asked.body and "/usr/bin/python3" in asked.body, asked
@@ -193,27 +202,23 @@ def questions():
         assert asked.time == 30_000, asked
         # Another program on the bus says to camagent alone that the button was pressed.
         forger = open_dbus_connection(bus=bus.address, auth_timeout=PATIENCE)
-        names = forger.send_and_get_reply(
-            new_method_call(DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus"),
-                            "ListNames"), timeout=PATIENCE).body[0]
+        names = forger.send_and_get_reply(new_method_call(BUS, "ListNames"), timeout=PATIENCE).body[0]
         for name in (name for name in names if name.startswith(":") and name != forger.unique_name):
             signal = new_signal(DBusAddress(server.path, interface=server.name), "ActionInvoked", "us", (asked.id, allow))
             signal.header.fields[HeaderFields.destination] = name
             forger.send(signal)
         forger.close()
-        # What is no answer, a notification that is not this one, and nonsense.
-        server.emit("ActionInvoked", "us", asked.id, "default")
-        server.emit("ActionInvoked", "us", asked.id + 1, allow)
-        # Somebody put a notification in the place of this one, with buttons that a question might have.
-        server.emit("ActionInvoked", "us", asked.id, "allow")
-        server.emit("ActionInvoked", "s", "allow")
+        # What is no answer, a notification that is not this one, one that somebody put in its place, with buttons that a question might
+        # have, and nonsense.
+        for signature, *body in (("us", asked.id, "default"), ("us", asked.id + 1, allow), ("us", asked.id, "allow"), ("s", "allow")):
+            server.emit("ActionInvoked", signature, *body)
         server.emit("NotificationClosed", "uu", asked.id, 2)
         server.press(asked, "Deny")
         broker.wait("AnswerQuestion")
         assert broker.said("AnswerQuestion") == [(7, "deny")], broker.said("AnswerQuestion")
         broker.signal("QuestionEnded", "us", 7, "deny")
         wait_until("the notification to be closed", lambda: asked.id in server.closed)
-        broker.signal("Question", "usbssu", 8, "org.example.Vouched", True, "", "Front camera", 12)
+        asks(broker, 8, "org.example.Vouched", 12, vouched=True, program="")
         asked = server.wait("org.example.Vouched")
         assert asked.key("Allow") != allow, "the next question's buttons can be known from this one's"
         assert "vouches" not in asked.body and "program" not in asked.body and asked.time == 12_000, asked
@@ -225,7 +230,7 @@ def questions():
         with Notifications(bus, "actions") as buttons:
             wait_until("questions to be wanted again", lambda: broker.said("WatchQuestions").count((True,)) == 2)
             assert broker.said("WatchQuestions") == [(True,), (False,), (True,)], broker.said("WatchQuestions")
-            broker.signal("Question", "usbssu", 8, "org.example.Vouched", True, "", "Front camera", 9)
+            asks(broker, 8, "org.example.Vouched", 9, vouched=True, program="")
             buttons.press(buttons.wait("org.example.Vouched"), "Allow")
             broker.wait("AnswerQuestion", (8, "allow"))
 
@@ -283,23 +288,21 @@ def no_is_kept():
             broker.holds = {"StopApp"}
             face.click(face.line("Stop red"))
             broker.wait("StopApp")
-            broker.signal("Question", "usbssu", 7, "Zoom", False, "/usr/bin/python3", "Front camera", 30)
+            asks(broker, 7, "Zoom")
             asked = server.wait("“Zoom”")
             # It hears what camagent hears: what has come here, the bus has sent there, too.
-            listener = open_dbus_connection(bus=bus.address, auth_timeout=PATIENCE)
-            listener.send_and_get_reply(
-                new_method_call(BUS, "AddMatch", "s", ("type='signal',member='ActionInvoked'",)), timeout=PATIENCE)
-            # More than may wait, of which some may be refused.
-            for line in [face.line("Turn privacy on: no camera for your apps"), face.line("Stop red")] * 40:
-                with contextlib.suppress(Refused):
-                    face.click(line)
-            server.press(asked, "Allow")
-            server.press(asked, "Deny")
-            server.press(asked, "Allow")
-            pressed = 0
-            while pressed < 3:
-                pressed += listener.receive(timeout=PATIENCE).header.fields[HeaderFields.member] == "ActionInvoked"
-            listener.close()
+            with open_dbus_connection(bus=bus.address, auth_timeout=PATIENCE) as listener:
+                listener.send_and_get_reply(
+                    new_method_call(BUS, "AddMatch", "s", ("type='signal',member='ActionInvoked'",)), timeout=PATIENCE)
+                # More than may wait, of which some may be refused.
+                for line in [face.line(ON), face.line("Stop red")] * 40:
+                    with contextlib.suppress(Refused):
+                        face.click(line)
+                for label in ("Allow", "Deny", "Allow"):
+                    server.press(asked, label)
+                pressed = 0
+                while pressed < 3:
+                    pressed += listener.receive(timeout=PATIENCE).header.fields[HeaderFields.member] == "ActionInvoked"
             # And camagent has read it, when it answers what came behind it.
             face.lines()
             store.set({"org.denied": ["no"]})
@@ -318,31 +321,23 @@ def hostile_desktop():
         with Notifications(bus, "actions") as server, agent(broker, bus) as face:
             broker.wait("WatchQuestions", (True,))
             server.nonsense = {"Notify": ("s", ("no number",)), "GetCapabilities": ("ai", ([1, 2],))}
-            broker.signal("Question", "usbssu", 1, "red", True, "", "Front", 30)
+            asks(broker, 1, "red")
             server.wait("“red”")
             broker.signal("QuestionEnded", "us", 1, "late")
             # A broker's nonsense ends that connection only.
             broker.uses(HELD)
             with panel(bus, watcher) as shown:
-                (unique,) = shown.connection.send_and_get_reply(new_method_call(
-                    DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus"),
-                    "GetNameOwner", "s", (shown.item,)), timeout=PATIENCE).body
+                (unique,) = shown.connection.send_and_get_reply(
+                    new_method_call(BUS, "GetNameOwner", "s", (shown.item,)), timeout=PATIENCE).body
                 assert unique.startswith(":"), unique
-                for path, interface, member, signature, *body in (
-                    ("/StatusNotifierItem", "org.kde.StatusNotifierItem", "Fly", None),
-                    ("/StatusNotifierItem", "org.example.Other", "Activate", "ii", 0, 0),
-                    ("/nowhere", "org.kde.StatusNotifierItem", "Activate", "ii", 0, 0),
-                    ("/StatusNotifierItem", "org.freedesktop.DBus.Properties", "Get", "s", "x"),
-                    ("/StatusNotifierItem", "org.freedesktop.DBus.Properties", "Get", "ss", "org.kde.StatusNotifierItem", "x"),
-                    ("/StatusNotifierItem", "org.freedesktop.DBus.Properties", "GetAll", "s", "org.example.Other"),
-                    ("/StatusNotifierItem", "org.freedesktop.DBus.Properties", "Set", "ssv", "a", "b", ("s", "c")),
-                ):
-                    try:
-                        shown.call(path, interface, member, signature, *body)
-                    except Refused:
-                        continue
-                    raise AssertionError(f"{interface}.{member}{body} was answered")
-                for path in ("/StatusNotifierItem", "/MenuBar"):
+                item, properties = "/StatusNotifierItem", "org.freedesktop.DBus.Properties"
+                for call in (
+                        (item, ITEM, "Fly"), (item, "org.example.Other", "Activate", "ii", 0, 0),
+                        ("/nowhere", ITEM, "Activate", "ii", 0, 0), (item, properties, "Get", "s", "x"),
+                        (item, properties, "Get", "ss", ITEM, "x"),
+                        (item, properties, "GetAll", "s", "org.example.Other"), (item, properties, "Set", "ssv", "a", "b", ("s", "c"))):
+                    refused(lambda: shown.call(*call))
+                for path in (item, "/MenuBar"):
                     (xml,) = shown.call(path, "org.freedesktop.DBus.Introspectable", "Introspect")
                     assert xml.count("<interface ") == 1 and "<method " in xml, xml
             # Longer than anything of a desktop's: that connection ends, and the next one is there soon.
@@ -366,16 +361,14 @@ def switched_off():
         broker.wait("ListUse")
         face.says("cannot connect to the session bus at /nonexistent/bus")
         broker.uses(HELD)
-        broker.signal("RecordingCut", "ssss", "red", "front", "", "system-sleep")
+        cuts(broker, "red", cause="system-sleep")
         wait_until("the use to be read", lambda: len(broker.said("ListUse")) > 1)
     words = [f"--{part}=none" for part in ("indicator", "notifications", "questions", "permission-store")]
-    with Bus() as bus, Watcher(bus) as watcher, Notifications(bus, "actions") as server, Store(bus, a=["no"]) as store:
-        for off in range(4):
+    with Bus() as bus, Watcher(bus) as watcher, Notifications(bus, "actions") as server, Store(bus, a=["no"]):
+        for on in words:
             # All but one of them are switched off, and the last one shows that it came so far.
-            on = words[off]
             with FalseBroker() as broker, agent(broker, bus, *(word for word in words if word != on)):
                 broker.uses(use("front", "Front", "blue", own=True, waiting=[("red", time.time_ns() // 1000 - 9_000_000)]))
-                shown, looked = len(server.shown), store.looked
                 if "indicator" in on:
                     wait_until("an item", lambda: watcher.items)
                 elif "notifications" in on:
@@ -395,13 +388,13 @@ def switched_off():
 
 
 @claim("where somebody else speaks for the user, camagent says what was refused once, and goes on asking")
-def refused():
+def role_is_taken():
     with Bus() as bus, Notifications(bus, "actions"), FalseBroker() as broker:
         broker.refuses = {"ListUse", "WatchQuestions", "SetDenied"}
         with agent(broker, bus) as face:
             face.says("the broker refused to say which app has which camera: somebody else speaks")
             broker.wait("WatchQuestions", (True,))
-            broker.signal("Question", "usbssu", 1, "red", True, "", "Front", 30)
+            asks(broker, 1, "red")
             broker.refuses = set()
             wait_until("the next asking", lambda: broker.said("WatchQuestions").count((True,)) > 1)
             broker.signal("Displaced", "ss", "ask", "process 1 (terminal)")
@@ -409,60 +402,47 @@ def refused():
 
 
 @contextlib.contextmanager
-def whole(bus, *words, policy="desktop"):
+def whole(bus):
     """A broker with a camera, and an agent that speaks for its user: it is asked, by a server with buttons."""
-    with desk(policy=policy) as daemon, Notifications(bus, "actions", "body") as server:
-        with agent(daemon, bus, *words):
-            yield daemon, server
+    with desk() as daemon, Notifications(bus, "actions", "body") as server, agent(daemon, bus):
+        yield daemon, server
 
 
 @claim("with a real broker an app's use is in the panel; it is stopped from there for good, and privacy counts for all its user's")
 def real_use():
     with Bus() as bus, Watcher(bus) as watcher, whole(bus) as (daemon, _):
-        red = daemon.app("red")
-        session = red.session()
-        session.start()
-        red.wait("DidStartRunning")
+        red, session = daemon.running("red")
         with panel(bus, watcher) as face:
             stop = wait_until("red in the menu", lambda: face.line("Stop red"))
             assert any(label.startswith("red has ") and " since " in label for _, label in face.lines()), face.lines()
             face.click(stop)
             assert red.wait("SessionStopped")[2] == "stopped-by-user"
             wait_until("red to be gone", lambda: not watcher.items or face.line("Stop red") is None)
-            session.start()
-            red.wait("DidStartRunning")
+            session.runs()
         with panel(bus, watcher) as face:
-            on = wait_until("the switch", lambda: face.line("Turn privacy on: no camera for your apps"))
-            face.click(on)
-            assert red.wait("WasInterrupted")[3] == ["video-device-blocked-by-privacy"]
-            off = wait_until("privacy to be shown", lambda: face.line("Turn privacy off"))
-            face.click(off)
+            face.click(wait_until("the switch", lambda: face.line(ON)))
+            red.is_interrupted("video-device-blocked-by-privacy")
+            face.click(wait_until("privacy to be shown", lambda: face.line(OFF)))
             red.wait("InterruptionEnded")
         # Somebody else turns it, while no app asks for a camera.
         red.close()
         wait_until("nothing to be shown", lambda: not watcher.items)
         daemon.shell().call(SHELL, "SetOwnPrivacy", "b", True)
         with panel(bus, watcher) as face:
-            wait_until("privacy to be shown", lambda: face.line("Turn privacy off"))
+            wait_until("privacy to be shown", lambda: face.line(OFF))
 
 
 @claim("with a real broker the user hears of a recording that was cut, and of an app that waits longer than five seconds")
 def real_cut():
-    with Bus() as bus, whole(bus) as (daemon, server), tempfile.TemporaryDirectory() as folder:
-        shell = daemon.shell()
-        apps = {}
-        for name in ("red", "blue"):
-            app = daemon.app(name)
-            apps[name] = (app, app.session())
-        shell.call(SHELL, "PlaceApp", "ssb", "red", "fullscreen", True)
-        red, session = apps["red"]
-        session.start()
-        red.wait("DidStartRunning")
-        session.record(f"{folder}/red.mkv")
-        red.wait("RecordingStarted")
-        apps["blue"][1].start()
-        shell.call(SHELL, "PlaceApp", "ssb", "blue", "fullscreen", True)
-        shell.call(SHELL, "PlaceApp", "ssb", "red", "background", False)
+    with Bus() as bus, whole(bus) as (daemon, server):
+        shell, red, blue = daemon.shell(), daemon.app("red"), daemon.app("blue")
+        session, other = red.session(), blue.session()
+        shell.place("red", "fullscreen", True)
+        session.runs()
+        session.records(daemon.directory / "red.mkv")
+        other.start()
+        shell.place("blue", "fullscreen", True)
+        shell.place("red", "background")
         red.wait("RecordingFinished")
         told = server.wait("The recording of red")
         assert "What was recorded until then is kept" in told.body, told
@@ -472,8 +452,7 @@ def real_cut():
 
 @claim("with a real broker a question is answered by a button, and what the permission store denies is denied")
 def real_question():
-    if os.geteuid() != 0:
-        raise Skipped("only root can be another user, and root is asked nothing")
+    needs_root("only root can be another user, and root is asked nothing")
     # A message bus refuses whom the machine does not know, and no machine has to know ALICE.
     user = pwd.getpwnam("games").pw_uid
     policy = ask.ASKS.replace(str(ask.ALICE), str(user))
@@ -485,7 +464,7 @@ def real_question():
             server.press(asked, "Allow")
             app.wait("DidStartRunning")
             wait_until("the question to go", lambda: asked.id in server.closed)
-            ask.client(daemon, user, "second").session().start()
+            daemon.app("second", user).session().start()
             server.press(server.wait("“second”"), "Deny")
             listed = wait_until("both answers", lambda: len(answers(daemon, user)) == 2 and answers(daemon, user))
             assert listed == {"photos": ("allow", "question"), "second": ("deny", "question")}, listed
@@ -493,7 +472,6 @@ def real_question():
 
 def answers(daemon, user):
     """What is said of the user's apps, and where that comes from."""
-    app = ask.client(daemon, user)
-    (found,) = app.call(SHELL, "ListAnswers")
-    app.close()
+    with contextlib.closing(daemon.app(user=user)) as app:
+        (found,) = app.call(SHELL, "ListAnswers")
     return {one["app"][1]: (one["answer"][1], one["from"][1]) for one in found}

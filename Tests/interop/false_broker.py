@@ -1,10 +1,11 @@
 """A broker that says what a test wants to be said, and remembers what it was told: the user's desktop is tried against it
 without cameras, and with what no honest broker would send."""
-import pathlib, select, shutil, socket, tempfile, threading
+import pathlib, shutil, tempfile
 
-from jeepney import HeaderFields, MessageType, Parser, new_error, new_method_return, new_signal
+from jeepney import HeaderFields, MessageType, new_error, new_method_return, new_signal
 
 from harness import SHELL, wait_until
+from message_bus import Peers
 
 STATUS = {
     "version": ("s", "0"), "policy": ("s", "a test's"), "degraded": ("s", ""), "presenceKnown": ("b", False),
@@ -30,10 +31,9 @@ def camera(id):
             "sharers": ("as", []), "outside": ("s", ""), "openIn": ("s", ""), "unwatched": ("s", ""), "bypass": ("s", "")}
 
 
-class FalseBroker:
+class FalseBroker(Peers):
     def __init__(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-false."))
-        self.path = self.directory / "socket"
         self.use, self.private = [], False
         # The ids of its cameras.
         self.cameras = []
@@ -42,93 +42,19 @@ class FalseBroker:
         # Methods that are answered later, and what waits for that.
         self.holds, self.held = set(), []
         self.calls = []
-        self.peers = {}
-        self.lock = threading.Lock()
-        self.start()
-
-    def start(self):
-        self.ending = False
-        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.listener.bind(str(self.path))
-        self.listener.listen(8)
-        self.thread = threading.Thread(target=self.serve, daemon=True)
-        self.thread.start()
-
-    def __enter__(self):
-        return self
+        super().__init__(self.directory / "socket")
 
     def __exit__(self, *_):
-        self.stop()
+        super().__exit__()
         shutil.rmtree(self.directory, ignore_errors=True)
 
-    def stop(self):
-        self.ending = True
-        self.thread.join()
-        for peer in list(self.peers):
-            peer.close()
-        self.peers = {}
-        self.listener.close()
-        self.path.unlink(missing_ok=True)
-
-    def serve(self):
-        while not self.ending:
-            for ready in select.select([self.listener, *self.peers], [], [], 0.05)[0]:
-                if ready is self.listener:
-                    peer = self.listener.accept()[0]
-                    self.peers[peer] = {"text": b"", "parser": None, "serial": 0}
-                else:
-                    self.read(ready)
-
-    def read(self, peer):
-        try:
-            data = peer.recv(65536)
-        except OSError:
-            data = b""
-        if not data:
-            peer.close()
-            with self.lock:
-                del self.peers[peer]
-            return
-        state = self.peers[peer]
-        if state["parser"] is None:
-            data = self.authenticate(peer, state, data)
-        if state["parser"] is not None:
-            for message in state["parser"].feed(data):
-                if message.header.message_type is MessageType.method_call:
-                    answer = self.answer(message)
-                    if message.header.fields[HeaderFields.member] in self.holds:
-                        self.held.append((peer, answer))
-                    else:
-                        self.send(peer, answer)
-
-    def authenticate(self, peer, state, data):
-        """Everybody is let in. Returns what is behind the conversation."""
-        state["text"] += data
-        while b"\r\n" in state["text"]:
-            line, state["text"] = state["text"].split(b"\r\n", 1)
-            line = line.lstrip(b"\0")
-            if line.startswith(b"AUTH"):
-                # Some ask first without naming their user.
-                peer.send(b"OK 0123456789abcdef0123456789abcdef\r\n" if len(line.split()) > 2 else b"DATA\r\n")
-            elif line.startswith(b"DATA"):
-                peer.send(b"OK 0123456789abcdef0123456789abcdef\r\n")
-            elif line == b"NEGOTIATE_UNIX_FD":
-                peer.send(b"AGREE_UNIX_FD\r\n")
-            elif line == b"BEGIN":
-                state["parser"] = Parser()
-                return state["text"]
-        return b""
-
-    def send(self, peer, message):
-        with self.lock:
-            state = self.peers.get(peer)
-            if state is None:
-                return
-            state["serial"] += 1
-            try:
-                peer.sendall(message.serialise(serial=state["serial"]))
-            except OSError:
-                pass
+    def heard(self, peer, message):
+        if message.header.message_type is MessageType.method_call:
+            answer = self.answer(message)
+            if message.header.fields[HeaderFields.member] in self.holds:
+                self.held.append((peer, answer))
+            else:
+                self.send(peer, answer)
 
     def answer(self, call):
         member = call.header.fields[HeaderFields.member]

@@ -1,7 +1,7 @@
 """A film as a camera: the simulated cameras have whole frame rates, and a film has any."""
-import contextlib, pathlib, shutil, subprocess, tempfile
+import contextlib, shutil
 
-from harness import Skipped
+from harness import COMPUTING_PATIENCE, Folder, Skipped, ran
 
 
 @contextlib.contextmanager
@@ -9,12 +9,10 @@ def filmed(rate, seconds=2, picture="testsrc=size=640x480", filters="", encoder=
     """What camarbd is told of a camera with that rate, such as “25/2”, and 640x480 if no other picture is asked for."""
     if not shutil.which("ffmpeg"):
         raise Skipped("ffmpeg is not installed")
-    with tempfile.TemporaryDirectory(prefix="camarb-test.") as folder:
-        film = pathlib.Path(folder) / f"film.{kind}"
-        subprocess.run(
-            ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"{picture}:rate={rate}{filters}", "-t", str(seconds), "-c:v", *encoder,
-             film],
-            check=True)
+    with Folder() as folder:
+        film = folder / f"film.{kind}"
+        ran("ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"{picture}:rate={rate}{filters}", "-t", seconds, "-c:v", *encoder, film,
+            timeout=COMPUTING_PATIENCE)
         yield f"front=file:{film}"
 
 

@@ -14,12 +14,17 @@ def hierarchy():
     raise Skipped("there is no cgroup2 hierarchy here")
 
 
+def taken_away(folder):
+    # The process in it has been reaped, and the kernel takes a moment to know.
+    wait_until(f"{folder} to be empty", lambda: not (folder / "cgroup.procs").read_text().strip())
+    folder.rmdir()
+
+
 @contextlib.contextmanager
 def made(*paths):
     """Makes groups, each a path such as /system.slice/x.service, and takes away again what was not there before."""
     root = hierarchy()
-    new = []
-    try:
+    with contextlib.ExitStack() as new:
         for path in paths:
             folder = root
             for part in path.strip("/").split("/"):
@@ -29,13 +34,8 @@ def made(*paths):
                         folder.mkdir()
                     except OSError as error:
                         raise Skipped(f"control groups cannot be made here: {error}")
-                    new.append(folder)
+                    new.callback(taken_away, folder)
         yield
-    finally:
-        for folder in reversed(new):
-            # The process in it has been reaped, and the kernel takes a moment to know.
-            wait_until(f"{folder} to be empty", lambda: not (folder / "cgroup.procs").read_text().strip())
-            folder.rmdir()
 
 
 @contextlib.contextmanager
@@ -56,8 +56,7 @@ def of_memory(bytes_):
         (folder / limit).write_text(str(bytes_))
         yield folder
     finally:
-        wait_until(f"{folder} to be empty", lambda: not (folder / "cgroup.procs").read_text().strip())
-        folder.rmdir()
+        taken_away(folder)
 
 
 def killed_for_memory(folder):

@@ -48,6 +48,11 @@ class Skipped(Exception):
     """The claim needs what this machine cannot have; the run says so, and what."""
 
 
+def needs_root(what="only root can be another user"):
+    if os.geteuid() != 0:
+        raise Skipped(what)
+
+
 def attempt(at, hang=None):
     """Runs one claim, and returns what became of it and how that is said, with the words at the beginning that make/test looks for."""
     sentence, test = claims[at]
@@ -67,7 +72,7 @@ def attempt(at, hang=None):
 
 
 def attempt_in_shard(at):
-    """The same in a shard: what the claim and its processes print while it runs comes with how it ended, and not among other claims' lines."""
+    """The same in a shard: what the claim and its processes print while it runs comes with how it ended, not among other claims' lines."""
     with tempfile.TemporaryFile() as printed:
         sys.stdout.flush()
         before = [os.dup(descriptor) for descriptor in (1, 2)]
@@ -133,6 +138,40 @@ class Refused(Exception):
     def __init__(self, name, message):
         super().__init__(f"{name}: {message}")
         self.name, self.message = name, message
+        self.error = name.rpartition(".")[2]
+
+
+def refused(call, *words, error=""):
+    """A call is refused, by this error if one is given, in a sentence that has these words: the refusal."""
+    try:
+        call()
+    except Refused as refusal:
+        assert error in ("", refusal.error), f"{refusal} (wanted {error})"
+        missing = [word for word in words if word not in refusal.message]
+        assert not missing, f"the message lacks {missing}: {refusal}"
+        return refusal
+    raise AssertionError(f"no error, where {error or 'one'} was due that says {words}")
+
+
+def plain(values):
+    """Without the types that they have on the wire."""
+    return {key: value for key, (_, value) in values.items()}
+
+
+def typed(settings):
+    """With the types on the wire, but what has one already."""
+    kinds = {bool: "b", str: "s"}
+    return {key: value if isinstance(value, tuple) else (kinds.get(type(value), "d"), value) for key, value in settings.items()}
+
+
+class Folder(tempfile.TemporaryDirectory):
+    """A folder of the test's own, as a path."""
+
+    def __init__(self):
+        super().__init__(prefix="camarb-test.")
+
+    def __enter__(self):
+        return pathlib.Path(super().__enter__())
 
 
 def die_with_parent():
@@ -152,12 +191,23 @@ def wait_until(what, condition, patience=PATIENCE):
         time.sleep(0.005)
 
 
+def stat_of(process):
+    """What the kernel says of a process: its program, and then its state, its parent and the rest; of none it says nothing."""
+    try:
+        program, _, rest = pathlib.Path(f"/proc/{process}/stat").read_text().partition("(")[2].rpartition(")")
+    except OSError:
+        return "", [""]
+    return program, rest.split()
+
+
 def state_of(process):
     """The kernel's letter for what a process does; nothing where there is none."""
-    try:
-        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return ""
+    return stat_of(process)[1][0]
+
+
+def is_there(process):
+    """Whether a process runs; one that has ended and that nobody has reaped does not."""
+    return state_of(process) not in ("Z", "")
 
 
 @contextlib.contextmanager
@@ -210,35 +260,84 @@ def recorders_of(broker):
 
 def children_of(broker, program):
     """The ids of the processes of one program that a camarbd has started and that have not ended."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            stat = pathlib.Path(f"/proc/{entry}/stat").read_text()
-        except OSError:
-            continue
-        name, rest = stat[stat.index("(") + 1:stat.rindex(")")], stat[stat.rindex(")") + 2:].split()
-        if int(rest[1]) == broker and rest[0] != "Z" and name == program:
-            found.append(int(entry))
-    return found
+    return [int(process) for process in filter(str.isdigit, os.listdir("/proc"))
+            if (found := stat_of(process))[0] == program and found[1][1] == str(broker) and found[1][0] != "Z"]
+
+
+def ran(*command, status=0, user=None, timeout=60, **options):
+    """Runs a command to its end, which has to have this exit status, or any where that is None: what it said."""
+    options = {"capture_output": True, "text": True, "preexec_fn": die_with_parent, **as_other(user), **options}
+    if "input" not in options:
+        options["stdin"] = subprocess.DEVNULL
+    done = subprocess.run(list(map(str, command)), timeout=timeout, **options)
+    assert status in (None, done.returncode), f"{command} ended with {done.returncode}, not {status}:\n{done.stdout}{done.stderr}"
+    return done
+
+
+def spawn(*command, log=None, user=None, **options):
+    """Starts a program, whose words are added to `log` if one is given."""
+    with open(log or os.devnull, "a") as file:
+        said = {"stdout": file, "stderr": file} if log else {}
+        return subprocess.Popen(list(map(str, command)), **{
+            "stdin": subprocess.DEVNULL, "preexec_fn": die_with_parent, **said, **as_other(user), **options})
+
+
+def listening(path, backlog=128, kind=socket.SOCK_STREAM):
+    listener = socket.socket(socket.AF_UNIX, kind)
+    listener.bind(str(path))
+    listener.listen(backlog)
+    return listener
+
+
+def activated(listener, *command, **options):
+    """Starts a program as systemd does: with a listening socket as descriptor 3, and variables that are meant for that very process."""
+    move = f"exec 3<&{listener.fileno()}; " if listener.fileno() != 3 else ""
+    script = f'{move}WATCHDOG_PID=$$ LISTEN_PID=$$ LISTEN_FDS=1 exec "$@"'
+    return spawn("bash", "-c", script, "bash", *command, pass_fds=(listener.fileno(),), **options)
+
+
+def end(process, how=signal.SIGTERM):
+    """Has a program end, and kills it where it does not: its exit status, None of one that was killed."""
+    process.send_signal(how)
+    try:
+        return process.wait(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
+class Ended:
+    """What has a process, and kills it where its block ends."""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.communicate()
 
 
 class Daemon:
     """A camarbd with a private socket in a temporary directory."""
 
     def __init__(self, policy="desktop", cameras=(SIMULATED,), extra=(), system_bus="", claims=True, users=(), decides_aloud=True,
-                 user=None):
-        """`system_bus` is where logind is: nowhere, so that no test depends on the machine's present user; None is its own.
-        With `claims` apps are what they say they are, else what the kernel says. `users` are those beside root to which a
-        drop-in of the policy gives a right to cameras: without logind nobody else has one. Each decision is a line of
-        its log, unless that is asked otherwise: of hundreds of thousands nobody reads it. It is `user`'s own, if one is given."""
+                 user=None, variables=()):
+        """`policy` is a shipped one's name, a file, or a text, which is then in a file of its own. `system_bus` is where logind is:
+        nowhere, so that no test depends on the machine's present user; None is its own. With `claims` apps are what they say they are,
+        else what the kernel says. `users` are those beside root to which a drop-in of the policy gives a right to cameras: without
+        logind nobody else has one. Each decision is a line of its log, unless that is asked otherwise: of hundreds of thousands nobody
+        reads it. It is `user`'s own, if one is given, and has these `variables` in its environment, too."""
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-test."))
         self.path = self.directory / "socket"
         self.address = f"unix:path={self.path}"
         self.log = self.directory / "camarbd.log"
-        policy = ROOT / "policies" / f"{policy}.toml" if "/" not in str(policy) else policy
-        command = [PROGRAMS / "camarbd", "--socket", self.path, "--policy", policy]
+        self.variables = dict(variables)
+        self.policy = pathlib.Path(policy) if "/" in str(policy) else ROOT / "policies" / f"{policy}.toml"
+        if "\n" in str(policy):
+            self.policy = self.directory / "policy.toml"
+            self.policy.write_text(policy)
+        command = [PROGRAMS / "camarbd", *self.listens(), "--policy", self.policy]
         if decides_aloud:
             command.append("--decisions")
         if claims:
@@ -257,7 +356,7 @@ class Daemon:
             command += ["--machine", self.directory]
         # Other users come in, too.
         self.directory.chmod(0o755)
-        self.owner = as_other(user)
+        self.user, self.users = user, users
         if user is not None:
             os.chown(self.directory, user, user)
         self.apps = []
@@ -266,11 +365,11 @@ class Daemon:
         self.command = [str(word) for word in (*command, *extra)]
         self.start()
 
+    def listens(self):
+        return ["--socket", self.path]
+
     def start(self):
-        with open(self.log, "a") as log:
-            self.process = subprocess.Popen(
-                self.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent,
-                **self.owner)
+        self.process = spawn(*self.command, log=self.log, user=self.user, env={**os.environ, **self.variables})
 
         def listening():
             assert self.process.poll() is None, f"camarbd ended at once:\n{self.said()}"
@@ -278,29 +377,36 @@ class Daemon:
 
         wait_until("camarbd's socket", listening)
 
-    def restart(self):
-        """Kills it and starts another in its place; connections end, and files stay."""
+    def close_apps(self):
         for app in self.apps:
             app.close()
         self.apps = []
+
+    def kill(self):
+        self.ends = (-signal.SIGKILL,)
+        self.process.kill()
+        self.process.wait()
+
+    def restart(self):
+        """Kills it and starts another in its place; connections end, and files stay."""
+        self.close_apps()
         self.process.kill()
         self.process.wait()
         self.path.unlink(missing_ok=True)
         self.start()
 
+    def reload(self, text=None):
+        """Has it read its policy again, with this text now."""
+        if text is not None:
+            self.policy.write_text(text)
+        self.process.send_signal(signal.SIGHUP)
+
     def __enter__(self):
         return self
 
     def __exit__(self, kind, *_):
-        for app in self.apps:
-            app.close()
-        self.process.terminate()
-        try:
-            status = self.process.wait(timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-            status = "none: it did not end on SIGTERM"
+        self.close_apps()
+        status = end(self.process)
         said = self.said()
         shutil.rmtree(self.directory, ignore_errors=True)
         if kind is not None:
@@ -316,11 +422,17 @@ class Daemon:
         """The ids of the recorder cores this camarbd has started."""
         return recorders_of(self.process.pid)
 
-    def app(self, name=None, **attributes):
-        """A connection that has said which app it is."""
-        app = App(self.address, name, **attributes)
+    def app(self, name=None, user=None, groups=(), **attributes):
+        """A connection that has said which app it is, of another user's if one is given."""
+        with contextlib.nullcontext() if user is None else as_user(user, groups):
+            app = App(self.address, name, **attributes)
         self.apps.append(app)
         return app
+
+    def running(self, name, camera=CAMERA, user=None, **configuration):
+        """An app, and its session that runs."""
+        app = self.app(name, user)
+        return app, app.running(camera, **configuration)
 
     def shell(self):
         """A connection that is the shell."""
@@ -339,9 +451,7 @@ class App:
         # How many of them waits have looked at, and what of these none has returned.
         self.seen, self.passed = 0, []
         if name:
-            given = {"app": ("s", name), **{key: ("b" if isinstance(value, bool) else "s", value)
-                                            for key, value in attributes.items()}}
-            self.call(BROKER, "DeclareClient", "a{sv}", given)
+            self.call(BROKER, "DeclareClient", "a{sv}", typed({"app": name, **attributes}))
 
     def close(self):
         try:
@@ -352,10 +462,13 @@ class App:
     def fileno(self):
         return self.connection.sock.fileno()
 
+    @staticmethod
+    def fields(message):
+        return {int(code.value if hasattr(code, "value") else code): value for code, value in message.header.fields.items()}
+
     def keep(self, message):
         if message.header.message_type is MessageType.signal:
-            fields = {int(code.value if hasattr(code, "value") else code): value
-                      for code, value in message.header.fields.items()}
+            fields = self.fields(message)
             self.signals.append((fields[1], fields[3], message.body))
 
     def call(self, at, member, signature=None, *body, patience=PATIENCE):
@@ -368,14 +481,17 @@ class App:
                 answer = self.connection.receive(timeout=max(0.001, until - time.monotonic()))
             except TimeoutError:
                 raise AssertionError(f"no answer to {member} within {patience:.0f} s") from None
-            fields = {int(code.value if hasattr(code, "value") else code): value
-                      for code, value in answer.header.fields.items()}
+            fields = self.fields(answer)
             if fields.get(5) != serial:
                 self.keep(answer)
                 continue
             if answer.header.message_type is MessageType.error:
                 raise Refused(fields[4], answer.body[0] if answer.body else "")
             return answer.body
+
+    def refusal(self, *call):
+        """Why a call is refused."""
+        return refused(lambda: self.call(*call))
 
     def poll(self, patience=0.0):
         """Keeps what has arrived; waits up to `patience` seconds for at least one message."""
@@ -413,30 +529,77 @@ class App:
 
     def changes(self, path):
         """What PropertiesChanged told of an object so far: dictionaries, without the types of their values."""
-        return [{name: value for name, (_, value) in body[1].items()}
-                for at, member, body in self.signals if at == path and member == "PropertiesChanged"]
+        return [plain(body[1]) for at, member, body in self.signals if at == path and member == "PropertiesChanged"]
+
+    def heard(self, name, since=0):
+        """What each signal of that name carried, of those so far."""
+        return [body for _, member, body in self.signals[since:] if member == name]
+
+    def is_not_told(self, *names):
+        """None of these so far."""
+        self.poll()
+        assert not set(names) & set(self.names()), self.names()
+
+    def is_interrupted(self, *causes):
+        """Is told so, for these causes if any are given: what it was told."""
+        told = self.wait("WasInterrupted")
+        assert not causes or told[3] == list(causes), told
+        return told
+
+    def resumes(self):
+        """Is told that its interruption is over, and that it runs again: what it was told of the interruption."""
+        told = self.wait("InterruptionEnded")
+        self.wait("DidStartRunning")
+        return told
 
     def property(self, path, interface, name):
         at = DBusAddress(path, "org.camarb", "org.freedesktop.DBus.Properties")
         return self.call(at, "Get", "ss", interface, name)[0][1]
 
+    def status(self):
+        """What the broker says of itself."""
+        return plain(self.call(BROKER, "GetStatus")[0])
+
+    def place(self, app, presence, focused=False):
+        """As a shell."""
+        self.call(SHELL, "PlaceApp", "ssb", app, presence, focused)
+
     def session(self, camera=CAMERA, **configuration):
         return Session(self, camera, configuration)
+
+    def running(self, camera=CAMERA, **configuration):
+        return self.session(camera, **configuration).runs()
 
 
 class Session:
     def __init__(self, app, camera, configuration):
         self.app = app
-        given = {key: ("b" if isinstance(value, bool) else "s" if isinstance(value, str) else "d", value)
-                 for key, value in configuration.items()}
-        (self.path,) = app.call(BROKER, "CreateSession", "sa{sv}", camera, given)
+        (self.path,) = app.call(BROKER, "CreateSession", "sa{sv}", camera, typed(configuration))
         self.at = DBusAddress(self.path, "org.camarb", "org.camarb.Session1")
 
     def call(self, member, signature=None, *body):
         return self.app.call(self.at, member, signature, *body)
 
+    def refusal(self, *call):
+        """Why a call is refused."""
+        return refused(lambda: self.call(*call))
+
     def start(self):
         self.call("StartRunning")
+
+    def runs(self):
+        """Starts, and is told that it runs."""
+        self.start()
+        self.app.wait("DidStartRunning")
+        return self
+
+    def stops(self):
+        """Stops, and is told so."""
+        self.call("StopRunning")
+        self.app.wait("DidStopRunning")
+
+    def configure(self, **settings):
+        self.call("Configure", "a{sv}", typed(settings))
 
     def stream(self):
         (descriptor,) = self.call("OpenStream")
@@ -446,6 +609,23 @@ class Session:
         with open(path, "w+b") as file:
             (recording,) = self.call("StartRecording", "ha{sv}", file, options)
         return recording
+
+    def records(self, path, **options):
+        """The number of a recording that has started."""
+        recording = self.record(path, **options)
+        self.app.wait("RecordingStarted", lambda body: body[2] == recording)
+        return recording
+
+    def finish(self, recording=None):
+        """Stops recording: what was told of the end."""
+        self.call("StopRecording")
+        return self.app.wait("RecordingFinished", lambda body: recording in (None, body[2]))
+
+    def photo(self, path, **options):
+        """Takes a photo: what was told of it."""
+        with open(path, "w+b") as file:
+            (photo,) = self.call("CapturePhoto", "ha{sv}", file, options)
+        return self.app.wait("PhotoCaptured", lambda body: body[2] == photo)
 
     def property(self, name):
         return self.app.property(self.path, "org.camarb.Session1", name)
@@ -469,7 +649,7 @@ class Frame:
 
 
 class Stream:
-    """A preview stream, read as Sources/ArbiterProtocol/Wire/FrameRecord.swift says."""
+    """A preview stream, read as Sources/Language/ArbiterProtocol/Wire/FrameRecord.swift says."""
 
     BYTES = 40
 
@@ -503,8 +683,7 @@ class Stream:
             elif tag == 2:
                 sequence, timestamp, size, flags = struct.unpack_from("<QqQI", record, 8)
                 buffer = self.buffers[index]
-                return Frame(index, sequence, timestamp, flags,
-                             read_mark(buffer.memory, buffer.width, buffer.height, buffer.stride))
+                return Frame(index, sequence, timestamp, flags, read_mark(buffer.memory, buffer.width, buffer.height, buffer.stride))
             elif tag == 4:
                 self.ended = True
             else:
@@ -543,32 +722,27 @@ def read_mark(luma, width, height, stride):
     return time_, number
 
 
+def probed(path, *words, complains=True):
+    """What ffprobe says of a file; with `complains` a word of complaint fails the test, too."""
+    done = ran("ffprobe", "-v", "error", *words, "-of", "json", path, status=None, timeout=120)
+    assert done.returncode == 0 and not (complains and done.stderr.strip()), f"ffprobe of {path}: {done.stderr.strip()}"
+    return json.loads(done.stdout)
+
+
 def played(path):
     """Plays a recording to its end: (frames, seconds). Fails when anything in it cannot be decoded."""
-    done = subprocess.run(
-        ["ffprobe", "-v", "error", "-count_frames", "-select_streams", "v:0", "-show_entries",
-         "stream=nb_read_frames:format=duration", "-of", "json", str(path)],
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
-    assert done.returncode == 0 and not done.stderr.strip(), f"ffprobe of {path}: {done.stderr.strip()}"
-    found = json.loads(done.stdout)
+    found = probed(path, "-count_frames", "-select_streams", "v:0", "-show_entries", "stream=nb_read_frames:format=duration")
     return int(found["streams"][0]["nb_read_frames"]), float(found["format"].get("duration", "nan"))
 
 
 def recorded_marks(path):
     """The burnt-in marks of all frames of a recording, None where a frame has none."""
-    size = subprocess.run(
-        ["ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries", "stream=width,height", "-of",
-         "csv=p=0", str(path)], stdout=subprocess.PIPE, text=True, check=True, timeout=60).stdout.strip().rstrip(",")
-    width, height = [int(word) for word in size.split(",")[:2]]
-    decoder = subprocess.Popen(
-        ["ffmpeg", "-v", "error", "-noautorotate", "-i", str(path), "-f", "rawvideo", "-pix_fmt", "gray", "-fps_mode",
-         "passthrough", "-"],
-        stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
+    (found,) = probed(path, "-select_streams", "v:0", "-show_entries", "stream=width,height", complains=False)["streams"]
+    width, height = found["width"], found["height"]
+    decoder = spawn("ffmpeg", "-v", "error", "-noautorotate", "-i", path, "-f", "rawvideo", "-pix_fmt", "gray", "-fps_mode",
+                    "passthrough", "-", stdout=subprocess.PIPE)
     marks = []
-    while True:
-        picture = decoder.stdout.read(width * height)
-        if len(picture) < width * height:
-            break
+    while len(picture := decoder.stdout.read(width * height)) == width * height:
         marks.append(read_mark(picture, width, height, width))
     assert decoder.wait(timeout=60) == 0, f"ffmpeg could not play {path}"
     return marks

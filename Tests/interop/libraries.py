@@ -7,9 +7,9 @@ import json, os, pathlib, select, shutil, subprocess, time
 
 from jeepney import DBusAddress
 
-from clients import IN_USE, LIFE, Gdbus, Rival, Tool, drive_with, in_order
-from harness import CAMERA, COMPUTING_PATIENCE, PATIENCE, ROOT, Daemon, Skipped, claim, die_with_parent, wait_until
-from shared import Shared
+from clients import AT, IN_USE, LIFE, Gdbus, Monitor, Rival, Tool, drive_with, in_order
+from harness import CAMERA, COMPUTING_PATIENCE, PATIENCE, ROOT, Daemon, Ended, Skipped, claim, ran, spawn, wait_until
+from screen import needs
 
 LIBRARIES = ROOT / "Tests" / "interop" / "libraries"
 # What is made or fetched for these claims, once for a checkout.
@@ -17,23 +17,12 @@ MADE = ROOT / ".build" / "interop"
 PYTHON = "/usr/bin/python3"
 
 
-class Program:
+class Program(Ended):
     """An app in a process of its own."""
 
-    def __init__(self, command, environment=None):
-        self.process = subprocess.Popen(
-            [str(word) for word in command], stdin=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=die_with_parent,
-            env={**os.environ, **(environment or {})})
+    def __init__(self, command):
+        self.process = spawn(*command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.said, self.seen, self.rest = [], 0, b""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
 
     def tell(self, word):
         self.process.stdin.write(f"{word}\n".encode())
@@ -62,10 +51,10 @@ class Program:
         return [line for line in self.said if what in line]
 
 
-def live(command, environment=None, holders=None):
+def live(*command, holders=None):
     """A session's life, as an app hears it that is started with the broker's address and a camera behind the command; and
     which apps had the camera, one after the other, where the app says that, too."""
-    with Daemon() as daemon, Program([*command, daemon.address, CAMERA], environment) as app:
+    with Daemon() as daemon, Program([*command, daemon.address, CAMERA]) as app:
         first = app.wait("properties")["properties"]
         assert first["Running"] is False and first["Configuration"] == {}, first
         rival = Rival(daemon, "photos")
@@ -88,9 +77,10 @@ def live(command, environment=None, holders=None):
             app.wait("holder", lambda line: line["holder"] == holders[-1])
             assert [line["holder"] for line in app.all("holder")] == holders, app.all("holder")
         app.process.stdin.close()
+        app.process.stdin = None
         app.wait("closed")
-        names = [line["signal"] for line in app.all("signal")]
-        assert in_order(names, *LIFE), names
+        names = tuple(line["signal"] for line in app.all("signal") if line["signal"] in LIFE)
+        assert names == LIFE, names
         check_properties(first, app.all("changed"))
 
 
@@ -110,32 +100,15 @@ def check_properties(first, lines):
                     (False, False, [], False)), states
 
 
-@claim("dbus-next drives a session: started, interrupted, resumed by itself, stopped, and sees its properties change")
-def dbus_next_session():
-    live([PYTHON, LIBRARIES / "with_dbus_next.py"])
-
-
-@claim("python-sdbus drives a session: started, interrupted, resumed by itself, stopped, and sees its properties change")
-def sdbus_session():
-    live([PYTHON, LIBRARIES / "with_sdbus.py"], {"PYTHONPATH": str(fetched_sdbus())})
-
-
-def fetched_sdbus():
-    """The folder of python-sdbus, which Debian does not have."""
-    return fetched("python-sdbus", "sdbus")
-
-
 def fetched(title, name):
     """The folder of a Python library: fetched once, in the version and with the sums that `libraries/NAME.txt` has."""
     wanted, folder = LIBRARIES / f"{name}.txt", MADE / name
     if not (folder / wanted.name).exists() or (folder / wanted.name).read_text() != wanted.read_text():
         shutil.rmtree(folder, ignore_errors=True)
-        done = subprocess.run(
-            [PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore",
-             "--no-deps", "--only-binary=:all:", "--require-hashes", "--target", folder, "--requirement", wanted],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=3 * PATIENCE)
+        done = ran(PYTHON, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore", "--no-deps",
+                   "--only-binary=:all:", "--require-hashes", "--target", folder, "--requirement", wanted, status=None)
         if done.returncode != 0:
-            raise Skipped(f"{title} could not be fetched: {done.stdout.strip()[-400:]}")
+            raise Skipped(f"{title} could not be fetched: {(done.stdout + done.stderr).strip()[-400:]}")
         shutil.copy(wanted, folder)
     return folder
 
@@ -154,44 +127,10 @@ def unpacked(package, megabytes, before=None):
         # A machine on which nothing was missing may have no package lists.
         for script in (f"{download} || {{ apt-get -q update && {download}; }}",
                        "dpkg-deb --extract ./*.deb . && rm ./*.deb && touch whole"):
-            done = subprocess.run(["sh", "-c", script], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                  timeout=COMPUTING_PATIENCE)
+            done = ran("sh", "-c", script, cwd=folder, status=None, timeout=COMPUTING_PATIENCE)
             if done.returncode != 0:
-                raise Skipped(f"{package} could not be downloaded: {done.stdout.strip()[-400:]}")
+                raise Skipped(f"{package} could not be downloaded: {(done.stdout + done.stderr).strip()[-400:]}")
     return folder
-
-
-@claim("QtDBus, peer to peer, drives a session: started, interrupted, resumed by itself, stopped, and sees its properties change")
-def qt_peer_session():
-    live([PYTHON, LIBRARIES / "with_qt.py", "peer"])
-
-
-@claim("QtDBus, which takes the socket for a bus, drives a session likewise")
-def qt_bus_session():
-    live([PYTHON, LIBRARIES / "with_qt.py", "bus"])
-
-
-HOLDERS = ["photos", "rival", "photos", ""]
-
-
-@claim("Gio's ObjectManagerClient, peer to peer, keeps the properties of a session and of its camera up to date")
-def gio_peer_session():
-    live([PYTHON, LIBRARIES / "with_gio.py", "peer"], holders=HOLDERS)
-
-
-@claim("Gio's ObjectManagerClient, which takes the socket for a bus, keeps them likewise")
-def gio_bus_session():
-    live([PYTHON, LIBRARIES / "with_gio.py", "bus"], holders=HOLDERS)
-
-
-@claim("godbus, peer to peer, drives a session: started, interrupted, resumed by itself, stopped, and sees its properties change")
-def godbus_peer_session():
-    live([built_with_go("with_godbus"), "peer"])
-
-
-@claim("godbus, which takes the socket for a bus, drives a session likewise")
-def godbus_bus_session():
-    live([built_with_go("with_godbus"), "bus"])
 
 
 def built_with_go(name):
@@ -210,26 +149,36 @@ def built_with_go(name):
     return program
 
 
-class Qdbus(Tool):
-    def call(self, path, method, *words, succeed=True):
-        return self.run("qdbus", "--bus", self.address, "org.camarb", path, method, *words, succeed=succeed)
+DRIVES = "drives a session: started, interrupted, resumed by itself, stopped, and sees its properties change"
+HOLDERS = {"holders": ["photos", "rival", "photos", ""]}
 
-    def get(self, path, interface, name):
-        return self.call(path, f"{interface}.{name}") == "true"
+# What each shows, and how its app is started, which may have to be made first.
+for sentence, command, heard in (
+        (f"dbus-fast {DRIVES}", lambda: [PYTHON, LIBRARIES / "with_dbus_next.py", "dbus_fast"], {}),
+        (f"dbus-next {DRIVES}", lambda: [PYTHON, LIBRARIES / "with_dbus_next.py", "dbus_next"], {}),
+        (f"python-sdbus {DRIVES}", lambda: [
+            "env", f"PYTHONPATH={fetched('python-sdbus', 'sdbus')}", PYTHON, LIBRARIES / "with_sdbus.py"], {}),
+        (f"QtDBus, peer to peer, {DRIVES}", lambda: [PYTHON, LIBRARIES / "with_qt.py", "peer"], {}),
+        ("QtDBus, which takes the socket for a bus, drives a session likewise", lambda: [PYTHON, LIBRARIES / "with_qt.py", "bus"], {}),
+        ("Gio's ObjectManagerClient, peer to peer, keeps the properties of a session and of its camera up to date",
+         lambda: [PYTHON, LIBRARIES / "with_gio.py", "peer"], HOLDERS),
+        ("Gio's ObjectManagerClient, which takes the socket for a bus, keeps them likewise",
+         lambda: [PYTHON, LIBRARIES / "with_gio.py", "bus"], HOLDERS),
+        (f"godbus, peer to peer, {DRIVES}", lambda: [built_with_go("with_godbus"), "peer"], {}),
+        ("godbus, which takes the socket for a bus, drives a session likewise", lambda: [built_with_go("with_godbus"), "bus"], {})):
+    claim(sentence)(lambda command=command, heard=heard: live(*command(), **heard))
+
+
+class Qdbus(Tool):
+    def call(self, path, interface, member, *words, succeed=True):
+        return self.run("qdbus", "--bus", self.address, "org.camarb", path, f"{interface}.{member}", *words, succeed=succeed)
+
+    get = call
 
 
 @claim("qdbus drives a session: started, interrupted, resumed by itself, stopped")
 def qdbus_session():
-    with Daemon() as daemon, Shared(daemon) as shared:
-        # It cannot write the dictionaries that these two take.
-        maker = Gdbus(shared.address)
-        maker.call("/org/camarb/Broker1", "org.camarb.Broker1.DeclareClient", "{'app': <'photos'>}")
-        created = maker.call("/org/camarb/Broker1", "org.camarb.Broker1.CreateSession", CAMERA, "@a{sv} {}")
-        path = created.split("'")[1]
-        tool = Qdbus(shared.address)
-        drive_with(
-            tool, shared, daemon, lambda: tool.call(path, "org.camarb.Session1.StartRunning"),
-            lambda: tool.call(path, "org.camarb.Session1.StopRunning"), path)
+    drive_with(Qdbus, maker=Gdbus)
 
 
 @claim("qdbus, straight to the socket, lists objects and methods, reads properties and shows errors")
@@ -237,56 +186,45 @@ def qdbus_straight():
     with Daemon() as daemon:
         tool = Qdbus(daemon.address)
         objects = tool.run("qdbus", "--bus", daemon.address, "org.camarb").split()
-        assert f"/org/camarb/camera/{CAMERA}" in objects and "/org/camarb/Broker1" in objects, objects
-        members = tool.run("qdbus", "--bus", daemon.address, "org.camarb", "/org/camarb/Broker1")
+        assert f"/org/camarb/camera/{CAMERA}" in objects and AT[0] in objects, objects
+        members = tool.run("qdbus", "--bus", daemon.address, "org.camarb", AT[0])
         assert "org.camarb.Broker1.CreateSession(QString camera, QVariantMap configuration)" in members, members
-        assert tool.call(f"/org/camarb/camera/{CAMERA}", "org.camarb.Camera1.Id") == CAMERA
-        refused = tool.call("/org/camarb/Broker1", "org.camarb.Broker1.Explain", "77", succeed=False)
+        assert tool.get(f"/org/camarb/camera/{CAMERA}", "org.camarb.Camera1", "Id") == CAMERA
+        refused = tool.call(*AT, "Explain", "77", succeed=False)
         assert refused.returncode != 0 and "org.camarb.Error.UnknownDecision" in refused.stdout + refused.stderr, refused
 
 
-class DbusMonitor:
-    """A dbus-monitor with rules, or without any, and what it has shown."""
+class DbusMonitor(Monitor):
+    """A dbus-monitor with rules, or without any."""
 
     def __init__(self, daemon, name, *rules):
-        self.log = daemon.directory / name
-        with open(self.log, "w") as out:
-            self.process = subprocess.Popen(
-                ["dbus-monitor", "--address", daemon.address, *rules], stdout=out, stderr=subprocess.STDOUT,
-                preexec_fn=die_with_parent)
+        super().__init__(daemon, name, "dbus-monitor", "--address", daemon.address, *rules)
 
     def __enter__(self):
-        wait_until("the monitor to be one", lambda: "NameLost" in self.log.read_text() or self.process.poll() is not None)
+        wait_until("the monitor to be one", lambda: "NameLost" in self.shown() or self.process.poll() is not None)
         return self
 
-    def __exit__(self, *_):
-        self.process.terminate()
-        self.process.wait()
-
     def signals(self):
-        return self.log.read_text().split("signal time=")
+        return self.shown().split("signal time=")
 
     def members(self):
-        return {word.removeprefix("member=") for one in self.signals() for word in one.split() if word.startswith("member=")}
+        """Of signals, but those of a bus."""
+        return {word.removeprefix("member=") for one in self.signals() for word in one.split() if word.startswith("member=")} - {
+            "NameAcquired", "NameLost"}
 
 
 @claim("dbus-monitor, straight to the socket, shows an interruption as it is decided, and the camera's holder as it changes")
 def dbus_monitor():
-    with Daemon() as daemon:
-        with DbusMonitor(daemon, "monitor") as monitor:
-            app = daemon.app("photos")
-            session = app.session()
-            rival = Rival(daemon, "photos")
-            session.start()
-            app.wait("DidStartRunning")
-            rival.take()
+    with Daemon() as daemon, DbusMonitor(daemon, "monitor") as monitor:
+        session, rival = daemon.app("photos").session(), Rival(daemon, "photos")
+        session.runs()
+        rival.take()
 
-            def shown():
-                signals = monitor.signals()
-                return (any("member=Decided" in one and "photos wasInterrupted" in one and "by rival" in one for one in signals)
-                        and any("member=PropertiesChanged" in one and '"Holder"' in one and '"rival"' in one for one in signals))
+        def shows(*words):
+            return any(all(word in one for word in words) for one in monitor.signals())
 
-            wait_until("the interruption and the holder on the monitor", shown)
+        wait_until("the interruption and the holder on the monitor", lambda: (
+            shows("member=Decided", "photos wasInterrupted", "by rival") and shows("member=PropertiesChanged", '"Holder"', '"rival"')))
 
 
 @claim("a dbus-monitor with rules shows what they say, and nothing else")
@@ -295,26 +233,18 @@ def dbus_monitor_with_rules():
         holders, decisions = "type='signal',member='HolderChanged'", "type='signal',path='/org/camarb/Broker1',member='Decided'"
         with (DbusMonitor(daemon, "holders", holders) as one, DbusMonitor(daemon, "calls", "type='method_call'") as none,
               DbusMonitor(daemon, "both", holders, decisions) as both):
-            app = daemon.app("photos")
-            session = app.session()
-            session.start()
-            app.wait("DidStartRunning")
-            session.call("StopRunning")
-            app.wait("DidStopRunning")
+            _, session = daemon.running("photos")
+            session.stops()
             # To each of them the last news of all goes in order, behind everything else.
             wait_until("that the camera is free again", lambda: all(
                 sum("member=HolderChanged" in signal for signal in monitor.signals()) == 2 for monitor in (one, both)))
-            bus = {"NameAcquired", "NameLost"}
-            assert one.members() - bus == {"HolderChanged"}, one.members()
-            assert both.members() - bus == {"HolderChanged", "Decided"}, both.members()
-            assert none.members() - bus == set(), none.members()
+            assert one.members() == {"HolderChanged"} and both.members() == {"HolderChanged", "Decided"} and not none.members(), (
+                one.members(), both.members(), none.members())
 
 
 @claim("qdbusxml2cpp and gdbus-codegen make proxies of every object, with files among their arguments")
 def generators():
-    missing = [program for program in ("qdbusxml2cpp", "gdbus-codegen") if not shutil.which(program)]
-    if missing:
-        raise Skipped(f"{', '.join(missing)} is not here (make/packages test installs it)")
+    needs("qdbusxml2cpp", "gdbus-codegen")
     with Daemon() as daemon:
         app = daemon.app("photos")
         session = app.session()
@@ -325,7 +255,7 @@ def generators():
             file = name.with_suffix(".xml")
             file.write_text(xml)
             for command in (("qdbusxml2cpp", "-p", f"{name}_qt", file), ("gdbus-codegen", "--generate-c-code", f"{name}_glib", file)):
-                subprocess.run([str(word) for word in command], cwd=daemon.directory, check=True, timeout=60)
+                ran(*command, cwd=daemon.directory)
             made[name.name] = [pathlib.Path(f"{name}_{kind}.h").read_text() for kind in ("qt", "glib")]
     qt, glib = made["session"]
     assert "CapturePhotoBracket(const QList<QDBusUnixFileDescriptor> &files, const QVariantMap &options)" in qt, qt

@@ -17,14 +17,10 @@ class Logind(Service):
 
     name, path = NAME, PATH
 
-    def __init__(self, bus, sessions=(), delay=5.0, asleep=False, refuses_inhibitors=False, busy_for=0):
-        self.sessions = {}
-        for id, user, fields in sessions:
-            self.sessions[id] = {"User": user, "Seat": "seat0", "Remote": False, "Active": False, "LockedHint": False,
-                                 **fields}
+    def __init__(self, bus, sessions=(), delay=5.0, asleep=False, refuses_inhibitors=False):
+        self.bus = bus
+        self.sessions = {id: self.session(user, **fields) for id, user, fields in sessions}
         self.delay, self.asleep, self.refuses_inhibitors = delay, asleep, refuses_inhibitors
-        # So often it does not say which sessions there are.
-        self.busy_for = busy_for
         # The read end of each inhibitor that was given away: at its end when nobody holds it any more.
         self.inhibitors = []
         # One that is being given away: both its ends.
@@ -40,9 +36,6 @@ class Logind(Service):
 
     def answer(self, member, call):
         body = call.body
-        if member == "ListSessions" and self.busy_for > 0:
-            self.busy_for -= 1
-            return new_error(call, "org.freedesktop.DBus.Error.LimitsExceeded", "s", ("too busy",))
         if member == "ListSessions":
             listed = [(id, s["User"], f"user{s['User']}", s["Seat"], self.path_of(id)) for id, s in self.sessions.items()]
             return new_method_return(call, "a(susso)", (listed,))
@@ -61,9 +54,8 @@ class Logind(Service):
             return new_method_return(call, "a{sv}", ({
                 "User": ("(uo)", (session["User"], f"{PATH}/user/_{session['User']}")),
                 "Seat": ("(so)", (session["Seat"], PATH + "/seat/" + (session["Seat"] or "none"))),
-                "Remote": ("b", session["Remote"]), "Active": ("b", session["Active"]),
-                "LockedHint": ("b", session["LockedHint"]), "Timestamp": ("t", 1), "Devices": ("as", ["none"]),
-            },))
+                **{key: ("b", session[key]) for key in ("Remote", "Active", "LockedHint")},
+                "Timestamp": ("t", 1), "Devices": ("as", ["none"])},))
         raise KeyError(member)
 
     def answered(self, member, call):
@@ -73,6 +65,10 @@ class Logind(Service):
             os.close(write)
             self.inhibitors.append(read)
             self.inhibitor = None
+
+    @staticmethod
+    def session(user, **fields):
+        return {"User": user, "Seat": "seat0", "Remote": False, "Active": False, "LockedHint": False, **fields}
 
     @staticmethod
     def path_of(id):
@@ -95,7 +91,7 @@ class Logind(Service):
         self.change(id, Active=True)
 
     def add(self, id, user, **fields):
-        self.sessions[id] = {"User": user, "Seat": "seat0", "Remote": False, "Active": False, "LockedHint": False, **fields}
+        self.sessions[id] = self.session(user, **fields)
         self.send(new_signal(MANAGER, "SessionNew", "so", (id, self.path_of(id))))
 
     def remove(self, id):

@@ -1,10 +1,10 @@
-"""A message bus of a test's own, and programs with a name on it that say what the test wants to be said."""
-import pathlib, shutil, socket, subprocess, tempfile, threading
+"""A message bus of a test's own, programs with a name on it that say what the test wants to be said, and sockets for peers."""
+import contextlib, itertools, pathlib, select, shutil, socket, subprocess, tempfile, threading
 
-from jeepney import DBusAddress, HeaderFields, MessageType, new_error, new_method_call, new_method_return, new_signal
+from jeepney import DBusAddress, HeaderFields, MessageType, Parser, new_error, new_method_call, new_method_return, new_signal
 from jeepney.io.blocking import open_dbus_connection
 
-from harness import PATIENCE, die_with_parent, wait_until
+from harness import PATIENCE, listening, spawn, wait_until
 
 BUS = DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
 CONFIGURATION = """<busconfig><listen>unix:path={path}</listen><auth>EXTERNAL</auth><policy context="default">
@@ -25,9 +25,8 @@ class Bus:
     def start(self):
         configuration = self.directory / "bus.conf"
         configuration.write_text(CONFIGURATION.format(path=self.socket))
-        self.process = subprocess.Popen(
-            ["dbus-daemon", "--nofork", "--nopidfile", "--nosyslog", f"--config-file={configuration}"],
-            stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=die_with_parent)
+        self.process = spawn("dbus-daemon", "--nofork", "--nopidfile", "--nosyslog", f"--config-file={configuration}",
+                             stderr=subprocess.DEVNULL)
         wait_until("the bus to listen", self.listens)
         return self
 
@@ -117,3 +116,85 @@ class Service:
 
     def answered(self, member, call):
         pass
+
+
+class Peers:
+    """Listens for D-Bus clients without a bus between, lets everybody in, and hears what each says."""
+
+    passes_files = True
+
+    def __init__(self, path):
+        self.path, self.lock = path, threading.Lock()
+        self.start()
+
+    def start(self):
+        # What each has said that is not understood yet, until it has begun: then its parser.
+        self.peers, self.ending, self.serials = {}, False, itertools.count(1)
+        self.listener = listening(self.path)
+        self.thread = threading.Thread(target=self.serve, daemon=True)
+        self.thread.start()
+
+    def stop(self):
+        self.ending = True
+        self.thread.join()
+        for one in (self.listener, *self.peers):
+            one.close()
+        self.peers = {}
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def serve(self):
+        while not self.ending:
+            for ready in select.select([self.listener, *self.sources(), *self.peers], [], [], 0.05)[0]:
+                if ready is self.listener:
+                    self.peers[self.listener.accept()[0]] = b""
+                elif ready in self.peers:
+                    self.read(ready)
+                else:
+                    self.came()
+
+    def read(self, peer):
+        data = b""
+        with contextlib.suppress(OSError):
+            data = peer.recv(65536)
+        if not data:
+            with self.lock:
+                del self.peers[peer]
+            peer.close()
+            return
+        if not isinstance(self.peers[peer], Parser):
+            data = self.authenticate(peer, self.peers[peer] + data)
+        if isinstance(self.peers[peer], Parser):
+            for message in self.peers[peer].feed(data):
+                self.heard(peer, message)
+
+    def authenticate(self, peer, text):
+        """Its part of the conversation: what is behind that."""
+        while b"\r\n" in text:
+            line, text = text.split(b"\r\n", 1)
+            words = line.lstrip(b"\0").split()
+            if words == [b"BEGIN"]:
+                self.peers[peer] = Parser()
+                return text
+            # Some ask first without naming their user.
+            peer.send({
+                b"AUTH": b"OK 0123456789abcdef0123456789abcdef" if len(words) > 2 else b"DATA" if b"EXTERNAL" in words
+                else b"REJECTED EXTERNAL", b"DATA": b"OK 0123456789abcdef0123456789abcdef",
+                b"NEGOTIATE_UNIX_FD": b"AGREE_UNIX_FD" if self.passes_files else b"ERROR"}.get(words[0], b"ERROR") + b"\r\n")
+        self.peers[peer] = text
+        return b""
+
+    def send(self, peer, message):
+        with self.lock, contextlib.suppress(OSError):
+            # One that has left meanwhile hears nothing.
+            if peer in self.peers:
+                peer.sendall(message.serialise(serial=next(self.serials)))
+
+    def sources(self):
+        """What else is listened to; when something comes there, `came` is called."""
+        return []

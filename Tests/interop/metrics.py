@@ -1,7 +1,8 @@
 """What happened, in numbers: for root everything, for others their own, and a file for node_exporter."""
-import json, os, pathlib, re, shutil, subprocess, tempfile
+import json, os, re, shutil
 
-from harness import BROKER, CAMERA, COMPUTING_PATIENCE, PROGRAMS, ROOT, SHELL, Daemon, claim
+from camclient import camclient
+from harness import BROKER, CAMERA, COMPUTING_PATIENCE, PROGRAMS, ROOT, Daemon, Folder, claim, needs_root, ran
 from libraries import unpacked
 
 SAMPLE = re.compile(r'^([a-z_]+)(?:\{((?:[a-z_]+="(?:[^"\\]|\\.)*",?)+)\})? ([0-9.e+-]+)$')
@@ -24,11 +25,9 @@ def handover(daemon):
     shell = daemon.shell()
     first, second = daemon.app("photos"), daemon.app("notes")
     one, two = first.session(), second.session()
-    one.start()
-    first.wait("DidStartRunning")
-    shell.call(SHELL, "PlaceApp", "ssb", "notes", "split", True)
-    two.start()
-    second.wait("DidStartRunning")
+    one.runs()
+    shell.place("notes", "split", True)
+    two.runs()
     return first, second
 
 
@@ -48,15 +47,10 @@ def counted():
 
 @claim("another user sees none of root's counts and nothing of the broker's own")
 def others():
+    needs_root()
     with Daemon() as daemon:
         handover(daemon)
-        os.chmod(daemon.directory, 0o755)
-        script = ("import os, sys\nos.setgroups([]); os.setresgid(65534, 65534, 65534); os.setresuid(65534, 65534, 65534)\n"
-                  "sys.path.insert(0, sys.argv[1])\nfrom harness import App, BROKER\n"
-                  "print(App(sys.argv[2]).call(BROKER, 'GetMetrics')[0], end='')")
-        text = subprocess.run(
-            ["/usr/bin/python3", "-c", script, str(ROOT / "Tests" / "interop"), daemon.address], check=True,
-            stdout=subprocess.PIPE, text=True, timeout=60).stdout
+        (text,) = daemon.app(user=65534).call(BROKER, "GetMetrics")
         found = samples(text)
         assert found["camarb_wait_seconds_count", ""] == 0, text
         assert not any(name.startswith(("camarb_grants", "camarb_clients", "camarb_process_")) for name, _ in found), text
@@ -86,7 +80,7 @@ def documented():
 def textfile_of(daemon):
     """What node_exporter would read on a machine with this broker."""
     path = daemon.directory / "camarb.prom"
-    subprocess.run([PROGRAMS / "camclient", "metrics", "--textfile", path, "--socket", daemon.path], check=True, timeout=60)
+    camclient(None, "metrics", "--textfile", path, "--socket", daemon.path)
     return path.read_text()
 
 
@@ -116,10 +110,10 @@ def units():
             (daemon.directory / name).write_text(unit)
             names.append(daemon.directory / name)
         assert [name.name for name in names] == ["camarb-metrics.service", "camarb-metrics.timer"], names
-        done = subprocess.run(["systemd-analyze", "verify", "--man=no", *names], capture_output=True, text=True, timeout=60)
-        assert done.returncode == 0 and "camarb-metrics" not in done.stderr, done.stderr
+        said = ran("systemd-analyze", "verify", "--man=no", *names).stderr
+        assert "camarb-metrics" not in said, said
         (command,) = re.findall(r"^ExecStart=(.*)$", names[0].read_text(), re.M)
-        subprocess.run(command.split(), env={**os.environ, "CAMARB_SOCKET": str(daemon.path)}, check=True, timeout=60)
+        ran(*command.split(), env={**os.environ, "CAMARB_SOCKET": str(daemon.path)})
         assert ("camarb_clients", "") in samples(written.read_text()), written.read_text()
 
 
@@ -157,7 +151,8 @@ def unit_test(name, machines, firing):
                              for alert, machine in sorted(firing)]}]}
 
 
-@claim("the alerts of docs/fleet see one kiosk of two that is gone, a file that nobody writes, memory that grows, slow handovers and a first lost recording, and a fleet that is well leaves them silent")
+@claim("the alerts of docs/fleet see one kiosk of two that is gone, a file that nobody writes, memory that grows, slow handovers and "
+       "a first lost recording, and a fleet that is well leaves them silent")
 def alerts():
     promtool = shutil.which("promtool") or unpacked("promtool", 19, before="prometheus") / "usr" / "bin" / "promtool"
     with Daemon() as daemon:
@@ -194,9 +189,9 @@ def alerts():
     machines["kiosk-2"][INFO, labels] = [before, "_"]
     machines["kiosk-2"][INFO, re.sub(r'policy="[^"]*"', 'policy="another"', labels)] = ["_", before]
     tests[-1] = unit_test("another policy", machines, ())
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "tests.json"  # Which is YAML, too.
+    with Folder() as folder:
+        path = folder / "tests.json"  # Which is YAML, too.
         path.write_text(json.dumps({"rule_files": [str(ALERTS)], "evaluation_interval": "1m", "tests": tests}))
-        done = subprocess.run([promtool, "test", "rules", path], capture_output=True, text=True, timeout=COMPUTING_PATIENCE)
-    assert done.returncode == 0 and "SUCCESS" in done.stdout + done.stderr, done.stdout + done.stderr
+        done = ran(promtool, "test", "rules", path, timeout=COMPUTING_PATIENCE)
+    assert "SUCCESS" in done.stdout + done.stderr, done.stdout + done.stderr
     return f"{len(tests)} fleets"

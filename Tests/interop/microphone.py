@@ -1,9 +1,9 @@
 """Microphones in PipeWire, told by camagent: a call interrupts sessions that use audio, and nobody else. PipeWire and its
 session manager are the test's own, with a microphone that hears nothing."""
-import json, os, pathlib, select, shutil, subprocess, tempfile
+import contextlib, json, os, pathlib, select, shutil, tempfile
 
-from desktop import Agent, tells_apart, unknown
-from harness import PATIENCE, Daemon, Skipped, as_other, claim, die_with_parent, wait_until
+from desktop import Agent, are_known, tells_apart, unknown
+from harness import PATIENCE, Daemon, Skipped, claim, end, ran, spawn, wait_until
 from screen import needs
 
 CAUSE = "audio-device-in-use-by-another-client"
@@ -35,36 +35,34 @@ class Sound:
         self.begin()
 
     def environment(self):
-        return {**{key: value for key, value in os.environ.items() if not key.startswith(("PIPEWIRE", "DISPLAY"))},
-                **self.variables}
+        return {**{key: value for key, value in os.environ.items() if not key.startswith(("PIPEWIRE", "DISPLAY"))}, **self.variables}
 
     def start(self, *command, passing=()):
-        with open(self.log, "a") as log:
-            process = subprocess.Popen(
-                command, env=self.environment(), pass_fds=passing, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                preexec_fn=die_with_parent, **as_other(self.user))
+        process = spawn(*command, log=self.log, user=self.user, env=self.environment(), pass_fds=passing)
         self.running.append(process)
         return process
 
     def begin(self):
-        self.start("pipewire")
-        wait_until("PipeWire's socket", (self.directory / "pipewire-0").exists)
-        self.start("wireplumber")
-        wait_until("PipeWire's session manager", lambda: any(
-            one.get("info", {}).get("props", {}).get("application.name") == "WirePlumber" for one in self.objects()))
+        self.serve()
         self.ask("pw-cli", "create-node", "adapter",
                  f"{{ factory.name=support.null-audio-sink node.name={SOURCE} media.class=Audio/Source/Virtual "
                  "object.linger=true audio.position=MONO }")
         wait_until("the microphone", lambda: self.state(SOURCE))
 
+    def serve(self):
+        """PipeWire and its session manager."""
+        self.server = self.start("pipewire")
+        wait_until("PipeWire's socket", (self.directory / "pipewire-0").exists)
+        self.manage()
+
+    def manage(self):
+        self.manager = self.start("wireplumber")
+        wait_until("PipeWire's session manager", lambda: any(
+            (one.get("info") or {}).get("props", {}).get("application.name") == "WirePlumber" for one in self.objects()))
+
     def end(self, processes):
         for process in reversed(processes):
-            process.terminate()
-            try:
-                process.wait(timeout=PATIENCE)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end(process)
         processes.clear()
 
     def __enter__(self):
@@ -78,11 +76,7 @@ class Sound:
         shutil.rmtree(self.directory, ignore_errors=True)
 
     def ask(self, *command):
-        done = subprocess.run(
-            command, env=self.environment(), capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=PATIENCE,
-            **as_other(self.user))
-        assert done.returncode == 0, (command, done)
-        return done.stdout
+        return ran(*command, env=self.environment(), user=self.user).stdout
 
     def objects(self):
         return json.loads(self.ask("pw-dump") or "[]")
@@ -100,8 +94,7 @@ class Sound:
         return call
 
     def hang_up(self, call):
-        call.terminate()
-        call.wait(timeout=PATIENCE)
+        end(call)
         self.running.remove(call)
 
     def link(self, on):
@@ -117,75 +110,73 @@ def named(interrupter, program):
     return interrupter == program if tells_apart() else interrupter
 
 
-def talking(daemon, name, **configuration):
-    """An app with a running session."""
-    app = daemon.app(name)
-    app.session(**configuration).start()
-    app.wait("DidStartRunning")
-    return app
+@contextlib.contextmanager
+def phone(cameras=("front=simulated",)):
+    """A microphone, a broker, and an agent that tells it of the one."""
+    with Sound() as sound, Daemon(policy=POLICY, cameras=cameras) as daemon, agent(daemon, sound):
+        yield sound, daemon
+
+
+def film(daemon, **configuration):
+    """An app with a running session that uses audio."""
+    return daemon.running("film", usesAudio=True, **configuration)[0]
 
 
 @claim("a call on a PipeWire microphone interrupts a session that uses audio with cause 2, and its end releases it")
 def a_call():
-    with Sound() as sound, Daemon(policy=POLICY, cameras=("front=simulated", "back=simulated")) as daemon, agent(daemon, sound):
-        wait_until("the microphones to be known", lambda: "microphones" not in unknown(daemon))
-        film = talking(daemon, "film", camera="front", usesAudio=True)
-        silent = talking(daemon, "silent", camera="back")
+    with phone(("front=simulated", "back=simulated")) as (sound, daemon):
+        are_known(daemon, what="microphones")
+        filming, (silent, _) = film(daemon), daemon.running("silent", "back")
         for _ in range(3):
             call = sound.call()
-            interruption = film.wait("WasInterrupted")
-            assert interruption[3] == [CAUSE] and named(interruption[5], "pw-record"), interruption
-            film.wait("DidStopRunning")
+            interruption = filming.is_interrupted(CAUSE)
+            assert named(interruption[5], "pw-record"), interruption
+            filming.wait("DidStopRunning")
             sound.hang_up(call)
-            ended = film.wait("InterruptionEnded")
+            ended = filming.resumes()
             assert ended[2] == interruption[2] and ended[3] == [CAUSE], (interruption, ended)
-            film.wait("DidStartRunning")
-        silent.poll()
-        assert "WasInterrupted" not in silent.names(), silent.names()
+        silent.is_not_told("WasInterrupted")
 
 
 @claim("a call through PulseAudio's protocol is the calling app's, and not of the server that relays it")
 def pulseaudio():
     needs("pipewire-pulse", "parec")
-    with Sound() as sound, Daemon(policy=POLICY) as daemon, agent(daemon, sound):
+    with phone() as (sound, daemon):
         sound.start("pipewire-pulse")
         wait_until("PulseAudio's socket", (sound.directory / "pulse" / "native").exists)
-        film = talking(daemon, "film", usesAudio=True)
+        filming = film(daemon)
         call = sound.start("parec", "--raw", "--device", SOURCE, "/dev/null")
-        assert named(film.wait("WasInterrupted")[5], "parec")
+        assert named(filming.wait("WasInterrupted")[5], "parec")
         sound.hang_up(call)
-        film.wait("InterruptionEnded")
+        filming.wait("InterruptionEnded")
 
 
 @claim("a call that is held releases the microphone, and takes it again when it goes on")
 def held():
-    with Sound() as sound, Daemon(policy=POLICY) as daemon, agent(daemon, sound):
-        film = talking(daemon, "film", usesAudio=True)
-        call = sound.call()
-        film.wait("WasInterrupted")
+    with phone() as (sound, daemon):
+        filming, call = film(daemon), sound.call()
+        filming.wait("WasInterrupted")
         # Without a link no sample flows, as in a stream that its program has paused.
         sound.link(False)
-        film.wait("InterruptionEnded")
-        film.wait("DidStartRunning")
+        filming.resumes()
         sound.link(True)
-        film.wait("WasInterrupted")
+        filming.wait("WasInterrupted")
         sound.hang_up(call)
-        film.wait("InterruptionEnded")
+        filming.wait("InterruptionEnded")
 
 
 @claim("an app's own stream does not count against it")
 def own_stream():
     if not tells_apart():
         raise Skipped("all processes of this run are one unit's, so that no program has an app of its own")
-    with Sound() as sound, Daemon(policy=POLICY, cameras=("front=simulated", "back=simulated")) as daemon, agent(daemon, sound):
-        own = talking(daemon, "pw-record", camera="front", usesAudio=True)
-        other = talking(daemon, "film", camera="back", usesAudio=True)
+    with phone(("front=simulated", "back=simulated")) as (sound, daemon):
+        own, _ = daemon.running("pw-record", usesAudio=True)
+        other = film(daemon, camera="back")
         call = sound.call()
         assert named(other.wait("WasInterrupted")[5], "pw-record")
         sound.hang_up(call)
         other.wait("InterruptionEnded")
-        own.poll()
-        assert "WasInterrupted" not in own.names(), own.names()
+        own.is_not_told("WasInterrupted")
 
 
 @claim("without PipeWire camagent goes on and says so; when PipeWire goes nobody has a microphone, and when it comes all is known")
@@ -196,27 +187,27 @@ def comes_and_goes():
             one.says("microphones: PipeWire does not run")
             assert "microphones" in unknown(daemon)
             sound.begin()
-            wait_until("the microphones to be known", lambda: "microphones" not in unknown(daemon))
-            film = talking(daemon, "film", usesAudio=True)
+            are_known(daemon, what="microphones")
+            filming = film(daemon)
             sound.call()
-            film.wait("WasInterrupted")
+            filming.wait("WasInterrupted")
             sound.end(sound.running)
-            film.wait("InterruptionEnded")
+            filming.wait("InterruptionEnded")
             one.says("microphones: PipeWire went away")
-            wait_until("the microphones to be unknown", lambda: "microphones" in unknown(daemon))
+            are_known(daemon, False, "microphones")
             sound.begin()
-            wait_until("the microphones to be known again", lambda: "microphones" not in unknown(daemon))
+            are_known(daemon, what="microphones")
             sound.call()
-            film.wait("WasInterrupted")
+            filming.wait("WasInterrupted")
 
 
 @claim("a broker that was killed and started anew hears of a call that goes on")
 def broker_restarts():
-    with Sound() as sound, Daemon(policy=POLICY) as daemon, agent(daemon, sound):
+    with phone() as (sound, daemon):
         sound.call()
-        wait_until("the microphones to be known", lambda: "microphones" not in unknown(daemon))
+        are_known(daemon, what="microphones")
         daemon.restart()
-        wait_until("the microphones to be known again", lambda: "microphones" not in unknown(daemon))
-        film = daemon.app("film")
-        film.session(usesAudio=True).start()
-        assert film.wait("WasInterrupted")[3] == [CAUSE]
+        are_known(daemon, what="microphones")
+        app = daemon.app("film")
+        app.session(usesAudio=True).start()
+        app.is_interrupted(CAUSE)

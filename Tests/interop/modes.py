@@ -1,7 +1,7 @@
 """The machine's mode: what a policy's calendar says, what is set by hand, and which of the two counts."""
-import contextlib, datetime, pathlib, tempfile
+import datetime
 
-from harness import BROKER, SHELL, Daemon, Refused, claim
+from harness import SHELL, Daemon, claim
 
 BACKGROUND = "video-device-not-available-in-background"
 
@@ -36,51 +36,31 @@ cause = "{BACKGROUND}"
 '''
 
 
-@contextlib.contextmanager
-def at_night():
-    """It is the middle of the night, whatever time it is."""
-    with tempfile.TemporaryDirectory(prefix="camarb-modes.") as folder:
-        file = pathlib.Path(folder) / "modes.toml"
-        file.write_text(policy(-1, 1))
-        with Daemon(file) as daemon:
-            yield daemon, file
-
-
-def status(app):
-    return {key: value for key, (_, value) in app.call(BROKER, "GetStatus")[0].items()}
-
-
-@claim("a policy's calendar holds by the machine's local time; a mode set by hand goes before it until it is taken back, and a reload takes another calendar over")
+@claim("a policy's calendar holds by the machine's local time; a mode set by hand goes before it until it is taken back, and a "
+       "reload takes another calendar over")
 def calendar():
-    with at_night() as (daemon, file):
+    # It is the middle of the night, whatever time it is.
+    with Daemon(night := policy(-1, 1)) as daemon:
         app, shell = daemon.app("photos"), daemon.app()
-        told = status(app)
+        told = app.status()
         assert (told["mode"], told["modeSetBy"], told["calendarMode"]) == ("night", "", "night"), told
-        assert told["calendarUntil"].endswith(file.read_text().split('"')[5].split("-")[1]), told
-        session = app.session()
-        session.start()
-        _, _, _, causes, *_ = app.wait("WasInterrupted")
-        assert causes == [BACKGROUND], causes
+        assert told["calendarUntil"].endswith(night.split('"')[5].split("-")[1]), told
+        app.session().start()
+        app.is_interrupted(BACKGROUND)
         shell.call(SHELL, "SetMode", "s", "cleaning")
         app.wait("DidStartRunning")
         # It stays when whoever set it has left.
         shell.close()
         shell = daemon.app()
-        told = status(app)
+        told = app.status()
         assert told["mode"] == "cleaning" and told["modeSetBy"] in ("root", "operator"), told
         assert told["calendarMode"] == "night", told
         for name, words in (("tides", "its calendar alone"), ("dawn", "it has night, cleaning, tides")):
-            try:
-                shell.call(SHELL, "SetMode", "s", name)
-            except Refused as refusal:
-                assert words in str(refusal), refusal
-            else:
-                raise AssertionError(f"{name} was set")
+            assert words in str(shell.refusal(SHELL, "SetMode", "s", name)), name
         shell.call(SHELL, "SetMode", "s", "")
         app.wait("WasInterrupted")
         # By the next calendar the night has not begun.
-        file.write_text(policy(1, 2))
-        daemon.process.send_signal(1)
+        daemon.reload(policy(1, 2))
         app.wait("DidStartRunning")
-        assert status(app)["mode"] == "", status(app)
+        assert app.status()["mode"] == "", app.status()
         assert "the calendar says mode night" in daemon.log.read_text()

@@ -1,7 +1,7 @@
 """make/inside where no root of another release can be had: a step is left out with a reason, and a half-made root is never used."""
-import os, pathlib, shutil, subprocess, tempfile
+import os, shutil
 
-from harness import PATIENCE, ROOT, Skipped, claim
+from harness import PATIENCE, ROOT, Folder, Skipped, claim, needs_root, ran
 
 INSIDE = ROOT / "make" / "inside"
 LEFT_OUT, FAILED = 77, 1
@@ -11,26 +11,31 @@ AWAY = {"http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
 
 def inside(folder, *before, ci=False, environment={}):
     """Asks for a root where none is yet, and returns how it ended and its last line."""
-    words = [str(word) for word in (*before, INSIDE, "trixie", "touch", "/tmp/entered")]
-    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=10 * PATIENCE,
-                          env={**os.environ, "XDG_CACHE_HOME": str(folder), "CI": "true" if ci else "", "CAMARB_NO_INSTALL": "1",
-                               **environment})
+    done = ran(*before, INSIDE, "trixie", "touch", "/tmp/entered", status=None, timeout=10 * PATIENCE, env={
+        **os.environ, "XDG_CACHE_HOME": str(folder), "CI": "true" if ci else "", "CAMARB_NO_INSTALL": "1", **environment})
     return done.returncode, (done.stdout.splitlines() or [""])[-1], done.stderr
 
 
-def needs_root():
-    if os.geteuid() != 0:
-        raise Skipped("only root can make a root of another release")
+def needs_tools():
+    needs_root("only root can make a root of another release")
     missing = [name for name in ("apt-get", "debootstrap", "rsync", "unshare") if not shutil.which(name)]
     if missing:
         raise Skipped(f"there is no {', no '.join(missing)} here (make/packages roots installs them)")
 
 
+def left_out(folder, *before, says):
+    """It is, and fails in continuous integration."""
+    for ci, expected in ((False, LEFT_OUT), (True, FAILED)):
+        status, last, said = inside(folder, *before, ci=ci)
+        assert status == expected and says in last, (status, last, said)
+    return last
+
+
 @claim("without a mirror no root of another release is made: its step is left out with a reason, in continuous integration, too")
 def mirror_away():
-    needs_root()
-    with tempfile.TemporaryDirectory() as folder:
-        half = pathlib.Path(folder, "camarb", "trixie.new")
+    needs_tools()
+    with Folder() as folder:
+        half = folder / "camarb" / "trixie.new"
         for ci in (False, True):
             # As a run leaves it that was cut off.
             (half / "usr").mkdir(parents=True)
@@ -45,24 +50,16 @@ def mirror_away():
 
 @claim("without room no root of another release is made: its step is left out, and fails in continuous integration")
 def no_room():
-    needs_root()
-    with tempfile.TemporaryDirectory() as folder:
-        small = ("unshare", "--mount", "--propagation", "private", "sh", "-c",
-                 f'mount -t tmpfs -o size=16M small "{folder}" && exec "$@"', "sh")
-        for ci, expected in ((False, LEFT_OUT), (True, FAILED)):
-            status, last, said = inside(folder, *small, ci=ci)
-            assert status == expected, (status, last, said)
-            assert " MB of room, and 12000 MB are needed" in last, (last, said)
-    return last
+    needs_tools()
+    with Folder() as folder:
+        return left_out(folder, "unshare", "--mount", "--propagation", "private", "sh", "-c",
+                        f'mount -t tmpfs -o size=16M small "{folder}" && exec "$@"', "sh", says=" MB of room, and 12000 MB are needed")
 
 
 @claim("without root's rights no root of another release is made: its step is left out, and fails in continuous integration")
 def no_rights():
-    needs_root()
-    with tempfile.TemporaryDirectory() as folder:
-        os.chmod(folder, 0o777)
-        for ci, expected in ((False, LEFT_OUT), (True, FAILED)):
-            status, last, said = inside(folder, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", ci=ci)
-            assert status == expected, (status, last, said)
-            assert last == "Debian trixie was left out, because only root can make one and enter it.", (last, said)
-    return last
+    needs_tools()
+    with Folder() as folder:
+        folder.chmod(0o777)
+        said = "Debian trixie was left out, because only root can make one and enter it."
+        assert left_out(folder, "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", says=said) == said

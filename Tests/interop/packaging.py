@@ -1,7 +1,7 @@
 """What is installed: that it is whole, that systemd understands it, and that its sandboxes are as tight as promised."""
-import os, pathlib, re, shutil, subprocess, tempfile
+import contextlib, os, pathlib, re, shutil
 
-from harness import PATIENCE, PROGRAMS, ROOT, Skipped, claim
+from harness import PROGRAMS, ROOT, Folder, Skipped, claim, ran
 from shells import Shells, installed
 
 VERSION = (ROOT / "VERSION").read_text().strip()
@@ -9,10 +9,21 @@ VERSION = (ROOT / "VERSION").read_text().strip()
 EXPOSURE_MAX = 15
 
 
-def run(*command, status=0):
-    done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=120)
-    assert done.returncode == status, f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stdout}{done.stderr}"
+UNITS = {name: (ROOT / "packaging" / "systemd" / f"{name}.service").read_text() for name in ("camarbd", "camrecorder@")}
+PYTHON = "/usr/bin/python3"
+
+
+def run(*command, **options):
+    done = ran(*command, timeout=120, **options)
     return done.stdout + done.stderr
+
+
+@contextlib.contextmanager
+def installation(prefix="/usr"):
+    """A folder of its own in which all is installed."""
+    with Folder() as folder:
+        installed(folder, prefix)
+        yield folder
 
 
 @claim("every service is as tight as promised, by systemd's own measure")
@@ -27,18 +38,15 @@ def exposure():
 
 @claim("the broker's unit has no device at all, and a recorder core's has cameras and nothing else")
 def devices():
-    text = {name: (ROOT / "packaging" / "systemd" / f"{name}.service").read_text() for name in ("camarbd", "camrecorder@")}
-    allowed = {name: re.findall(r"^DeviceAllow=(.*)$", unit, re.MULTILINE) for name, unit in text.items()}
-    assert all("DevicePolicy=closed" in unit for unit in text.values())
+    allowed = {name: re.findall(r"^DeviceAllow=(.*)$", unit, re.MULTILINE) for name, unit in UNITS.items()}
+    assert all("DevicePolicy=closed" in unit for unit in UNITS.values())
     assert allowed == {"camarbd": [], "camrecorder@": ["char-video4linux rw", "char-media rw"]}, allowed
 
 
 @claim("broker and recorder cores are two users: the broker may kill and nothing else, and trusts root alone")
 def two_users():
-    text = {name: (ROOT / "packaging" / "systemd" / f"{name}.service").read_text() for name in ("camarbd", "camrecorder@")}
-
     def value(name, key):
-        (found,) = re.findall(rf"^{key}=(.*)$", text[name], re.MULTILINE)
+        (found,) = re.findall(rf"^{key}=(.*)$", UNITS[name], re.MULTILINE)
         return found
 
     assert value("camarbd", "User") == "camarb" and value("camrecorder@", "User") == "camarb-recorder"
@@ -46,48 +54,47 @@ def two_users():
     for key in ("CapabilityBoundingSet", "AmbientCapabilities"):
         assert (value("camarbd", key), value("camrecorder@", key)) == ("CAP_KILL", ""), key
     assert " --service " in value("camarbd", "ExecStart")
-    with tempfile.TemporaryDirectory() as folder:
-        pathlib.Path(folder, "etc").mkdir()
+    with Folder() as folder:
+        (folder / "etc").mkdir()
         # Both are made, the second in the first one's group and in no group of its own.
         run("systemd-sysusers", f"--root={folder}", ROOT / "packaging" / "sysusers.d" / "camarb.conf")
-        users = {line.split(":")[0]: line.split(":")[2:4] for line in pathlib.Path(folder, "etc/passwd").read_text().splitlines()}
+        users = {line.split(":")[0]: line.split(":")[2:4] for line in (folder / "etc/passwd").read_text().splitlines()}
         assert set(users) == {"camarb", "camarb-recorder"}, users
         assert users["camarb"][0] != users["camarb-recorder"][0] and users["camarb"][1] == users["camarb-recorder"][1], users
-        members = pathlib.Path(folder, "etc/group").read_text().split()
+        members = (folder / "etc/group").read_text().split()
         assert [line.split(":")[0] for line in members] == ["camarb"], members
 
 
 @claim("systemd finds nothing wrong in the installed units, nor udev's and the others' files missing")
 def understood():
-    with tempfile.TemporaryDirectory() as folder:
-        installed(folder)
-        units = sorted(pathlib.Path(folder, "usr/lib/systemd/system").iterdir())
+    with installation() as folder:
+        units = sorted((folder / "usr/lib/systemd/system").iterdir())
         assert {unit.name for unit in units} == {
             "camarbd.service", "camarbd.socket", "camrecorder.socket", "camrecorder@.service"}, units
         for unit in units:
             for line in re.findall(r"^Exec\w+=[-+!@:]*(\S+)", unit.read_text(), re.MULTILINE):
-                assert line == "/bin/kill" or os.access(folder + line, os.X_OK), f"{unit.name} starts {line}, which is not there"
-        run("systemd-analyze", "verify", "--recursive-errors=no", "--man=no", f"--root={folder}",
-            "camarbd.socket", "camrecorder.socket")
-        for file in ("usr/lib/udev/rules.d/72-camarb.rules", "usr/lib/udev/rules.d/74-camarb.rules",
-                     "usr/lib/sysusers.d/camarb.conf", "etc/camarb/policy.toml", "usr/lib/tmpfiles.d/camarb.conf", "usr/share/camarb/policies/kiosk.toml", "usr/share/camarb/cameras/iphone6s-back.toml",
-                     "usr/libexec/camarb/camkeeper", "usr/share/man/man8/camarbd.8", "usr/share/bash-completion/completions/camclient",
-                     "usr/share/man/man1/camarb-v4l2.1", "usr/share/man/man3/libcamarb.3", "usr/share/man/man7/camarbsrc.7",
-                     "usr/share/gnome-shell/extensions/camarb@camarb.org/metadata.json", "usr/share/wireplumber/main.lua.d/90-camarb.lua",
-                     "usr/share/wireplumber/scripts/camarb.lua", "usr/share/wireplumber/wireplumber.conf.d/90-camarb.conf",
-                     "usr/share/wireplumber/scripts/linking/camarb.lua"):
-            assert pathlib.Path(folder, file).stat().st_size > 0, file
+                assert line == "/bin/kill" or os.access(f"{folder}{line}", os.X_OK), f"{unit.name} starts {line}, which is not there"
+        run("systemd-analyze", "verify", "--recursive-errors=no", "--man=no", f"--root={folder}", "camarbd.socket", "camrecorder.socket")
+        for file in ("etc/camarb/policy.toml", "usr/lib/sysusers.d/camarb.conf", "usr/lib/tmpfiles.d/camarb.conf",
+                     "usr/lib/udev/rules.d/72-camarb.rules", "usr/lib/udev/rules.d/74-camarb.rules", "usr/libexec/camarb/camkeeper",
+                     *(f"usr/share/{file}" for file in (
+                         "camarb/policies/kiosk.toml", "camarb/cameras/iphone6s-back.toml", "man/man8/camarbd.8", "man/man1/camarb-v4l2.1",
+                         "man/man3/libcamarb.3", "man/man7/camarbsrc.7", "bash-completion/completions/camclient",
+                         "gnome-shell/extensions/camarb@camarb.org/metadata.json", "wireplumber/main.lua.d/90-camarb.lua",
+                         "wireplumber/wireplumber.conf.d/90-camarb.conf", "wireplumber/scripts/camarb.lua",
+                         "wireplumber/scripts/linking/camarb.lua"))):
+            assert (folder / file).stat().st_size > 0, file
 
 
 @claim("an installation below another prefix names its own files, and leaves an administrator's policy alone")
 def prefix():
-    with tempfile.TemporaryDirectory() as folder:
-        mine = pathlib.Path(folder, "etc/camarb/policy.toml")
+    with Folder() as folder:
+        mine = folder / "etc/camarb/policy.toml"
         mine.parent.mkdir(parents=True)
         mine.write_text("mine")
         installed(folder, "/opt/camarb")
         assert mine.read_text() == "mine"
-        unit = pathlib.Path(folder, "opt/camarb/lib/systemd/system/camarbd.service").read_text()
+        unit = (folder / "opt/camarb/lib/systemd/system/camarbd.service").read_text()
         assert "ExecStart=/opt/camarb/sbin/camarbd " in unit and "/usr/" not in unit, unit
 
 
@@ -95,8 +102,7 @@ def prefix():
 def purge():
     script = (ROOT / "packaging" / "debian" / "camarb.postrm").read_text()
     for written in (None, "policy.d/50-mine.toml", "cameras/desk.toml"):
-        with tempfile.TemporaryDirectory() as folder:
-            root = pathlib.Path(folder)
+        with Folder() as root:
             for path in ("etc/camarb/policy.d", "etc/udev/rules.d", "var/lib/camarb", "run/camarb"):
                 (root / path).mkdir(parents=True)
             (root / "var/lib/camarb/decisions.trace").write_text("a trace")
@@ -107,8 +113,8 @@ def purge():
             (root / "bin").mkdir()
             (root / "bin/getent").write_text("#!/bin/sh\nexit 2\n")
             (root / "bin/getent").chmod(0o755)
-            here = re.sub(r"(?<![\w/}])/(?=(etc|var|run)/)", f"{folder}/", script)
-            run("env", f"PATH={folder}/bin:/usr/bin:/bin", "sh", "-c", here, "postrm", "purge")
+            here = re.sub(r"(?<![\w/}])/(?=(etc|var|run)/)", f"{root}/", script)
+            run("env", f"PATH={root}/bin:/usr/bin:/bin", "sh", "-c", here, "postrm", "purge")
             left = sorted(str(path.relative_to(root)) for path in root.rglob("*") if "camarb" in path.name or "camarb/" in str(path))
             wanted = ["etc/camarb", *(["etc/camarb/" + written.split("/")[0], f"etc/camarb/{written}"])] if written else []
             assert left == wanted, (written, left)
@@ -116,42 +122,35 @@ def purge():
 
 @claim("all that is installed is in one of the Debian packages")
 def in_packages():
-    with tempfile.TemporaryDirectory() as folder:
+    with Folder() as folder:
         run(ROOT / "packaging" / "install", "--destdir", folder, "--prefix", "/usr", "--libraries", "/usr/lib/x86_64-linux-gnu",
             "--programs", PROGRAMS)
         patterns = []
         for file in (ROOT / "packaging" / "debian").glob("*.install"):
             patterns += file.read_text().split()
-        left = [str(path.relative_to(folder)) for path in pathlib.Path(folder).rglob("*") if not path.is_dir() or path.is_symlink()]
+        left = [path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir() or path.is_symlink()]
         left = [path for path in left if not any(
-            pathlib.PurePath(*pathlib.PurePath(path).parts[:count]).match(pattern)
-            for pattern in patterns for count in [len(pattern.split("/"))])]
+            pathlib.PurePath(*path.parts[:len(pattern.split("/"))]).match(pattern) for pattern in patterns)]
         assert not left, f"in no package: {left}"
 
 
 @claim("a program in C and one in Python are built on what is installed, and on nothing of the checkout")
 def libraries():
-    with tempfile.TemporaryDirectory() as folder:
-        installed(folder)
-        program = pathlib.Path(folder, "version")
+    with installation() as folder:
+        program = folder / "version"
         program.with_suffix(".c").write_text(
             '#include <camarb.h>\n#include <stdio.h>\nint main(void) { return puts(camarb_version()) < 0; }\n')
-        os.environ["PKG_CONFIG_PATH"] = f"{folder}/usr/lib/pkgconfig"
-        os.environ["PKG_CONFIG_SYSROOT_DIR"] = folder
-        try:
-            flags = run("pkg-config", "--cflags", "--libs", "camarb").split()
-            version = run("pkg-config", "--modversion", "camarb").strip()
-        finally:
-            del os.environ["PKG_CONFIG_PATH"], os.environ["PKG_CONFIG_SYSROOT_DIR"]
+        package = ("env", f"PKG_CONFIG_PATH={folder}/usr/lib/pkgconfig", f"PKG_CONFIG_SYSROOT_DIR={folder}", "pkg-config", "camarb")
+        flags, version = run(*package, "--cflags", "--libs").split(), run(*package, "--modversion").strip()
         run("gcc", "-o", program, program.with_suffix(".c"), *flags)
         at = f"LD_LIBRARY_PATH={folder}/usr/lib"
         assert run("env", at, program).strip() == version
-        said = run("env", at, f"PYTHONPATH={folder}/usr/lib/python3/dist-packages", "/usr/bin/python3", "-B", "-c",
+        said = run("env", at, f"PYTHONPATH={folder}/usr/lib/python3/dist-packages", PYTHON, "-B", "-c",
                    "import camarb; print(camarb.version())")
         assert said.strip() == version, said
         assert version == VERSION, f"libcamarb is {version}, and the file VERSION says {VERSION}"
         # The plugin is left out where GStreamer's headers are not, which clients/Makefile says.
-        for plugin in pathlib.Path(folder).rglob("libgstcamarb.so"):
+        for plugin in folder.rglob("libgstcamarb.so"):
             said = run("env", at, "gst-inspect-1.0", plugin)
             assert re.search(rf"^ +Version +{re.escape(VERSION)}$", said, re.MULTILINE), said
         defined = run("readelf", "--dyn-syms", "--wide", f"{folder}/usr/lib/libcamarb.so.1")
@@ -189,53 +188,51 @@ done
 
 @claim("what `make -C clients install` says at its end is all that programs in C, Python and GStreamer need to find it")
 def found():
-    with tempfile.TemporaryDirectory() as folder:
+    with Folder() as folder:
         said = run("unshare", "--mount", "bash", "-c", IN_ITS_OWN_PLACES, "bash", folder, ROOT)
         assert said.count(f"\n{VERSION}\n") == 2, said
         assert all(f"{VERSION} {prefix}/lib/" in said for prefix in ("/usr/local", f"{folder}/elsewhere")), said
         first = said.split(f"\n{VERSION}\n")[0]
-        assert "LD_LIBRARY_PATH" not in first and "PYTHONPATH" not in first and f"export LD_LIBRARY_PATH={folder}/elsewhere/lib" in said, said
+        assert "LD_LIBRARY_PATH" not in first and "PYTHONPATH" not in first, said
+        assert f"export LD_LIBRARY_PATH={folder}/elsewhere/lib" in said, said
 
 
 @claim("pip installs the Python module from the checkout, in camarb's version, with its mark for type checkers")
 def by_pip():
-    if subprocess.run(["/usr/bin/python3", "-m", "pip", "--version"], capture_output=True).returncode:
+    if ran(PYTHON, "-m", "pip", "--version", status=None).returncode:
         raise Skipped("pip is not here (make/packages test installs it)")
-    with tempfile.TemporaryDirectory() as folder:
+    with Folder() as folder:
         # Pip builds beside the sources: not in the checkout.
-        copied = pathlib.Path(folder, "camarb")
+        copied, modules = folder / "camarb", folder / "modules"
         shutil.copytree(ROOT / "clients" / "python", copied / "clients" / "python")
         shutil.copy(ROOT / "VERSION", copied)
-        run("/usr/bin/python3", "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--root-user-action=ignore",
-            "--target", f"{folder}/modules", copied / "clients" / "python")
-        installed_files = {str(path.relative_to(f"{folder}/modules")) for path in pathlib.Path(folder, "modules").rglob("*")}
-        assert {"camarb/__init__.py", "camarb/py.typed", f"camarb-{VERSION}.dist-info"} <= installed_files, installed_files
+        run(PYTHON, "-m", "pip", "install", "--quiet", "--no-build-isolation", "--no-deps", "--root-user-action=ignore",
+            "--target", modules, copied / "clients" / "python")
+        found = {str(path.relative_to(modules)) for path in modules.rglob("*")}
+        assert {"camarb/__init__.py", "camarb/py.typed", f"camarb-{VERSION}.dist-info"} <= found, found
 
 
 @claim("the V4L2 door is installed where its command and its generator look for it, below any prefix")
 def door():
     for prefix, beside in (("/usr", False), ("/opt/camarb", True)):
-        with tempfile.TemporaryDirectory() as folder:
-            installed(folder, prefix)
-            library = f"{prefix}/lib/camarb/libcamarb-v4l2.so"
-            found = os.stat(folder + library)
+        with installation(prefix) as folder:
+            library, here = f"{prefix}/lib/camarb/libcamarb-v4l2.so", pathlib.Path(f"{folder}{prefix}")
+            found = os.stat(f"{folder}{library}")
             assert found.st_uid == os.getuid() and not found.st_mode & 0o022, oct(found.st_mode)
-            needed = re.findall(r"NEEDED.*\[([^\]]*)\]", run("readelf", "--dynamic", folder + library))
+            needed = re.findall(r"NEEDED.*\[([^\]]*)\]", run("readelf", "--dynamic", f"{folder}{library}"))
             assert all(re.match(r"lib(c|m|dl)\.so|ld-linux", name) for name in needed), f"it brings into every program: {needed}"
             # Elsewhere than below /usr the program loader does not look for the library, and the door finds it beside itself.
-            assert os.path.exists(f"{folder}{prefix}/lib/camarb/libcamarb.so.1") == beside
-            command = pathlib.Path(f"{folder}{prefix}/bin/camarb-v4l2")
+            assert (here / "lib/camarb/libcamarb.so.1").exists() == beside
+            command, generator = here / "bin/camarb-v4l2", here / "lib/systemd/user-environment-generators/60-camarb-v4l2"
             assert ("'/usr/$LIB/camarb/libcamarb-v4l2.so'" if prefix == "/usr" else library) in command.read_text()
-            generator = pathlib.Path(f"{folder}{prefix}/lib/systemd/user-environment-generators/60-camarb-v4l2")
             assert f"\nlibrary='{library}'\n" in generator.read_text() and "@" not in generator.read_text()
             assert all(os.access(file, os.X_OK) for file in (command, generator))
 
 
 @claim("the installed policy is one that camclient finds nothing wrong with, its include too")
 def policy():
-    with tempfile.TemporaryDirectory() as folder:
-        installed(folder)
-        file = pathlib.Path(folder, "etc/camarb/policy.toml")
+    with installation() as folder:
+        file = folder / "etc/camarb/policy.toml"
         file.write_text(file.read_text().replace('"/usr/', f'"{folder}/usr/'))
         run(PROGRAMS / "camclient", "policy", "check", file)
         shown = run(PROGRAMS / "camclient", "policy", "show", "--merged", file)
@@ -244,16 +241,14 @@ def policy():
 
 @claim("bash, zsh and fish complete camclient's arguments by what is installed")
 def completions():
-    with tempfile.TemporaryDirectory() as folder:
+    with installation() as folder:
         shells = Shells(folder)
-        installed(folder)
         assert all(file.read_text() and not file.read_text().startswith("#!") for file in shells.files)
         assert shells.bash("camclient policy ver") == ["verify"]
         shells.fish("camclient policy ver\t", "camclient policy verify ")
         shells.zsh("camclient policy ver\t", "camclient policy verify ")
-    with tempfile.TemporaryDirectory() as folder:
-        installed(folder, "/usr/local")
-        assert pathlib.Path(folder, "usr/local/share/zsh/site-functions/_camclient").exists()
+    with installation("/usr/local") as folder:
+        assert (folder / "usr/local/share/zsh/site-functions/_camclient").exists()
 
 
 @claim("there is one version: programs, packages, changes and the file VERSION say the same")
@@ -271,69 +266,69 @@ def one_version():
     return VERSION
 
 
-class Checkout:
+class Checkout(Folder):
     """A checkout of its own with nothing but what a package's version is made of."""
 
-    def __init__(self, folder):
-        self.root = pathlib.Path(folder, "checkout")
+    def __enter__(self):
+        self.folder = super().__enter__()
+        self.root = self.folder / "checkout"
         (self.root / "packaging").mkdir(parents=True)
         shutil.copy(ROOT / "packaging" / "version", self.root / "packaging")
-        self.environment = {"PATH": os.environ["PATH"], "HOME": folder, "GIT_CONFIG_NOSYSTEM": "1"}
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "GIT_CONFIG_NOSYSTEM": "1"}
         for who in ("AUTHOR", "COMMITTER"):
             self.environment |= {f"GIT_{who}_NAME": "a test", f"GIT_{who}_EMAIL": "test@camarb.example"}
         self.write("0.1.0", "Added")
         self.git("init", "--quiet")
+        return self
 
     def write(self, released, unreleased=""):
         (self.root / "VERSION").write_text(released + "\n")
-        (self.root / "CHANGELOG.md").write_text(
-            "# Changes\n\n## [Unreleased]\n\n" + (f"- {unreleased}\n\n" if unreleased else "") + f"## [{released}] - 2026-11-23\n\n- First.\n")
+        added = f"- {unreleased}\n\n" if unreleased else ""
+        (self.root / "CHANGELOG.md").write_text(f"# Changes\n\n## [Unreleased]\n\n{added}## [{released}] - 2026-11-23\n\n- First.\n")
 
     def git(self, *words):
-        subprocess.run(["git", *words], cwd=self.root, env=self.environment, check=True, timeout=PATIENCE)
+        ran("git", *words, cwd=self.root, env=self.environment)
 
-    def commit(self, what="a change"):
+    def commit(self):
         self.git("add", "--all")
-        self.git("commit", "--quiet", "--allow-empty", "--message", what)
+        self.git("commit", "--quiet", "--allow-empty", "--message", "a change")
 
     def version(self, id="debian", number="12", root=None):
         """The version on such a system, and what is said of it; `root`: of another checkout."""
-        system = pathlib.Path(self.environment["HOME"], "os-release")
+        system = self.folder / "os-release"
         system.write_text(f'ID={id}\n' + (f'VERSION_ID="{number}"\n' if number else ""))
-        done = subprocess.run([(root or self.root) / "packaging" / "version", system], env=self.environment, capture_output=True,
-                              text=True, timeout=PATIENCE)
-        assert done.returncode == 0, done.stderr
+        done = ran((root or self.root) / "packaging" / "version", system, env=self.environment)
         return done.stdout.strip(), done.stderr
+
+    def built(self, commits=True):
+        """The version with one more commit."""
+        if commits:
+            self.commit()
+        return self.version()[0]
 
 
 def ascending(*versions):
     for lower, higher in zip(versions, versions[1:]):
-        assert subprocess.run(["dpkg", "--compare-versions", lower, "lt", higher]).returncode == 0, f"{lower} is not older than {higher}"
+        ran("dpkg", "--compare-versions", lower, "lt", higher)
 
 
 @claim("a package's version grows with each commit, and a release's tag is newer than all builds on the way to it")
 def versions():
-    with tempfile.TemporaryDirectory() as folder:
-        checkout, built = Checkout(folder), ["0.1.0"]
+    with Checkout() as checkout:
         # Over a limit of digits, where a comparison of texts would go wrong.
-        for _ in range(11):
-            checkout.commit()
-            built.append(checkout.version()[0])
+        built = ["0.1.0", *(checkout.built() for _ in range(11))]
         assert re.fullmatch(r"0\.2\.0~git11\.[0-9a-f]{8}\+deb12u1", built[-1]), built
         # The release's commit is not tagged at once.
         checkout.write("0.2.0")
-        checkout.commit("release")
-        built.append(checkout.version()[0])
+        built.append(checkout.built())
         assert built[-1].startswith("0.2.0~git12."), built
         checkout.git("tag", "v0.2.0")
-        built.append(checkout.version()[0])
+        built.append(checkout.built(commits=False))
         assert built[-1] == "0.2.0+deb12u1", built
         # Nobody has noticed anything of what came next.
-        checkout.commit()
-        built.append(checkout.version()[0])
+        built.append(checkout.built())
         checkout.write("0.2.0", "Something new")
-        checkout.commit()
-        built.append(checkout.version()[0])
+        built.append(checkout.built())
         assert built[-1].startswith("0.3.0~git14."), built
         ascending(*built)
         return " < ".join(built[-5:])
@@ -341,41 +336,35 @@ def versions():
 
 @claim("an upgrade of Debian is an upgrade of camarb's packages, of the same commit and of the same release")
 def releases():
-    with tempfile.TemporaryDirectory() as folder:
-        checkout = Checkout(folder)
+    with Checkout() as checkout:
         for tag in (None, "v0.1.0"):
             checkout.write("0.1.0", "" if tag else "Added")
             checkout.commit()
             if tag:
                 checkout.git("tag", tag)
-            found = [checkout.version("debian", number)[0] for number in ("12", "13", "")]
-            ascending(*found)
+            ascending(*(checkout.version("debian", number)[0] for number in ("12", "13", "")))
         assert checkout.version("ubuntu", "24.04")[0] == "0.1.0+ubuntu24.04"
 
 
 @claim("changes that are not committed are part of a package's version, which is then newer than the commit's")
 def uncommitted():
-    with tempfile.TemporaryDirectory() as folder:
-        checkout = Checkout(folder)
+    with Checkout() as checkout:
         checkout.commit()
         clean, said = checkout.version()
         assert not said, said
         (checkout.root / "new.swift").write_text("")
         changed, said = checkout.version()
         assert changed == clean.replace("+deb12u1", ".changed+deb12u1") and "not all changes are committed" in said, (changed, said)
-        checkout.commit()
-        ascending(clean, changed, checkout.version()[0])
+        ascending(clean, changed, checkout.built())
 
 
 @claim("without commits to count a package is older than any build of one, and the reason is said")
 def without_commits():
-    with tempfile.TemporaryDirectory() as folder:
-        checkout = Checkout(folder)
+    with Checkout() as checkout:
         checkout.commit()
-        checkout.commit()
-        counted, _ = checkout.version()
-        copy = pathlib.Path(folder, "copy")
-        checkout.git("clone", "--quiet", "--depth=1", f"file://{checkout.root}", str(copy))
+        counted = checkout.built()
+        copy = checkout.folder / "copy"
+        checkout.git("clone", "--quiet", "--depth=1", f"file://{checkout.root}", copy)
         shallow, said = checkout.version(root=copy)
         assert "shallow" in said, said
         shutil.rmtree(checkout.root / ".git")
@@ -398,7 +387,8 @@ def no_foundation():
         if program not in ("camclient", "camplay"):
             unwanted |= {"FoundationEssentials": r" \$s20FoundationEssentials", "regular expressions": r" \$s12_RegexParser"}
         found = [name for name, pattern in unwanted.items() if re.search(pattern, names)]
-        # A search for a text is in the module of regular expressions: `contains`, `firstRange`, `ranges`, `replacing`, `split(separator: "…")`.
+        # A search for a text is in the module of regular expressions: `contains`, `firstRange`, `ranges`, `replacing`,
+        # `split(separator: "…")`.
         assert not found, f"{program} has {', '.join(found)} in itself; is a text searched for otherwise than by `holds` or by characters?"
 
 

@@ -6,7 +6,7 @@ for what differs from run to run: on a line of its own for any lines, inside a l
 """
 import os, re, signal, subprocess, time
 
-from harness import die_with_parent
+from harness import die_with_parent, spawn
 
 # Seconds. On an emulated machine a look is work that what is waited for could do.
 PAUSE_BETWEEN_LOOKS = 2.0
@@ -38,10 +38,8 @@ def steps(page, prompts="$"):
 
 def pattern(expected):
     """What is expected, as a regular expression over the whole output."""
-    parts = []
-    for line in expected:
-        parts.append(r"(?:.*\n)*?" if line == "…" else "[^\n]*?".join(map(re.escape, line.split("…"))) + "\n")
-    return re.compile("".join(parts))
+    return re.compile("".join(
+        r"(?:.*\n)*?" if line == "…" else "[^\n]*?".join(map(re.escape, line.split("…"))) + "\n" for line in expected))
 
 
 class Shell:
@@ -51,13 +49,17 @@ class Shell:
     """
 
     def __init__(self, directory, path, patience, become=(), **variables):
-        environment = {
-            "PATH": path, "HOME": str(directory), "LANG": "C.UTF-8", "NO_COLOR": "1", "TERM": "dumb", **variables,
-        }
         self.patience = patience
-        self.process = subprocess.Popen(
-            [*become, "bash", "--norc", "--noprofile"], cwd=directory, env=environment, stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, preexec_fn=lambda: (os.setsid(), die_with_parent()))
+        self.process = spawn(
+            *become, "bash", "--norc", "--noprofile", cwd=directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, preexec_fn=lambda: (os.setsid(), die_with_parent()),
+            env={"PATH": path, "HOME": str(directory), "LANG": "C.UTF-8", "NO_COLOR": "1", "TERM": "dumb", **variables})
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.end()
 
     def run(self, command):
         """All that a command prints, and its exit status."""

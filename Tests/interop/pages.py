@@ -1,22 +1,10 @@
-"""The pages say what is so: the list of targets, and where things are."""
-import difflib, itertools, os, re, shutil, subprocess
+"""The pages say what is so: where things are, how long they are, and what they are called."""
+import difflib, itertools, os, re, shutil
 
-from harness import ROOT, Skipped, claim
+from harness import ROOT, Skipped, claim, ran
 
 PAGE = ROOT / "docs" / "architecture.md"
-
-
-@claim("the architecture's list of targets is that of the package")
-def targets():
-    package = (ROOT / "Package.swift").read_text()
-    names = set(re.findall(r'(?:library|program|installed|installedInC)\(\s*"(\w+)"', package))
-    names |= set(re.findall(r'\.(?:target|executableTarget)\(\s*name: "(\w+)"', package))
-    # What only tests need is named by their folder.
-    names -= {name for name in names if name.endswith("Testing")}
-    shown = PAGE.read_text().split("## Targets")[1].split("```")[1]
-    listed = set(re.findall(r"(?:^|\s)([A-Za-z]\w*)/(?=\s)", shown)) - {"Sources", "Tests", "policies", "cameras", "docs", "bench", "demo", "make", "clients"}
-    assert listed == names, f"only in the page: {sorted(listed - names)}; only in the package: {sorted(names - listed)}"
-    return f"{len(names)} targets"
+SWIFT = sorted(file for folder in ("Sources", "Proof") for file in (ROOT / folder).rglob("*.swift"))
 
 
 def places(table):
@@ -57,7 +45,7 @@ QUESTIONS = {
 def questions():
     page = PAGE.read_text()
     for question, word in QUESTIONS.items():
-        found = [file for file in (ROOT / "Sources").rglob("*.swift") if word in file.name]
+        found = [file for file in SWIFT if word in file.name]
         assert len(found) == 1, f"{question}: {word} is in the names of {found}"
         assert f"`{found[0].relative_to(ROOT)}`" in page, f"{question}: the page does not say {found[0].name}"
 
@@ -82,12 +70,11 @@ def long_functions(file):
 
 @claim("no function of the sources has more than 60 lines, and no file more than 350")
 def lengths():
-    files = sorted((ROOT / "Sources").rglob("*.swift"))
-    long = [one for file in files for one in long_functions(file)]
-    long += [f"{file.relative_to(ROOT)} has {count} lines" for file in files
+    long = [one for file in SWIFT for one in long_functions(file)]
+    long += [f"{file.relative_to(ROOT)} has {count} lines" for file in SWIFT
              if (count := len(file.read_text().splitlines())) > FILE_LINES_MAX]
     assert not long, "\n".join(long)
-    return f"{len(files)} files"
+    return f"{len(SWIFT)} files"
 
 
 # Words of policies, which no source has as a name of its own.
@@ -98,7 +85,7 @@ TWO_ENDS = {"Explanation", "Status"}
 
 @claim("the glossary's names are those of the sources, and no two programs or libraries have a type of one name")
 def glossary():
-    files = {file: file.read_text() for file in sorted((ROOT / "Sources").rglob("*.swift"))}
+    files = {file: file.read_text() for file in SWIFT}
     table = (ROOT / "docs" / "style.md").read_text().split("### Glossary")[1].split("\n## ")[0]
     names = [name for name in re.findall(r"`([A-Za-z]\w+)`", table) if name not in GLOSSARY_ELSEWHERE]
     assert len(names) >= 10, names
@@ -107,7 +94,7 @@ def glossary():
     homes = {}
     for file, text in files.items():
         for name in re.findall(r"^(?:(?:public|package|final|indirect|@\w+) )*(?:struct|class|enum|actor|protocol) (\w+)", text, re.M):
-            homes.setdefault(name, set()).add(file.relative_to(ROOT).parts[1])
+            homes.setdefault(name, set()).add(file.relative_to(ROOT).parts[1:3])
     twice = {name: sorted(where) for name, where in homes.items() if len(where) > 1 and name not in TWO_ENDS}
     assert not twice, twice
     return f"{len(names)} names, {len(homes)} types"
@@ -125,7 +112,8 @@ def changes(text):
     for number, line in enumerate(text.splitlines(), 1):
         if line.startswith("## "):
             version = re.fullmatch(r"## \[(Unreleased|\d+\.\d+\.\d+)\](?(1)( - \d{4}-\d\d-\d\d)?)", line)
-            assert version and (version[1] == "Unreleased") == (version[2] is None), f"{number}: {line} is not [Unreleased] or [X.Y.Z] - DATE"
+            assert version and (version[1] == "Unreleased") == (version[2] is None), (
+                f"{number}: {line} is not [Unreleased] or [X.Y.Z] - DATE")
             found.append((version[1], []))
         elif line.startswith("### "):
             assert found and line[4:] in KINDS_OF_CHANGE, f"{number}: {line[4:]} is not one of {', '.join(KINDS_OF_CHANGE)}"
@@ -162,7 +150,8 @@ def check_changes(text):
     return sum(len(bullets) for _, sections in found for _, bullets in sections)
 
 
-@claim("the list of changes has each section once, whole sentences, no change twice, and its versions in order; one that has not is refused")
+@claim("the list of changes has each section once, whole sentences, no change twice, and its versions in order; one that has not is "
+       "refused")
 def changelog():
     text = (ROOT / "CHANGELOG.md").read_text()
     count = check_changes(text)
@@ -188,7 +177,8 @@ def changelog():
     return f"{count} changes"
 
 
-@claim("the reason for each Debian package can be read without those of the others, and the first build says how long it takes before it begins")
+@claim("the reason for each Debian package can be read without those of the others, and the first build says how long it takes "
+       "before it begins")
 def reasons():
     packages = (ROOT / "make" / "packages").read_text()
     listed = re.findall(r"^([a-z][\w.+-]+)\t(.+)$", packages, re.M)
@@ -199,9 +189,9 @@ def reasons():
     for group, lines in groups:
         names = [line.split("\t")[0] for line in lines.splitlines()]
         assert sorted(set(names)) == sorted(names), f"{group} lists a package twice"
-    for target in ("demo", "build"):
-        told = subprocess.run(["make", "--dry-run", "--no-print-directory", "-C", ROOT, target], capture_output=True, text=True, check=True).stdout
-        assert 0 < told.find("about ten minutes") < told.find("swift build"), told
+    for target, minutes in (("demo", "four"), ("build", "ten")):
+        told = ran("make", "--dry-run", "--no-print-directory", "-C", ROOT, target).stdout
+        assert 0 < told.find(f"about {minutes} minutes") < told.find("make/compile"), told
     return f"{len(listed)} reasons"
 
 
@@ -221,9 +211,10 @@ def anchors(text):
     return [re.sub(r"[^\w\- ]", "", re.sub(r"\[(.*?)\]\(.*?\)", r"\1", heading).lower()).replace(" ", "-") for heading in headings]
 
 
-@claim("every heading of a page stands by itself, every link to a file or a heading leads there, and the long page about policies lists its sections")
+@claim("every heading of a page stands by itself, every link to a file or a heading leads there, and the long page about policies "
+       "lists its sections")
 def headings():
-    pages = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")] + sorted((ROOT / "docs").rglob("*.md"))
+    pages = [ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "SECURITY", "CHANGELOG")] + sorted((ROOT / "docs").rglob("*.md"))
     wrong, count = [], 0
     for page in pages:
         before = ""
@@ -254,13 +245,14 @@ def manuals():
     pages = sorted((ROOT / "docs" / "man").iterdir())
     for page in pages:
         # Without a terminal's bold and underlined letters, which it makes of several each.
-        done = subprocess.run(["man", "--warnings", "--local-file", page], capture_output=True, text=True, check=True, timeout=60, env={
+        done = ran("man", "--warnings", "--local-file", page, env={
             **os.environ, "LANG": "C.UTF-8", "MANWIDTH": "80", "MANPAGER": "cat", "MAN_KEEP_FORMATTING": "", "GROFF_NO_SGR": "1"})
         assert not done.stderr, f"{page.name}: {done.stderr}"
         lines = re.sub(".\x08", "", done.stdout).splitlines()
         assert len(lines) > 20, page
         long = [line for line in lines if len(line) > 80]
         assert not long, f"{page.name}:\n" + "\n".join(long)
-        quotes = [line for line in page.read_text().splitlines() if re.match(r"\.[A-Z]{1,2} ", line) and line.count('"') % 2 and '\\"' not in line]
+        quotes = [line for line in page.read_text().splitlines()
+                  if re.match(r"\.[A-Z]{1,2} ", line) and line.count('"') % 2 and '\\"' not in line]
         assert not quotes, f"{page.name} has a quotation mark too many: {quotes}"
     return f"{len(pages)} pages"

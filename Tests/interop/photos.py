@@ -1,17 +1,14 @@
 """Photos from outside: brackets, what each says of how it was taken, and its Exif, as ffprobe reads it."""
-import contextlib, fractions, json, os, subprocess
+import contextlib, fractions, os
 
-from camclient import camclient
-from harness import SHELL, Daemon, Refused, children_of, claim, played, wait_until
+from camclient import camclient, told_lines
+from harness import Daemon, children_of, claim, plain, played, probed, refused, wait_until
 from service import writers
 
 
 def exif(path):
     """The Exif of a JPEG, as libavcodec reads it: numbers where there are some."""
-    done = subprocess.run(
-        ["ffprobe", "-v", "error", "-show_frames", "-show_entries", "frame=width,height:frame_tags", "-of", "json", str(path)],
-        stdout=subprocess.PIPE, check=True, timeout=60)
-    (frame,) = json.loads(done.stdout)["frames"]
+    (frame,) = probed(path, "-show_frames", "-show_entries", "frame=width,height:frame_tags", complains=False)["frames"]
     found = {"width": frame["width"], "height": frame["height"]}
     for name, text in frame["tags"].items():
         words = text.strip().split(":")
@@ -22,17 +19,26 @@ def exif(path):
     return found
 
 
-def take(app, session, paths, options):
-    """A bracket into these files: what PhotoCaptured says of each, in their order."""
+def bracket(session, paths, options):
+    """Asks for a bracket into these files: the numbers of its photos."""
     with contextlib.ExitStack() as opened:
         files = [opened.enter_context(open(path, "w+b")) for path in paths]
-        (photos,) = session.call("CapturePhotoBracket", "aha{sv}", files, options)
+        return session.call("CapturePhotoBracket", "aha{sv}", files, options)[0]
+
+
+def biases(*numbers):
+    return {"exposureTargetBiases": ("ad", list(map(float, numbers)))}
+
+
+def take(session, paths, options):
+    """A bracket into these files: what PhotoCaptured says of each, in their order."""
+    photos = bracket(session, paths, options)
     assert len(photos) == len(paths), photos
     # Each is told of when its file is written; nobody promises in which order that is.
-    told = sorted((app.wait("PhotoCaptured", lambda body: body[2] in photos) for _ in photos), key=lambda body: photos.index(body[2]))
-    assert [body[2] for body in told] == photos, told
-    assert all(body[6] == "" for body in told), told
-    return [{key: value for key, (_, value) in body[7].items()} for body in told]
+    told = [session.app.wait("PhotoCaptured", lambda body: body[2] in photos) for _ in photos]
+    told.sort(key=lambda body: photos.index(body[2]))
+    assert [body[2] for body in told] == photos and all(body[6] == "" for body in told), told
+    return [plain(body[7]) for body in told]
 
 
 @claim("a bracket by bias and one by duration and ISO are photos of consecutive frames, whose Exif says how each was taken")
@@ -41,10 +47,9 @@ def brackets():
         app = daemon.app("photos")
         session = app.session("back", activeFormat="420v 1280x720@30", videoOrientation="portrait",
                               lensStabilizationDuringBracket=True, videoZoomFactor=2.0)
-        session.start()
-        app.wait("DidStartRunning")
+        session.runs()
         paths = [daemon.directory / f"bias{number}.jpg" for number in range(3)]
-        told = take(app, session, paths, {"exposureTargetBiases": ("ad", [-2.0, 0.0, 2.0])})
+        told = take(session, paths, biases(-2, 0, 2))
         assert [photo["exposureTargetBias"] for photo in told] == [-2, 0, 2], told
         for path, photo in zip(paths, told):
             read = exif(path)
@@ -54,7 +59,7 @@ def brackets():
             assert read["Orientation"] == photo["orientation"] == 6 and read["DigitalZoomRatio"] == 2, (read, photo)
             assert (read["PixelXDimension"], read["PixelYDimension"]) == (1280, 720) and read["Flash"] == 16, read
         paths = [daemon.directory / f"set{number}.jpg" for number in range(2)]
-        told = take(app, session, paths, {"exposureDurations": ("ad", [1 / 250, 1 / 30]), "isos": ("ad", [400.0, 50.0])})
+        told = take(session, paths, {"exposureDurations": ("ad", [1 / 250, 1 / 30]), "isos": ("ad", [400.0, 50.0])})
         assert [photo["lensStabilizationUsed"] for photo in told] == [False, True], told
         assert [exif(path)["ExposureTime"] for path in paths] == [fractions.Fraction(1, 250), fractions.Fraction(1, 30)]
         assert [exif(path)["ISOSpeedRatings"] for path in paths] == [400, 50]
@@ -64,34 +69,22 @@ def brackets():
 @claim("a bracket that the camera cannot take, or that has not a file for each photo, is refused in the answer, and nothing is taken")
 def refused_brackets():
     with Daemon(cameras=("back=simulated:iphone6splus-back",)) as daemon:
-        app = daemon.app("photos")
-        session = app.session("back")
-        session.start()
-        app.wait("DidStartRunning")
+        app, session = daemon.running("photos", "back")
         paths = [daemon.directory / f"photo{number}.jpg" for number in range(9)]
-
-        def refusal(count, options, same=False):
-            with contextlib.ExitStack() as opened:
-                files = [opened.enter_context(open(paths[0 if same else number], "w+b")) for number in range(count)]
-                try:
-                    session.call("CapturePhotoBracket", "aha{sv}", files, options)
-                except Refused as refused:
-                    return refused.message
-            raise AssertionError(f"{options} of {count} files was taken")
-
-        said = refusal(2, {"exposureTargetBiases": ("ad", [0.0, 9.0])})
-        assert "exposureTargetBiases has 9" in said and "-8 to 8" in said, said
-        assert refusal(2, {"exposureTargetBiases": ("ad", [0.0])}) == (
-            "exposureTargetBiases has 1 number for 2 files; it takes exposure values, as many as files.")
-        assert refusal(1, {"isos": ("ad", [-1.0]), "exposureDurations": ("ad", [0.1])}) == (
-            "isos has -1 for 1 file; it takes ISO sensitivities above 0, as many as files.")
-        assert "A bracket has no exposures; it takes exposureTargetBiases, or " in refusal(1, {})
-        assert "“quality” is 90" in refusal(1, {"quality": ("u", 90)})
-        assert "1 to 8" in refusal(0, {"exposureTargetBiases": ("ad", [])})
-        assert "isos has 5000" in refusal(1, {"exposureDurations": ("ad", [0.01]), "isos": ("ad", [5000.0])})
-        assert "one file" in refusal(2, {"exposureTargetBiases": ("ad", [0.0, 1.0])}, same=True)
+        two = paths[:2]
+        for files, options, *words in (
+                (two, biases(0, 9), "exposureTargetBiases has 9", "-8 to 8"),
+                (two, biases(0), "exposureTargetBiases has 1 number for 2 files; it takes exposure values, as many as files."),
+                (two[:1], {"isos": ("ad", [-1.0]), "exposureDurations": ("ad", [0.1])},
+                 "isos has -1 for 1 file; it takes ISO sensitivities above 0, as many as files."),
+                (two[:1], {}, "A bracket has no exposures; it takes exposureTargetBiases, or "),
+                (two[:1], {"quality": ("u", 90)}, "“quality” is 90"), ([], biases(), "1 to 8"),
+                (two[:1], {"exposureDurations": ("ad", [0.01]), "isos": ("ad", [5000.0])}, "isos has 5000"),
+                (two[:1] * 2, biases(0, 1), "one file")):
+            said = refused(lambda: bracket(session, files, options), *words).message
+            assert said == words[0] or not words[0].endswith("."), said
         assert "PhotoCaptured" not in app.names(), app.names()
-        take(app, session, paths[:8], {"exposureTargetBiases": ("ad", [float(bias) for bias in range(-4, 4)])})
+        take(session, paths[:8], biases(*range(-4, 4)))
 
 
 def descriptors_of(*processes):
@@ -102,23 +95,12 @@ def descriptors_of(*processes):
 def nine_files():
     # A busy machine's keeper of descriptors is none that hangs.
     with Daemon(cameras=("back=simulated:iphone6splus-back",), extra=("--patience", "20")) as daemon:
-        app = daemon.app("photos")
-        session = app.session("back")
-        session.start()
-        app.wait("DidStartRunning")
-        session.record(daemon.directory / "film.mkv")
-        app.wait("RecordingStarted")
+        app, session = daemon.running("photos", "back")
+        session.records(daemon.directory / "film.mkv")
         paths = [daemon.directory / f"photo{number}.jpg" for number in range(9)]
-        biases = {"exposureTargetBiases": ("ad", [0.0] * 9)}
 
         def nine():
-            with contextlib.ExitStack() as opened:
-                files = [opened.enter_context(open(path, "w+b")) for path in paths]
-                try:
-                    session.call("CapturePhotoBracket", "aha{sv}", files, biases)
-                except Refused as refused:
-                    return refused
-            raise AssertionError("nine were taken")
+            refused(lambda: bracket(session, paths, biases(*[0] * 9)), "9 file descriptors", "at most 8", error="LimitExceeded")
 
         def are_closed():
             """An answer may come a moment before the files of its message are closed."""
@@ -130,14 +112,12 @@ def nine_files():
         processes = (daemon.process.pid, keeper)
         before = descriptors_of(*processes)
         for _ in range(20):
-            refused = nine()
-            assert refused.name.endswith(".LimitExceeded") and "9 file descriptors" in refused.message and "at most 8" in refused.message, refused
+            nine()
         are_closed()
         wait_until(f"at most {before} descriptors", lambda: all(now <= then for now, then in zip(descriptors_of(*processes), before)))
         assert all(path.read_bytes() == b"" for path in paths)
-        take(app, session, paths[:8], {"exposureTargetBiases": ("ad", [0.0] * 8)})
-        session.call("StopRecording")
-        ended = app.wait("RecordingFinished")
+        take(session, paths[:8], biases(*[0] * 8))
+        ended = session.finish()
         assert ended[3] == "stopped" and played(daemon.directory / "film.mkv")[0] == ended[4] > 0, ended
         assert "WasInterrupted" not in app.names(), app.names()
 
@@ -146,17 +126,16 @@ def nine_files():
 def by_camclient():
     with Daemon(cameras=("back=simulated:iphone6s-back",)) as daemon:
         large = daemon.directory / "large.jpg"
-        said = camclient(daemon, "photo", str(large), "--high-resolution").stdout
+        said = camclient(daemon, "photo", large, "--high-resolution").stdout
         assert ": 4032x2268, " in said and "1/60 s, ISO" in said, said
         read = exif(large)
         assert (read["width"], read["height"]) == (4032, 2268) and read["Orientation"] == 1, read
         assert 25 <= read["FocalLengthIn35mmFilm"] <= 36 and "iPhone 6s" in read["Model"], read
-        lines = camclient(daemon, "photo", str(daemon.directory / "b.jpg"), "--bias", "-1,1", "--json").stdout.splitlines()
-        told = [json.loads(line) for line in lines]
+        told = told_lines(daemon, "photo", daemon.directory / "b.jpg", "--bias", "-1,1")
         assert [photo["metadata"]["exposureTargetBias"] for photo in told] == [-1, 1], told
         assert [photo["file"] for photo in told] == [str(daemon.directory / f"b-{number}.jpg") for number in (1, 2)], told
         assert all(exif(photo["file"])["width"] == 1280 for photo in told)
-        camclient(daemon, "photo", str(large), "--bias=bright", status=2)
+        camclient(daemon, "photo", large, "--bias=bright", status=2)
 
 
 @claim("a session of the 6s has everything as it was after brackets, the front camera and back, and an interruption")
@@ -169,48 +148,40 @@ def whole_session():
 
     with Daemon(cameras=("back=simulated:iphone6s-back", "front=simulated:iphone6s-front")) as daemon:
         shell = daemon.shell()
-        shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", True)
-        app = daemon.app("photos")
-        session = app.session("back", sessionPreset="photo")
-        session.start()
-        app.wait("DidStartRunning")
-        session.call("Configure", "a{sv}", {
-            "videoZoomFactor": ("d", 2.0), "exposureTargetBias": ("d", 1.0), "flashMode": ("s", "auto"),
-            "videoOrientation": ("s", "portrait")})
+        shell.place("photos", "fullscreen", True)
+        app, session = daemon.running("photos", "back", sessionPreset="photo")
+        session.configure(videoZoomFactor=2.0, exposureTargetBias=1.0, flashMode="auto", videoOrientation="portrait")
         app.wait("ConfigurationApplied", lambda body: "flashMode" in body[2])
         before = settled(session.property("Configuration"))
         assert before["sessionPreset"] == ("s", "photo") and before["activeFormat"][1].startswith("420f 4032x3024@30"), before
         session.stream().read()
 
-        def bracket(name):
+        def three(name):
             paths = [daemon.directory / f"{name}{number}.jpg" for number in range(3)]
-            told = take(app, session, paths, {"exposureTargetBiases": ("ad", [-1.0, 0.0, 1.0])})
+            told = take(session, paths, biases(-1, 0, 1))
             assert [photo["exposureTargetBias"] for photo in told] == [-1, 0, 1], told
             read = [exif(path) for path in paths]
             assert all((one["width"], one["height"], one["Orientation"], one["DigitalZoomRatio"]) == (4032, 3024, 6, 2)
                        for one in read), read
 
         def goes_to(camera):
-            session.call("Configure", "a{sv}", {"camera": ("s", camera)})
+            session.configure(camera=camera)
             app.wait("ConnectionsFormed", lambda body: body[2] == camera)
             return settled(session.property("Configuration"))
 
-        bracket("first")
+        three("first")
         assert settled(session.property("Configuration")) == before
         there = goes_to("front")
         assert there["sessionPreset"] == ("s", "photo") and there["activeFormat"][1].startswith("420f 1280x960"), there
         assert goes_to("back") == before
         session.stream().read()
         # Another app has the camera for a while, and sets it otherwise.
-        call = daemon.app("call")
-        other = call.session("back", activeFormat="420v 1280x720@240 binned", videoZoomFactor=5.0)
-        shell.call(SHELL, "PlaceApp", "ssb", "call", "fullscreen", True)
-        shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", False)
-        other.start()
-        call.wait("DidStartRunning")
+        other = daemon.app("call").session("back", activeFormat="420v 1280x720@240 binned", videoZoomFactor=5.0)
+        shell.place("call", "fullscreen", True)
+        shell.place("photos", "fullscreen")
+        other.runs()
         other.call("StopRunning")
-        app.wait("InterruptionEnded")
-        app.wait("DidStartRunning")
+        app.resumes()
         assert settled(session.property("Configuration")) == before
         session.stream().read()
-        bracket("last")
+        three("last")

@@ -1,11 +1,11 @@
 """The door in PipeWire: programs that know no broker are clients of it, each by itself, through a doorway that camagent keeps.
 PipeWire, its session manager and the script that links are the test's own; the programs are GStreamer's, as they are."""
-import collections, contextlib, json, os, pathlib, re, shutil, signal, socket, struct, subprocess, sys, tempfile, time
+import collections, contextlib, json, os, pathlib, re, shutil, signal, socket, struct, subprocess, sys, time
 
 from camclient import camclient
-from desktop import Agent, tells_apart
+from desktop import Agent, status, tells_apart
 from footage import filmed
-from harness import BROKER, PATIENCE, ROOT, SHELL, App, Daemon, Skipped, claim, die_with_parent, wait_until
+from harness import PATIENCE, ROOT, SHELL, Daemon, Folder, Skipped, claim, end, plain, ran, spawn, stopped, wait_until
 from microphone import Sound
 from screen import Screen, needs
 from shells import installed
@@ -31,8 +31,7 @@ GROUNDS = {"waiting": (28, 28, 28), "interrupted": (31, 47, 87), "switched off":
 
 def wireplumber():
     """Which of our two parts for WirePlumber is for the version that is here."""
-    said = subprocess.run(["wireplumber", "--version"], capture_output=True, text=True, timeout=PATIENCE).stdout
-    return re.search(r"libwireplumber (\d+\.\d+)", said)[1]
+    return re.search(r"libwireplumber (\d+\.\d+)", ran("wireplumber", "--version").stdout)[1]
 
 
 def packaged(folder):
@@ -70,9 +69,7 @@ class Video(Sound):
     def begin(self):
         if self.script:
             self.give_script()
-        self.server = self.start("pipewire")
-        wait_until("PipeWire's socket", (self.directory / "pipewire-0").exists)
-        self.manage()
+        self.serve()
 
     def give_script(self):
         version = wireplumber()
@@ -80,18 +77,9 @@ class Video(Sound):
             (self.directory / folder).mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / "desktop" / "wireplumber" / version / name, self.directory / folder)
 
-    def manage(self):
-        self.manager = self.start("wireplumber")
-        wait_until("PipeWire's session manager", lambda: any(
-            one.get("info", {}).get("props", {}).get("application.name") == "WirePlumber" for one in self.objects()))
-
     def tries(self, *command):
         """Whether a command said that it worked."""
-        try:
-            self.ask(*command)
-        except AssertionError:
-            return False
-        return True
+        return ran(*command, env=self.environment(), user=self.user, status=None).returncode == 0
 
     def kill(self, process):
         process.kill()
@@ -134,13 +122,10 @@ class Viewer:
         if not program.exists():
             program.symlink_to(shutil.which("gst-launch-1.0"))
         target = [f"target-object=camarb.{camera}"] if camera else []
-        with open(video.log, "a") as log:
-            self.process = subprocess.Popen(
-                [program, "-q", "pipewiresrc", *target, *source, "!", caps, "!", "queue", "leaky=downstream", "!", "videoconvert", "!",
-                 "videoscale", "method=nearest-neighbour", "!", f"video/x-raw,format=RGB,width={SIDE},height={SIDE}", "!",
-                 "fdsink", "sync=false"],
-                env=video.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log,
-                preexec_fn=die_with_parent)
+        self.process = spawn(
+            program, "-q", "pipewiresrc", *target, *source, "!", caps, "!", "queue", "leaky=downstream", "!", "videoconvert", "!",
+            "videoscale", "method=nearest-neighbour", "!", f"video/x-raw,format=RGB,width={SIDE},height={SIDE}", "!", "fdsink",
+            "sync=false", log=video.log, env=video.environment(), stdout=subprocess.PIPE)
         os.set_blocking(self.process.stdout.fileno(), False)
         self.bytes, self.counts, self.last = b"", collections.Counter(), None
 
@@ -154,12 +139,7 @@ class Viewer:
 
     def end(self, how=signal.SIGINT):
         if self.process.poll() is None:
-            self.process.send_signal(how)
-            try:
-                self.process.wait(timeout=PATIENCE)
-            except subprocess.TimeoutExpired:
-                self.process.kill()
-                self.process.wait()
+            end(self.process, how)
 
     def look(self):
         """Takes what has come, and remembers what each picture was."""
@@ -206,26 +186,35 @@ class Focus:
 
     def on(self, app):
         for other in self.placed - {app}:
-            self.shell.call(SHELL, "PlaceApp", "ssb", f"{other}@{os.getuid()}", "split", False)
-        self.shell.call(SHELL, "PlaceApp", "ssb", f"{app}@{os.getuid()}", "split", True)
+            self.shell.place(f"{other}@{os.getuid()}", "split")
+        self.shell.place(f"{app}@{os.getuid()}", "split", True)
         self.placed.add(app)
 
     def hides(self, app):
-        self.shell.call(SHELL, "PlaceApp", "ssb", f"{app}@{os.getuid()}", "background", False)
+        self.shell.place(f"{app}@{os.getuid()}", "background")
 
 
 def sessions(daemon):
     """Apps and processes of the sessions there are."""
-    with contextlib.closing(App(daemon.address)) as app:
-        _, _, found = app.call(BROKER, "GetStatus")
-    return [{key: value[1] for key, value in one.items()} for one in found]
+    return [plain(one) for one in status(daemon)[2]]
+
+
+def doorway(video):
+    wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+
+
+@contextlib.contextmanager
+def at_a_door(status=0, **options):
+    """PipeWire, a broker, and an agent that keeps a doorway between them."""
+    with Video() as video, Daemon(**options) as daemon, agent(daemon, video, status=status) as one:
+        doorway(video)
+        yield video, daemon, one
 
 
 @claim("programs in PipeWire are apps of their own: of two the focused one sees the camera and the other a slate, swapped 20 times")
 def two_viewers():
-    with Video() as video, Daemon(cameras=("front=simulated", "back=simulated")) as daemon, agent(daemon, video):
+    with at_a_door(cameras=("front=simulated", "back=simulated")) as (video, daemon, _):
         focus = Focus(daemon)
-        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
         with Viewer(video, "mirror") as mirror, Viewer(video, "booth") as booth:
             focus.on("mirror")
             mirror.sees("picture")
@@ -248,8 +237,7 @@ def two_viewers():
 
 @claim("a program in PipeWire that means no camera by name sees the default one, in the format, size and rate that it asks for")
 def formats():
-    with Video() as video, Daemon() as daemon, agent(daemon, video):
-        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+    with at_a_door() as (video, daemon, _):
         for form, size in (("NV12", (1280, 720)), ("YUY2", (640, 480)), ("I420", (1280, 720))):
             caps = f"video/x-raw,format={form},width={size[0]},height={size[1]},framerate=15/1"
             with Viewer(video, "mirror", camera=None, caps=caps) as mirror:
@@ -267,18 +255,17 @@ def formats():
 
 @claim("a camera in PipeWire says where it sits, front or back, in the words that libcamera's cameras have for it there")
 def location():
-    with Video() as video, Daemon(cameras=("front=simulated:iphone6s-front", "back=simulated:iphone6s-back")) as daemon, \
-            agent(daemon, video):
+    with at_a_door(cameras=("front=simulated:iphone6s-front", "back=simulated:iphone6s-back")) as (video, _, _):
         for name in ("front", "back"):
             node = wait_until("the doorway", lambda: video.nodes().get(f"camarb.{name}"))
             assert node["info"]["props"].get("api.libcamera.location") == name, node["info"]["props"]
 
 
-@claim("a camera in PipeWire has its rate as the fraction that it is, 25/2 or 30000/1001, and the next whole one for programs that know no others")
+@claim("a camera in PipeWire has its rate as the fraction that it is, 25/2 or 30000/1001, and the next whole one for programs that know no "
+       "others")
 def rates():
     for rate, whole in (("25/2", 13), ("30000/1001", 30)):
-        with filmed(rate) as camera, Video() as video, Daemon(cameras=[camera]) as daemon, agent(daemon, video):
-            wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        with filmed(rate) as camera, at_a_door(cameras=[camera]) as (video, _, _):
             for asked in (rate, f"{whole}/1"):
                 with Viewer(video, "mirror", caps=f"video/x-raw,format=NV12,width=640,height=480,framerate={asked}") as mirror:
                     mirror.sees("picture", count=3)
@@ -286,8 +273,7 @@ def rates():
 
 @claim("a program in PipeWire is the one that the kernel says, whatever it says of itself")
 def liars():
-    with Video() as video, Daemon() as daemon, agent(daemon, video):
-        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+    with at_a_door() as (video, daemon, _):
         lies = f"application.name=operator,application.process.id={os.getpid()},application.process.binary=operator"
         with Viewer(video, "liar", source=[f"stream-properties=lies,{lies}", f"client-properties=lies,{lies}"]) as liar:
             liar.sees("picture")
@@ -300,10 +286,9 @@ def liars():
 def reads(video, name, wanted):
     """Runs a program until it can be read in its picture."""
     width, height = 640, 480
-    with open(video.log, "a") as log, subprocess.Popen(
-            ["gst-launch-1.0", "-q", "pipewiresrc", "target-object=camarb.front", "!", f"video/x-raw,width={width},height={height}", "!",
-             "videoconvert", "!", "video/x-raw,format=GRAY8", "!", "fdsink"],
-            env=video.environment(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log, preexec_fn=die_with_parent) as program:
+    with spawn("gst-launch-1.0", "-q", "pipewiresrc", "target-object=camarb.front", "!", f"video/x-raw,width={width},height={height}", "!",
+               "videoconvert", "!", "video/x-raw,format=GRAY8", "!", "fdsink", log=video.log, env=video.environment(),
+               stdout=subprocess.PIPE) as program:
         try:
             until, text = time.monotonic() + PATIENCE, None
             while time.monotonic() < until:
@@ -317,17 +302,15 @@ def reads(video, name, wanted):
             program.kill()
 
 
-@claim("a slate in PipeWire does not name the app that has the camera, whom the far side of a call would read, unless CAMARB_SLATE_NAMES is 1")
+@claim("a slate in PipeWire does not name the app that has the camera, whom the far side of a call would read, unless "
+       "CAMARB_SLATE_NAMES is 1")
 def names():
     with Video() as video, Daemon() as daemon:
-        daemon.shell().call(SHELL, "PlaceApp", "ssb", "booth", "fullscreen", True)
-        booth = daemon.app("booth")
-        session = booth.session()
-        session.start()
-        booth.wait("DidStartRunning")
+        daemon.shell().place("booth", "fullscreen", True)
+        daemon.running("booth")
         for options, named in (({}, False), ({"CAMARB_SLATE_NAMES": "1"}, True)):
             with agent(daemon, video, **options):
-                wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+                doorway(video)
                 said = reads(video, "mirror", "Another app has the camera.")
                 assert ("By: booth" in said, "booth" in said) == (named, named), said
             wait_until("the doorway to go", lambda: "camarb.front" not in video.nodes())
@@ -335,45 +318,40 @@ def names():
 
 @claim("a camera that is switched off for privacy is a slate of its own kind to a program in PipeWire, and back when it is switched on")
 def privacy():
-    with Video() as video, Daemon() as daemon, agent(daemon, video):
-        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+    with at_a_door() as (video, daemon, _), Viewer(video, "mirror") as mirror:
         shell = daemon.shell()
-        with Viewer(video, "mirror") as mirror:
+        mirror.sees("picture")
+        for _ in range(3):
+            shell.call(SHELL, "SetPrivacy", "sb", "front", True)
+            mirror.sees("switched off", count=3)
+            shell.call(SHELL, "SetPrivacy", "sb", "front", False)
             mirror.sees("picture")
-            for _ in range(3):
-                shell.call(SHELL, "SetPrivacy", "sb", "front", True)
-                mirror.sees("switched off", count=3)
-                shell.call(SHELL, "SetPrivacy", "sb", "front", False)
-                mirror.sees("picture")
 
 
 @claim("a program that may not look for a while, though its session runs, sees why in PipeWire, and the camera as soon as it may again")
 def may_not_look():
-    with tempfile.TemporaryDirectory() as folder, Video() as video:
-        policy = pathlib.Path(folder) / "behind.toml"
-        policy.write_text((ROOT / "policies" / "desktop.toml").read_text() + """
+    behind = (ROOT / "policies" / "desktop.toml").read_text() + """
 [[cause]]
 name = "Behind other windows"
 when = { presence = "background" }
 cause = "video-device-not-available-in-background"
 access = ["record"]
-""")
-        with Daemon(policy=str(policy)) as daemon, agent(daemon, video):
-            wait_until("the doorway", lambda: "camarb.front" in video.nodes())
-            focus = Focus(daemon)
-            focus.on("mirror")
-            for begins in ("picture", "interrupted"):
-                with Viewer(video, "mirror") as mirror:
-                    mirror.sees(begins)
-                    for _ in range(2):
-                        focus.on("mirror")
-                        mirror.sees("picture")
-                        focus.hides("mirror")
-                        mirror.sees("interrupted", count=3)
-                        assert [one["state"] for one in sessions(daemon)] == ["restricted"], sessions(daemon)
+"""
+    with at_a_door(policy=behind) as (video, daemon, _):
+        focus = Focus(daemon)
+        focus.on("mirror")
+        for begins in ("picture", "interrupted"):
+            with Viewer(video, "mirror") as mirror:
+                mirror.sees(begins)
+                for _ in range(2):
                     focus.on("mirror")
-                    mirror.sees("picture", count=3)
-                focus.hides("mirror")
+                    mirror.sees("picture")
+                    focus.hides("mirror")
+                    mirror.sees("interrupted", count=3)
+                    assert [one["state"] for one in sessions(daemon)] == ["restricted"], sessions(daemon)
+                focus.on("mirror")
+                mirror.sees("picture", count=3)
+            focus.hides("mirror")
 
 
 def private_node(video):
@@ -383,34 +361,30 @@ def private_node(video):
 
 
 def ports(video, node):
-    return [one["id"] for one in video.objects() if one["type"].endswith(":Port")
-            and one["info"]["props"]["node.id"] == node["id"]]
+    return [one["id"] for one in video.objects() if one["type"].endswith(":Port") and one["info"]["props"]["node.id"] == node["id"]]
 
 
 @claim("a program in PipeWire that means another's private node, by name or number, is a client by itself, and has a node of its own")
 def means_private_node():
-    with Video() as video, Daemon() as daemon, agent(daemon, video) as door:
-        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
-        with Viewer(video, "mirror") as mirror:
-            mirror.sees("picture")
-            private = private_node(video)
-            properties = private["info"]["props"]
-            for target in properties["node.name"], private["id"], properties["object.serial"]:
-                with Viewer(video, "spy", camera=None, source=[f"target-object={target}"]) as spy:
-                    spy.sees("picture" if not tells_apart() else "interrupted", count=3)
-                    assert len(sessions(daemon)) == 2, sessions(daemon)
-                    ends = [one["info"] for one in video.objects() if one["type"].endswith(":Link")]
-                    assert [str(one["input-node-id"]) for one in ends if one["output-node-id"] == private["id"]] == [
-                        str(properties["node.camarb.consumer"])], ends
-                mirror.sees("picture", count=10)
-                assert mirror.counts["no access"] == 0 and "was linked" not in door.said(), door.said()
+    with at_a_door() as (video, daemon, door), Viewer(video, "mirror") as mirror:
+        mirror.sees("picture")
+        private = private_node(video)
+        properties = private["info"]["props"]
+        for target in properties["node.name"], private["id"], properties["object.serial"]:
+            with Viewer(video, "spy", camera=None, source=[f"target-object={target}"]) as spy:
+                spy.sees("picture" if not tells_apart() else "interrupted", count=3)
+                assert len(sessions(daemon)) == 2, sessions(daemon)
+                ends = [one["info"] for one in video.objects() if one["type"].endswith(":Link")]
+                assert [str(one["input-node-id"]) for one in ends if one["output-node-id"] == private["id"]] == [
+                    str(properties["node.camarb.consumer"])], ends
+            mirror.sees("picture", count=10)
+            assert mirror.counts["no access"] == 0 and "was linked" not in door.said(), door.said()
 
 
-@claim("in PipeWire, a program linked to another program's private node by hand sees slates at most, and no picture, and so does that program, "
-       "whose camera is free, until it opens it anew")
+@claim("in PipeWire, a program linked to another program's private node by hand sees slates at most, and no picture, and so does that "
+       "program, whose camera is free, until it opens it anew")
 def linked_by_hand():
-    with Video() as video, Daemon() as daemon, agent(daemon, video) as door:
-        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+    with at_a_door() as (video, daemon, door):
         # It means no camera; else it had a node of its own.
         lone = ["target-object=nothing", "stream-properties=lone,node.autoconnect=false"]
         with Viewer(video, "mirror") as mirror, contextlib.ExitStack() as stack:
@@ -467,10 +441,9 @@ def linked_by_hand():
 @claim("without the script a program in PipeWire sees slates, and nothing else, and the camera is not asked for")
 def no_script():
     with Video(script=False) as video, Daemon() as daemon, agent(daemon, video):
-        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        doorway(video)
         with Viewer(video, "mirror") as mirror:
-            for _ in range(30):
-                mirror.sees("waiting")
+            mirror.sees("waiting", count=30)
             assert set(mirror.counts) == {"waiting"} and " start mirror" not in daemon.said(), mirror.counts
 
 
@@ -509,9 +482,8 @@ def says_that_the_script_is_missing():
 
 @claim("what is installed is where WirePlumber looks: it links a program by it, and 0.5's part is loaded by a name that is there")
 def as_installed():
-    with tempfile.TemporaryDirectory() as folder:
-        variables = packaged(folder)
-        ours = pathlib.Path(folder, "usr/share/wireplumber")
+    with Folder() as folder:
+        variables, ours = packaged(folder), folder / "usr/share/wireplumber"
         conf = (ours / "wireplumber.conf.d" / "90-camarb.conf").read_text()
         (script,) = re.findall(r"name = (\S+), type = script/lua", conf)
         (feature,) = re.findall(r"provides = (\S+)", conf)
@@ -519,52 +491,48 @@ def as_installed():
         # One that is "optional" is never loaded, since nothing asks for it.
         assert re.search(rf"^\s*{re.escape(feature)} = required$", conf, re.MULTILINE), conf
         with Video(script=False, **variables) as video, Daemon() as daemon, agent(daemon, video):
-            wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+            doorway(video)
             with Viewer(video, "mirror") as mirror:
                 mirror.sees("picture")
 
 
 @claim("the broker is restarted, and a program in PipeWire sees the camera again in the same stream")
 def broker_restarts():
-    with Video() as video, Daemon() as daemon, agent(daemon, video):
-        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
-        with Viewer(video, "mirror") as mirror:
-            mirror.sees("picture")
-            links = video.links()
-            for _ in range(3):
-                daemon.restart()
-                wait_until("the session to be there again", lambda: len(sessions(daemon)) == 1)
-                mirror.sees("picture", count=30)
-            assert video.links() == links
+    with at_a_door() as (video, daemon, _), Viewer(video, "mirror") as mirror:
+        mirror.sees("picture")
+        links = video.links()
+        for _ in range(3):
+            daemon.restart()
+            wait_until("the session to be there again", lambda: len(sessions(daemon)) == 1)
+            mirror.sees("picture", count=30)
+        assert video.links() == links
 
 
-# GStreamer 1.26 does not take the format of a link that is made anew below a program that streams, the same as before: it says this and ends
-# the program. Browsers go on, as Tests/desktop shows.
+# GStreamer 1.26 does not take the format of a link that is made anew below a program that streams, the same as before: it says this and
+# ends the program. Browsers go on, as Tests/desktop shows.
 GSTREAMERS_END = "unhandled format"
 
 
 @claim("camagent is killed and another takes up the programs that watch, and a program in PipeWire that comes then sees the camera, "
        "also where the first gives no buffer back any more")
 def agent_restarts():
-    with Video() as video, Daemon() as daemon, agent(daemon, video, status=-signal.SIGKILL) as first:
-        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
-        with Viewer(video, "mirror") as mirror:
-            mirror.sees("picture")
-            first.process.kill()
-            first.process.wait()
-            wait_until("its session to go", lambda: not sessions(daemon))
-            with agent(daemon, video):
-                # It means a node that is not there any more, by a number; what the first one wrote down says which.
-                wait_until("the second one to take it up", lambda: mirror.process.poll() is not None or len(sessions(daemon)) == 1)
-                with Viewer(video, "booth") as booth:
-                    booth.sees("picture")
-            if mirror.process.poll() is not None:
-                said = video.log.read_text(errors="replace")
-                # WirePlumber 0.4 comes with GStreamer 1.22, which stays.
-                assert wireplumber() == "0.5" and GSTREAMERS_END in said, said[-3000:]
-                return "GStreamer itself ended the program that watched"
-            # GStreamer 1.22 with PipeWire 0.3.65 gives no buffer back on a link that was made anew, and does not end by itself.
-            mirror.end(signal.SIGKILL)
+    with at_a_door(status=-signal.SIGKILL) as (video, daemon, first), Viewer(video, "mirror") as mirror:
+        mirror.sees("picture")
+        first.process.kill()
+        first.process.wait()
+        wait_until("its session to go", lambda: not sessions(daemon))
+        with agent(daemon, video):
+            # It means a node that is not there any more, by a number; what the first one wrote down says which.
+            wait_until("the second one to take it up", lambda: mirror.process.poll() is not None or len(sessions(daemon)) == 1)
+            with Viewer(video, "booth") as booth:
+                booth.sees("picture")
+        if mirror.process.poll() is not None:
+            said = video.log.read_text(errors="replace")
+            # WirePlumber 0.4 comes with GStreamer 1.22, which stays.
+            assert wireplumber() == "0.5" and GSTREAMERS_END in said, said[-3000:]
+            return "GStreamer itself ended the program that watched"
+        # GStreamer 1.22 with PipeWire 0.3.65 gives no buffer back on a link that was made anew, and does not end by itself.
+        mirror.end(signal.SIGKILL)
 
 
 def crash(door, how=signal.SIGKILL):
@@ -578,7 +546,8 @@ def crash(door, how=signal.SIGKILL):
     return process
 
 
-@claim("camagent crashes and its cameras stay in PipeWire's list: in its own name at once, and then as the next one's, which lets programs in")
+@claim("camagent crashes and its cameras stay in PipeWire's list: in its own name at once, and then as the next one's, which lets "
+       "programs in")
 def agent_crashes():
     def cameras():
         """The processes that have a doorway."""
@@ -601,8 +570,7 @@ def agent_crashes():
 
 @claim("the session manager and PipeWire itself are restarted, and a program in PipeWire that comes then sees the camera")
 def servers_restart():
-    with Video() as video, Daemon() as daemon, agent(daemon, video) as door:
-        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+    with at_a_door() as (video, daemon, door):
         for _ in range(3):
             video.kill(video.manager)
             video.manage()
@@ -613,7 +581,7 @@ def servers_restart():
         (video.directory / "pipewire-0").unlink(missing_ok=True)
         video.begin()
         door.says("open again")
-        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+        doorway(video)
         with Viewer(video, "mirror") as mirror:
             mirror.sees("picture")
 
@@ -621,13 +589,12 @@ def servers_restart():
 @claim("a program that opens streams in PipeWire without end takes nobody's camera, nor more than its part of the pictures, and one "
        "that stops reading or is killed neither")
 def bad_programs():
-    with Video() as video, Daemon() as daemon, agent(daemon, video) as door, contextlib.ExitStack() as stack:
-        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+    with at_a_door() as (video, daemon, door), contextlib.ExitStack() as stack:
         mirror = stack.enter_context(Viewer(video, "mirror", camera="front"))
         mirror.sees("picture")
-        stopped = stack.enter_context(Viewer(video, "stopped", caps="video/x-raw,width=640,height=480"))
-        stopped.sees("picture" if not tells_apart() else "interrupted")
-        stopped.process.send_signal(signal.SIGSTOP)
+        still = stack.enter_context(Viewer(video, "stopped", caps="video/x-raw,width=640,height=480"))
+        still.sees("picture" if not tells_apart() else "interrupted")
+        still.process.send_signal(signal.SIGSTOP)
         large = "video/x-raw,format=NV12,width=1920,height=1080"
 
         def greedy(count):
@@ -664,27 +631,24 @@ def bad_programs():
             beyond.look()
             assert not beyond.counts, beyond.counts
         for process in programs:
-            os.kill(process.pid, signal.SIGKILL)
-            process.wait()
-            video.running.remove(process)
+            video.kill(process)
         wait_until("their sessions to go", lambda: len(sessions(daemon)) == 2)
-        stopped.process.kill()
+        still.process.kill()
         wait_until("the other's to go", lambda: len(sessions(daemon)) == 1)
         mirror.sees("picture")
 
 
 @claim("a stream in PipeWire that comes while there are more than camagent knows at once is a client as soon as others leave")
 def too_many_streams():
-    with Video() as video, Daemon() as daemon, agent(daemon, video):
-        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
+    with at_a_door() as (video, daemon, _):
 
         def streams():
             return sum(one["type"].endswith(":Node") and one["info"]["props"].get("media.class") == "Stream/Input/Video"
                        for one in video.objects())
 
         # Streams that nobody links are streams, too; they go with whoever made them.
-        made = subprocess.Popen(["pw-cli"], env=video.environment(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
-                                stderr=subprocess.DEVNULL, text=True, preexec_fn=die_with_parent)
+        made = spawn("pw-cli", env=video.environment(), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                     text=True)
         video.running.append(made)
         for number in range(STREAMS + 4):
             made.stdin.write(f"create-node adapter {{ factory.name=support.null-audio-sink node.name=stream-{number} "
@@ -711,20 +675,17 @@ def too_many_streams():
 
 @claim("more happens in PipeWire than camagent takes in at once, and a program that watches goes on watching")
 def bursts():
-    with Video() as video, Daemon() as daemon, agent(daemon, video) as door:
-        wait_until("the doorway", lambda: "camarb.front" in video.nodes())
-        with Viewer(video, "mirror") as mirror:
-            mirror.sees("picture")
-            # While it is stopped, connections come and go, two events each.
-            door.process.send_signal(signal.SIGSTOP)
+    with at_a_door() as (video, daemon, door), Viewer(video, "mirror") as mirror:
+        mirror.sees("picture")
+        # While it is stopped, connections come and go, two events each.
+        with stopped(door.process.pid):
             for _ in range(CONNECTIONS):
                 with socket.socket(socket.AF_UNIX) as connection:
                     connection.connect(str(video.directory / "pipewire-0"))
                     connection.sendall(HELLO)
                     assert connection.recv(1)
             assert video.nodes()
-            door.process.send_signal(signal.SIGCONT)
-            mirror.sees("picture", count=30)
-            assert "shut" not in door.said(), door.said()
-            with Viewer(video, "booth") as booth:
-                booth.sees("picture" if not tells_apart() else "interrupted")
+        mirror.sees("picture", count=30)
+        assert "shut" not in door.said(), door.said()
+        with Viewer(video, "booth") as booth:
+            booth.sees("picture" if not tells_apart() else "interrupted")

@@ -1,8 +1,8 @@
 """The page of `camclient policy play`, from outside: who gets an answer, what a question may reach, and what it may cost."""
-import contextlib, html, http.client, json, os, pathlib, re, select, shutil, socket, subprocess, tempfile, threading
+import concurrent.futures, contextlib, html, http.client, json, re, select, shutil, socket, subprocess, threading
 
 from camclient import PROGRAM
-from harness import PATIENCE, ROOT, claim, die_with_parent, wait_until
+from harness import PATIENCE, ROOT, Ended, Folder, claim, ran, spawn, wait_until
 from policy_page import HOSTILE, Page
 
 SECRET = "the-secret-rule-of-another-folder"
@@ -15,31 +15,27 @@ camera front
 """
 
 
-class Play:
+class Play(Ended):
     """A page over a folder, as a person starts it, and requests to it."""
 
     def __init__(self, folder, program=PROGRAM):
-        self.folder, self.program = folder, program
-
-    def __enter__(self):
-        self.process = subprocess.Popen([self.program, "policy", "play", str(self.folder)], stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, text=True, preexec_fn=die_with_parent)
+        self.process = spawn(program, "policy", "play", folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         found = re.fullmatch(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/\n", self.process.stdout.readline())
         assert found, self.process.communicate(timeout=PATIENCE)
         self.port, self.token = int(found[1]), found[2]
         self.origin = f"http://127.0.0.1:{self.port}"
-        return self
-
-    def __exit__(self, *_):
-        if self.process.poll() is None:
-            self.process.kill()
-        self.process.communicate()
 
     def request(self, method, path, body=None, **headers):
         with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE)) as connection:
             connection.request(method, path, body, {name.replace("_", "-"): value for name, value in headers.items()})
             answer = connection.getresponse()
             return answer.status, dict(answer.getheaders()), answer.read().decode()
+
+    def shown(self):
+        """The page, as who has its address gets it."""
+        status, _, page = self.request("GET", f"/{self.token}/")
+        assert status == 200, status
+        return page
 
     def post(self, what, value):
         return self.request("POST", f"/{self.token}/{what}", json.dumps(value), Origin=self.origin, Content_Type="application/json")
@@ -53,7 +49,7 @@ class Play:
 @claim("the page of policy play is on the loopback alone, for who has its address, by its own name and from its own page")
 def asked_by():
     with Play(ROOT / "policies") as play:
-        listening = subprocess.run(["ss", "-Hltnp"], capture_output=True, text=True).stdout
+        listening = ran("ss", "-Hltnp", status=None).stdout
         own = [line.split()[3] for line in listening.splitlines() if f"pid={play.process.pid}," in line]
         assert own == [f"127.0.0.1:{play.port}"], (own, listening)
         page = f"/{play.token}/"
@@ -62,7 +58,7 @@ def asked_by():
         policy = headers["Content-Security-Policy"]
         nonce = re.search(r"script-src 'nonce-([0-9a-f]{32})'", policy)[1]
         assert policy.startswith("default-src 'none'; ") and "frame-ancestors 'none'" in policy and "unsafe" not in policy
-        assert text.count(f'nonce="{nonce}"') == 3 and nonce not in play.request("GET", page)[2]
+        assert text.count(f'nonce="{nonce}"') == 3 and nonce not in play.shown()
         assert (headers["X-Content-Type-Options"], headers["Referrer-Policy"], headers["Cache-Control"]) == (
             "nosniff", "no-referrer", "no-store")
         wrong = play.token[:-1] + ("0" if play.token[-1] != "0" else "1")
@@ -113,9 +109,9 @@ def outcome():
 def beginning():
     for folder in (ROOT / "policies", ROOT / "cameras"):
         with Play(folder) as play:
-            status, _, page = play.request("GET", f"/{play.token}/")
+            page = play.shown()
             texts = [html.unescape(text) for text in re.findall(r"<textarea[^>]*>(.*?)</textarea>", page, re.DOTALL)]
-            assert status == 200 and len(texts) == 2 and all(texts), texts
+            assert len(texts) == 2 and all(texts), texts
             said = Page(play.ask(texts[1], texts[0])).text
             assert "The outcome differs from what you wrote" in said and "call didStartRunning" in said, said
             assert "photos interruptionEnded" in said and "problem" not in said, said
@@ -128,27 +124,23 @@ def beginning():
 
 @claim("policy play reads nothing outside the folder that it was given")
 def confined():
-    with tempfile.TemporaryDirectory() as outside:
-        folder = pathlib.Path(outside, "folder")
+    with Folder() as outside:
+        folder, secret, near = outside / "folder", outside / "secret.toml", outside / "folder-2" / "near.toml"
         folder.mkdir()
+        near.parent.mkdir()
         shutil.copy(ROOT / "policies/kiosk.toml", folder)
-        secret = pathlib.Path(outside, "secret.toml")
-        secret.write_text(f'name = "{SECRET}"\n')
+        for file in (secret, near):
+            file.write_text(f'name = "{SECRET}"\n')
         (folder / "link.toml").symlink_to(secret)
         (folder / "sub").symlink_to(outside)
-        pathlib.Path(outside, "folder-2").mkdir()
-        pathlib.Path(outside, "folder-2", "near.toml").write_text(f'name = "{SECRET}"\n')
-        model = (ROOT / "cameras/iphone6s-back.toml").read_text()
-        pathlib.Path(outside, "camera.toml").write_text(model)
-        ways = ["../secret.toml", str(secret), "link.toml", "sub/secret.toml", "../folder-2/near.toml", "/etc/passwd", "../none.toml"]
+        shutil.copy(ROOT / "cameras/iphone6s-back.toml", outside / "camera.toml")
         with Play(folder) as play:
-            answers = {}
-            for way in ways:
-                for text in (play.ask(SCENARIO, f'include = ["{way}"]\nname = "mine"\n'),
-                             play.ask(SCENARIO.replace("kiosk.toml", way))):
+            for way in ("../secret.toml", str(secret), "link.toml", "sub/secret.toml", "../folder-2/near.toml", "/etc/passwd",
+                        "../none.toml"):
+                included = play.ask(SCENARIO, f'include = ["{way}"]\nname = "mine"\n')
+                for text in (included, play.ask(SCENARIO.replace("kiosk.toml", way))):
                     assert SECRET not in text and "root:" not in text and "The outcome" not in text, (way, text)
-                answers[way] = play.ask(SCENARIO, f'include = ["{way}"]\nname = "mine"\n')
-                assert "is not in the folder" in answers[way], answers[way]
+                assert "is not in the folder" in included, included
                 assert play.post("file", {"name": way})[0] == 404, way
             camera = f"camera front model={outside}/camera.toml"
             assert "is not in the folder" in play.ask(SCENARIO.replace("camera front", camera, 1)), "a camera's model"
@@ -213,23 +205,26 @@ class Crowd(threading.Thread):
         self.join()
 
 
-@claim("connections without the address keep nobody out of policy play who has it: the oldest of them makes room; those that have shown it stay")
+@claim("connections without the address keep nobody out of policy play who has it: the oldest of them makes room; those that have "
+       "shown it stay")
 def crowded():
-    with Play(ROOT / "policies") as play, contextlib.closing(
-            http.client.HTTPConnection("127.0.0.1", play.port, timeout=PATIENCE)) as kept:
-        def page(connection):
+    with Play(ROOT / "policies") as play, contextlib.ExitStack() as guests:
+        def guest():
+            return guests.enter_context(contextlib.closing(http.client.HTTPConnection("127.0.0.1", play.port, timeout=PATIENCE)))
+
+        def shown(connection):
             connection.request("GET", f"/{play.token}/")
             answer = connection.getresponse()
-            return answer.status, len(answer.read())
+            assert answer.status == 200 and answer.read(), answer.status
 
-        served = page(kept)
-        assert served[0] == 200, served
-        for said in (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n", f"GET /{'0' * 32}/ HTTP/1.1\r\nHost: 127.0.0.1:{play.port}\r\n".encode()):
+        shown(kept := guest())
+        for said in (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+                     f"GET /{'0' * 32}/ HTTP/1.1\r\nHost: 127.0.0.1:{play.port}\r\n".encode()):
             with Crowd(play.port, said=said) as crowd:
                 for _ in range(30):
-                    assert play.request("GET", f"/{play.token}/")[0] == 200
+                    play.shown()
                     # The same connection as at first: nobody's room.
-                    assert page(kept)[0] == 200
+                    shown(kept)
                 assert crowd.opened > STRANGERS, "nobody made room"
         # A request of which the half has come is one that has shown it.
         with socket.create_connection(("127.0.0.1", play.port), timeout=PATIENCE) as half:
@@ -237,21 +232,16 @@ def crowded():
                          f"Content-Type: application/json\r\nContent-Length: 22\r\nConnection: close\r\n\r\n".encode())
             with Crowd(play.port):
                 for _ in range(20):
-                    assert play.request("GET", f"/{play.token}/")[0] == 200
+                    play.shown()
                 half.sendall(b'{"name": "kiosk.toml"}')
                 assert half.recv(12) == b"HTTP/1.1 200"
         # Where all that there are have shown it, one more is refused, as it was.
-        guests = [http.client.HTTPConnection("127.0.0.1", play.port, timeout=PATIENCE) for _ in range(15)]
-        for guest in guests:
-            assert page(guest)[0] == 200
-        try:
+        for _ in range(15):
+            shown(guest())
+        with contextlib.suppress(OSError, http.client.HTTPException):
             play.request("GET", f"/{play.token}/")
-        except (OSError, http.client.HTTPException):
-            pass
-        else:
             raise AssertionError("there are more connections than there may be")
-        for guest in guests:
-            guest.close()
+        guests.close()
         wait_until("room", lambda: not refuses(play))
 
 
@@ -265,7 +255,8 @@ def refuses(play):
 def heavy():
     """More than a second of work in the bytes that a scenario may have."""
     apps = "".join(f"     connect a{one} presence=fullscreen\n     session a{one} camera=back\n     start a{one}\n" for one in range(400))
-    return "policy desktop.toml\ncamera back\n\n0s\n" + apps + "".join(f"{one + 1}s   presence a{one % 400} background\n" for one in range(700))
+    leave = "".join(f"{one + 1}s   presence a{one % 400} background\n" for one in range(700))
+    return f"policy desktop.toml\ncamera back\n\n0s\n{apps}{leave}"
 
 
 @claim("a question of policy play is cut off when its time is up, a newer one replaces one that waits, and sizes are bounded")
@@ -278,20 +269,13 @@ def bounded():
             assert play.request("POST", f"/{play.token}/ask", body, Origin=play.origin, Content_Type="application/json")[0] == 413
         # Three at once: one is worked out, one waits, and whichever came before that one is told so.
         question = {"file": "x.toml", "policy": "", "scenario": heavy(), "plan": ""}
-        found = []
-        threads = [threading.Thread(target=lambda: found.append(play.post("ask", question)[0])) for _ in range(4)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join(PATIENCE)
-        assert set(found) == {200, 409} and len(found) == 4, found
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            found = list(pool.map(lambda _: play.post("ask", question)[0], range(4)))
+        assert set(found) == {200, 409}, found
         # Connections beyond the bound are closed, and there is room again once others are gone.
         with contextlib.ExitStack() as stack:
             open_ones = [stack.enter_context(socket.create_connection(("127.0.0.1", play.port), PATIENCE)) for _ in range(40)]
-            closed = 0
             for one in open_ones[16:]:
                 with contextlib.suppress(ConnectionError):
                     assert one.recv(1) == b"", "it says something unasked"
-                closed += 1
-            assert closed == 24, closed
         assert "The outcome under" in play.ask(SCENARIO)

@@ -1,13 +1,12 @@
 """The report of a policy: one page, whole without network and script, in which whatever a name contains is words."""
-import html.parser, pathlib, re, tempfile
+import html.parser, re
 
-from camclient import camclient
-from harness import ROOT, Daemon, claim
+from camclient import POLICIES, camclient
+from harness import ROOT, Daemon, Folder, claim
 
 BYTES_MAX = 2_000_000
 # Small worlds: what larger ones come to is `policy verify`'s business.
 SMALL = ("--clients", "2", "--cameras", "1")
-EMPTY = {"meta", "link", "br", "input", "img", "rect", "path", "line"}
 
 
 class Page(html.parser.HTMLParser):
@@ -42,9 +41,9 @@ class Page(html.parser.HTMLParser):
 
 
 def report(*words, status=0):
-    with tempfile.TemporaryDirectory() as folder:
-        target = pathlib.Path(folder, "page.html")
-        said = camclient(None, "policy", "report", *map(str, words), "--html", str(target), status=status).stdout
+    with Folder() as folder:
+        target = folder / "page.html"
+        said = camclient(None, "policy", "report", *words, "--html", target, status=status).stdout
         assert said.endswith(f"; the page is {target}\n"), said
         return Page(target.read_text()), target.stat().st_size
 
@@ -72,8 +71,7 @@ def whole(page):
 def shipped():
     sizes = {}
     for file in sorted((ROOT / "policies").glob("*.toml")):
-        page, sizes[file.stem] = report(file, *SMALL, "--scenarios", ROOT / "Tests/scenarios/policies" / file.stem,
-                                        "--policies", ROOT / "policies")
+        page, sizes[file.stem] = report(file, *SMALL, "--scenarios", ROOT / "Tests/scenarios/policies" / file.stem, *POLICIES)
         ids = whole(page)
         assert {"glance", "statements", "text", "coverage", "scenarios", "states"} <= set(ids), ids
         for line in file.read_text().splitlines():
@@ -122,8 +120,8 @@ waiting = {}
 
 @claim("a report names what is broken with the shortest way there, and says NOT COMPLETE where it was cut off")
 def verdicts():
-    with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder, "broken.toml")
+    with Folder() as folder:
+        file = folder / "broken.toml"
         file.write_text(BROKEN)
         page, _ = report(file, *SMALL, status=1)
         whole(page)
@@ -139,9 +137,9 @@ def verdicts():
 
 @claim("a report shows two policies side by side: the shortest difference, and a trace under both")
 def beside():
-    with tempfile.TemporaryDirectory() as folder:
-        trace = pathlib.Path(folder, "visit.trace")
-        with Daemon("desktop", extra=("--trace", str(trace))) as daemon:
+    with Folder() as folder:
+        trace = folder / "visit.trace"
+        with Daemon("desktop", extra=("--trace", trace)) as daemon:
             camclient(daemon, "run", "start", "wait DidStartRunning", "stop")
         page, _ = report(ROOT / "policies/ios9.toml", *SMALL, "--against", ROOT / "policies/ipados16.toml", "--trace", trace)
     ids = whole(page)
@@ -162,12 +160,12 @@ HOSTILE = "</script><img src=x onerror=alert(1)>'&quot;<blink>"
 
 @claim("whatever a name in a policy or a scenario contains, on the page it is words")
 def hostile():
-    with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder, "hostile.toml")
+    with Folder() as folder:
+        file = folder / "hostile.toml"
         file.write_text(f'name = "{HOSTILE}"\nsummary = "{HOSTILE}"\nranks = ["{HOSTILE}", "weak"]\n'
                         f'[[rank]]\nname = "rule {HOSTILE}"\napp = "{HOSTILE}"\nrank = "{HOSTILE}"\n'
                         f'[[never]]\nname = "never {HOSTILE}"\nwaiting = {{ app = "{HOSTILE}" }}\n')
-        scenario = pathlib.Path(folder, "hostile.scenario")
+        scenario = folder / "hostile.scenario"
         scenario.write_text(f'# {HOSTILE}\n\npolicy built-in\ncamera "{HOSTILE}" back\n\n0s   connect "{HOSTILE}"\n'
                             f'     session "{HOSTILE}" camera="{HOSTILE}"\n     start "{HOSTILE}"\n')
         page, _ = report(file, *SMALL, "--scenarios", scenario)

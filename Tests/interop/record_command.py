@@ -1,9 +1,9 @@
 """`camclient record`: into a folder, and on after an interruption. Files, lists and reports are read as their users do."""
-import errno, json, os, pathlib, re, signal, subprocess
+import contextlib, errno, json, os, pathlib, re, signal
 
-from camclient import PROGRAM, Running, camclient
+from camclient import Running, camclient, told, until_frames
 from footage import too_slow
-from harness import PATIENCE, SHELL, Daemon, Skipped, claim, played, recorded_marks, state_of, wait_until
+from harness import Daemon, Skipped, claim, is_there, played, probed, recorded_marks, wait_until
 
 # Half a frame of the simulated camera, which has 30 a second: nearer than that is the same frame.
 HALF_A_FRAME = 1e9 / 60
@@ -11,22 +11,18 @@ HALF_A_FRAME = 1e9 / 60
 
 def tags(file):
     """What a recording says of itself, by the tag's name."""
-    done = subprocess.run(
-        ["ffprobe", "-v", "error", "-show_entries", "format_tags", "-of", "json", str(file)],
-        stdout=subprocess.PIPE, text=True, check=True, timeout=60)
-    return json.loads(done.stdout)["format"].get("tags", {})
+    return probed(file, "-show_entries", "format_tags", complains=False)["format"].get("tags", {})
 
 
 def unnamed(process, folder):
     """The sizes of the files below a folder that a process has open and that have no name."""
     sizes = []
     for entry in pathlib.Path(f"/proc/{process}/fd").iterdir():
-        try:
-            target, status = os.readlink(entry), os.stat(entry)
-        except OSError:
-            continue  # Closed meanwhile.
-        if target.startswith(f"{folder}/") and status.st_nlink == 0:
-            sizes.append(status.st_size)
+        # It may be closed meanwhile.
+        with contextlib.suppress(OSError):
+            status = os.stat(entry)
+            if os.readlink(entry).startswith(f"{folder}/") and status.st_nlink == 0:
+                sizes.append(status.st_size)
     return sizes
 
 
@@ -47,11 +43,15 @@ def library(daemon):
     return folder
 
 
+def writes(running, folder):
+    """Waits until some frames are written into a file without a name."""
+    wait_until("the recording's frames", lambda: any(size > 500_000 for size in unnamed(running.process.pid, folder)))
+
+
 def into(daemon, folder, *more):
     """A camclient that records into a folder, some frames of which are written."""
-    running = Running(daemon, "record", "--into", str(folder), "--json", *more)
-    wait_until("the recording's first frames", lambda: any(
-        size > 500_000 for size in unnamed(running.process.pid, folder)))
+    running = Running(daemon, "record", "--into", folder, "--json", *more)
+    writes(running, folder)
     return running
 
 
@@ -64,8 +64,7 @@ def numbered():
             (folder / name).write_text(text)
         with into(daemon, folder) as recorder:
             assert names(folder) == sorted(theirs), names(folder)
-            recorder.process.send_signal(signal.SIGINT)
-            finished = json.loads(recorder.end()[0])
+            finished = json.loads(recorder.end(how=signal.SIGINT)[0])
         file = folder / "recording-0005.mkv"
         assert finished["file"] == str(file) and finished["why"] == "stopped", finished
         assert names(folder) == sorted([*theirs, file.name]), names(folder)
@@ -75,8 +74,7 @@ def numbered():
         # It is an ordinary file, and nobody's copy.
         assert file.stat().st_nlink == 1 and oct(file.stat().st_mode & 0o444) == oct(0o444), file.stat()
         # One more, through another name of the folder.
-        again = json.loads(camclient(
-            daemon, "record", "--into", f"{folder}/", "-d", "300ms", "--json").stdout)
+        again = told(daemon, "record", "--into", f"{folder}/", "-d", "300ms")
         assert again["file"] == str(folder / "recording-0006.mkv"), again
 
 
@@ -91,7 +89,7 @@ def killed_client():
         (core,) = daemon.recorders()
         wait_until("the recorder core's last descriptor of it", lambda: not unnamed(core, folder))
         assert names(folder) == [], names(folder)
-        whole = json.loads(camclient(daemon, "record", "--into", str(folder), "-d", "300ms", "--json").stdout)
+        whole = told(daemon, "record", "--into", folder, "-d", "300ms")
         assert names(folder) == ["recording-0001.mkv"] and played(folder / "recording-0001.mkv")[0] == whole["frames"]
 
 
@@ -111,48 +109,46 @@ def killed_recorder():
 
 @claim("camclient record says what is wrong with its words before it asks for a camera, and touches no file")
 def wrong_words():
-    def says(*words, status=2):
-        done = subprocess.run(
-            [PROGRAM, "record", *words, "--address", "/nonexistent/socket"], capture_output=True, text=True, timeout=PATIENCE)
-        assert done.returncode == status, f"{words} ended with {done.returncode}, not {status}: {done.stderr}"
-        return done.stderr
-
     with Daemon() as daemon:
-        file = daemon.directory / "visit.mkv"
-        assert "--into" in says(), says()
-        assert "leave one" in says(str(file), "--into", str(daemon.directory))
-        assert "--overwrite" in says("--into", str(daemon.directory), "--overwrite")
-        assert "No such file" in says("--into", str(daemon.directory / "none"), status=5)
+        folder = daemon.directory
+        file, list_ = folder / "visit.mkv", folder / "visit.gaps.json"
         file.write_text("mine")
-        assert "Not a directory" in says("--into", str(file), status=5)
-        assert "at most 8" in says(str(file), *[word for number in range(9) for word in ("--metadata", f"k{number}:text")])
-        assert "twice" in says(str(file), "--metadata", "note:text", "--metadata", "note:number")
-        assert "iso6709" in says(str(file), "--metadata", "location:text")
-        assert "Kind" in says(str(file), "--metadata", "Kind:text")
-        assert "100000" in says(str(file), "--bit-rate", "1k")
-        assert "bytes from 1" in says(str(file), "--min-free", "0")
-        assert "h264" in says(str(file), "--codec", "vp9")
-        list_ = daemon.directory / "visit.gaps.json"
         list_.write_text("mine")
-        assert "--overwrite" in says(str(file), "--again", status=5)
+        for words, *said in (
+                ((), "--into"), ((file, "--into", folder), "leave one"), (("--into", folder, "--overwrite"), "--overwrite"),
+                ((file, *[word for number in range(9) for word in ("--metadata", f"k{number}:text")]), "at most 8"),
+                ((file, "--metadata", "note:text", "--metadata", "note:number"), "twice"),
+                ((file, "--metadata", "location:text"), "iso6709"), ((file, "--metadata", "Kind:text"), "Kind"),
+                ((file, "--bit-rate", "1k"), "100000"), ((file, "--min-free", "0"), "bytes from 1"),
+                ((file, "--codec", "vp9"), "h264"), (("--into", folder / "none"), "No such file", 5),
+                (("--into", file), "Not a directory", 5), ((file, "--again"), "--overwrite", 5),
+                # procfs takes no files at all, and says what every folder says that cannot have one without a name.
+                (("--into", "/proc", "-d", "1s"), "/proc", 5)):
+            error = camclient(None, "record", *words, "--address", "/nonexistent/socket", status=said[1] if said[1:] else 2).stderr
+            assert said[0] in error, (words, error)
         assert file.read_text() == list_.read_text() == "mine"
-    # procfs takes no files at all, and says what every folder says that cannot have one without a name.
-    assert "/proc" in says("--into", "/proc", "-d", "1s", status=5)
 
 
-def cut_by_a_slide_over(daemon, shell, meanwhile=lambda: None):
-    """An app slides over photos, and leaves again."""
-    shell.call(SHELL, "PlaceApp", "ssb", "notes", "slide-over", False)
-    meanwhile()
-    shell.call(SHELL, "PlaceApp", "ssb", "notes", "background", False)
+@contextlib.contextmanager
+def with_notes():
+    """A telephone with photos in front, and what has notes slide over it, and leave again."""
+    with Daemon("ios9") as daemon:
+        shell = daemon.shell()
+        daemon.app("notes")
+        shell.place("photos", "fullscreen", True)
+
+        @contextlib.contextmanager
+        def slides_over():
+            shell.place("notes", "slide-over")
+            yield
+            shell.place("notes", "background")
+
+        yield daemon, slides_over
 
 
 @claim("camclient record --again over a slide-over: two files, and a list with the gap between them, exact to a frame")
 def again():
-    with Daemon("ios9") as daemon:
-        shell = daemon.shell()
-        daemon.app("notes")
-        shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", True)
+    with with_notes() as (daemon, slides_over):
         first, second, gaps = (daemon.directory / name for name in ("visit.mkv", "visit-3.mkv", "visit.gaps.json"))
         # A file of another day is in the way, and stays.
         (daemon.directory / "visit-2.mkv").write_text("mine")
@@ -160,20 +156,16 @@ def again():
         def listed():
             return json.loads(gaps.read_text()) if gaps.exists() else None
 
-        with Running(daemon, "record", str(first), "--again", "--app", "photos", "--json") as recorder:
-            wait_until("the recording's first frames", lambda: first.exists() and first.stat().st_size > 500_000)
+        with Running(daemon, "record", first, "--again", "--app", "photos", "--json") as recorder:
+            until_frames(first)
             assert listed() is None
-
-            def meanwhile():
+            with slides_over():
                 wait_until("the list of gaps", listed)
                 (open_gap,) = listed()["gaps"]
                 assert open_gap["fileBefore"] == "visit.mkv" and open_gap["fileAfter"] is None, open_gap
                 assert open_gap["interruptionNanoseconds"] is None and open_gap["lastCapture"] > 0, open_gap
-
-            cut_by_a_slide_over(daemon, shell, meanwhile)
-            wait_until("the second file's frames", lambda: second.exists() and second.stat().st_size > 500_000)
-            recorder.process.send_signal(signal.SIGINT)
-            ends = [json.loads(line) for line in recorder.end()[0].splitlines()]
+            until_frames(second)
+            ends = [json.loads(line) for line in recorder.end(how=signal.SIGINT)[0].splitlines()]
         assert [(end["file"], end["why"]) for end in ends] == [(str(first), "interrupted"), (str(second), "stopped")], ends
         assert (daemon.directory / "visit-2.mkv").read_text() == "mine"
         before, after = recorded_marks(first), recorded_marks(second)
@@ -197,16 +189,14 @@ def again():
 
 @claim("camclient record --again --into: two interruptions make three files with numbers, of which --duration is the sum")
 def again_into():
-    with Daemon("ios9") as daemon:
-        folder, shell = library(daemon), daemon.shell()
-        daemon.app("notes")
-        shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", True)
+    with with_notes() as (daemon, slides_over):
+        folder = library(daemon)
         with into(daemon, folder, "--again", "--app", "photos", "--duration", "8s") as recorder:
             ends = []
             for number in (1, 2):
-                cut_by_a_slide_over(daemon, shell, lambda: ends.append(recorder.wait(why="interrupted")))
-                wait_until("the next recording's frames", lambda: any(
-                    size > 500_000 for size in unnamed(recorder.process.pid, folder)))
+                with slides_over():
+                    ends.append(recorder.wait(why="interrupted"))
+                writes(recorder, folder)
                 assert names(folder) == ["recording-0001.gaps.json", "recording-0001.mkv", "recording-0002.mkv"][:number + 1]
             ends.append(json.loads(recorder.end()[0]))
         assert ends[-1]["why"] == "duration-limit", ends
@@ -225,21 +215,17 @@ def again_into():
 
 @claim("camclient record --again goes on after camrecorder was killed, and Ctrl-C in an interruption ends it well")
 def again_after_a_reset():
-    with Daemon("ios9") as daemon:
-        shell = daemon.shell()
-        daemon.app("notes")
-        shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", True)
+    with with_notes() as (daemon, slides_over):
         files = [daemon.directory / name for name in ("visit.mkv", "visit-2.mkv")]
-        with Running(daemon, "record", str(files[0]), "--again", "--app", "photos", "--json") as recorder:
-            wait_until("the recording's first frames", lambda: files[0].exists() and files[0].stat().st_size > 500_000)
+        with Running(daemon, "record", files[0], "--again", "--app", "photos", "--json") as recorder:
+            until_frames(files[0])
             (core,) = daemon.recorders()
             os.kill(core, signal.SIGKILL)
             reset = recorder.wait(why="recorder-reset")
-            wait_until("the second file's frames", lambda: files[1].exists() and files[1].stat().st_size > 500_000)
-            shell.call(SHELL, "PlaceApp", "ssb", "notes", "slide-over", False)
-            cut = recorder.wait(why="interrupted")
-            recorder.process.send_signal(signal.SIGINT)
-            recorder.end()
+            until_frames(files[1])
+            with slides_over():
+                cut = recorder.wait(why="interrupted")
+                recorder.end(how=signal.SIGINT)
         marks = [recorded_marks(file) for file in files]
         assert [len(one) for one in marks] == [reset["frames"], cut["frames"]], (reset, cut)
         gap, last = json.loads((daemon.directory / "visit.gaps.json").read_text())["gaps"]
@@ -251,14 +237,16 @@ def again_after_a_reset():
         return f"{gap['nanoseconds'] / 1e6:.0f} ms without a recorder core"
 
 
-@claim("footage that is decoded too slowly says so once with its figures, and the frames that are missing count as left out of the recording")
+@claim("footage that is decoded too slowly says so once with its figures, and the frames that are missing count as left out of the "
+       "recording")
 def slow_footage():
     with too_slow() as camera, Daemon(cameras=(camera,)) as daemon:
         film = daemon.directory / "slow.mkv"
-        done = camclient(daemon, "record", str(film), "-d", "2s", "--json")
+        done = camclient(daemon, "record", film, "-d", "2s", "--json")
         finished = json.loads(done.stdout)
         (said,) = [line for line in done.stderr.splitlines() if "camera-slow" in line]
-        figures = re.search(r"Footage film\.mov is decoded more slowly than it plays: ([0-9.]+) frames a second of 1000\. (\d+) frames were missed\.$", said)
+        figures = re.search(r"Footage film\.mov is decoded more slowly than it plays: ([0-9.]+) frames a second of 1000\. "
+                            r"(\d+) frames were missed\.$", said)
         assert figures and 0 < float(figures[1]) < 1000 and int(figures[2]) > 100, said
         numbers = [number for _, number in recorded_marks(film)]
         missing = numbers[-1] - numbers[0] + 1 - len(numbers)
@@ -273,18 +261,17 @@ def unknown_figures():
         with Daemon() as daemon:
             file = daemon.directory / "visit.mkv"
             with Running(daemon, "run", *more, "start", "wait DidStartRunning", f"record {file}", "wait RecordingFinished 60s") as recorder:
-                wait_until("the recording's first frames", lambda: file.exists() and file.stat().st_size > 500_000)
+                until_frames(file)
                 (core,) = daemon.recorders()
-                daemon.ends = (-signal.SIGKILL,)
-                daemon.process.kill()
+                daemon.kill()
                 if more:
-                    told = recorder.wait(event="RecordingFinished")
-                    assert told["why"] == "interrupted" and told["cause"] == "broker-restarted", told
-                    assert told["frames"] is told["duration"] is told["bytes"] is None, told
+                    end = recorder.wait(event="RecordingFinished")
+                    assert end["why"] == "interrupted" and end["cause"] == "broker-restarted", end
+                    assert end["frames"] is end["duration"] is end["bytes"] is None, end
                 else:
-                    told = next(line for line in recorder.process.stdout if "recordingFinished" in line)
-                    assert "interrupted after a time that is not known, " in told and told.endswith(", frames unknown, bytes unknown\n"), told
-            wait_until("the recorder core's end", lambda: state_of(core) in ("", "Z"))
+                    end = next(line for line in recorder.process.stdout if "recordingFinished" in line)
+                    assert "interrupted after a time that is not known, " in end and end.endswith(", frames unknown, bytes unknown\n"), end
+            wait_until("the recorder core's end", lambda: not is_there(core))
             assert played(file)[0] > 0
 
 
@@ -292,20 +279,16 @@ def unknown_figures():
 def choices():
     with Daemon() as daemon:
         made = [daemon.directory / name for name in ("one.mkv", "two.mkv", "three.mkv")]
-        camclient(daemon, "record", str(made[0]), "-d", "1s", "--codec", "mjpeg", "--metadata", "orientation",
-                  "--metadata", "speed:number")
-        described = json.loads(subprocess.run(
-            ["ffprobe", "-v", "error", "-show_entries", "stream=codec_type,codec_name:stream_tags=title", "-of", "json",
-             str(made[0])], stdout=subprocess.PIPE, text=True, check=True, timeout=60).stdout)["streams"]
+        camclient(daemon, "record", made[0], "-d", "1s", "--codec", "mjpeg", "--metadata", "orientation", "--metadata", "speed:number")
+        described = probed(made[0], "-show_entries", "stream=codec_type,codec_name:stream_tags=title", complains=False)["streams"]
         assert [stream["codec_name"] for stream in described if stream["codec_type"] == "video"] == ["mjpeg"], described
         texts = {stream["tags"]["title"] for stream in described if stream["codec_type"] == "subtitle"}
         assert texts == {"orientation", "speed"}, described
         # Half a million bits a second are 63 kB, behind a head that is as long in every file; usual are 1.3 MB.
-        small = json.loads(camclient(
-            daemon, "record", str(made[1]), "-d", "1s", "--bit-rate", "500k", "--json").stdout)
+        small = told(daemon, "record", made[1], "-d", "1s", "--bit-rate", "500k")
         assert small["why"] == "duration-limit" and small["bytes"] < 400_000 < made[0].stat().st_size, small
         assert small["framesLeftOut"] == 0 and small["cause"] is None and small["lastCapture"] > 0, small
         free = os.statvfs(daemon.directory)
         twice = str(2 * free.f_blocks * free.f_frsize)
-        full = camclient(daemon, "record", str(made[2]), "-d", "20s", "--min-free", twice, status=1).stdout
+        full = camclient(daemon, "record", made[2], "-d", "20s", "--min-free", twice, status=1).stdout
         assert full.startswith(f"{made[2]}: ") and "; ended: disk-full" in full, full

@@ -1,8 +1,8 @@
 """camclient's recordings with sound: a tone that beeps at each full second, a file, and the user's own microphone in PipeWire."""
-import array, math, os, struct, subprocess, wave
+import array, math, os, struct, wave
 
-from camclient import PROGRAM, camclient
-from harness import PATIENCE, Daemon, claim, die_with_parent, played, recorded_marks, wait_until
+from camclient import camclient
+from harness import Daemon, claim, played, ran, recorded_marks, wait_until
 from microphone import SOURCE, Sound
 from recordings_with_sound import bit_rate, described, packets, picture_end, sound_end, streams
 from screen import needs
@@ -12,10 +12,8 @@ SECOND = 1_000_000_000
 
 def samples(file, rate):
     """The sound of a file as ffmpeg plays it from the file's beginning, one channel, from -1 to 1."""
-    done = subprocess.run(
-        ["ffmpeg", "-v", "error", "-i", str(file), "-map", "a:0", "-ac", "1", "-ar", str(rate), "-af", "aresample=async=0",
-         "-f", "f32le", "-"], stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, check=True, timeout=60)
-    return array.array("f", done.stdout)
+    return array.array("f", ran("ffmpeg", "-v", "error", "-i", file, "-map", "a:0", "-ac", "1", "-ar", rate, "-af", "aresample=async=0",
+                                "-f", "f32le", "-", text=False).stdout)
 
 
 def onsets(heard, rate, level, quiet=0.1):
@@ -33,20 +31,22 @@ def loudness(heard):
     return math.sqrt(sum(value * value for value in heard) / len(heard))
 
 
-def record(daemon, file, *words, variables=None):
-    done = subprocess.run(
-        [PROGRAM, "record", str(file), *words, "--address", daemon.address], env={**os.environ, **(variables or {})},
-        capture_output=True, text=True, timeout=PATIENCE * 2, preexec_fn=die_with_parent)
-    assert done.returncode == 0 and not done.stderr.strip(), done
+def record(daemon, file, microphone, seconds, variables=None):
+    done = camclient(daemon, "record", file, "--microphone", microphone, "--duration", f"{seconds}s",
+                     env={**os.environ, **(variables or {})})
+    assert not done.stderr.strip(), done
     return file
+
+
+def ends_together(file):
+    assert abs(sound_end(file) - picture_end(file)) < 0.1, (sound_end(file), picture_end(file))
 
 
 @claim("camclient's tone beeps at full seconds of the machine's clock, and in the file each is within 40 ms of the frame of that moment")
 def tone():
     with Daemon() as daemon:
-        file = record(daemon, daemon.directory / "tone.mkv", "--microphone", "tone", "--duration", "5s")
-        found = described(file)
-        (picture,), (sound,) = streams(found, "video"), streams(found, "audio")
+        file = record(daemon, daemon.directory / "tone.mkv", "tone", 5)
+        (sound,) = streams(described(file), "audio")
         assert (sound["codec_name"], sound["sample_rate"], sound["channels"]) == ("aac", "48000", 1), sound
         assert abs(bit_rate(file) / 64_000 - 1) < 0.5, bit_rate(file)
         begin = float(packets(file, "a:0")[0][0])
@@ -61,7 +61,7 @@ def tone():
             compared.append(min((beep - flash for beep in beeps), key=abs))
         print(f"  flash and beep are apart by {[round(off * 1000, 1) for off in compared]} ms")
         assert len(compared) >= 4 and all(abs(off) < 0.040 for off in compared), compared
-        assert abs(sound_end(file) - picture_end(file)) < 0.1, (sound_end(file), picture_end(file))
+        ends_together(file)
 
 
 def write_wave(file, seconds, rate=16_000, channels=2, level=12_000):
@@ -79,13 +79,13 @@ def write_wave(file, seconds, rate=16_000, channels=2, level=12_000):
 def wave_file():
     with Daemon() as daemon:
         sound = write_wave(daemon.directory / "sound.wav", seconds=1.5)
-        file = record(daemon, daemon.directory / "film.mkv", "--microphone", str(sound), "--duration", "3s")
+        file = record(daemon, daemon.directory / "film.mkv", sound, 3)
         (stream,) = streams(described(file), "audio")
         assert (stream["sample_rate"], stream["channels"]) == ("16000", 2), stream
         heard = samples(file, 16_000)
         assert loudness(heard[4_000:16_000]) > 0.15, loudness(heard[4_000:16_000])
         assert loudness(heard[32_000:44_000]) < 0.01, loudness(heard[32_000:44_000])
-        assert abs(sound_end(file) - picture_end(file)) < 0.1, (sound_end(file), picture_end(file))
+        ends_together(file)
 
 
 @claim("what is no sound that camclient reads is refused in a sentence before the camera is asked, and no film is begun")
@@ -99,13 +99,11 @@ def no_sound():
             b"RIFF\x30\0\0\0WAVEfmt \x10\0\0\0" + struct.pack("<HHIIHH", 3, 1, 48_000, 192_000, 4, 32) + b"data\4\0\0\0\0\0\0\0")
         for name, *said in (("none.wav", "cannot be read"), ("text.wav", "no WAV file", "pcm_s16le"), ("cut.wav", "cut off"),
                             ("slow.wav", "4000", "8000"), ("float.wav", "another form")):
-            text = camclient(daemon, "record", str(folder / "film.mkv"), "--microphone", str(folder / name), status=5).stderr
+            text = camclient(daemon, "record", folder / "film.mkv", "--microphone", folder / name, status=5).stderr
             assert all(word in text for word in said), text
         empty = {"XDG_RUNTIME_DIR": str(folder), "PIPEWIRE_RUNTIME_DIR": str(folder)}
-        done = subprocess.run(
-            [PROGRAM, "record", str(folder / "film.mkv"), "--microphone", "pipewire", "--address", daemon.address],
-            env={**os.environ, **empty}, capture_output=True, text=True, timeout=PATIENCE)
-        assert done.returncode == 1 and "PipeWire does not run" in done.stderr, done
+        done = camclient(daemon, "record", folder / "film.mkv", "--microphone", "pipewire", status=1, env={**os.environ, **empty})
+        assert "PipeWire does not run" in done.stderr, done
         assert not (folder / "film.mkv").exists()
 
 
@@ -118,14 +116,13 @@ def pipewire():
         wait_until("what the microphone is to hear", lambda: sound.state("pw-play"))
         sound.ask("pw-link", "pw-play:output_MONO", f"{SOURCE}:input_MONO")
         variables = {**sound.variables, "PIPEWIRE_RUNTIME_DIR": str(sound.directory)}
-        file = record(
-            daemon, daemon.directory / "film.mkv", "--microphone", "pipewire", "--duration", "4s", variables=variables)
+        file = record(daemon, daemon.directory / "film.mkv", "pipewire", 4, variables)
         (stream,) = streams(described(file), "audio")
         rate = int(stream["sample_rate"])
         heard = samples(file, rate)
         # Loud in each tenth of a second: nothing was taken for a gap.
         level = [loudness(heard[at:at + rate // 10]) for at in range(rate // 2, len(heard) - rate // 2, rate // 10)]
         assert len(level) >= 25 and min(level) > 0.5 * max(level) > 0.05, level
-        assert abs(sound_end(file) - picture_end(file)) < 0.1, (sound_end(file), picture_end(file))
+        ends_together(file)
         count, seconds = played(file)
         assert count > 60 and seconds > 3, (count, seconds)

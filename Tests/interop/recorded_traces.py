@@ -1,57 +1,44 @@
 """Traces of running brokers: which clients may record one, which are too slow, and what each kind of policy leaves in one."""
-import json, os, signal
+import contextlib, os, signal
 
-from camclient import Running, camclient
-from harness import BROKER, CAMERA, SHELL, App, Daemon, Refused, claim, wait_until
-from traces import IOS, KIOSK, REPLAYED, Folder, lines, replay, visit, walk
+from camclient import Running, camclient, status, told
+from harness import BROKER, CAMERA, SHELL, Daemon, Folder, claim, needs_root, refused, stopped, wait_until
+from traces import IOS, KIOSK, REPLAYED, converted_to, lines, replay, visit, walk
+
+
+@contextlib.contextmanager
+def recording(daemon, trace):
+    """A camclient that records a trace, and has its snapshot."""
+    with Running(daemon, "trace", "record", trace) as recorder:
+        wait_until("the snapshot", lambda: trace.exists() and trace.stat().st_size)
+        yield recorder
 
 
 @claim("a recording of a running broker begins with a snapshot, replays, and is no beginning of a scenario")
 def recorded():
     with Folder() as folder, Daemon("ios9") as daemon:
         trace = folder / "visit.trace"
-        before = daemon.app("photos")
-        before.session().start()
-        before.wait("DidStartRunning")
-        with Running(daemon, "trace", "record", str(trace)) as recorder:
-            wait_until("the snapshot", lambda: trace.exists() and trace.stat().st_size)
-            shell = visit(daemon)
-            walk(shell, 20)
-            daemon.process.send_signal(signal.SIGHUP)  # The same policy again.
+        daemon.running("photos")
+        with recording(daemon, trace) as recorder:
+            walk(visit(daemon), 20)
+            daemon.reload()  # The same policy again.
             wait_until("the reload", lambda: b'"event":"policyLoaded"' in trace.read_bytes())
-            recorder.process.send_signal(signal.SIGINT)
-            assert "steps in" in recorder.end()[1]
-        report = json.loads(replay(trace, "--json").stdout)
+            assert "steps in" in recorder.end(how=signal.SIGINT)[1]
+        report = told(None, "trace", "replay", trace)
         assert report["ok"] and report["ended"] and report["steps"] > 30, report
-        refused = camclient(None, "trace", "convert", str(trace), status=2).stderr
+        refused = camclient(None, "trace", "convert", trace, status=2).stderr
         assert f"{trace}:1: the trace begins in the middle" in refused, refused
-        assert "photos" in camclient(None, "timeline", str(trace), "--width", "80").stdout
-        camclient(daemon, "trace", "record", str(trace), status=5)
-        camclient(daemon, "trace", "record", str(trace), "--overwrite", "-d", "100ms")
+        assert "photos" in camclient(None, "timeline", trace, "--width", "80").stdout
+        camclient(daemon, "trace", "record", trace, status=5)
+        camclient(daemon, "trace", "record", trace, "--overwrite", "-d", "100ms")
         assert len(lines(trace)) >= 2
 
 
 @claim("nobody but root and the broker's own user may record")
 def private():
-    if os.geteuid() != 0:
-        return "not tried: that takes root"
+    needs_root()
     with Daemon("ios9") as daemon:
-        # Where a stranger gets as far as the broker.
-        daemon.directory.chmod(0o755)
-        daemon.path.chmod(0o666)
-        stranger = os.fork()
-        if stranger == 0:
-            said = 1
-            try:
-                os.setgroups([])
-                os.setgid(65534)
-                os.setuid(65534)
-                App(daemon.address).call(BROKER, "Trace")
-            except Refused as refused:
-                said = 0 if refused.name.endswith(".AccessDenied") else 2
-            finally:
-                os._exit(said)
-        assert os.waitstatus_to_exitcode(os.waitpid(stranger, 0)[1]) == 0
+        refused(lambda: daemon.app(user=65534).call(BROKER, "Trace"), error="AccessDenied")
         (header,) = daemon.app().call(BROKER, "Trace")
         os.close(header.to_raw_fd())
 
@@ -59,34 +46,26 @@ def private():
 @claim("whoever records too slowly is told, and the file says how much is missing")
 def slow():
     with Folder() as folder, Daemon("ios9", cameras=(f"{CAMERA}=none",)) as daemon:
-        trace = folder / "slow.trace"
-        shell = daemon.shell()
-        with Running(daemon, "trace", "record", str(trace)) as recorder:
-            wait_until("the snapshot", lambda: trace.exists() and trace.stat().st_size)
-            recorder.process.send_signal(signal.SIGSTOP)
-            walk(shell, 4000)
-            recorder.process.send_signal(signal.SIGCONT)
+        trace, shell = folder / "slow.trace", daemon.shell()
+        with recording(daemon, trace) as recorder:
+            with stopped(recorder.process.pid):
+                walk(shell, 4000)
             wait_until("the loss", lambda: (walk(shell, 2), b'{"end":"lost"' in trace.read_bytes())[1])
             walk(shell, 10)
-            recorder.process.send_signal(signal.SIGINT)
-            assert "missing in between" in recorder.end(status=1)[1]
-        report = json.loads(replay(trace, "--json", status=1).stdout)
+            assert "missing in between" in recorder.end(1, how=signal.SIGINT)[1]
+        report = told(None, "trace", "replay", trace, status=1)
         assert not report["ok"] and report["lost"] > 0 and report["ended"], report
-        assert "are missing here" in camclient(None, "timeline", str(trace), "--json").stdout
-        camclient(None, "trace", "convert", str(trace), status=2)
+        assert "are missing here" in camclient(None, "timeline", trace, "--json").stdout
+        camclient(None, "trace", "convert", trace, status=2)
         return f"{report['lost']} of {report['lost'] + report['steps']} steps lost"
 
 
 def shared(daemon):
     """One controls, another watches, and takes over the picture when the first leaves."""
-    teams, mirror = daemon.app("teams"), daemon.app("mirror")
-    control, watch = teams.session(), mirror.session(sharingMode="sharedReadOnly")
-    for app, session in ((teams, control), (mirror, watch)):
-        session.start()
-        app.wait("DidStartRunning")
+    _, control = daemon.running("teams")
+    mirror, _ = daemon.running("mirror", sharingMode="sharedReadOnly")
     mirror.wait("AccessChanged")
-    control.call("StopRunning")
-    teams.wait("DidStopRunning")
+    control.stops()
     return "accessChanged"
 
 
@@ -97,8 +76,7 @@ def scored(daemon):
     for app, score in (("music", "visible-app"), ("photos", "foreground-app")):
         shell.call(SHELL, "SetAttribute", "sss", app, "score", score)
     first, second = music.session(), photos.session()
-    first.start()
-    music.wait("DidStartRunning")
+    first.runs()
     second.start()
     music.wait("SessionStopped")
     photos.wait("DidStartRunning")
@@ -112,12 +90,10 @@ def scored(daemon):
 def reloaded(daemon):
     """Another policy in the middle of a visit, and a wrong one, which changes nothing."""
     shell = visit(daemon)
-    policy = daemon.directory / "policy.toml"
     for text, name in (("nmae = 1", None), (KIOSK.read_text(), "kiosk"), (IOS.read_text(), "ios9")):
-        policy.write_text(text)
-        daemon.process.send_signal(signal.SIGHUP)
+        daemon.reload(text)
         if name:
-            wait_until(f"policy {name}", lambda: json.loads(camclient(daemon, "status", "--json").stdout)["policy"] == name)
+            wait_until(f"policy {name}", lambda: status(daemon)["policy"] == name)
         walk(shell, 4)
     return "policy-reload"
 
@@ -125,16 +101,11 @@ def reloaded(daemon):
 @claim("traces of shared cameras, of attributes and of reloaded policies replay, and become scenarios that pass")
 def policies():
     with Folder() as folder:
-        own = folder / "policy.toml"
-        own.write_text(IOS.read_text())
-        for name, policy, story in (("windows", "windows", shared), ("android", "android", scored), ("reload", own, reloaded)):
+        for name, policy, story in (("windows", "windows", shared), ("android", "android", scored), ("reload", IOS.read_text(), reloaded)):
             trace, scenario = folder / f"{name}.trace", folder / f"{name}.scenario"
             with Daemon(policy, extra=("--trace", trace)) as daemon:
-                if policy is own:
-                    own.rename(daemon.directory / "policy.toml")
-                    own.symlink_to(daemon.directory / "policy.toml")
                 shown = story(daemon)
             assert replay(trace).stdout.endswith(REPLAYED)
-            camclient(None, "trace", "convert", str(trace), "-o", str(scenario))
-            camclient(None, "test", str(scenario))
+            converted_to(trace, scenario)
+            camclient(None, "test", scenario)
             assert shown in scenario.read_text(), (shown, scenario.read_text())

@@ -1,8 +1,8 @@
 """Recorder cores that a service manager starts, one for each connection to a socket, as camrecorder.socket has it."""
-import os, pathlib, shutil, signal, socket, subprocess, tempfile, threading
+import os, pathlib, shutil, signal, socket, tempfile, threading
 
 import groups
-from harness import PROGRAMS, Daemon, claim, die_with_parent, played, start_unheard, wait_until
+from harness import PROGRAMS, Daemon, claim, die_with_parent, is_there, listening, played, spawn, start_unheard, wait_until
 
 
 class RecorderSocket:
@@ -15,9 +15,7 @@ class RecorderSocket:
         self.path = self.directory / "recorder"
         self.flags = flags
         self.processes = []
-        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.listener.bind(str(self.path))
-        self.listener.listen(16)
+        self.listener = listening(self.path)
         self.thread = threading.Thread(target=self.serve, daemon=True)
         self.thread.start()
 
@@ -30,10 +28,9 @@ class RecorderSocket:
             if connection.fileno() == 3:
                 connection = socket.socket(fileno=os.dup(connection.detach()))
             with connection:
-                self.processes.append(subprocess.Popen(
-                    ["bash", "-c", f'exec 3<&{connection.fileno()}; exec "$@"', "bash", PROGRAMS / "camrecorder",
-                     *self.flags], pass_fds=(connection.fileno(),), stdin=subprocess.DEVNULL,
-                    preexec_fn=self.begin))
+                self.processes.append(spawn(
+                    "bash", "-c", f'exec 3<&{connection.fileno()}; exec "$@"', "bash", PROGRAMS / "camrecorder", *self.flags,
+                    pass_fds=(connection.fileno(),), preexec_fn=self.begin))
 
     def begin(self):
         die_with_parent()
@@ -57,38 +54,29 @@ class RecorderSocket:
 
     def running(self, daemon, name):
         """An app whose session runs, the session, and the recorder core that it runs in, which is the only one."""
-        app = daemon.app(name)
-        session = app.session()
-        session.start()
-        app.wait("DidStartRunning")
+        app, session = daemon.running(name)
         (process,) = self.processes
         return app, session, process
 
     def ended(self, process):
-        return wait_until(f"the end of process {process.pid}", lambda: process.poll() is not None)
+        """Waits for its end: its exit status."""
+        wait_until(f"the end of process {process.pid}", lambda: process.poll() is not None)
+        return process.returncode
 
 
 @claim("a recorder core behind a socket is told its camera, streams, photographs and records")
 def served():
     with RecorderSocket() as recorders, recorders.daemon() as daemon:
-        app = daemon.app("photos")
-        session = app.session()
-        session.start()
-        app.wait("DidStartRunning")
+        _, session = daemon.running("photos")
         assert daemon.recorders() == [], "the broker started a recorder core of its own"
-        stream = session.stream()
-        file, photo = daemon.directory / "served.mkv", daemon.directory / "served.jpg"
-        session.record(file)
-        app.wait("RecordingStarted")
+        stream, file = session.stream(), daemon.directory / "served.mkv"
+        session.records(file)
         for _ in range(10):
             frame = stream.read()
             assert frame.mark
             stream.release(frame)
-        with open(photo, "w+b") as picture:
-            session.call("CapturePhoto", "ha{sv}", picture, {})
-        assert app.wait("PhotoCaptured")[6] == ""
-        session.call("StopRecording")
-        app.wait("RecordingFinished")
+        assert session.photo(daemon.directory / "served.jpg")[6] == ""
+        session.finish()
         frames, _ = played(file)
         assert frames >= 5, frames
         return f"{frames} frames play"
@@ -99,38 +87,38 @@ def idle():
     with RecorderSocket() as recorders, recorders.daemon() as daemon:
         app, session, first = recorders.running(daemon, "photos")
         session.call("StopRunning")
-        recorders.ended(first)
-        assert first.returncode == 0, first.returncode
-        session.start()
-        app.wait("DidStartRunning")
+        assert recorders.ended(first) == 0
+        session.runs()
         assert len(recorders.processes) == 2
         assert "did not say that it leaves" not in daemon.said(), daemon.said()
 
 
-@claim("a recorder core behind a socket that has left is taken for one that left, though an app starts before that was seen")
+@claim("an app whose start comes before the broker has seen that its recorder core left hears of its start alone, also where the core is "
+       "behind a socket")
 def start_before_leaving_is_seen():
-    with RecorderSocket() as recorders, recorders.daemon() as daemon:
-        app = daemon.app("photos")
-        session = app.session()
-        (first,) = recorders.processes
-        start_unheard(daemon, session, lambda: first.poll() is not None)
-        app.wait("DidStartRunning")
-        assert len(recorders.processes) == 2
-        assert app.names() == ["DidStartRunning"], app.names()
-        assert "did not say that it leaves" not in daemon.said(), daemon.said()
+    for at_socket in (False, True):
+        with RecorderSocket() as recorders, recorders.daemon() if at_socket else Daemon() as daemon:
+            def cores():
+                return [process.pid for process in recorders.processes] if at_socket else daemon.recorders()
+
+            app = daemon.app("photos")
+            session = app.session()
+            (first,) = wait_until("the recorder core that describes the camera", cores)
+            start_unheard(daemon, session, lambda: not is_there(first))
+            app.wait("DidStartRunning")
+            assert cores()[-1] != first
+            session.stops()
+            assert app.names() == ["DidStartRunning", "DidStopRunning"], app.names()
+            assert "did not say that it leaves" not in daemon.said(), daemon.said()
 
 
 @claim("a recorder core behind a socket that does not answer a cut is killed by the process it named, and the other app runs")
 def hangs():
     with RecorderSocket("--fault", "cut-hangs") as recorders, recorders.daemon() as daemon:
         _, session, stuck = recorders.running(daemon, "photos")
-        other = daemon.app("notes")
         session.call("StopRunning")
-        waiting = other.session()
-        waiting.start()
-        other.wait("DidStartRunning")
-        recorders.ended(stuck)
-        assert stuck.returncode == -signal.SIGKILL, stuck.returncode
+        daemon.running("notes")
+        assert recorders.ended(stuck) == -signal.SIGKILL
 
 
 @claim("as a service, a broker takes units camrecorder@ alone for recorder cores, and kills one that hangs")
@@ -141,12 +129,10 @@ def units():
         with RecorderSocket("--fault", "cut-hangs", group=unit) as recorders, recorders.daemon("--service") as daemon:
             _, session, stuck = recorders.running(daemon, "photos")
             session.call("StopRunning")
-            recorders.ended(stuck)
-            assert stuck.returncode == -signal.SIGKILL, stuck.returncode
+            assert recorders.ended(stuck) == -signal.SIGKILL
         with RecorderSocket(group=other) as recorders, recorders.daemon("--service") as daemon:
             wait_until("it to be refused", lambda: f"in “{other}”, which is no unit" in daemon.said())
-            recorders.ended(recorders.processes[0])
-            assert recorders.processes[0].returncode == 0, "a process that is no unit was signalled"
+            assert recorders.ended(recorders.processes[0]) == 0, "a process that is no unit was signalled"
 
 
 @claim("SIGKILL of a recorder core behind a socket: its session is interrupted, and runs again in another")

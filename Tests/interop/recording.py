@@ -1,11 +1,8 @@
 """Recordings: playable whatever happens, ending where the interruption began, and never resumed."""
-import os, signal, subprocess, time
+import ctypes, os, signal, subprocess, time
 
-from harness import CAMERA, SHELL, Daemon, claim, played, recorded_marks, wait_until
-
-
-def focus(shell, app, focused):
-    shell.call(SHELL, "PlaceApp", "ssb", app, "fullscreen", focused)
+from camclient import until_frames
+from harness import CAMERA, PROGRAMS, Daemon, Folder, claim, played, probed, ran, recorded_marks, refused, wait_until
 
 
 def frames(stream, count):
@@ -20,17 +17,15 @@ def frames(stream, count):
 def interrupted():
     with Daemon() as daemon:
         shell, app, rival = daemon.shell(), daemon.app("photos"), daemon.app("rival")
-        focus(shell, "photos", True)
+        shell.place("photos", "fullscreen", True)
         session, other = app.session(), rival.session()
-        session.start()
-        app.wait("DidStartRunning")
+        session.runs()
         stream = session.stream()
         file = daemon.directory / "cut.mkv"
-        recording = session.record(file)
-        app.wait("RecordingStarted")
+        recording = session.records(file)
         frames(stream, 20)
-        focus(shell, "rival", True)
-        focus(shell, "photos", False)
+        shell.place("rival", "fullscreen", True)
+        shell.place("photos", "fullscreen")
         other.start()
         cut = app.wait("WasInterrupted")
         assert cut[6] == recording, f"the interruption names recording {cut[6]}, not {recording}"
@@ -55,14 +50,12 @@ def interrupted():
         assert app.names().count("RecordingStarted") == 1, app.names()
         again = session.record(daemon.directory / "again.mkv")
         assert again != recording
-        session.call("StopRecording")
-        app.wait("RecordingFinished", lambda body: body[2] == again)
+        session.finish(again)
 
 
 def kill_the_recorder(daemon, app, session, open_file, seen=70):
     """Records `seen` frames, and kills camrecorder: when, and how the recording ended."""
-    session.start()
-    app.wait("DidStartRunning")
+    session.runs()
     stream = session.stream()
     with open_file() as file:
         (recording,) = session.call("StartRecording", "ha{sv}", file, {})
@@ -80,10 +73,8 @@ def kill_the_recorder(daemon, app, session, open_file, seen=70):
 
 def packets(file, *more):
     """The times of a recording's packets, in seconds."""
-    done = subprocess.run(
-        ["ffprobe", "-v", "error", "-select_streams", "v:0", "-show_entries", "packet=pts_time", "-of", "csv=p=0", *more,
-         str(file)], stdout=subprocess.PIPE, text=True, check=True, timeout=60)
-    return [float(line.rstrip(",")) for line in done.stdout.split()]
+    found = probed(file, "-select_streams", "v:0", "-show_entries", "packet=pts_time", *more, complains=False)
+    return [float(packet["pts_time"]) for packet in found["packets"]]
 
 
 @claim("SIGKILL of camrecorder while recording: the file is completed, its end says what is in it, and recording does not go on")
@@ -101,16 +92,14 @@ def recorder_killed():
         # A reader that wants its third second begins at the key frame before that, by the index.
         after = packets(file, "-read_intervals", "2.01%+#1")
         assert len(after) == 1 and 0.5 < after[0] <= 2.01, after
-        if not any(body[5] is True for _, name, body in app.signals if name == "InterruptionEnded"):
+        if not any(body[5] is True for body in app.heard("InterruptionEnded")):
             app.wait("InterruptionEnded", lambda body: body[5] is True)
         wait_until("the next start", lambda: app.poll() or app.names().count("DidStartRunning") == 2)
         frames(session.stream(), 10)
         app.poll()
         assert app.names().count("RecordingStarted") == 1, app.names()
-        session.record(daemon.directory / "next.mkv")
-        app.wait("RecordingStarted")
-        session.call("StopRecording")
-        app.wait("RecordingFinished")
+        session.records(daemon.directory / "next.mkv")
+        session.finish()
         return f"{count} frames play, {lost * 1000:.0f} ms before the kill are not in the file"
 
 
@@ -132,49 +121,63 @@ def written_only():
 def no_frame():
     for kind in ("matroska", "mp4", "mov"):
         with Daemon() as daemon:
-            app = daemon.app("photos")
-            session = app.session(frameRate=3.0)
-            session.start()
-            app.wait("DidStartRunning")
+            app, session = daemon.running("photos", frameRate=3.0)
             # Between two frames of a slow camera, a frame of its stream having just come.
             frames(session.stream(), 1)
             file = daemon.directory / "empty"
             session.record(file, fileType=("s", kind))
-            session.call("StopRecording")
-            finished = app.wait("RecordingFinished")
-            described = subprocess.run(
-                ["ffprobe", "-v", "error", "-show_entries", "stream=codec_name", "-of", "csv=p=0", str(file)],
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
-            assert described.returncode == 0 and described.stdout.strip() == "h264" and not described.stderr, (kind, described)
+            finished = session.finish()
+            described = probed(file, "-show_entries", "stream=codec_name")["streams"]
+            assert [stream["codec_name"] for stream in described] == ["h264"], (kind, described)
             assert finished[4] == 0 and finished[6] == os.path.getsize(file), (kind, finished)
 
 
 @claim("another recorder core that speaks Recorder1 takes camrecorder's place")
 def other_core():
-    from harness import PROGRAMS
     with Daemon(extra=("--recorder", PROGRAMS / "tinyrecorder")) as daemon:
-        app = daemon.app("photos")
-        session = app.session()
-        session.start()
-        app.wait("DidStartRunning")
-        session.call("StopRunning")
-        app.wait("DidStopRunning")
+        _, session = daemon.running("photos")
+        session.stops()
+
+
+@claim("recording twice, or into something that is no writable regular file, is refused, and the first recording goes on")
+def unsuitable():
+    with Daemon() as daemon:
+        _, session = daemon.running("photos")
+        file, (reading, writing) = daemon.directory / "file.mkv", os.pipe()
+        file.touch()
+        # Regular files all of the last three, on file systems that are not known to keep pictures.
+        libc, name = ctypes.CDLL(None, use_errno=True), f"/camarb-{os.getpid()}".encode()
+        for descriptor, *words in (
+                (reading,), (writing,), (os.open(file, os.O_RDONLY),), (os.open(file, os.O_WRONLY | os.O_APPEND),),
+                (os.open(daemon.directory, os.O_RDONLY),), (os.open("/dev/null", os.O_WRONLY),),
+                (libc.syscall(447, 0), "kernel"),  # memfd_secret
+                (libc.mq_open(name, os.O_RDWR | os.O_CREAT, 0o600, None), "kernel"),
+                (libc.memfd_create(b"huge", 4), "0x958458f6")):  # MFD_HUGETLB
+            # A kernel may be built without any of them.
+            if descriptor >= 0:
+                refused(lambda: session.call("StartRecording", "ha{sv}", descriptor, {}), *words, error="UnsuitableFile")
+                os.close(descriptor)
+        libc.mq_unlink(name)
+        recording = session.records(file)
+        refused(lambda: session.record(daemon.directory / "second.mkv"), error="AlreadyRecording")
+        until_frames(file)
+        with open(file, "r+b") as same:
+            for member in ("CapturePhoto", "StartRecording"):
+                refused(lambda: session.call(member, "ha{sv}", same, {}), "recorded to already", error="UnsuitableFile")
+        finished = session.finish(recording)
+        assert finished[3] == "stopped" and finished[4] > 0, finished
+        refused(lambda: session.call("StopRecording"), error="NotRecording")
 
 
 @claim("a file camera shows its footage in the preview, in a recording and in a photo")
 def footage():
-    with Daemon() as holder:  # Only for its temporary directory.
-        source = holder.directory / "source.mp4"
+    with Folder() as folder:
+        source = folder / "source.mp4"
         # A picture that is plain red on the left and plain blue on the right, so that it is known again.
-        subprocess.run(
-            ["ffmpeg", "-v", "error", "-f", "lavfi", "-i", "color=red:s=320x360:r=25:d=2", "-f", "lavfi", "-i",
-             "color=blue:s=320x360:r=25:d=2", "-filter_complex", "hstack", "-pix_fmt", "yuv420p", str(source)], check=True,
-            timeout=60)
+        halves = [word for colour in ("red", "blue") for word in ("-f", "lavfi", "-i", f"color={colour}:s=320x360:r=25:d=2")]
+        ran("ffmpeg", "-v", "error", *halves, "-filter_complex", "hstack", "-pix_fmt", "yuv420p", source)
         with Daemon(cameras=(f"{CAMERA}=file:{source}",)) as daemon:
-            app = daemon.app("photos")
-            session = app.session()
-            session.start()
-            app.wait("DidStartRunning")
+            _, session = daemon.running("photos")
             stream = session.stream()
             file, photo = daemon.directory / "footage.mkv", daemon.directory / "photo.jpg"
             session.record(file)
@@ -183,12 +186,9 @@ def footage():
             middle = buffer.height // 2 * buffer.stride
             left, right = buffer.memory[middle + buffer.width // 4], buffer.memory[middle + buffer.width * 3 // 4]
             assert 60 <= left <= 100 and 25 <= right <= 60, f"the preview's luma is {left} and {right}"
-            with open(photo, "w+b") as picture:
-                (number,) = session.call("CapturePhoto", "ha{sv}", picture, {})
-            taken = app.wait("PhotoCaptured", lambda body: body[2] == number)
+            taken = session.photo(photo)
             assert taken[6] == "" and taken[5] == os.path.getsize(photo), taken
-            session.call("StopRecording")
-            app.wait("RecordingFinished")
+            session.finish()
             for made in (file, photo):
                 pixels = subprocess.run(
                     ["ffmpeg", "-v", "error", "-i", str(made), "-vf", "scale=4:2", "-frames:v", "1", "-f", "rawvideo",

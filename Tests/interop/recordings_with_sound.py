@@ -1,7 +1,7 @@
 """Recordings with sound and timed metadata: what gets into the file, what the file tells by itself, and what bad input gets."""
-import array, contextlib, itertools, json, math, os, select, signal, socket, struct, subprocess, tempfile, threading, time
+import array, contextlib, itertools, json, math, os, select, signal, socket, struct, tempfile, threading, time
 
-from harness import PATIENCE, SHELL, App, Daemon, Refused, children_of, claim, played, recorded_marks
+from harness import PATIENCE, SHELL, Daemon, Refused, children_of, claim, listening, played, probed, ran, recorded_marks, refused
 from restart import Brokers, Holder
 
 RATE = 48_000
@@ -9,26 +9,20 @@ RATE = 48_000
 PACKET = 0.02
 
 
-def refused(of, *said, error=None):
-    """The call is refused, in a sentence that has these words; the sentence."""
-    try:
-        of()
-    except Refused as refusal:
-        missing = [word for word in said if word not in refusal.message]
-        assert not missing, f"the message lacks {missing}: {refusal}"
-        assert error is None or refusal.name == f"org.camarb.Error.{error}", f"{refusal} (wanted {error})"
-        return refusal.message
-    raise AssertionError(f"no error, where one that says {said} was due")
-
-
 def pair(kind=socket.SOCK_SEQPACKET):
     return socket.socketpair(socket.AF_UNIX, kind)
 
 
-def attach(session, end, rate=RATE, channels=1):
-    """Gives a socket away."""
-    with contextlib.closing(end):
-        session.call("AttachMicrophone", "ha{sv}", end, {"sampleRate": ("u", rate), "channels": ("u", channels)})
+def declared(rate=RATE, channels=1):
+    return {"sampleRate": ("u", rate), "channels": ("u", channels)}
+
+
+def attached(session, rate=RATE, channels=1):
+    """A microphone's own end, whose other one a session has."""
+    end, theirs = pair()
+    with theirs:
+        session.call("AttachMicrophone", "ha{sv}", theirs, declared(rate, channels))
+    return end
 
 
 def head(at, frames, rest=0):
@@ -45,8 +39,7 @@ class Microphone:
     """A source of sound that is on time, from its attachment on until its session's camera goes."""
 
     def __init__(self, session, rate=RATE, channels=1):
-        self.socket, theirs = pair()
-        attach(session, theirs, rate, channels)
+        self.socket = attached(session, rate, channels)
         self.frames = round(rate * PACKET)
         self.samples, self.rate = tone(self.frames, rate, channels), rate
         self.is_over = threading.Event()
@@ -77,37 +70,36 @@ class Microphone:
 
 
 @contextlib.contextmanager
-def running(cameras=("front=simulated",), sound=True, **configuration):
+def running(sound=True, **configuration):
     """A daemon, an app and its session that runs."""
-    with Daemon(cameras=cameras) as daemon:
-        app = daemon.app("photos")
-        session = app.session(cameras[0].partition("=")[0], usesAudio=sound, **configuration)
-        session.start()
-        app.wait("DidStartRunning")
-        yield daemon, app, session
+    with Daemon() as daemon:
+        yield daemon, *daemon.running("photos", usesAudio=sound, **configuration)
 
 
 @contextlib.contextmanager
-def in_front(*cameras):
+def in_front(camera="front=simulated"):
     """The same as on a telephone, the app in front, with the shell that says so."""
-    with Daemon("ios9", cameras=cameras or ("front=simulated",)) as daemon:
+    with Daemon("ios9", cameras=(camera,)) as daemon:
         shell, app = daemon.shell(), daemon.app("photos")
-        shell.call(SHELL, "PlaceApp", "ssb", "photos", "fullscreen", True)
-        session = app.session(usesAudio=True)
-        session.start()
-        app.wait("DidStartRunning")
-        yield daemon, app, session, shell
+        shell.place("photos", "fullscreen", True)
+        yield daemon, app, app.running(usesAudio=True), shell
 
 
-def recorded(app, session, file, seconds, options=None, beside=lambda: None):
+def recorded(session, file, seconds, beside=lambda: None, **options):
     """Records for so long by the camera's clock; what was told of the end."""
-    with open(file, "w+b") as opened:
-        (number,) = session.call("StartRecording", "ha{sv}", opened, options or {})
-    app.wait("RecordingStarted", lambda body: body[2] == number)
+    number = session.records(file, **options)
     beside()
     pass_time(session, seconds)
-    session.call("StopRecording")
-    return app.wait("RecordingFinished", lambda body: body[2] == number)
+    return session.finish(number)
+
+
+def kinds(**names):
+    """Kinds of metadata by their names, as an option."""
+    return ("a{sv}", {name: ("s", kind) for name, kind in names.items()})
+
+
+def append(session, kind, items, at=None):
+    session.call("AppendMetadata", "sxas", kind, time.monotonic_ns() if at is None else at, items)
 
 
 def pass_time(session, seconds):
@@ -125,11 +117,7 @@ def pass_time(session, seconds):
 
 def described(file):
     """What ffprobe says of a whole file."""
-    done = subprocess.run(
-        ["ffprobe", "-v", "error", "-show_streams", "-show_format", "-of", "json", str(file)], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, timeout=60)
-    assert done.returncode == 0 and not done.stderr.strip(), f"ffprobe of {file}: {done.stderr.strip()}"
-    return json.loads(done.stdout)
+    return probed(file, "-show_streams", "-show_format")
 
 
 def tags(found):
@@ -142,11 +130,8 @@ def streams(found, kind):
 
 def packets(file, stream):
     """(time, length, data) of a stream's packets, in seconds."""
-    done = subprocess.run(
-        ["ffprobe", "-v", "error", "-select_streams", stream, "-show_packets", "-show_data", "-of", "json", str(file)],
-        stdout=subprocess.PIPE, text=True, check=True, timeout=120)
     found = []
-    for packet in json.loads(done.stdout)["packets"]:
+    for packet in probed(file, "-select_streams", stream, "-show_packets", "-show_data", complains=False)["packets"]:
         dump = packet.get("data", "")
         data = bytes.fromhex("".join(line[10:50] for line in dump.splitlines() if line))
         found.append((float(packet["pts_time"]), float(packet.get("duration_time", 0)), data))
@@ -164,13 +149,16 @@ def metadata(file):
 
 def sound_end(file):
     """When its last sample has played: the last packet may say of some of its samples that they are not to be played."""
-    done = subprocess.run(
-        ["ffprobe", "-v", "error", "-select_streams", "a:0", "-show_packets", "-show_streams", "-of", "json", str(file)],
-        stdout=subprocess.PIPE, text=True, check=True, timeout=120)
-    found = json.loads(done.stdout)
+    found = probed(file, "-select_streams", "a:0", "-show_packets", "-show_streams", complains=False)
     last = found["packets"][-1]
     unplayed = sum(data.get("discard_padding", 0) for data in last.get("side_data_list", ()))
     return float(last["pts_time"]) + float(last["duration_time"]) - unplayed / int(found["streams"][0]["sample_rate"])
+
+
+def is_complete(marks, count, left_out):
+    """No frame is missing but those that are told."""
+    numbers = [mark[1] for mark in marks]
+    assert numbers[-1] - numbers[0] + 1 == count + left_out, (numbers, count, left_out)
 
 
 def picture_end(file):
@@ -187,87 +175,53 @@ def bit_rate(file):
 # ── Bad input ──
 
 
-@claim("a microphone is one end of a connected pair of packet sockets; everything else is refused by what it is, and a photo's file by that")
+@claim("a microphone is one end of a connected pair of packet sockets; everything else is refused by what it is, and a photo's file "
+       "by that")
 def descriptors():
-    with running() as (daemon, app, session):
-        def give(found, *said):
-            with found:
-                refused(lambda: session.call(
-                    "AttachMicrophone", "ha{sv}", found, {"sampleRate": ("u", RATE), "channels": ("u", 1)}),
-                    *said, "SOCK_SEQPACKET", error="UnsuitableFile")
-
-        def opened(path, flags):
-            return os.fdopen(os.open(path, flags), closefd=True, mode="rb", buffering=0)
-
+    with running() as (daemon, _, session):
         reading, writing = os.pipe()
-        give(open(daemon.directory / "file", "w+b"), "regular file")
-        give(opened("/dev/null", os.O_RDWR), "device")
-        give(os.fdopen(reading, "rb"), "pipe")
-        give(os.fdopen(writing, "wb"), "pipe")
-        for path in (daemon.directory, daemon.path):
-            place = os.open(path, os.O_PATH)
-            with contextlib.closing(socket.socket()) as nobody:
-                refused(lambda: session.call("AttachMicrophone", "ha{sv}", place, {}), "O_PATH", error="UnsuitableFile")
-            os.close(place)
-        folder = os.open(daemon.directory, os.O_RDONLY | os.O_DIRECTORY)
-        refused(lambda: session.call("AttachMicrophone", "ha{sv}", folder, {}), "folder", error="UnsuitableFile")
-        os.close(folder)
-        for kind, word in ((socket.SOCK_STREAM, "SOCK_STREAM"), (socket.SOCK_DGRAM, "SOCK_DGRAM")):
-            one, other = pair(kind)
-            with other:
-                give(one, word)
-        give(socket.socket(socket.AF_INET), "another family")
-        give(socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET), "not connected")
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        listener.bind(str(daemon.directory / "listener"))
-        listener.listen()
-        give(listener, "listens")
-        one, other = pair()
-        with one, other:
-            refused(lambda: session.call("CapturePhoto", "ha{sv}", one, {}), "socket", error="UnsuitableFile")
-            refused(lambda: session.call("StartRecording", "ha{sv}", one, {}), "socket", error="UnsuitableFile")
+        stream, datagram, ours = pair(socket.SOCK_STREAM), pair(socket.SOCK_DGRAM), pair()
+        for found, *words in (
+                (os.open(daemon.directory / "file", os.O_RDWR | os.O_CREAT), "regular file"), (os.open("/dev/null", os.O_RDWR), "device"),
+                (reading, "pipe"), (writing, "pipe"), (os.open(daemon.directory, os.O_RDONLY | os.O_DIRECTORY), "folder"),
+                *((os.open(path, os.O_PATH), "O_PATH") for path in (daemon.directory, daemon.path)),
+                (stream[0], "SOCK_STREAM"), (datagram[0], "SOCK_DGRAM"), (socket.socket(socket.AF_INET), "another family"),
+                (socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET), "not connected"),
+                (listening(daemon.directory / "listener", kind=socket.SOCK_SEQPACKET), "listens")):
+            refused(lambda: session.call("AttachMicrophone", "ha{sv}", found, declared()), *words, "SOCK_SEQPACKET", error="UnsuitableFile")
+            os.close(found) if isinstance(found, int) else found.close()
+        for member in ("CapturePhoto", "StartRecording"):
+            refused(lambda: session.call(member, "ha{sv}", ours[0], {}), "socket", error="UnsuitableFile")
         with Microphone(session):
             assert session.property("Running") is True
 
 
 @claim("a microphone's rate and channels are declared, whole, and in bounds")
 def formats():
+    good = declared(channels=2)
     with running() as (_, _, session):
-        def give(options, *said):
+        for options, *words in (
+                ({"channels": ("u", 1)}, "sampleRate"), ({"sampleRate": ("u", RATE)}, "channels"),
+                *((good | {"sampleRate": ("u", rate)}, "sampleRate", str(rate)) for rate in (0, 7_999, 96_001, 0xffffffff)),
+                *((good | {"channels": ("u", channels)}, "channels", str(channels)) for channels in (0, 3)),
+                (good | {"sampleRate": ("s", "48 kHz")}, "sampleRate"), (good | {"gain": ("d", 1.0)}, "gain")):
             one, other = pair()
             with one, other:
-                refused(lambda: session.call("AttachMicrophone", "ha{sv}", one, options), *said, error="InvalidValue")
-
-        good = {"sampleRate": ("u", RATE), "channels": ("u", 2)}
-        give({"channels": ("u", 1)}, "sampleRate")
-        give({"sampleRate": ("u", RATE)}, "channels")
-        for rate in (0, 7_999, 96_001, 0xffffffff):
-            give({**good, "sampleRate": ("u", rate)}, "sampleRate", str(rate))
-        for channels in (0, 3):
-            give({**good, "channels": ("u", channels)}, "channels", str(channels))
-        give({**good, "sampleRate": ("s", "48 kHz")}, "sampleRate")
-        give({**good, "gain": ("d", 1.0)}, "gain")
+                refused(lambda: session.call("AttachMicrophone", "ha{sv}", one, options), *words, error="InvalidValue")
         for rate in (8_000, 96_000):
-            one, other = pair()
-            attach(session, one, rate)
-            other.close()
+            attached(session, rate).close()
 
 
 @claim("a microphone is refused to a session that does not run, or does not use audio, and says how")
 def when():
     with Daemon() as daemon:
-        app = daemon.app("photos")
-        session = app.session(usesAudio=True)
-        one, other = pair()
-        with one, other:
-            options = {"sampleRate": ("u", RATE), "channels": ("u", 1)}
-            refused(lambda: session.call("AttachMicrophone", "ha{sv}", one, options), error="NotRunning")
-            session.start()
-            app.wait("DidStartRunning")
-            session.call("Configure", "a{sv}", {"usesAudio": ("b", False)})
-            refused(lambda: session.call("AttachMicrophone", "ha{sv}", one, options), "usesAudio")
-            session.call("Configure", "a{sv}", {"usesAudio": ("b", True)})
-            session.call("AttachMicrophone", "ha{sv}", one, options)
+        session = daemon.app("photos").session(usesAudio=True)
+        refused(lambda: attached(session), error="NotRunning")
+        session.runs()
+        session.configure(usesAudio=False)
+        refused(lambda: attached(session), "usesAudio")
+        session.configure(usesAudio=True)
+        attached(session)
 
 
 @contextlib.contextmanager
@@ -285,8 +239,7 @@ def without_microphone():
         file = daemon.directory / "film.mkv"
         with untouched(file), open(file, "r+b") as opened:
             refused(lambda: session.call("StartRecording", "ha{sv}", opened, {}), "AttachMicrophone", "usesAudio")
-        app.poll()
-        assert "RecordingStarted" not in app.names(), app.names()
+        app.is_not_told("RecordingStarted")
 
 
 @claim("an unknown option, a limit of 0 and a maxBytes that holds no picture are refused in the answer, and the file is as it was")
@@ -302,26 +255,23 @@ def options():
             ({"codec": ("s", "av1")}, "codec", "h264", "mjpeg"),
             ({"bitRate": ("t", 99_999)}, "bitRate"), ({"bitRate": ("t", 200_000_001)}, "bitRate"),
             ({"metadata": ("s", "objects")}, "metadata"),
-            ({"metadata": ("a{sv}", {"Weather": ("s", "text")})}, "Weather"),
-            ({"metadata": ("a{sv}", {"orientation": ("s", "text")})}, "orientation"),
-            ({"metadata": ("a{sv}", {"location": ("s", "text")})}, "location", "iso6709"),
-            ({"metadata": ("a{sv}", {"weather": ("s", "colour")})}, "weather", "colour"),
+            ({"metadata": kinds(Weather="text")}, "Weather"), ({"metadata": kinds(orientation="text")}, "orientation"),
+            ({"metadata": kinds(location="text")}, "location", "iso6709"),
+            ({"metadata": kinds(weather="colour")}, "weather", "colour"),
             ({"metadata": ("a{sv}", {"weather": ("b", True)})}, "weather"),
-            ({"metadata": ("a{sv}", {f"own{i}": ("s", "text") for i in range(9)})}, "8"),
+            ({"metadata": kinds(**{f"own{i}": "text" for i in range(9)})}, "8"),
         )
         for given, *said in wrong:
             with untouched(file), open(file, "r+b") as opened:
                 refused(lambda: session.call("StartRecording", "ha{sv}", opened, given), *said, error="InvalidValue")
-        app.poll()
-        assert "RecordingStarted" not in app.names() and "RecordingFinished" not in app.names(), app.names()
+        app.is_not_told("RecordingStarted", "RecordingFinished")
 
 
 @claim("pausing, resuming and metadata without a recording are refused, and so is pausing twice")
 def out_of_order():
     with running(sound=False) as (daemon, app, session):
-        for call in (lambda: session.call("PauseRecording"), lambda: session.call("ResumeRecording"),
-                     lambda: session.call("AppendMetadata", "sxas", "location", time.monotonic_ns(), [])):
-            refused(call, error="NotRecording")
+        for member, *rest in (("PauseRecording",), ("ResumeRecording",), ("AppendMetadata", "sxas", "location", time.monotonic_ns(), [])):
+            refused(lambda: session.call(member, *rest), error="NotRecording")
         number = session.record(daemon.directory / "film.mkv")
         refused(lambda: session.call("ResumeRecording"), "paused")
         session.call("PauseRecording")
@@ -329,45 +279,34 @@ def out_of_order():
         refused(lambda: session.call("PauseRecording"), "paused")
         session.call("ResumeRecording")
         assert app.wait("RecordingResumed")[2] == number
-        session.call("StopRecording")
-        app.wait("RecordingFinished")
+        session.finish()
 
 
 @claim("metadata of an undeclared kind, a wrong form or a wrong time, over 64 KiB a group or 100 groups a second is refused")
 def bad_metadata():
-    kinds = {"location": ("s", "iso6709"), "weather": ("s", "text"), "degrees": ("s", "number"),
-             "orientation": ("s", "orientation")}
-    with running(sound=False) as (daemon, app, session):
-        before = time.monotonic_ns()
+    with running(sound=False) as (daemon, _, session):
+        before, hour = time.monotonic_ns(), 3_600_000_000_000
         file = daemon.directory / "film.mkv"
-        with open(file, "w+b") as opened:
-            session.call("StartRecording", "ha{sv}", opened, {"metadata": ("a{sv}", kinds)})
-        app.wait("RecordingStarted")
+        session.records(file, metadata=kinds(location="iso6709", weather="text", degrees="number", orientation="orientation"))
         pass_time(session, 0.3)
-
-        def add(kind, items, at=None):
-            session.call("AppendMetadata", "sxas", kind, time.monotonic_ns() if at is None else at, items)
-
-        refused(lambda: add("mood", ["good"]), "mood")
-        refused(lambda: add("orientation", ["1"]), "orientation")
-        for item in ("here", "48.2,16.3", "+48.2+16.3", "+91+016/", "+48.2082+181.0/", "+48.2+016/+48.2+016/"):
-            refused(lambda: add("location", [item]), "location")
-        for item in ("warm", "", "nan", "inf", "1e999", "0x10", "1,5"):
-            refused(lambda: add("degrees", [item]), "degrees")
-        refused(lambda: add("weather", ["x" * 65_537]), "weather")
-        refused(lambda: add("weather", ["x"], at=before - 3_600_000_000_000), "outside the recording")
-        refused(lambda: add("weather", ["x"], at=time.monotonic_ns() + 3_600_000_000_000), "outside the recording")
+        for kind, item in (
+                ("mood", "good"), ("orientation", "1"), ("weather", "x" * 65_537),
+                *(("location", item) for item in (
+                    "here", "48.2,16.3", "+48.2+16.3", "+91+016/", "+48.2082+181.0/", "+48.2+016/+48.2+016/")),
+                *(("degrees", item) for item in ("warm", "", "nan", "inf", "1e999", "0x10", "1,5"))):
+            refused(lambda: append(session, kind, [item]), kind)
+        for at in (before - hour, time.monotonic_ns() + hour):
+            refused(lambda: append(session, "weather", ["x"], at), "outside the recording")
         now = time.monotonic_ns()
-        add("weather", ["fine"], at=now)
-        refused(lambda: add("weather", ["worse"], at=now - 1), "time")
+        append(session, "weather", ["fine"], now)
+        refused(lambda: append(session, "weather", ["worse"], now - 1), "time")
 
         def flood():
             for _ in range(300):
-                add("degrees", ["20.5"])
+                append(session, "degrees", ["20.5"])
         refused(flood, "100", error="LimitExceeded")
         # The session lives, and its file has what was taken.
-        session.call("StopRecording")
-        app.wait("RecordingFinished")
+        session.finish()
         found = metadata(file)
         assert [items for _, _, items in found["weather"]] == [["fine"]], found
         assert 1 <= len(found["degrees"]) <= 200 and not found["location"], found
@@ -375,22 +314,19 @@ def bad_metadata():
 
 @claim("a group of metadata of 64 KiB is taken, and one that no message holds costs nobody but its client")
 def long_group():
-    with running(sound=False) as (daemon, app, session):
+    with running(sound=False) as (daemon, _, session):
         file = daemon.directory / "film.mkv"
-        with open(file, "w+b") as opened:
-            session.call("StartRecording", "ha{sv}", opened, {"metadata": ("a{sv}", {"text": ("s", "text")})})
-        app.wait("RecordingStarted")
+        session.records(file, metadata=kinds(text="text"))
         pass_time(session, 0.2)
-        session.call("AppendMetadata", "sxas", "text", time.monotonic_ns(), ["ä" * 32_000])
+        append(session, "text", ["ä" * 32_000])
         pass_time(session, 0.2)
-        session.call("StopRecording")
-        app.wait("RecordingFinished")
+        session.finish()
         ((_, _, items),) = metadata(file)["text"]
         assert items == ["ä" * 32_000]
         other = daemon.app("notes")
         other.session()
         with contextlib.suppress(Exception):
-            session.call("AppendMetadata", "sxas", "text", 0, ["x" * 200_000])
+            append(session, "text", ["x" * 200_000], 0)
         other.session()
 
 
@@ -399,21 +335,19 @@ def long_group():
 
 @claim("a recording has one picture, one sound with the source's rate and channels at 64 kbit/s each, and the metadata that was named")
 def whole():
-    kinds = {"orientation": ("s", "orientation"), "location": ("s", "iso6709"), "objects": ("s", "objects")}
+    named = {"orientation": "orientation", "location": "iso6709", "objects": "objects"}
     said = []
     for rate, channels in ((48_000, 1), (44_100, 2), (8_000, 1)):
-        with running() as (daemon, app, session), Microphone(session, rate, channels):
+        with running() as (daemon, _, session), Microphone(session, rate, channels):
             file = daemon.directory / "film.mkv"
-            ended = recorded(
-                app, session, file, 4.0, {"metadata": ("a{sv}", kinds)},
-                lambda: session.call("AppendMetadata", "sxas", "location", time.monotonic_ns(), ["+48.2082+016.3738/"]))
+            ended = recorded(session, file, 4.0, lambda: append(session, "location", ["+48.2082+016.3738/"]), metadata=kinds(**named))
             found = described(file)
             (picture,), (sound,) = streams(found, "video"), streams(found, "audio")
             assert (sound["codec_name"], int(sound["sample_rate"]), sound["channels"]) == ("aac", rate, channels), sound
             assert picture["codec_name"] == "h264", picture
-            assert set(metadata(file)) == set(kinds), found["streams"]
+            assert set(metadata(file)) == set(named), found["streams"]
             count, seconds = played(file)
-            frame = (seconds / count)
+            frame = seconds / count
             assert count == ended[4] > 60, (count, ended)
             # Sound comes in packets of 1,024 samples, and the last one is whole.
             apart = abs(picture_end(file) - sound_end(file))
@@ -429,25 +363,22 @@ def whole():
 
 @claim("when the camera is cut the microphone's other end sees the end of its connection, and when it is replaced the old one does")
 def ends():
-    with running() as (_, app, session):
+    with running() as (daemon, _, session):
         with Microphone(session) as first, Microphone(session) as second:
             first.wait_for_end()
             session.call("StopRunning")
             second.wait_for_end()
         # It does not come back by itself.
-        session.start()
-        app.wait("DidStartRunning", lambda body: True)
-        with tempfile.TemporaryFile() as file:
-            refused(lambda: session.call("StartRecording", "ha{sv}", file, {}), "AttachMicrophone")
+        session.runs()
+        refused(lambda: session.record(daemon.directory / "film.mkv"), "AttachMicrophone")
 
 
 class Awkward:
     """A microphone's other end that does what a test says, while a recording runs."""
 
     def __init__(self, session):
-        self.socket, theirs = pair()
+        self.socket = attached(session)
         self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
-        attach(session, theirs)
 
     def never(self):
         """Nothing comes."""
@@ -488,7 +419,8 @@ class Awkward:
         self.socket.close()
 
 
-@claim("packets of odd length, times that run back, descriptors, a peer that never writes, never stops or closes: the session lives, its picture is whole, and one error is told")
+@claim("packets of odd length, times that run back, descriptors, a peer that never writes, never stops or closes: the session lives, "
+       "its picture is whole, and one error is told")
 def awkward():
     with running() as (daemon, app, session):
         file = daemon.directory / "film.mkv"
@@ -498,36 +430,35 @@ def awkward():
             def misbehave():
                 with contextlib.suppress(BrokenPipeError, ConnectionResetError, TimeoutError):
                     getattr(microphone, way)()
-            ended = recorded(app, session, file, 1.8, {}, misbehave)
+            ended = recorded(session, file, 1.8, misbehave)
             microphone.socket.close()
             count, seconds = played(file)
             assert ended[3] == "stopped" and count == ended[4] and seconds > 1.7, (way, count, seconds, ended)
-            # No frame is missing but those that are told, and none waited for sound.
-            numbers = [mark[1] for mark in recorded_marks(file)]
-            assert numbers[-1] - numbers[0] + 1 == count + ended[8], (way, numbers, ended)
+            is_complete(recorded_marks(file), count, ended[8])
+            # None waited for sound.
             times = [at for at, _, _ in packets(file, "v:0")]
-            gaps = [later - earlier for earlier, later in zip(times, times[1:])]
+            gaps = [later - earlier for earlier, later in itertools.pairwise(times)]
             assert max(gaps) < 1, (way, max(gaps))
             app.poll()
-            errors = [body[2:] for _, name, body in app.signals[seen:] if name == "RuntimeError" and body[2] == "microphone"]
+            errors = [body[2:] for body in app.heard("RuntimeError", seen) if body[2] == "microphone"]
             assert len(errors) == 1, (way, errors)
         # And the next microphone is heard.
         with Microphone(session):
-            recorded(app, session, file, 1.5)
+            recorded(session, file, 1.5)
             assert len(streams(described(file), "audio")) == 1 and bit_rate(file) > 30_000
 
 
 @claim("both ends of a pair as microphones, an end of one's own preview, and one end twice harm nobody")
 def crossed():
-    with running() as (daemon, app, session):
+    with running() as (daemon, _, session):
         one, other = pair()
         (preview,) = session.call("OpenStream")
         for end in (os.dup(one.fileno()), one.detach(), other.detach(), preview.to_raw_fd()):
             with socket.socket(fileno=end) as found, contextlib.suppress(Refused):
-                session.call("AttachMicrophone", "ha{sv}", found, {"sampleRate": ("u", RATE), "channels": ("u", 1)})
+                session.call("AttachMicrophone", "ha{sv}", found, declared())
             pass_time(session, 0.2)
         with Microphone(session):
-            recorded(app, session, daemon.directory / "film.mkv", 2.0)
+            recorded(session, daemon.directory / "film.mkv", 2.0)
         assert len(streams(described(daemon.directory / "film.mkv"), "audio")) == 1
 
 
@@ -536,10 +467,8 @@ def crossed():
 
 def heard(file):
     """Where in the file its sound is first more than silence, in seconds; None: all of it is silent."""
-    done = subprocess.run(
-        ["ffmpeg", "-v", "error", "-i", str(file), "-map", "a:0", "-f", "s16le", "-"], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, timeout=60)
-    assert done.returncode == 0 and not done.stderr, f"ffmpeg of {file}: {done.stderr.decode()}"
+    done = ran("ffmpeg", "-v", "error", "-i", file, "-map", "a:0", "-f", "s16le", "-", text=False)
+    assert not done.stderr, f"ffmpeg of {file}: {done.stderr.decode()}"
     (sound,) = streams(described(file), "audio")
     # Half of a tone's 12,000; what AAC adds in front of it is less.
     first = next((place for place, value in enumerate(array.array("h", done.stdout)) if abs(value) > 6_000), None)
@@ -553,28 +482,25 @@ def send_tone(end, begin, seconds):
         end.send(head(begin + round(place * PACKET * 1e9), frames) + tone(frames, RATE, 1))
 
 
-@claim("a recording begins with its first picture, whether its microphone is early, late, or silent all the time; late sound has silence before it")
+@claim("a recording begins with its first picture, whether its microphone is early, late, or silent all the time; late sound has "
+       "silence before it")
 def beginnings():
     said = []
     for way, seconds in (("silent", 2.0), ("silent", 0.8), ("late", 2.0), ("early", 1.0)):
-        with running() as (daemon, app, session):
+        with running() as (daemon, _, session):
             # A second of it, ahead of time by 0.3 s: so it is there before its picture, however slow this machine is.
-            end, theirs = pair()
-            attach(session, theirs)
+            end = attached(session)
             file, begun = daemon.directory / "film.mkv", None
             if way == "early":
                 send_tone(end, begun := time.monotonic_ns() - 100_000_000, 1.0)
-            with open(file, "w+b") as opened:
-                ordered = time.monotonic_ns()
-                session.call("StartRecording", "ha{sv}", opened, {})
-            app.wait("RecordingStarted")
+            ordered = time.monotonic_ns()
+            session.records(file)
             first = pass_time(session, 0)
             if way == "late":
                 pass_time(session, 0.2)
                 send_tone(end, begun := time.monotonic_ns() + 300_000_000, 0.5)
             last = pass_time(session, seconds)
-            session.call("StopRecording")
-            ended = app.wait("RecordingFinished")
+            ended = session.finish()
             end.close()
             # Every frame from the first that was seen to the last is in it.
             found, (count, length) = described(file), played(file)
@@ -583,8 +509,7 @@ def beginnings():
             assert ordered <= begin <= first and last <= ended[9] + frame * 2e9, (way, ordered, begin, first, last, ended)
             assert count == ended[4] and abs((ended[9] - begin) / 1e9 - (count + ended[8] - 1) * frame) < frame, (way, ended)
             assert length >= seconds, (way, length)
-            numbers = [mark[1] for mark in recorded_marks(file)]
-            assert numbers[-1] - numbers[0] + 1 == count + ended[8], (way, numbers, ended)
+            is_complete(recorded_marks(file), count, ended[8])
             # Picture and sound begin at 0 and end together.
             starts = [float(streams(found, kind)[0]["start_time"]) for kind in ("video", "audio")]
             assert starts == [0, 0], (way, starts)
@@ -602,23 +527,19 @@ def beginnings():
 # ── Which file it is ──
 
 
-@claim("as mp4 and mov a recording is what its name says, turned by a display matrix, with its sound in place; limits end it, and metadata is refused")
+@claim("as mp4 and mov a recording is what its name says, turned by a display matrix, with its sound in place; limits end it, and "
+       "metadata is refused")
 def file_types():
     said = []
     for kind, options in (
             ("mp4", {}), ("mov", {"codec": ("s", "mjpeg")}), ("mp4", {"maxBytes": ("t", 400_000)}),
             ("mov", {"maxDuration": ("d", 0.5)})):
         with running(videoOrientation="portrait") as (daemon, app, session):
-            end, theirs = pair()
-            attach(session, theirs)
+            end = attached(session)
             file, options = daemon.directory / f"film.{kind}", {"fileType": ("s", kind), **options}
-            with open(file, "w+b") as opened:
-                refused(
-                    lambda: session.call(
-                        "StartRecording", "ha{sv}", opened, {**options, "metadata": ("a{sv}", {"location": ("s", "iso6709")})}),
+            refused(lambda: session.record(file, **options, metadata=kinds(location="iso6709")),
                     "metadata", "fileType", kind, "matroska", error="InvalidValue")
-                (number,) = session.call("StartRecording", "ha{sv}", opened, options)
-            app.wait("RecordingStarted")
+            number = session.records(file, **options)
             first = pass_time(session, 0)
             send_tone(end, begun := time.monotonic_ns() + 300_000_000, 0.5)
             if "maxBytes" not in options and "maxDuration" not in options:
@@ -641,12 +562,10 @@ def file_types():
             (matrix,) = [data for data in picture["side_data_list"] if "rotation" in data]
             assert matrix["rotation"] in (-90, 90), matrix
             # So a player shows it turned, as a viewer would turn it by hand: -90 is clockwise.
+            by_hand = f"transpose={'clock' if matrix['rotation'] == -90 else 'cclock'}"
             turned = [
-                subprocess.run(
-                    ["ffmpeg", "-v", "error", *before, "-i", str(file), *after, "-frames:v", "2", "-map", "v:0", "-f", "md5", "-"],
-                    stdout=subprocess.PIPE, check=True, timeout=120).stdout
-                for before, after in (
-                    ((), ()), (("-noautorotate",), ("-vf", f"transpose={'clock' if matrix['rotation'] == -90 else 'cclock'}")))]
+                ran("ffmpeg", "-v", "error", *before, "-i", file, *after, "-frames:v", "2", "-map", "v:0", "-f", "md5", "-").stdout
+                for before, after in (((), ()), (("-noautorotate",), ("-vf", by_hand)))]
             assert turned[0] == turned[1], turned
             assert float(picture["start_time"]) == 0 and float(sound["start_time"]) == 0, found["streams"]
             marks, times = recorded_marks(file), [at for at, _, _ in packets(file, "v:0")]
@@ -665,7 +584,8 @@ def file_types():
     return "; ".join(said)
 
 
-@claim("SIGKILL of camrecorder, or of it, its writers and camarbd: an mp4 and a mov keep of what was written what a Matroska file keeps: all but what is torn")
+@claim("SIGKILL of camrecorder, or of it, its writers and camarbd: an mp4 and a mov keep of what was written what a Matroska file "
+       "keeps: all but what is torn")
 def killed_in_fragments():
     said = []
     for codec, has_sound in (("h264", False), ("h264", True), ("mjpeg", True)):
@@ -674,12 +594,8 @@ def killed_in_fragments():
             for everybody in (False, True):
                 with running(sound=has_sound, frameRate=10.0) as (daemon, app, session):
                     file, copy = daemon.directory / f"killed.{kind}", daemon.directory / f"copy.{kind}"
-                    if has_sound:
-                        end, theirs = pair()
-                        attach(session, theirs)
-                    with open(file, "w+b") as opened:
-                        session.call("StartRecording", "ha{sv}", opened, {"fileType": ("s", kind), "codec": ("s", codec)})
-                    app.wait("RecordingStarted")
+                    end = attached(session) if has_sound else None
+                    session.records(file, fileType=("s", kind), codec=("s", codec))
                     stream, sent, is_long = session.stream(), None, False
                     # Sound ahead of its picture, which then does not wait for it; and no frame of before is left to be seen.
                     for count in itertools.count(1):
@@ -733,17 +649,14 @@ def killed_in_fragments():
 @claim("one recording rotated twice, located three times, paused once and cut by a call tells its story from the file alone")
 def story():
     places = ["+48.2082+016.3738/", "+47.0707+015.4395/", "+46.6247+014.3053/"]
-    kinds = {"orientation": ("s", "orientation"), "location": ("s", "iso6709")}
     with in_front("front=simulated:iphone6-front") as (daemon, app, session, shell), Microphone(session):
         file = daemon.directory / "film.mkv"
-        with open(file, "w+b") as opened:
-            (number,) = session.call("StartRecording", "ha{sv}", opened, {"metadata": ("a{sv}", kinds)})
-        app.wait("RecordingStarted")
+        number = session.records(file, metadata=kinds(orientation="orientation", location="iso6709"))
         pass_time(session, 1.2)
         for place, side in zip(places, ("portrait", "landscapeRight", None)):
-            session.call("AppendMetadata", "sxas", "location", time.monotonic_ns(), [place])
+            append(session, "location", [place])
             if side:
-                session.call("Configure", "a{sv}", {"videoOrientation": ("s", side)})
+                session.configure(videoOrientation=side)
             pass_time(session, 0.5)
         session.call("PauseRecording")
         app.wait("RecordingPaused")
@@ -795,26 +708,24 @@ def slide_over():
     with in_front() as (daemon, app, session, shell):
         file, again = daemon.directory / "film.mkv", daemon.directory / "again.mkv"
         with Microphone(session) as microphone:
-            with open(file, "w+b") as opened:
-                (number,) = session.call("StartRecording", "ha{sv}", opened, {})
-            app.wait("RecordingStarted")
+            number = session.records(file)
             pass_time(session, 1.5)
             daemon.app("notes")
-            shell.call(SHELL, "PlaceApp", "ssb", "notes", "slide-over", False)
+            shell.place("notes", "slide-over")
             cut = app.wait("WasInterrupted")
             ended = app.wait("RecordingFinished")
             microphone.wait_for_end()
         assert cut[6] == number and ended[3] == "interrupted", (cut, ended)
         assert ended[10:12] == (cut[4], "notes"), ended
         assert ended[9] > 0 and int(tags(described(file))["LAST_CAPTURE"]) == ended[9], ended
-        shell.call(SHELL, "PlaceApp", "ssb", "notes", "background", False)
+        shell.place("notes", "background")
         over = app.wait("InterruptionEnded")
         assert over[5] is True and over[6] == number, over
         app.wait("DidStartRunning")
         back = pass_time(session, 0.5)
         assert app.names().count("RecordingStarted") == 1, app.names()
         with Microphone(session):
-            recorded(app, session, again, 1.5)
+            recorded(session, again, 1.5)
         # The gap is what lies between the two files, as each has it.
         first, second = tags(described(file)), tags(described(again))
         gap = (int(second["FIRST_CAPTURE"]) - int(first["LAST_CAPTURE"])) / 1e9
@@ -828,9 +739,7 @@ def slide_over():
 class Sounding(Holder):
     """An app with a microphone that holds the camera, and could reclaim it."""
 
-    def connect(self):
-        self.app = App(self.brokers.address, self.name)
-        self.session = self.app.session(self.camera, usesAudio=True)
+    configuration = {"usesAudio": True}
 
 
 @claim("a recording that is paused outlives camarbd with its microphone: it goes on when its client says so, and so does the next")
@@ -844,8 +753,7 @@ def outlives():
             holder.session.call("PauseRecording")
             holder.app.wait("RecordingPaused")
             paused = time.monotonic()
-            brokers.kill()
-            brokers.start()
+            brokers.next()
             holder.reclaim()
             # It is said again, since this broker has said nothing of it yet.
             assert holder.app.wait("RecordingPaused")[2] == number
@@ -864,7 +772,7 @@ def outlives():
             assert captured > 1.5 and abs(captured - seconds) <= 2 * seconds / count, (captured, seconds, length)
             # What is skipped lies between two frames, of which the first lasts for its time.
             assert length / 1e9 >= pause - seconds / count and abs(sound_end(film) - picture_end(film)) < 0.1, (length, pause)
-            recorded(holder.app, holder.session, again, 1.5)
+            recorded(holder.session, again, 1.5)
             assert len(streams(described(again), "audio")) == 1 and bit_rate(again) > 30_000
             holder.session.call("StopRunning")
             microphone.wait_for_end()

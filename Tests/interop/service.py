@@ -1,59 +1,42 @@
 """camarbd as a service manager runs it: socket activation, readiness, status, watchdog."""
-import os, pathlib, select, shutil, socket, subprocess, tempfile
+import os, pathlib, select, socket
 
-from harness import CAMERA, PATIENCE, PROGRAMS, ROOT, SIMULATED, App, claim, die_with_parent, wait_until
+from harness import CAMERA, PATIENCE, App, Daemon, activated, claim, listening, spawn
 
 
-class Manager:
+class Manager(Daemon):
     """What systemd is to a service: a socket it listens on, a socket for notices, and the process."""
 
-    def __init__(self, *extra, watchdog=None, activate=True):
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-service."))
-        self.path = self.directory / "socket"
-        self.address = f"unix:path={self.path}"
-        self.notices = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self.notices.bind(str(self.directory / "notify"))
-        self.seen = []
-        environment = {**os.environ, "NOTIFY_SOCKET": str(self.directory / "notify")}
-        if watchdog:
-            environment["WATCHDOG_USEC"] = str(int(watchdog * 1e6))
-        command = [PROGRAMS / "camarbd", "--policy", ROOT / "policies" / "desktop.toml", "--camera", SIMULATED,
-                   "--system-bus", "", *extra]
-        keep = ()
-        self.listener = None
-        # Both variables name the process they are meant for, which only that process itself knows.
-        variables = "WATCHDOG_PID=$$"
-        if activate:
-            self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            self.listener.bind(str(self.path))
-            self.listener.listen(16)
-            variables += " LISTEN_PID=$$ LISTEN_FDS=1"
-            keep = (self.listener.fileno(),)
-        elif "--socket" not in extra:
-            command += ["--socket", self.path]
-        move = f"exec 3<&{self.listener.fileno()}; " if self.listener and self.listener.fileno() != 3 else ""
-        script = f'{move}{variables} exec "$@"'
-        with open(self.directory / "log", "w") as log:
-            self.process = subprocess.Popen(
-                ["bash", "-c", script, "bash", *map(str, command)], env=environment, pass_fds=keep,
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent)
+    def __init__(self, path=None, activate=True, **options):
+        """`path`: of a socket that it is to listen on by itself."""
+        self.notices, self.seen = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM), []
+        self.own, self.activate = path, activate
+        super().__init__(**options)
 
-    def __enter__(self):
-        return self
+    def listens(self):
+        self.notices.bind(str(self.directory / "notify"))
+        self.variables["NOTIFY_SOCKET"] = str(self.directory / "notify")
+        if self.activate:
+            self.listener = listening(self.path)
+        return [] if self.activate else ["--socket", self.own or self.path]
+
+    def start(self):
+        options = {"log": self.log, "env": {**os.environ, **self.variables}}
+        self.process = activated(self.listener, *self.command, **options) if self.activate else spawn(*self.command, **options)
 
     def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
+        # One that could not listen has its own status.
+        self.ends = (*self.ends, self.process.poll())
+        super().__exit__(*_)
         self.notices.close()
-        if self.listener:
+        if self.activate:
             self.listener.close()
-        shutil.rmtree(self.directory, ignore_errors=True)
 
     def notice(self, beginning):
         """The next notice with a line that begins so."""
         while True:
             ready = select.select([self.notices], [], [], PATIENCE)[0]
-            assert ready, f"no {beginning} within {PATIENCE:.0f} s, only {self.seen}\n{(self.directory / 'log').read_text()}"
+            assert ready, f"no {beginning} within {PATIENCE:.0f} s, only {self.seen}\n{self.said()}"
             lines = self.notices.recv(4096).decode().splitlines()
             self.seen += lines
             for line in lines:
@@ -62,7 +45,7 @@ class Manager:
 
 
 @claim("a socket that the service manager listens on is served, also for clients that connected before camarbd ran")
-def activated():
+def socket_activated():
     with Manager() as manager:
         # In the queue of the listening socket, perhaps before the daemon has begun.
         app = App(manager.address, None)
@@ -73,7 +56,7 @@ def activated():
 
 @claim("camarbd says that it is ready, and in its status which app has which camera")
 def ready_and_status():
-    with Manager("--trust-claims", activate=False) as manager:
+    with Manager(activate=False) as manager:
         manager.notice("READY=1")
         assert manager.path.exists(), "it said READY before its socket was there"
         app = App(manager.address, "photos")
@@ -85,7 +68,7 @@ def ready_and_status():
 
 @claim("camarbd pets its watchdog, again and again, when it was given one")
 def watchdog():
-    with Manager(watchdog=0.4) as manager:
+    with Manager(variables={"WATCHDOG_USEC": "400000"}) as manager:
         manager.notice("READY=1")
         for _ in range(3):
             manager.notice("WATCHDOG=1")
@@ -93,7 +76,7 @@ def watchdog():
 
 @claim("the system's readiness is not told by a camarbd that could not listen")
 def not_ready():
-    with Manager("--socket", "/proc/none/socket", activate=False) as manager:
+    with Manager("/proc/none/socket", activate=False) as manager:
         assert manager.process.wait(timeout=PATIENCE) != 0
         manager.notices.setblocking(False)
         try:
@@ -101,38 +84,6 @@ def not_ready():
         except BlockingIOError:
             said = ""
         assert "READY=1" not in said, said
-
-
-class Successive:
-    """camarbds one after the other on one socket, with a folder that outlives each, as a unit has it."""
-
-    def __init__(self, *extra):
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-successive."))
-        self.path = self.directory / "socket"
-        self.address = f"unix:path={self.path}"
-        self.extra = extra
-        (self.directory / "run").mkdir()
-        self.start()
-
-    def start(self):
-        with open(self.directory / "log", "a") as log:
-            self.process = subprocess.Popen(
-                [str(word) for word in (
-                    PROGRAMS / "camarbd", "--socket", self.path, "--policy", ROOT / "policies" / "desktop.toml",
-                    "--trust-claims", "--camera", SIMULATED, *self.extra)],
-                env={**os.environ, "RUNTIME_DIRECTORY": str(self.directory / "run")}, stdin=subprocess.DEVNULL,
-                stdout=log, stderr=log, preexec_fn=die_with_parent)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.kill()
-        shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def writers(path):
@@ -145,27 +96,3 @@ def writers(path):
         except OSError:
             pass  # It has just been closed.
     return found
-
-
-@claim("the camera of a killed camarbd is kept by the next for the app that held it, and then open to all")
-def reserved():
-    with Successive() as broker:
-        wait_until("camarbd's socket", broker.path.exists)
-        app = App(broker.address, "photos")
-        app.session(CAMERA).start()
-        app.wait("DidStartRunning")
-        broker.kill()
-        app.close()
-        broker.start()
-        # The socket file of the broker before is there until this one takes its place.
-        def connected():
-            try:
-                return App(broker.address, "notes")
-            except ConnectionRefusedError:
-                return None
-        other = wait_until("the next camarbd", connected)
-        other.session(CAMERA).start()
-        interrupted = other.wait("WasInterrupted")
-        assert interrupted[5] == "photos", interrupted
-        other.wait("DidStartRunning")
-        other.close()

@@ -139,8 +139,7 @@ class Panel:
         """The menu: pairs of a line's number and its label, "-" for a separator."""
         revision, (root, _, children) = self.menu_call("GetLayout", "iias", 0, -1, [])
         assert root == 0 and revision > 0
-        return [(id, "-" if "type" in properties else properties["label"][1])
-                for _, (id, properties, _) in children]
+        return [(id, "-" if "type" in properties else properties["label"][1]) for _, (id, properties, _) in children]
 
     def line(self, label):
         return next((id for id, found in self.lines() if found == label), None)

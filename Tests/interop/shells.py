@@ -1,15 +1,14 @@
 """What shells offer behind a command that is being typed: bash, zsh and fish, with the files that the installation brings them."""
-import fcntl, os, pathlib, pty, select, subprocess, termios, time
+import fcntl, os, pathlib, pty, select, termios, time
 
 from false_broker import FalseBroker
-from harness import PATIENCE, PROGRAMS, ROOT, Skipped, as_other, die_with_parent, wait_until
+from harness import PATIENCE, PROGRAMS, ROOT, Skipped, die_with_parent, ran, spawn, wait_until
 
 FRAMEWORK = "/usr/share/bash-completion/bash_completion"
 
 
 def installed(folder, prefix="/usr"):
-    subprocess.run([ROOT / "packaging" / "install", "--destdir", folder, "--prefix", prefix, "--programs", PROGRAMS],
-                   capture_output=True, check=True, timeout=120)
+    ran(ROOT / "packaging" / "install", "--destdir", folder, "--prefix", prefix, "--programs", PROGRAMS, timeout=120)
 
 
 class Shells:
@@ -21,7 +20,7 @@ class Shells:
             raise Skipped(f"there is no {', no '.join(missing)} here (make/packages test installs them)")
         self.folder, self.user = folder, user
         share = f"{folder}/usr/share"
-        self.environment = {"HOME": folder, "PATH": f"{folder}/usr/bin:/usr/bin:/bin", "TERM": "dumb", "XDG_DATA_DIRS": share,
+        self.environment = {"HOME": str(folder), "PATH": f"{folder}/usr/bin:/usr/bin:/bin", "TERM": "dumb", "XDG_DATA_DIRS": share,
                             **environment}
         self.files = [pathlib.Path(share, file) for file in (
             "bash-completion/completions/camclient", "zsh/vendor-completions/_camclient", "fish/vendor_completions.d/camclient.fish")]
@@ -29,8 +28,7 @@ class Shells:
         self.said("mkdir", "-p", f"{folder}/.local/share/fish/generated_completions")
 
     def said(self, *command):
-        return subprocess.run(command, env=self.environment, cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                              timeout=PATIENCE, preexec_fn=die_with_parent, **as_other(self.user)).stdout.splitlines()
+        return ran(*command, status=None, user=self.user, env=self.environment, cwd=self.folder, timeout=PATIENCE).stdout.splitlines()
 
     def bash(self, line):
         """The words that bash offers at the end of a line."""
@@ -51,8 +49,8 @@ class Shells:
             # The terminal is its own: fish ends at once where it is nobody's.
             fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 
-        shell = subprocess.Popen(program, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True, env=self.environment,
-                                 cwd=self.folder, preexec_fn=begin, **as_other(self.user))
+        shell = spawn(*program, stdin=terminal, stdout=terminal, stderr=terminal, start_new_session=True, env=self.environment,
+                      cwd=self.folder, preexec_fn=begin, user=self.user)
         os.close(terminal)
         try:
             os.write(keeper, keys.encode())
@@ -80,11 +78,12 @@ def hostile_words(mark):
     the file's name, and some have no space."""
     run = f"touch {mark}"
     return [
-        f"$({run})", f"$(>{mark})", f"`{run}`", f"`>{mark}`", f"({run})", f"<({run})", f"=({run})", f"${{x:=$({run})}}", f"$((x[$({run})]))",
-        f"${{(e):-$({run})}}", f"a;{run}", f"a|{run}", f"a&{run}&", f"a&&{run}", f"a>{mark}", f"a\n{run}\n", f"a\n$({run})\nb",
-        f"'$({run})'", f"\"$({run})\"", f"';{run};'", f"\";{run};\"", f"\\';{run};", f"$'\\x24({run})'", f"%{{$({run})%}}", f"a\t$({run})",
-        f"a b$({run})", f"a:$({run})", f"a\r$({run})", f"--socket=$({run})", "--overwrite", "-x", "a*", "?", "[a-z]", "~root", "!!", "a{b,c}",
-        "#a", "a\x1b[2Ja", "a\u202eb", "ä", "",
+        f"$({run})", f"$(>{mark})", f"`{run}`", f"`>{mark}`", f"({run})", f"<({run})", f"=({run})", f"${{x:=$({run})}}",
+        f"$((x[$({run})]))", f"${{(e):-$({run})}}", f"a;{run}", f"a|{run}", f"a&{run}&", f"a&&{run}",
+        f"a>{mark}", f"a\n{run}\n", f"a\n$({run})\nb",
+        f"'$({run})'", f"\"$({run})\"", f"';{run};'", f"\";{run};\"", f"\\';{run};", f"$'\\x24({run})'", f"%{{$({run})%}}",
+        f"a\t$({run})", f"a b$({run})", f"a:$({run})", f"a\r$({run})", f"--socket=$({run})", "--overwrite",
+        "-x", "a*", "?", "[a-z]", "~root", "!!", "a{b,c}", "#a", "a\x1b[2Ja", "a\u202eb", "ä", "",
     ]
 
 

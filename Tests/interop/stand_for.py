@@ -1,11 +1,11 @@
 """A user's agent that speaks for other programs, each on a connection of its own: which may, for which programs, and how it ends."""
-import os, pathlib, shutil, subprocess, tempfile
+import os, pathlib, shutil, tempfile
 
 from desktop import tells_apart
-from harness import BROKER, SHELL, App, Daemon, Refused, as_user, claim, die_with_parent, wait_until
+from harness import BROKER, SHELL, Daemon, Ended, claim, refused, spawn, stat_of, wait_until
 
 
-class Program:
+class Program(Ended):
     """A program under a name of its own that waits to be ended."""
 
     def __init__(self, name, user=None):
@@ -13,32 +13,17 @@ class Program:
         self.directory.chmod(0o755)
         program = self.directory / name
         program.symlink_to(shutil.which("sleep"))
-        self.process = subprocess.Popen([program, "600"], preexec_fn=die_with_parent, user=user)
+        self.process = spawn(program, 600, user=user)
         self.pid = self.process.pid
-        stat = pathlib.Path(f"/proc/{self.pid}/stat").read_text()
-        ticks = int(stat[stat.rindex(")") + 2:].split()[19])
-        self.began = ticks * (1_000_000_000 // os.sysconf("SC_CLK_TCK"))
+        self.began = int(stat_of(self.pid)[1][19]) * (1_000_000_000 // os.sysconf("SC_CLK_TCK"))
 
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.process.kill()
-        self.process.wait()
+    def __exit__(self, *how):
+        super().__exit__(*how)
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
 def stand(app, program, began=None):
     return app.call(BROKER, "StandFor", "ut", program.pid, program.began if began is None else began)[0]
-
-
-def refused(error, words, work):
-    try:
-        work()
-    except Refused as why:
-        assert why.name.endswith(error) and words in why.message, why
-    else:
-        raise AssertionError(f"it was not refused with {error}")
 
 
 @claim("an agent's connection that stands for a process is that process's client: its app, whatever it declares, and its end")
@@ -63,17 +48,14 @@ def stands():
 def stands_not():
     with Daemon(claims=False, users=[4242]) as daemon, Program("mirror") as mirror, Program("other", user=4243) as other:
         app = daemon.app()
-        refused("InvalidValue", "There is no process", lambda: stand(app, mirror, began=mirror.began + 10_000_000))
-        refused("InvalidValue", "There is no process", lambda: stand(app, other))
-        refused("InvalidValue", "There is no process", lambda: app.call(BROKER, "StandFor", "ut", 0, 0))
-        refused("InvalidValue", "There is no process", lambda: app.call(BROKER, "StandFor", "ut", 2**32 - 1, mirror.began))
+        refused(lambda: stand(app, mirror, began=mirror.began + 10_000_000), "There is no process", error="InvalidValue")
+        refused(lambda: stand(app, other), "There is no process", error="InvalidValue")
+        refused(lambda: app.call(BROKER, "StandFor", "ut", 0, 0), "There is no process", error="InvalidValue")
+        refused(lambda: app.call(BROKER, "StandFor", "ut", 2**32 - 1, mirror.began), "There is no process", error="InvalidValue")
         stand(app, mirror)
-        refused("AccessDenied", "once in a connection", lambda: stand(app, mirror))
+        refused(lambda: stand(app, mirror), "once in a connection", error="AccessDenied")
         late = daemon.app()
         late.call(BROKER, "CreateSession", "sa{sv}", "", {})
-        refused("AccessDenied", "comes first", lambda: stand(late, mirror))
-        with as_user(4242):
-            stranger = App(daemon.address)
+        refused(lambda: stand(late, mirror), "comes first", error="AccessDenied")
         with Program("own", user=4242) as own:
-            refused("NotTrusted", "[agent]", lambda: stand(stranger, own))
-        stranger.close()
+            refused(lambda: stand(daemon.app(user=4242), own), "[agent]", error="NotTrusted")

@@ -1,31 +1,27 @@
 """Scenarios that are suggested for what a policy's own ones leave out."""
-import json, pathlib, shutil, tempfile
+import json, shutil
 
-from camclient import camclient
-from harness import ROOT, claim
-
-POLICIES = ["--policies", str(ROOT / "policies")]
+from camclient import POLICIES, camclient
+from harness import ROOT, Folder, claim
 
 
 @claim("camclient policy test --suggest writes scenarios that pass and reach what was missing, and touches no file that is there")
 def suggest():
-    with tempfile.TemporaryDirectory(prefix="camarb-test.") as folder:
-        shipped = ROOT / "Tests" / "scenarios" / "policies" / "kiosk"
-        kept = pathlib.Path(folder) / "kept"
+    with Folder() as folder:
+        shipped, kept = ROOT / "Tests" / "scenarios" / "policies" / "kiosk", folder / "kept"
         kept.mkdir()
         for name in ("the-attract-loop-gives-way-to-everybody", "two-services-of-one-rank-take-turns"):
             shutil.copy(shipped / f"{name}.scenario", kept)
         more = kept / "more"
 
         def tested(*flags, status=0):
-            return camclient(None, "policy", "test", str(kept), *POLICIES, *flags, status=status).stdout
+            return camclient(None, "policy", "test", kept, *POLICIES, *flags, status=status).stdout
 
         first = json.loads(tested("--json").splitlines()[-1])
-        assert first["gaps"] and [one["why"] for one in first["unreachable"]] == [
-            "the answer is the same without that fact"], first
+        assert first["gaps"] and [one["why"] for one in first["unreachable"]] == ["the answer is the same without that fact"], first
         printed = tested("--suggest")
         assert printed.count("\npolicy kiosk.toml\n") > 1 and "\n# " in printed, printed
-        found = json.loads(tested("--suggest", "--json", "--save", str(more)).splitlines()[-1])
+        found = json.loads(tested("--suggest", "--json", "--save", more).splitlines()[-1])
         assert found["complete"] and not found["left"], found
         files = sorted(path.name for path in more.iterdir())
         assert len(files) == len(found["suggestions"]) and not [name for name in files if " " in name], files
@@ -34,10 +30,10 @@ def suggest():
         whole = tested("--min-coverage", "100")
         assert "kiosk.toml: 100 %" in whole and " failed" not in whole, whole
         # Nothing is missing any more, and nothing is suggested; what is there stays.
-        assert tested("--suggest", "--save", str(more)) == whole
+        assert tested("--suggest", "--save", more) == whole
         assert {path.name: path.read_text() for path in more.iterdir()} == texts
         # A search that is cut off says so, in words and by its exit status.
         shutil.rmtree(more)
         cut = tested("--suggest", "--max-states", "10", status=6)
         assert "cut off by the bound on states" in cut, cut
-        camclient(None, "policy", "test", str(kept), *POLICIES, "--save", str(more), status=2)
+        camclient(None, "policy", "test", kept, *POLICIES, "--save", more, status=2)

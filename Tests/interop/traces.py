@@ -1,8 +1,8 @@
 """Traces from outside: a broker writes one while applications use it; camclient replays, compares, converts and draws it."""
-import json, os, pathlib, resource, select, signal, subprocess, tempfile, xml.etree.ElementTree
+import contextlib, json, os, resource, select, signal, xml.etree.ElementTree
 
-from camclient import Running, camclient
-from harness import CAMERA, PATIENCE, PROGRAMS, ROOT, SHELL, Daemon, claim, wait_until
+from camclient import Running, camclient, status, told, told_lines
+from harness import CAMERA, PROGRAMS, ROOT, Daemon, Folder, claim, ran, wait_until
 
 # The smallest there is: a rotation is soon reached.
 SIZE = 64 << 10
@@ -25,47 +25,42 @@ tie   = "holder"
 REPLAYED = "steps replayed, byte for byte the same\n"
 
 
-class Folder(tempfile.TemporaryDirectory):
-    """A folder for traces, which outlive their brokers."""
-
-    def __enter__(self):
-        return pathlib.Path(super().__enter__())
-
-
 def place(shell, app, where, focused=False):
-    shell.call(SHELL, "PlaceApp", "ssb", app, where, focused)
+    shell.place(app, where, focused)
 
 
 def visit(daemon):
     """photos records, a call takes the camera, and photos has it back."""
     shell = daemon.shell()
-    place(shell, "photos", "fullscreen", True)
-    photos = daemon.app("photos")
-    session = photos.session()
-    session.start()
-    photos.wait("DidStartRunning")
-    session.record(daemon.directory / "visit.mkv")
-    photos.wait("RecordingStarted")
-    call = daemon.app("call", kind="voip")
-    calling = call.session()
-    place(shell, "photos", "background")
-    place(shell, "call", "fullscreen", True)
-    calling.start()
-    call.wait("DidStartRunning")
+    shell.place("photos", "fullscreen", True)
+    photos, session = daemon.running("photos")
+    session.records(daemon.directory / "visit.mkv")
+    calling = daemon.app("call", kind="voip").session()
+    shell.place("photos", "background")
+    shell.place("call", "fullscreen", True)
+    calling.runs()
     photos.wait("RecordingFinished")
-    calling.call("StopRunning")
-    call.wait("DidStopRunning")
-    place(shell, "call", "background")
-    place(shell, "photos", "fullscreen", True)
-    photos.wait("InterruptionEnded")
-    photos.wait("DidStartRunning")
+    calling.stops()
+    shell.place("call", "background")
+    shell.place("photos", "fullscreen", True)
+    photos.resumes()
     return shell
+
+
+@contextlib.contextmanager
+def visited(policy="ios9"):
+    """A folder with the trace of such a visit."""
+    with Folder() as folder:
+        trace = folder / "visit.trace"
+        with Daemon(policy, extra=("--trace", trace)) as daemon:
+            visit(daemon)
+        yield folder, trace
 
 
 def walk(shell, steps):
     """So many steps of the core without much ado."""
     for step in range(steps):
-        place(shell, "notes", ("split", "background")[step % 2])
+        shell.place("notes", ("split", "background")[step % 2])
 
 
 def lines(path):
@@ -87,7 +82,11 @@ def bodies(path):
 
 
 def replay(*words, status=0):
-    return camclient(None, "trace", "replay", *map(str, words), status=status)
+    return camclient(None, "trace", "replay", *words, status=status)
+
+
+def converted_to(trace, scenario, *words, status=0):
+    camclient(None, "trace", "convert", trace, *words, "-o", scenario, status=status)
 
 
 @claim("a broker's trace rotates in bounded files; each replays byte for byte alone, and all of them in a row")
@@ -98,14 +97,14 @@ def rotated():
         with Daemon("ios9", extra=("--trace", trace, "--trace-size", "64K")) as daemon:
             shell = visit(daemon)
             wait_until("two rotations", lambda: (walk(shell, 50), older[1].exists())[1])
-            assert "trace" not in json.loads(camclient(daemon, "status", "--json").stdout)["degraded"]
+            assert "trace" not in status(daemon)["degraded"]
         files = [path for path in (*reversed(older), trace) if path.exists()]
         assert len(files) >= 3, files
         counted = 0
         for path in files:
             assert path.stat().st_mode & 0o777 == 0o600, oct(path.stat().st_mode)
             assert path.stat().st_size <= FILE_MAX, (path, path.stat().st_size)
-            report = json.loads(replay("--json", path).stdout)
+            report = told(None, "trace", "replay", path)
             assert report["ok"] and report["ended"] and report["steps"] > 0 and report["lost"] == 0, report
             counted += report["steps"]
         assert replay(*files).stdout == f"{counted} {REPLAYED}"
@@ -131,50 +130,44 @@ def rotated():
 
 @claim("a trace becomes a scenario that camclient test passes, a picture, and a comparison with another policy")
 def converted():
-    with Folder() as folder:
-        trace, scenario, picture = folder / "visit.trace", folder / "visit.scenario", folder / "visit.svg"
-        with Daemon("ios9", extra=("--trace", trace)) as daemon:
-            visit(daemon)
+    with visited() as (folder, trace):
+        scenario, picture, wrong = folder / "visit.scenario", folder / "visit.svg", folder / "wrong.scenario"
         assert replay(trace).stdout.endswith(REPLAYED)
-        camclient(None, "trace", "convert", str(trace), "-o", str(scenario))
-        assert "1 of 1 scenarios passed" in camclient(None, "test", str(scenario)).stdout
+        converted_to(trace, scenario)
+        assert "1 of 1 scenarios passed" in camclient(None, "test", scenario).stdout
         text = scenario.read_text()
         for notice in ("photos wasInterrupted #1", "cutting recording 1", "photos interruptionEnded #1"):
             assert notice in text, text
         # The claim is tested, not only written down: without one of its notices it does not pass.
-        wrong = folder / "wrong.scenario"
         wrong.write_text("".join(line for line in text.splitlines(keepends=True) if "photos wasInterrupted" not in line))
-        camclient(None, "test", str(wrong), status=1)
-        camclient(None, "timeline", str(trace), "--svg", str(picture))
+        camclient(None, "test", wrong, status=1)
+        camclient(None, "timeline", trace, "--svg", picture)
         drawn = " ".join(xml.etree.ElementTree.parse(picture).getroot().itertext())
         assert "photos" in drawn and "call" in drawn, drawn
-        drawn = camclient(None, "timeline", str(trace), "--width", "100").stdout
+        drawn = camclient(None, "timeline", trace, "--width", "100").stdout
         assert any(line.startswith(CAMERA) for line in drawn.splitlines()), drawn
-        other = [json.loads(line) for line in replay(trace, "--policy", KIOSK, "--json", status=1).stdout.splitlines()]
-        assert other[-1]["changes"] == len(other) - 1 > 0, other
-        assert {change["session"] for change in other[:-1]} <= {"photos", "call"}, other
-        same = json.loads(replay(trace, "--policy", IOS, "--json").stdout)
+        *changes, summary = told_lines(None, "trace", "replay", trace, "--policy", KIOSK, status=1)
+        assert summary["changes"] == len(changes) > 0 and {change["session"] for change in changes} <= {"photos", "call"}, changes
+        same = told(None, "trace", "replay", trace, "--policy", IOS)
         assert same["changes"] == 0 and same["inputs"] > 10, same
         replay(trace, "--policy", folder / "none.toml", status=5)
 
 
 @claim("a trace converted under another policy has no fault that nobody had, and comes to what replay --policy says")
 def converted_under_another():
-    with Folder() as folder:
-        trace, scenario, first_come = folder / "visit.trace", folder / "other.scenario", folder / "first-come.toml"
+    with visited() as (folder, trace):
+        scenario, first_come = folder / "other.scenario", folder / "first-come.toml"
         first_come.write_text(FIRST_COME)
-        with Daemon("ios9", extra=("--trace", trace)) as daemon:
-            visit(daemon)
-        camclient(None, "trace", "convert", str(trace), "--policy", str(first_come), "-o", str(scenario))
+        converted_to(trace, scenario, "--policy", first_come)
         text = scenario.read_text()
         assert 'name = "who comes first"' in text and "device-error" not in text, text
-        assert "1 of 1 scenarios passed" in camclient(None, "test", str(scenario)).stdout
+        assert "1 of 1 scenarios passed" in camclient(None, "test", scenario).stdout
         # The call no longer takes the camera: photos goes on until it is done.
         assert "call wasInterrupted #1 device-in-use by photos" in text and "photos wasInterrupted" not in text, text
-        changes = [json.loads(line) for line in replay(trace, "--policy", first_come, "--json", status=1).stdout.splitlines()]
-        assert any(change["session"] == "call" and "device-in-use" in change["after"] for change in changes[:-1]), changes
-        camclient(None, "trace", "convert", str(trace), "--policy", str(folder / "none.toml"), status=5)
-        camclient(None, "trace", "convert", str(trace), "--policy-dir", str(folder), status=2)
+        *changes, _ = told_lines(None, "trace", "replay", trace, "--policy", first_come, status=1)
+        assert any(change["session"] == "call" and "device-in-use" in change["after"] for change in changes), changes
+        camclient(None, "trace", "convert", trace, "--policy", folder / "none.toml", status=5)
+        camclient(None, "trace", "convert", trace, "--policy-dir", folder, status=2)
 
 
 @claim("a broker killed in mid-trace leaves whole lines that replay, and the trace says that it has no end")
@@ -187,12 +180,10 @@ def killed():
             # After a second nothing waits any more.
             wait_until("the trace to be written", lambda: (walk(shell, 2), trace.stat().st_size > size)[1])
             walk(shell, 300)
-            daemon.ends = (-signal.SIGKILL,)
-            daemon.process.kill()
-            daemon.process.wait()
+            daemon.kill()
         done = replay(trace)
         assert REPLAYED in done.stdout and "has no end" in done.stdout, done.stdout
-        assert json.loads(replay(trace, "--json").stdout)["ended"] is False
+        assert told(None, "trace", "replay", trace)["ended"] is False
         written = trace.read_bytes()
         # The system may lose the rest of a line with the machine: that is told apart, and may be left out.
         trace.write_bytes(written[:-25])
@@ -202,10 +193,10 @@ def killed():
         assert said.stdout == ""
         assert replay(trace, "--cut").stdout.startswith(f"{number - 2} {REPLAYED}")
         scenario = folder / "cut.scenario"
-        camclient(None, "trace", "convert", str(trace), "-o", str(scenario), status=2)
+        converted_to(trace, scenario, status=2)
         assert not scenario.exists(), "a part was presented as whole"
-        camclient(None, "trace", "convert", str(trace), "--cut", "-o", str(scenario))
-        camclient(None, "test", str(scenario))
+        converted_to(trace, scenario, "--cut")
+        camclient(None, "test", scenario)
         # The next broker leaves it as it is, beside its own.
         with Daemon("ios9", extra=("--trace", trace)) as daemon:
             daemon.shell()
@@ -215,34 +206,28 @@ def killed():
 
 @claim("an edited trace is refused with its line; one with a forged checksum, by what the core decides")
 def edited():
-    with Folder() as folder:
-        trace, wrong = folder / "visit.trace", folder / "wrong.trace"
-        with Daemon("ios9", extra=("--trace", trace)) as daemon:
-            visit(daemon)
-        whole = lines(trace)
+    with visited() as (folder, trace):
+        wrong, whole = folder / "wrong.trace", lines(trace)
         (at,) = [number for number, line in enumerate(whole) if b'"notice":"WasInterrupted"' in line]
         lie = whole[at].replace(b'"notice":"WasInterrupted"', b'"notice":"WasInterrupter"')
+        changed = f"{wrong}:{at + 1}: this line is not as it was written"
         wrong.write_bytes(b"".join(whole[:at] + [lie] + whole[at + 1:]))
-        for command in (("trace", "replay"), ("trace", "convert"), ("timeline",), ("trace", "replay", "--policy", str(KIOSK))):
-            said = camclient(None, *command, str(wrong), status=2)
-            assert f"{wrong}:{at + 1}: this line is not as it was written" in said.stderr and said.stdout == "", said
+        for command in (("trace", "replay"), ("trace", "convert"), ("timeline",), ("trace", "replay", "--policy", KIOSK)):
+            said = camclient(None, *command, wrong, status=2)
+            assert changed in said.stderr and said.stdout == "", said
         wrong.write_bytes(b"".join(whole[:at] + whole[at + 1:]))
-        assert f"{wrong}:{at + 1}: this line is not as it was written" in replay(wrong, status=2).stderr
+        assert changed in replay(wrong, status=2).stderr
         forged = bodies(trace)
         assert sealed(forged) == trace.read_bytes()
         forged[at] = lie[:-len(b',"sum":"0123456789abcdef"}\n')]
         wrong.write_bytes(sealed(forged))
-        said = json.loads(replay("--json", wrong, status=1).stdout)
+        said = told(None, "trace", "replay", wrong, status=1)
         assert (said["ok"], said["line"], said["steps"]) == (False, at + 1, at - 1), said
         assert "WasInterrupter" in said["expected"] and "WasInterrupter" not in said["got"], said
-        newer = bodies(trace)
-        newer[0] = newer[0].replace(b'{"trace":5,', b'{"trace":6,')
-        wrong.write_bytes(sealed(newer))
-        assert f"{wrong}:1: the trace has format version 6, and this program reads 5" in replay(wrong, status=2).stderr
-        older = bodies(trace)
-        older[0] = older[0].replace(b'{"trace":5,', b'{"trace":3,')
-        wrong.write_bytes(sealed(older))
-        assert f"{wrong}:1: the trace has format version 3, written by camarbd" in replay(wrong, status=2).stderr
+        for version, words in ((6, "6, and this program reads 5"), (3, "3, written by camarbd")):
+            first, *others = bodies(trace)
+            wrong.write_bytes(sealed([first.replace(b'{"trace":5,', b'{"trace":%d,' % version), *others]))
+            assert f"{wrong}:1: the trace has format version {words}" in replay(wrong, status=2).stderr
 
 
 @claim("what is no trace is refused with a sentence: text, nothing, a scenario, a gigabyte in one line, no file")
@@ -259,10 +244,9 @@ def junk():
         assert f"{wrong}:1: this line is longer than 8388608 bytes" in replay(wrong, status=2).stderr
         replay(folder / "none.trace", status=5)
         replay(status=2)
-        daemon = ["--trace", str(folder), "--socket", str(folder / "socket")]
+        daemon = ["--trace", folder, "--socket", folder / "socket"]
         for command, status in ((daemon, 1), ([*daemon, "--trace-size", "1K"], 2), (["--trace"], 2)):
-            done = subprocess.run([str(PROGRAMS / "camarbd"), *command], capture_output=True, text=True, timeout=20)
-            assert done.returncode == status and done.stderr, (command, done.returncode, done.stderr)
+            assert ran(PROGRAMS / "camarbd", *command, status=status).stderr, command
 
 
 @claim("what camclient writes of a machine's users is its owner's alone to read; a picture of a made-up scenario is not")
@@ -271,7 +255,7 @@ def readers():
         before = os.umask(0o022)
         try:
             live = folder / "live.svg"
-            with Running(daemon, "watch", "--svg", str(live)) as watching:
+            with Running(daemon, "watch", "--svg", live) as watching:
                 shell = daemon.shell()
 
                 def seen():
@@ -279,37 +263,22 @@ def readers():
                     return select.select([watching.process.stdout], [], [], 0)[0]
 
                 wait_until("the watch to begin", seen)
-                camclient(daemon, "trace", "record", str(folder / "a.trace"), "-d", "300ms")
-                watching.process.send_signal(signal.SIGINT)
-                watching.process.wait(PATIENCE)
-            camclient(None, "timeline", str(folder / "a.trace"), "--svg", str(folder / "a.svg"))
+                camclient(daemon, "trace", "record", folder / "a.trace", "-d", "300ms")
+                watching.end(None, how=signal.SIGINT)
+            camclient(None, "timeline", folder / "a.trace", "--svg", folder / "a.svg")
             wait_until("the broker's own trace", lambda: (folder / "own.trace").read_bytes().count(b"\n") > 1)
-            camclient(None, "trace", "convert", "--cut", str(folder / "own.trace"), "-o", str(folder / "a.scenario"))
+            camclient(None, "trace", "convert", "--cut", folder / "own.trace", "-o", folder / "a.scenario")
             for name in ("a.trace", "live.svg", "a.scenario", "a.svg"):
                 assert (folder / name).stat().st_mode & 0o777 == 0o600, name
             scenario = sorted((ROOT / "Tests" / "scenarios").rglob("*.scenario"))[0]
-            camclient(None, "timeline", str(scenario), "--svg", str(folder / "made-up.svg"))
+            camclient(None, "timeline", scenario, "--svg", folder / "made-up.svg")
             assert (folder / "made-up.svg").stat().st_mode & 0o777 == 0o644
             # One that is there keeps what its owner said.
             (folder / "a.trace").chmod(0o640)
-            camclient(daemon, "trace", "record", str(folder / "a.trace"), "-d", "100ms", "--overwrite")
+            camclient(daemon, "trace", "record", folder / "a.trace", "-d", "100ms", "--overwrite")
             assert (folder / "a.trace").stat().st_mode & 0o777 == 0o640
         finally:
             os.umask(before)
-
-
-@claim("names in a table of traces have nothing that a terminal obeys, in CSV and in JSON")
-def shown_in_tables():
-    with Folder() as folder:
-        trace = folder / "camarb.trace"
-        with Daemon("ios9", cameras=(f"{CAMERA}=none",), extra=("--trace", trace)) as daemon:
-            app = daemon.app("ph\u202eotos\u2066")
-            app.session().start()
-            app.wait("DidStartRunning")
-        assert "\u202e" in trace.read_text()
-        for form in ((), ("--json",)):
-            said = camclient(None, "trace", "table", *form, str(trace)).stdout
-            assert "ph?otos?" in said and not set(said) & set("\u202e\u2066"), said
 
 
 @claim("a disk that is full ends the trace at a whole line, and never the broker; its status says so")
@@ -322,14 +291,13 @@ def full():
 
             def degraded():
                 walk(shell, 100)
-                return json.loads(camclient(daemon, "status", "--json").stdout)["degraded"]
+                return status(daemon)["degraded"]
 
             wait_until("the end of the trace", lambda: "The trace has ended early" in degraded())
             size = trace.stat().st_size
             app = daemon.app("photos")
             place(shell, "photos", "fullscreen", True)
-            app.session().start()
-            app.wait("DidStartRunning")
+            app.running()
             walk(shell, 200)
             assert trace.stat().st_size == size <= 50_000
         done = replay(trace)

@@ -1,9 +1,8 @@
 """Three people who answer for a policy: the carts' administrator, the engineer of a fleet, and whoever reviews a policy."""
-import json, random, threading, tomllib
+import concurrent.futures, random, tomllib
 
-from camclient import camclient
-from harness import CAMERA, ROOT, Daemon, claim
-from traces import Folder
+from camclient import camclient, status, told
+from harness import CAMERA, ROOT, Daemon, Folder, claim
 
 TRIALS = ROOT / "Tests" / "trials"
 # So many machines' traces; a broker lives for a tenth of a second to record one.
@@ -33,27 +32,8 @@ def record_machine(folder, number):
 
 def recorded_fleet(folder, machines):
     """A trace of each of so many machines, in folders by their names."""
-    waiting, failed = list(range(machines)), []
-
-    def work():
-        while waiting and not failed:
-            try:
-                number = waiting.pop()
-            except IndexError:
-                return
-            try:
-                record_machine(folder, number)
-            except Exception as problem:  # Told by the thread that waits.
-                failed.append(problem)
-
-    threads = [threading.Thread(target=work) for _ in range(RECORDED_AT_ONCE)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failed:
-        raise failed[0]
-    return sorted(folder.glob("*.trace"))
+    with concurrent.futures.ThreadPoolExecutor(RECORDED_AT_ONCE) as pool:
+        return sorted(pool.map(lambda number: record_machine(folder, number), range(machines)))
 
 
 # What the hospital was promised, and whether the carts' policy keeps it. What it does not keep has a witness.
@@ -75,7 +55,7 @@ ALONE = "Training videos take two minutes in two hours at most"
 
 def checked(policy, warned):
     """`policy check` says this of these statements and of nothing else."""
-    said = camclient(None, "policy", "check", str(policy), status=1 if warned else 0).stdout
+    said = camclient(None, "policy", "check", policy, status=1 if warned else 0).stdout
     assert said.count("warning: ") == len(warned), said
     assert all(f'the statement "{name}" is broken by an app that is alone' in said for name in warned), said
 
@@ -88,7 +68,8 @@ def promises():
     return rules, {table["name"]: block for block in blocks for tables in tomllib.loads(block).values() for table in tables}
 
 
-@claim("the carts' administrator hears of each promise whether it is kept; what is not has a witness that runs and names who waits behind whom")
+@claim("the carts' administrator hears of each promise whether it is kept; what is not has a witness that runs and names who waits "
+       "behind whom")
 def carts():
     rules, statements = promises()
     assert list(statements) == list(PROMISES), list(statements)
@@ -98,8 +79,7 @@ def carts():
             policy.write_text(rules + statements[name] + "\n")
             checked(policy, [name] if name == ALONE else [])
             held = verdict == "holds"
-            found = camclient(None, "policy", "verify", "--json", "--no-repairs", "--clients", "2", str(policy), status=0 if held else 1)
-            report = json.loads(found.stdout)
+            report = told(None, "policy", "verify", "--no-repairs", "--clients", "2", policy, status=0 if held else 1)
             assert not report["problems"] and report["cutOffBy"] is None, (name, report)
             assert report["statements"][0]["applied"] > 0, name
             if held:
@@ -108,7 +88,7 @@ def carts():
             assert report["broken"]["statement"] == name and verdict in report["broken"]["message"], report["broken"]
             assert report["broken"]["cameras"], report["broken"]
             witness.write_text(report["broken"]["scenario"])
-            camclient(None, "test", "--policies", str(folder), str(witness))
+            camclient(None, "test", "--policies", folder, witness)
     return f"{sum(verdict == 'holds' for verdict in PROMISES.values())} of {len(PROMISES)} are kept"
 
 
@@ -120,11 +100,13 @@ MISTAKES = [
     ("a calendar never holds", 'at   = "22:00-06:00"', 'at   = "22:00-22:00"', "check", 'at   = "22:00-22:00"'),
     ("a mode that nobody can set", 'set-by = ["root", "operator"]', "set-by = []", "check", 'set-by = []'),
     ("a statement excuses everybody", 'unless  = [\n', 'unless  = [\n    {},\n', "check", "unless  = ["),
-    ("two facts exclude each other", 'when   = { app = "visit.service", mode = "none" }\nis ', 'when   = { presence = "background", focused = true }\nis ', "check",
-     'when   = { presence = "background", focused = true }'),
-    ("an app is misspelt in its rule", 'app   = "rounds.service"', 'app   = "round.service"', "test", '[[rank]]\nname  = "The nurses\' rounds"'),
+    ("two facts exclude each other", 'when   = { app = "visit.service", mode = "none" }\nis ',
+     'when   = { presence = "background", focused = true }\nis ', "check", 'when   = { presence = "background", focused = true }'),
+    ("an app is misspelt in its rule", 'app   = "rounds.service"', 'app   = "round.service"', "test",
+     '[[rank]]\nname  = "The nurses\' rounds"'),
     ("a camera is misspelt", 'conflicts = ["exam"]', 'conflicts = ["exma"]', "test", '[[camera]]\nid        = "overview"'),
-    ("training gets the rank of a visit", 'rank  = "training"\nlease', 'rank  = "visit"\nlease', "verify", '[[rank]]\nname  = "Training videos"'),
+    ("training gets the rank of a visit", 'rank  = "training"\nlease', 'rank  = "visit"\nlease', "verify",
+     '[[rank]]\nname  = "Training videos"'),
 ]
 
 
@@ -146,53 +128,48 @@ def mistakes():
         policy = folder / "policy.toml"
         policy.write_text(original)
         checked(policy, [ALONE])
-        scenarios = str(TRIALS / "carts" / "scenarios")
-        camclient(None, "policy", "test", scenarios, "--policies", str(folder), "--min-coverage", REACHED)
+        ways = {"check": ("check", policy), "verify": ("verify", "--clients", "2", policy),
+                "test": ("test", TRIALS / "carts" / "scenarios", "--policies", folder, "--min-coverage", REACHED)}
+        camclient(None, "policy", *ways["test"])
         for what, said, instead, how, part in MISTAKES:
             kept = "Training videos on one camera keep fall detection from the other"
             text = original if how != "verify" else rules + statements[kept] + "\n"
             assert said in text, what
             policy.write_text(wrong := text.replace(said, instead, 1))
-            words = {"check": ("policy", "check", str(policy)),
-                     "test": ("policy", "test", scenarios, "--policies", str(folder), "--min-coverage", REACHED),
-                     "verify": ("policy", "verify", "--clients", "2", str(policy))}[how]
-            done = camclient(None, *words, status=1)
+            done = camclient(None, "policy", *ways[how], status=1)
             found = done.stdout + done.stderr
             lines = line_of(wrong, part)
             assert any(f"policy.toml:{line}" in found for line in lines), (what, list(lines), found)
     return f"{len(MISTAKES)} found"
 
 
-@claim("the engineer of a fleet sees a change's differences, what 200 recorded traces make of it and what a live broker would, loads it, and takes it back")
+@claim("the engineer of a fleet sees a change's differences, what 200 recorded traces make of it and what a live broker would, loads "
+       "it, and takes it back")
 def fleet():
-    kiosk, change = str(ROOT / "policies" / "kiosk.toml"), str(TRIALS / "fleet")
+    kiosk, changed = ROOT / "policies" / "kiosk.toml", ("--policy-dir", TRIALS / "fleet")
+    diff = ("policy", "diff", kiosk, kiosk, "--second-dir", TRIALS / "fleet", "--clients", "2", "--cameras", "1")
     with Folder() as folder:
-        diff = json.loads(camclient(None, "policy", "diff", kiosk, kiosk, "--second-dir", change, "--clients", "2", "--cameras", "1",
-                                    "--json", status=1).stdout)
-        assert diff["difference"] and diff["kinds"], diff
-        camclient(None, "policy", "diff", kiosk, kiosk, "--second-dir", change, "--clients", "2", "--cameras", "1",
-                  "--allow", "stricter,laxer,other")
+        found = told(None, *diff, status=1)
+        assert found["difference"] and found["kinds"], found
+        camclient(None, *diff, "--allow", "stricter,laxer,other")
         traces = recorded_fleet(folder, MACHINES)
         assert len(traces) == MACHINES, len(traces)
-        same = camclient(None, "trace", "replay", *map(str, traces), "--policy", kiosk).stdout
+        replay = ("trace", "replay", *traces, "--policy", kiosk)
+        same = camclient(None, *replay).stdout
         assert "nothing" in same, same[-400:]
-        other = camclient(None, "trace", "replay", *map(str, traces), "--policy", kiosk, "--policy-dir", change, status=1).stdout
+        other = camclient(None, *replay, *changed, status=1).stdout
         assert "guide.service" in other, other[-400:]
-        hashes = [camclient(None, "policy", "hash", kiosk, *more).stdout.split()[0] for more in ([], ["--policy-dir", change])]
+        hashes = [camclient(None, "policy", "hash", kiosk, *more).stdout.split()[0] for more in ([], changed)]
         with Daemon("kiosk", cameras=(f"{CAMERA}=none",)) as daemon:
-            def in_force():
-                return json.loads(camclient(daemon, "status", "--json").stdout)["policyHash"]
+            def in_force(which):
+                assert status(daemon)["policyHash"] == hashes[which], hashes
 
-            assert in_force() == hashes[0], (in_force(), hashes)
-            booth, guide = daemon.app("photobooth.service"), daemon.app("guide.service")
-            for app in (booth, guide):
-                app.session().start()
-            planned = camclient(daemon, "plan", "--policy", kiosk, "--policy-dir", change).stdout
+            in_force(0)
+            for service in ("photobooth.service", "guide.service"):
+                daemon.app(service).session().start()
+            planned = camclient(daemon, "plan", "--policy", kiosk, *changed).stdout
             assert "photobooth.service" in planned and "guide.service" in planned, planned
-            camclient(daemon, "policy", "load", kiosk, "--policy-dir", change, status=1)
-            assert in_force() == hashes[0]
-            camclient(daemon, "policy", "load", kiosk, "--policy-dir", change, "--yes")
-            assert in_force() == hashes[1]
-            camclient(daemon, "policy", "load", "--back")
-            assert in_force() == hashes[0]
+            for words, ends, which in (((kiosk, *changed), 1, 0), ((kiosk, *changed, "--yes"), 0, 1), (("--back",), 0, 0)):
+                camclient(daemon, "policy", "load", *words, status=ends)
+                in_force(which)
     return f"{MACHINES} traces"

@@ -1,7 +1,7 @@
 """The policy tutorial, tried: each command is run in order, and prints what the page says it prints."""
-import os, pathlib, re, shutil, signal, subprocess, tempfile
+import os, re, shutil, signal
 
-from harness import PROGRAMS, ROOT, claim, die_with_parent, wait_until
+from harness import PROGRAMS, ROOT, Folder, claim, end, ran, spawn, wait_until
 from page import Shell, tried
 
 # verify and diff walk small worlds; ten times what they take on a quiet machine.
@@ -10,16 +10,11 @@ COMMAND_PATIENCE = 120
 
 @claim("every command of the policy tutorial prints what the tutorial says")
 def tutorial():
-    directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-tutorial."))
-    shutil.copytree(ROOT / "policies", directory / "policies")
-    kiosk = pathlib.Path("Tests/scenarios/policies/kiosk")
-    shutil.copytree(ROOT / kiosk, directory / kiosk)
-    shell = Shell(directory, f"{PROGRAMS}:{os.environ['PATH']}", COMMAND_PATIENCE)
-    try:
-        count = tried(ROOT / "docs" / "policy-tutorial.md", {"$": shell})
-    finally:
-        shell.end()
-        shutil.rmtree(directory, ignore_errors=True)
+    with Folder() as folder:
+        for part in ("policies", "Tests/scenarios/policies/kiosk"):
+            shutil.copytree(ROOT / part, folder / part)
+        with Shell(folder, f"{PROGRAMS}:{os.environ['PATH']}", COMMAND_PATIENCE) as shell:
+            count = tried(ROOT / "docs" / "policy-tutorial.md", {"$": shell})
     assert count >= 10, f"the tutorial has {count} commands"
     return f"{count} commands"
 
@@ -30,19 +25,17 @@ ENDLESS, LONG_ENOUGH = ("--again", "--timeline"), 4
 
 @claim("each line of README's “Trying it” does what it says, in a home without folders")
 def trying():
-    with tempfile.TemporaryDirectory() as folder:
-        home = pathlib.Path(folder)
+    with Folder() as home:
         (home / "run").mkdir(mode=0o700)
         (home / "policies").symlink_to(ROOT / "policies")
-        environment = {"PATH": f"{PROGRAMS}:{os.environ['PATH']}", "HOME": folder, "LANG": "C.UTF-8", "XDG_RUNTIME_DIR": str(home / "run"),
-                       "CAMARB_SOCKET": str(home / "run" / "my-camarb"), "TMPDIR": folder}
+        place = {"cwd": home, "env": {
+            "PATH": f"{PROGRAMS}:{os.environ['PATH']}", "HOME": str(home), "LANG": "C.UTF-8", "XDG_RUNTIME_DIR": str(home / "run"),
+            "CAMARB_SOCKET": str(home / "run" / "my-camarb"), "TMPDIR": str(home)}}
         text = (ROOT / "README.md").read_text().split("## Trying it")[1].split("```sh\n")[1].split("```")[0]
         first, kept, *lines = [re.sub(r" +#.*", "", line) for line in text.splitlines()]
         assert first.startswith("make build && export ") and "my-camarb" in first, first
         assert lines[0].endswith(" &"), lines[0]
-        broker = subprocess.Popen(["bash", "-c", kept + "\n" + re.sub(r"camarbd (.*) &$", r"exec camarbd \1", lines[0])], cwd=home,
-                                  env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                                  preexec_fn=die_with_parent)
+        broker = spawn("bash", "-c", kept + "\n" + re.sub(r"camarbd (.*) &$", r"exec camarbd \1", lines[0]), **place)
         try:
             wait_until("the broker's socket", lambda: (home / "run" / "my-camarb").exists())
             for line in lines[1:]:
@@ -51,13 +44,12 @@ def trying():
                 if any(word in line for word in ENDLESS):
                     ends = (0, 128 + signal.SIGINT)
                     line = line.replace("camclient", f"timeout --signal INT --preserve-status {LONG_ENOUGH} camclient")
-                done = subprocess.run(["bash", "-c", line], cwd=home, env=environment, capture_output=True, text=True, timeout=COMMAND_PATIENCE)
+                done = ran("bash", "-c", line, status=None, timeout=COMMAND_PATIENCE, **place)
                 assert done.returncode in ends, f"{line}: {done.returncode}\n{done.stdout}{done.stderr}"
             assert "org.camarb.Broker1" in done.stdout, done.stdout
             assert (home / "run" / "kept").is_dir()
             assert (home / "picture").stat().st_size == 100000
             assert (home / "visit.mkv").stat().st_size > 0 and list((home / "Videos").glob("*.mkv")), os.listdir(home)
         finally:
-            broker.terminate()
-            broker.wait()
+            end(broker)
         return f"{len(lines)} lines"

@@ -63,8 +63,7 @@ class Window:
     def bind(self, interface, version):
         assert interface in self.globals, f"the compositor has no {interface}, only {sorted(self.globals)}"
         made = self.new()
-        self.send(self.REGISTRY, 0, struct.pack("=I", self.globals[interface]) + text(interface)
-                  + struct.pack("=II", version, made))
+        self.send(self.REGISTRY, 0, struct.pack("=I", self.globals[interface]) + text(interface) + struct.pack("=II", version, made))
         return made
 
     def synchronize(self):

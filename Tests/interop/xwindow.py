@@ -81,9 +81,7 @@ class Display:
 
     def claim_process(self, window, process):
         """Writes a process of one's choice where programs customarily write their own."""
-        self.x.XChangeProperty(
-            self.display, window, self.atom("_NET_WM_PID"), self.atom("CARDINAL"), 32, 0,
-            byref(c_ulong(process)), 1)
+        self.x.XChangeProperty(self.display, window, self.atom("_NET_WM_PID"), self.atom("CARDINAL"), 32, 0, byref(c_ulong(process)), 1)
         self.sync()
 
     def minimize(self, window):

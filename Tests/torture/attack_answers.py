@@ -1,8 +1,8 @@
 """Answers about apps, which outlive their users' clients: who may fill them, and what that costs everybody else."""
-import contextlib, os, pathlib, tempfile, time
+import collections, contextlib, time
 
-from harness import BROKER, SHELL, App, Refused, as_user
-from rows import (CALL_P99_MS, IDS, NEIGHBOUR, Child, Figure, broker, latency, memory, neighbour, peak, row, stage)
+from harness import BROKER, SHELL, App, Daemon, Folder, Refused, as_user
+from rows import CALL_P99_MS, IDS, NEIGHBOUR, Child, Figure, latency, meanwhile, memory, neighbour, peak, row, stage, until
 
 # All ids of one person keep that person's groups; the policy of half of this row gives one of them a right.
 GROUP = 4242
@@ -15,110 +15,87 @@ POLICY = 'name = "answers"\n[access]\nseat = false\nusers = [{users}]\n{groups}[
 
 
 @contextlib.contextmanager
-def answering(groups):
+def answering(*groups):
     """A camarbd that keeps answers in a folder of its own, which it is given; `groups` have a right beside two users."""
-    with tempfile.TemporaryDirectory(prefix="camarb-answers.") as folder:
-        file = pathlib.Path(folder) / "answers.toml"
-        file.write_text(POLICY.format(users=f"{NEIGHBOUR}, {NEIGHBOUR + 1}", groups=f"groups = {list(groups)}\n" if groups else ""))
-        kept = pathlib.Path(folder) / "camarb" / "answers"
+    policy = POLICY.format(users=f"{NEIGHBOUR}, {NEIGHBOUR + 1}", groups=f"groups = {list(groups)}\n" if groups else "")
+    with Folder() as folder:
+        kept = folder / "camarb" / "answers"
         kept.mkdir(parents=True)
-        before = os.environ.get("XDG_STATE_HOME")
-        os.environ["XDG_STATE_HOME"] = folder
-        try:
-            with broker(policy=file, decides_aloud=False) as daemon:
-                daemon.kept = kept
-                yield daemon
-        finally:
-            os.environ.pop("XDG_STATE_HOME")
-            if before is not None:
-                os.environ["XDG_STATE_HOME"] = before
+        with Daemon(policy, decides_aloud=False, variables={"XDG_STATE_HOME": str(folder)}) as daemon:
+            daemon.kept = kept
+            yield daemon
 
 
 def name(number):
     return f"{number:06}-".ljust(120, "x")
 
 
-def place(daemon, users, answers=ANSWERS):
+def place(daemon, users, answers=ANSWERS, word="allow"):
     """Files of answers as a broker writes them."""
-    text = "".join(f"allow vouched user 2026-11-23T09:12:00Z {name(number)}\n" for number in range(answers))
+    text = "".join(f"{word} vouched user 2026-11-23T09:12:00Z {name(number)}\n" for number in range(answers))
     for user in users:
         (daemon.kept / str(user)).write_text(text)
+
+
+def client(address, user, app=None):
+    with as_user(user, (GROUP,)):
+        return App(address, app)
 
 
 def attempt(counts, app, *call):
     """Counts what comes of a call, by the error's name; the last refusal's words are kept."""
     try:
         app.call(*call, patience=60.0)
-        counts["taken"] = counts.get("taken", 0) + 1
+        counts["taken"] += 1
     except Refused as refused:
-        counts[refused.name] = counts.get(refused.name, 0) + 1
+        counts[refused.name] += 1
         counts["words"] = refused.message
     except (OSError, EOFError):
-        counts["cut"] = counts.get("cut", 0) + 1
+        counts["cut"] += 1
 
 
 def come(address, users, hold):
     """Each of these users comes with one client, looks at the status and starts; all stay for `hold` seconds after the last."""
-    apps, counts = [], {}
+    apps, counts = [], collections.Counter()
     for user in users:
-        try:
-            with as_user(user, (GROUP,)):
-                app = App(address)
+        with contextlib.suppress(Refused, OSError, EOFError, AssertionError):
+            app = client(address, user)
             apps.append(app)
             app.call(BROKER, "GetStatus", patience=60.0)
             session = app.session()
             attempt(counts, app, session.at, "StartRunning")
-        except (Refused, OSError, EOFError, AssertionError) as error:
-            counts["not let in"] = counts.get("not let in", 0) + 1
-            counts["why"] = str(error)
     time.sleep(hold)
     counts["clients"] = len(apps)
-    for app in apps:
-        app.close()
     return counts
 
 
-def say(address, users, seconds, calls):
+def say(address, users, seconds):
     """Each of these users says of its apps whatever it may, in turn and without end."""
-    counts = {}
-    apps = []
-    for user in users:
-        with as_user(user, (GROUP,)):
-            apps.append(App(address))
+    counts, apps = collections.Counter(), [client(address, user) for user in users]
     for app in apps:
-        attempt(counts, app, SHELL, "Attach", "s", "agent")
-    counts = {}
-    until, number = time.monotonic() + seconds, 0
-    while time.monotonic() < until and number < calls:
+        attempt(collections.Counter(), app, SHELL, "Attach", "s", "agent")
+    for number in until(seconds):
         for app in apps:
             attempt(counts, app, SHELL, "SetAnswer", "sbs", name(number % (2 * ANSWERS)), True, ("allow", "deny")[number // 2 % 2])
             if number % 16 == 0:
                 attempt(counts, app, SHELL, "SetDenied", "as", [name(place) for place in range(number % 7 * 100)])
                 attempt(counts, app, SHELL, "SetOwnPrivacy", "b", number % 32 == 0)
-        number += 1
-    for app in apps:
-        app.close()
     return counts
 
 
 def forgets(address, users):
     """How many of these users can have one answer each kept, one after the other."""
-    counts = {}
+    counts = collections.Counter()
     for user in users:
-        with as_user(user, (GROUP,)):
-            app = App(address)
-        attempt(counts, app, SHELL, "SetAnswer", "sbs", "photos", True, "deny")
-        app.close()
+        with contextlib.closing(client(address, user)) as app:
+            attempt(counts, app, SHELL, "SetAnswer", "sbs", "photos", True, "deny")
     return counts
 
 
 def start_denied(address, user):
     """What the start of an app is told that its user has denied, of a client that comes now."""
-    counts = {}
-    with as_user(user):
-        app = App(address, name(0))
+    counts, app = collections.Counter(), client(address, user, name(0))
     attempt(counts, app, app.session().at, "StartRunning")
-    app.close()
     return counts
 
 
@@ -130,36 +107,39 @@ def neighbours(calls, what):
     return figure
 
 
+def talk(daemon, ids, seconds):
+    """What became of what eight of them say, and a neighbour's calls meanwhile."""
+    calls, counts = meanwhile(daemon, seconds - 1, (0, say, daemon.address, list(ids[:8]), seconds))
+    return collections.Counter(counts), calls
+
+
 def used(daemon):
     """Answers in memory, of all users, as root is told."""
     (status, _, _) = daemon.app().call(BROKER, "GetStatus")
-    for one in status["budgets"][1]:
-        if one["resource"][1] == "answers" and "user" not in one:
-            return one["used"][1]
-    return 0
+    return next((one["used"][1] for one in status["budgets"][1] if one["resource"][1] == "answers" and "user" not in one), 0)
 
 
 @row("answers", "answers fill neither memory nor disk, nobody without a right keeps any, and nobody else waits",
      "8 and 400 subordinate ids (8 and 24) with files of 1,024 answers, and with what they say without end, without a right to a "
-     "camera and with one")
-def answers(short):
-    crowd, seconds = (24, 4) if short else (400, 20)
+     "camera and with one", (24, 4), (400, 20))
+def answers(load):
+    crowd, seconds = load
     ids = range(IDS[0], IDS[0] + crowd)
     yield from without_right(ids, seconds)
     yield from with_right(ids, seconds)
 
 
 def without_right(ids, seconds):
-    with answering(()) as daemon:
+    with answering() as daemon:
         place(daemon, ids)
         # One of those who have a right has denied an app.
-        (daemon.kept / str(NEIGHBOUR + 1)).write_text(f"deny vouched user 2026-11-23T09:12:00Z {name(0)}\n")
+        place(daemon, [NEIGHBOUR + 1], 1, "deny")
         daemon.app().call(BROKER, "GetStatus")
         before = memory(daemon)
         stage(f"{len(ids)} ids without a right come")
         with Child(0, come, daemon.address, list(ids), seconds) as child:
             calls = neighbour(daemon, seconds).result()
-            (denied,) = [Child(0, start_denied, daemon.address, NEIGHBOUR + 1).result()]
+            denied = Child(0, start_denied, daemon.address, NEIGHBOUR + 1).result()
             counts = child.result(patience=seconds + 300)
         yield Figure("clients of ids without a right, with a file each", counts["clients"], least=min(len(ids), 200))
         yield Figure("starts of theirs that were taken", counts.get("taken", 0), most=0)
@@ -168,26 +148,21 @@ def without_right(ids, seconds):
         yield neighbours(calls, "them")
         yield Figure("camarbd's memory beyond what it was", memory(daemon, "VmHWM") - before, "MiB", most=16)
         stage("eight ids without a right talk")
-        with Child(0, say, daemon.address, list(ids[:8]), seconds, 10 ** 9) as child:
-            calls = neighbour(daemon, seconds - 1).result()
-            counts = child.result(patience=seconds + 60)
-        yield Figure("what eight ids said of their apps, refused", counts.get(DENIED, 0), least=100)
-        yield Figure("taken", counts.get("taken", 0), most=0)
+        counts, calls = talk(daemon, ids, seconds)
+        yield Figure("what eight ids said of their apps, refused", counts[DENIED], least=100)
+        yield Figure("taken", counts["taken"], most=0)
         yield f"they were told: {counts.get('words', '')}"
         yield neighbours(calls, "that")
         yield Figure("files, as many as before", len(list(daemon.kept.iterdir())) - len(ids) - 1, most=0)
 
 
 def with_right(ids, seconds):
-    with answering((GROUP,)) as daemon:
-        app = daemon.app()
-        app.call(BROKER, "GetStatus")
+    with answering(GROUP) as daemon:
+        daemon.app().call(BROKER, "GetStatus")
         before = memory(daemon)
         stage("eight ids with a right talk")
-        with Child(0, say, daemon.address, list(ids[:8]), seconds, 10 ** 9) as child:
-            calls = neighbour(daemon, seconds - 1).result()
-            counts = child.result(patience=seconds + 120)
-        yield Figure("answers that eight ids with a right changed", counts.get("taken", 0), least=50)
+        counts, calls = talk(daemon, ids, seconds)
+        yield Figure("answers that eight ids with a right changed", counts["taken"], least=50)
         yield neighbours(calls, "that")
         place(daemon, ids)
         stage(f"{len(ids)} ids with a right come")

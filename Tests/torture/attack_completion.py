@@ -6,7 +6,8 @@ from rows import NEIGHBOUR, Figure, row, stage
 
 
 @row("completion", "pressing Tab behind camclient runs nothing and offers plain words only, whoever's broker answers",
-     "a broker whose cameras are called what bash, zsh or fish would run, behind --camera and as a word, by CAMARB_SOCKET and --address, for another user")
+     "a broker whose cameras are called what bash, zsh or fish would run, behind --camera and as a word, by CAMARB_SOCKET and --address, "
+     "for another user", True, False)
 def completion(short):
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as home:
         shells.installed(folder)

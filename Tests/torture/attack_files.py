@@ -1,15 +1,13 @@
 """Files that hang: whoever writes to them, cuts them or looks at them waits without end, and cannot be killed. And files whose
 recorder core is killed over them."""
-import os, pathlib, random, shutil, signal, socket, subprocess, tempfile, time
+import contextlib, os, pathlib, random, signal, socket, tempfile, time
 
-from jeepney import DBusAddress
 from jeepney.io import blocking
 
-from hanging_file import HangingFile
-from harness import PROGRAMS, SHELL, App, die_with_parent, played, recorded_marks, wait_until
-from rows import Child, Figure, broker, memory, neighbour, percentile, row
-
-RECORDER = DBusAddress("/org/camarb/Recorder1", "org.camarb", "org.camarb.Recorder1")
+import slow_files
+from harness import PROGRAMS, SHELL, App, end, played, recorded_marks, spawn, stat_of, wait_until
+from liar import RECORDER
+from rows import Child, Figure, attack, memory, neighbour, percentile, row, timed
 
 
 class Peer(blocking.DBusConnection):
@@ -20,35 +18,25 @@ class Peer(blocking.DBusConnection):
         self._filters = blocking.MessageFilters()
 
 
-class Broker(App):
-    def __init__(self, path):
-        self.connection, self.signals, self.seen, self.passed = Peer(path), [], 0, []
+class RecorderCore(App):
+    """A camrecorder of its own, as its broker has it, which is this process."""
 
-
-class RecorderCore:
-    """A camrecorder of its own, and its broker's end, which is this process."""
-
-    def __init__(self):
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-core."))
-        path = self.directory / "socket"
+    def __init__(self, folder):
+        self.signals, self.seen, self.passed = [], 0, []
+        path = folder / "socket"
         with socket.socket(socket.AF_UNIX) as listener:
             listener.bind(str(path))
             listener.listen(1)
-            self.process = subprocess.Popen(
-                [PROGRAMS / "camrecorder", "--camera", "simulated", "--fd", str(listener.fileno())],
-                pass_fds=(listener.fileno(),), stdin=subprocess.DEVNULL, preexec_fn=die_with_parent)
-            self.broker = Broker(path)
+            self.process = spawn(PROGRAMS / "camrecorder", "--camera", "simulated", "--fd", listener.fileno(),
+                                 pass_fds=(listener.fileno(),))
+            self.connection = Peer(path)
 
-    def call(self, member, signature=None, *body):
-        return self.broker.call(RECORDER, member, signature, *body)
+    def ask(self, member, signature, *body):
+        return self.call(RECORDER, member, signature, *body)
 
     def end(self):
         """SIGKILL: how long its process outlived it, in milliseconds."""
-        begun = time.monotonic()
-        self.process.send_signal(signal.SIGKILL)
-        self.process.wait(timeout=20)
-        shutil.rmtree(self.directory, ignore_errors=True)
-        return (time.monotonic() - begun) * 1000
+        return timed(lambda: end(self.process, signal.SIGKILL))[1]
 
 
 def envelope(descriptor):
@@ -58,52 +46,46 @@ def envelope(descriptor):
     return ours
 
 
-def timed(function):
-    begun = time.monotonic()
-    result = function()
-    return result, (time.monotonic() - begun) * 1000
-
-
-def hang(short):
+def hang():
     """Recordings and photos into a file that hangs, beside a recording into one that does not."""
-    file = HangingFile()
-    core = RecorderCore()
     figures = {}
-    try:
+    file = slow_files.SlowFile(keeps=False)
+    with tempfile.TemporaryDirectory(prefix="camarb-core.") as folder:
+        core = RecorderCore(pathlib.Path(folder))
+        # From here on no program is started: its descriptors are closed first, and so would this one be.
         hanging = file.open()
-        core.call("Open", "ta{sv}", 1, {"activeFormat": ("s", "420v 640x480@60 binned"), "frameRate": ("d", 30.0)})
+        file.hang()
+        try:
+            core.ask("Open", "ta{sv}", 1, {"activeFormat": ("s", "420v 640x480@60 binned"), "frameRate": ("d", 30.0)})
 
-        def record(number):
-            core.call("StartRecording", "ttha{sv}", 1, number, envelope(hanging), {})
-            return core.broker.wait("RecordingFinished", lambda body: body[0] == number)
+            def record(number):
+                core.ask("StartRecording", "ttha{sv}", 1, number, envelope(hanging), {})
+                return core.wait("RecordingFinished", lambda body: body[0] == number)
 
-        ended, figures["given up"] = timed(lambda: record(1))
-        assert ended[1] == "write-error" and ended[2] == 0, ended
-        # The camera goes on, and so does a recording into a file that is well, beside photos that hang.
-        good = core.directory / "good.mkv"
-        with open(good, "w+b") as well:
-            core.call("StartRecording", "ttha{sv}", 1, 2, envelope(well.fileno()), {})
-        for photo in (1, 2, 3):
-            core.call("CapturePhoto", "tttha{sv}", 1, 7, photo, envelope(hanging), {})
-        for photo in (1, 2, 3):
-            body = core.broker.wait("PhotoCaptured", lambda body: body[0] == photo)
-            assert "did not answer" in body[4], body
-        core.call("StopRecording", "tsa{sv}", 2, "stopped", {})
-        ended = core.broker.wait("RecordingFinished", lambda body: body[0] == 2)
-        assert ended[1] == "stopped", ended
-        figures["frames"], figures["duration"] = ended[2], ended[3] / 1e6
-        figures["overruns"] = sum(member == "RuntimeError" and body[0] == "recording-overrun"
-                                  for _, member, body in core.broker.signals)
-        # Four hang: the next file is refused at once, with a sentence.
-        ended, figures["refused"] = timed(lambda: record(3))
-        said = [body[1] for _, member, body in core.broker.signals if member == "RuntimeError"]
-        assert ended[1] == "write-error" and "4 files hang already" in said[-1], (ended, said)
-        _, figures["cut"] = timed(lambda: core.call("Cut", "tsa{sv}", 1, "stopped", {}))
-        figures["killed"] = core.end()
-        figures["stuck"] = len(writers_that_hang())
-    finally:
-        file.end()
-        if core.process.poll() is None:
+            ended, figures["given up"] = timed(lambda: record(1))
+            assert ended[1] == "write-error" and ended[2] == 0, ended
+            # The camera goes on, and so does a recording into a file that is well, beside photos that hang.
+            with tempfile.TemporaryFile() as well:
+                core.ask("StartRecording", "ttha{sv}", 1, 2, envelope(well.fileno()), {})
+            for photo in (1, 2, 3):
+                core.ask("CapturePhoto", "tttha{sv}", 1, 7, photo, envelope(hanging), {})
+            for photo in (1, 2, 3):
+                body = core.wait("PhotoCaptured", lambda body: body[0] == photo)
+                assert "did not answer" in body[4], body
+            core.ask("StopRecording", "tsa{sv}", 2, "stopped", {})
+            ended = core.wait("RecordingFinished", lambda body: body[0] == 2)
+            assert ended[1] == "stopped", ended
+            figures["frames"], figures["duration"] = ended[2], ended[3] / 1e6
+            figures["overruns"] = sum(member == "RuntimeError" and body[0] == "recording-overrun" for _, member, body in core.signals)
+            # Four hang: the next file is refused at once, with a sentence.
+            ended, figures["refused"] = timed(lambda: record(3))
+            said = [body[1] for _, member, body in core.signals if member == "RuntimeError"]
+            assert ended[1] == "write-error" and "4 files hang already" in said[-1], (ended, said)
+            _, figures["cut"] = timed(lambda: core.ask("Cut", "tsa{sv}", 1, "stopped", {}))
+            figures["killed"] = core.end()
+            figures["stuck"] = writers_that_hang()
+        finally:
+            file.end()
             core.end()
     wait_until("the processes that hung to end", lambda: not writers_that_hang())
     return figures
@@ -112,22 +94,18 @@ def hang(short):
 def writers_that_hang():
     """Of this machine, in uninterruptible sleep, in our mount namespace."""
     ours = os.readlink("/proc/self/ns/mnt")
-    found = []
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            stat = pathlib.Path(f"/proc/{entry}/stat").read_text()
-            if "(camwriter)" in stat and os.readlink(f"/proc/{entry}/ns/mnt") == ours:
-                found.append(int(entry))
-        except OSError:
-            pass
+    found = 0
+    for process in filter(str.isdigit, os.listdir("/proc")):
+        with contextlib.suppress(OSError):
+            found += stat_of(process)[0] == "camwriter" and os.readlink(f"/proc/{process}/ns/mnt") == ours
     return found
 
 
 @row("hanging-files", "a file that hangs costs its photo or recording, and neither the camera nor another recording",
      "a recording, three photos and another recording into a file whose server stopped answering")
-def hanging_files(short):
-    with Child(0, hang, short) as child:
-        figures = child.result(patience=120)
+def hanging_files():
+    with Child(0, hang) as child:
+        figures = child.result()
     yield Figure("a recording into it is given up after", figures["given up"], "ms", most=4000)
     yield Figure("the next file is refused after", figures["refused"], "ms", most=500)
     yield Figure("frames of a recording beside three photos into it", figures["frames"])
@@ -145,10 +123,7 @@ def die_over(daemon, shell, chance):
     # ten seconds is waited for longer each time, and five deaths end a session, which is not what is asked here.
     for is_there in (False, True):
         shell.call(SHELL, "Plug", "sb", "front", is_there)
-    app = daemon.app("photos")
-    session = app.session("front")
-    session.start()
-    app.wait("DidStartRunning")
+    app, session = daemon.running("photos", "front")
     (core,) = [core for core in daemon.recorders()
                if pathlib.Path(f"/proc/{core}/cmdline").read_bytes().endswith(b"\0simulated\0")]
     stream = session.stream()
@@ -159,10 +134,8 @@ def die_over(daemon, shell, chance):
         stream.release(stream.read())
     # Anywhere between two frames.
     time.sleep(chance.uniform(0, 0.033))
-    process = os.pidfd_open(core)
     killed = time.monotonic_ns()
-    signal.pidfd_send_signal(process, signal.SIGKILL)
-    os.close(process)
+    os.kill(core, signal.SIGKILL)
     ended = app.wait("RecordingFinished", lambda body: body[2] == recording)
     assert ended[3] == "recorder-reset", ended
     app.close()
@@ -178,32 +151,30 @@ def die_over(daemon, shell, chance):
     return ended[4], frames, len(marks), lost, abs(seconds * 1000 - ended[5] / 1e6), ended[6] == os.path.getsize(file)
 
 
-@row("killed-recorders", "a recording whose recorder core is killed is whole, and its end says what is in it",
-     "SIGKILL of recorder cores somewhere in their recordings, 500 times (6), beside a session on another camera")
-def killed_recorders(short):
-    count = 6 if short else 500
+@attack("killed-recorders", "a recording whose recorder core is killed is whole, and its end says what is in it",
+        "SIGKILL of recorder cores somewhere in their recordings, 500 times (6), beside a session on another camera",
+        (6, 12), (500, 300), cameras=("front=simulated", "back=simulated:iphone6-back"))
+def killed_recorders(daemon, load):
+    count, seconds = load
     chance = random.Random(9)
-    with broker(cameras=("front=simulated", "back=simulated:iphone6-back")) as daemon:
-        beside = daemon.app("beside")
-        beside.session("back").start()
-        beside.wait("DidStartRunning")
-        calls = neighbour(daemon, 2 * count if short else 300)
-        shell = daemon.shell()
-        ends = []
-        for _ in range(count):
-            ends.append(die_over(daemon, shell, chance))
-            # Everybody is told what becomes of the camera, and a client that never reads is disconnected.
-            for app in (beside, shell):
-                app.poll()
-        told, frames, marks, lost, apart, fits = zip(*ends)
-        yield Figure("recordings that open and play", len(ends), least=count)
-        yield Figure("of them with as many frames as their end said", sum(a == b == c for a, b, c in zip(told, frames, marks)),
-                     least=count)
-        yield Figure("with as many bytes", sum(fits), least=count)
-        yield Figure("killed before they had a frame", told.count(0), most=count // 2)
-        yield Figure("frames in all of them", sum(frames), least=count)
-        yield Figure("the most that was lost before the kill", max(lost), "s", most=1)
-        yield Figure("their duration is apart from what was said by", max(apart), "ms", most=2)
-        yield Figure("events of the session on another camera", len(beside.names()) - 1, most=0)
-        yield Figure("p99 of another user's call", percentile(calls.result(patience=600), 0.99), "ms", most=20)
-        yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)
+    beside, _ = daemon.running("beside", "back")
+    calls = neighbour(daemon, seconds)
+    shell = daemon.shell()
+    ends = []
+    for _ in range(count):
+        ends.append(die_over(daemon, shell, chance))
+        # Everybody is told what becomes of the camera, and a client that never reads is disconnected.
+        for app in (beside, shell):
+            app.poll()
+    told, frames, marks, lost, apart, fits = zip(*ends)
+    yield Figure("recordings that open and play", len(ends), least=count)
+    yield Figure("of them with as many frames as their end said", sum(a == b == c for a, b, c in zip(told, frames, marks)),
+                 least=count)
+    yield Figure("with as many bytes", sum(fits), least=count)
+    yield Figure("killed before they had a frame", told.count(0), most=count // 2)
+    yield Figure("frames in all of them", sum(frames), least=count)
+    yield Figure("the most that was lost before the kill", max(lost), "s", most=1)
+    yield Figure("their duration is apart from what was said by", max(apart), "ms", most=2)
+    yield Figure("events of the session on another camera", len(beside.names()) - 1, most=0)
+    yield Figure("p99 of another user's call", percentile(calls.result(patience=600), 0.99), "ms", most=20)
+    yield Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=64)

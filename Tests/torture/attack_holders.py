@@ -1,8 +1,8 @@
 """Holders that do not let go: stopped ones, and dead ones whose sockets live on in a child."""
-import contextlib, ctypes, mmap, os, select, signal, socket, struct, time
+import contextlib, ctypes, os, select, signal, socket, time
 
-from harness import PATIENCE, SHELL, App, Refused, as_user
-from rows import Child, Figure, beside, broker, neighbour, percentile, row, stage
+from harness import PATIENCE, App, Buffer, Daemon, Refused
+from rows import Child, Figure, beside, frames_of, neighbour, percentile, row, since, stage
 
 # Both apps are this user's: what an app says of itself, or a shell of its place, is weighed among a user's own.
 USER = 1002
@@ -16,7 +16,7 @@ ORPHAN_SECONDS = 60
 def holds(address, descriptor, has_child):
     """Runs for as long as it lives. Of each grant it passes the stream's socket and a buffer, so that a test can look at
     what this process has while it is stopped or dead. With `has_child` it has one that has all of it, too, and does nothing:
-    its number and its pidfd go along."""
+    its pidfd goes along."""
     with socket.socket(fileno=descriptor) as report:
         app = App(address, HOLDER)
         session = app.session()
@@ -27,16 +27,10 @@ def holds(address, descriptor, has_child):
                 stream = session.stream()
             except Refused:
                 continue  # Cut again before it asked.
-            frame = stream.read()
-            if frame is not None:
-                passed = [stream.fileno(), stream.buffers[frame.index].descriptor]
-                child = orphan() if has_child else 0
-                if child:
-                    passed.append(os.pidfd_open(child))
-                socket.send_fds(report, [struct.pack("<Q", child)], passed)
-            while frame is not None:
-                stream.release(frame)
-                frame = stream.read()
+            for number, frame in enumerate(frames_of(stream)):
+                if number == 0:
+                    passed = [stream.fileno(), stream.buffers[frame.index].descriptor]
+                    socket.send_fds(report, [b"g"], passed + ([orphan()] if has_child else []))
             for buffer in stream.buffers.values():
                 buffer.memory.close()
                 os.close(buffer.descriptor)
@@ -48,16 +42,15 @@ def orphan():
     if child == 0:
         time.sleep(ORPHAN_SECONDS)
         os._exit(0)
-    return child
+    return os.pidfd_open(child)
 
 
 class Grant:
     """What a holder passed: its stream's socket, a buffer that it sees, and its child if it has one."""
 
     def __init__(self, report):
-        data, (self.stream, buffer, *child), _, _ = socket.recv_fds(report, 64, 3)
-        self.child = struct.unpack("<Q", data)[0], *child
-        self.memory = mmap.mmap(buffer, os.fstat(buffer).st_size, flags=mmap.MAP_SHARED, prot=mmap.PROT_READ)
+        _, (self.stream, buffer, *self.child), _, _ = socket.recv_fds(report, 64, 3)
+        self.buffer = Buffer(buffer, 0, 0, 0, os.fstat(buffer).st_size)
         os.close(buffer)
 
     def __enter__(self):
@@ -65,16 +58,11 @@ class Grant:
 
     def __exit__(self, *_):
         os.close(self.stream)
-        self.memory.close()
-        number, *process = self.child
-        for pidfd in process:
+        self.buffer.memory.close()
+        for pidfd in self.child:
             signal.pidfd_send_signal(pidfd, signal.SIGKILL)
+            os.waitid(os.P_PIDFD, pidfd, os.WEXITED)  # It is ours since its parent died; see `adopting`.
             os.close(pidfd)
-            os.waitpid(number, 0)  # It is ours since its parent died; see `adopting`.
-
-    @property
-    def is_blank(self):
-        return not any(self.memory[at:at + 65536].strip(b"\0") for at in range(0, len(self.memory), 65536))
 
 
 @contextlib.contextmanager
@@ -88,16 +76,16 @@ def adopting():
         prctl(36, 0)
 
 
-def ends(grant, app, has_happened):
-    """When the grant's stream ended, and when the app had heard what it waits for, in seconds of the monotonic clock."""
+def ends(begun, grant, app, has_happened):
+    """How long after that the grant's stream ended, and the app had heard what it waits for, in milliseconds."""
     poll = select.poll()
     poll.register(grant.stream, 0)  # Its end only: nobody reads the frames that lie in it.
     poll.register(app, select.POLLIN)
     cut = heard = None
-    until = time.monotonic() + PATIENCE
+    end = time.monotonic() + PATIENCE
     while cut is None or heard is None:
-        for descriptor, _ in poll.poll(max(0, (until - time.monotonic()) * 1000)):
-            now = time.monotonic()
+        for descriptor, _ in poll.poll(max(0, (end - time.monotonic()) * 1000)):
+            now = since(begun)
             if descriptor == grant.stream:
                 cut = now
                 poll.unregister(grant.stream)
@@ -106,30 +94,30 @@ def ends(grant, app, has_happened):
                 if has_happened(app):
                     heard = now
                     poll.unregister(app)
-        assert time.monotonic() < until, f"the stream's end was {'not ' if cut is None else ''}seen, and the news " \
-                                         f"{'not ' if heard is None else ''}heard"
+        assert time.monotonic() < end, f"the stream's end was seen after {cut} ms, and the news heard after {heard}"
     return cut, heard
 
 
-def milliseconds(times):
-    return [(then - begun) * 1000 for begun, then in times]
+def passing():
+    """A pair of sockets for what a holder passes: our end, and the holder's."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    ours.settimeout(PATIENCE)
+    return ours, theirs
 
 
 @row("stopped-holders", "a holder that does not react loses the camera as quickly as any other",
-     "500 times (12) a holder under SIGSTOP, in whose stead a stronger app starts")
-def stopped_holders(short):
-    count = 12 if short else 500
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    ours.settimeout(PATIENCE)
-    with ours, broker(users=(USER,)) as daemon:
+     "500 times (12) a holder under SIGSTOP, in whose stead a stronger app starts", (12, 2), (500, 60))
+def stopped_holders(load):
+    count, seconds = load
+    ours, theirs = passing()
+    with ours, Daemon(users=(USER,)) as daemon:
         idle = neighbour(daemon, 2).result()
         shell = daemon.shell()
-        shell.call(SHELL, "PlaceApp", "ssb", f"{HOLDER}@{USER}", "fullscreen", False)
-        shell.call(SHELL, "PlaceApp", "ssb", f"{RIVAL}@{USER}", "fullscreen", True)
-        with as_user(USER):
-            rival = daemon.app(RIVAL)
+        shell.place(f"{HOLDER}@{USER}", "fullscreen")
+        shell.place(f"{RIVAL}@{USER}", "fullscreen", True)
+        rival = daemon.app(RIVAL, USER)
         session = rival.session()
-        calls = neighbour(daemon, 2 if short else 60)
+        calls = neighbour(daemon, seconds)
         cuts, grants, blank = [], [], 0
         with Child(USER, holds, daemon.address, theirs.fileno(), False) as holder:
             theirs.close()
@@ -141,34 +129,33 @@ def stopped_holders(short):
                     started = len(rival.names())
                     begun = time.monotonic()
                     session.start()
-                    cut, granted = ends(grant, rival, lambda app: "DidStartRunning" in app.names()[started:])
-                    cuts.append((begun, cut))
-                    grants.append((begun, granted))
-                    blank += grant.is_blank
+                    cut, granted = ends(begun, grant, rival, lambda app: "DidStartRunning" in app.names()[started:])
+                    cuts.append(cut)
+                    grants.append(granted)
+                    blank += grant.buffer.is_blank
                     signal.pidfd_send_signal(holder.process, signal.SIGCONT)
                 session.call("StopRunning")
         yield Figure("streams of stopped holders that were cut", len(cuts), least=count)
         yield Figure("whose buffer was blank when the next one ran", blank, f"of {count}", least=count)
-        yield Figure("p50 from the stronger app's start to the stream's end", percentile(milliseconds(cuts), 0.5), "ms")
-        yield Figure("p99 to the stream's end", percentile(milliseconds(cuts), 0.99), "ms", most=CUT_MS)
-        yield Figure("p50 from its start until it runs", percentile(milliseconds(grants), 0.5), "ms")
-        yield Figure("p99 until it runs", percentile(milliseconds(grants), 0.99), "ms", most=GRANTED_MS)
+        yield Figure("p50 from the stronger app's start to the stream's end", percentile(cuts, 0.5), "ms")
+        yield Figure("p99 to the stream's end", percentile(cuts, 0.99), "ms", most=CUT_MS)
+        yield Figure("p50 from its start until it runs", percentile(grants, 0.5), "ms")
+        yield Figure("p99 until it runs", percentile(grants, 0.99), "ms", most=GRANTED_MS)
         yield from beside(daemon, calls.result(), idle)
 
 
 @row("killed-holders", "a holder that was killed has lost the camera, though a child of its lives on with all its sockets",
-     "500 times (12) SIGKILL of a holder whose child keeps its connection and its stream open")
-def killed_holders(short):
-    count = 12 if short else 500
-    with adopting(), broker(users=(USER,)) as daemon:
+     "500 times (12) SIGKILL of a holder whose child keeps its connection and its stream open", (12, 2), (500, 60))
+def killed_holders(load):
+    count, seconds = load
+    with adopting(), Daemon(users=(USER,)) as daemon:
         idle = neighbour(daemon, 2).result()
         looker = daemon.app()
-        calls = neighbour(daemon, 2 if short else 60)
+        calls = neighbour(daemon, seconds)
         cuts, frees, blank, kept = [], [], 0, 0
         for number in range(count):
             stage(f"{number} of {count}")
-            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-            ours.settimeout(PATIENCE)
+            ours, theirs = passing()
             with ours, Child(USER, holds, daemon.address, theirs.fileno(), True) as holder:
                 theirs.close()
                 with Grant(ours) as grant:
@@ -176,16 +163,15 @@ def killed_holders(short):
                     looker.signals.clear()
                     begun = time.monotonic()
                     signal.pidfd_send_signal(holder.process, signal.SIGKILL)
-                    cut, free = ends(grant, looker, lambda app: any(
-                        member == "HolderChanged" and body[1] == "" for _, member, body in app.signals))
-                    cuts.append((begun, cut))
-                    frees.append((begun, free))
-                    blank += grant.is_blank
-                    kept += not select.select([grant.child[1]], [], [], 0)[0]
+                    cut, free = ends(begun, grant, looker, lambda app: any(body[1] == "" for body in app.heard("HolderChanged")))
+                    cuts.append(cut)
+                    frees.append(free)
+                    blank += grant.buffer.is_blank
+                    kept += not select.select(grant.child, [], [], 0)[0]
         yield Figure("holders killed", len(frees), least=count)
         yield Figure("whose child was alive when the camera was free", kept, f"of {count}", least=count)
         yield Figure("whose buffer was blank then", blank, f"of {count}", least=count)
-        yield Figure("p99 from the kill to the stream's end", percentile(milliseconds(cuts), 0.99), "ms", most=FREE_MS)
-        yield Figure("p50 from the kill until the camera is free", percentile(milliseconds(frees), 0.5), "ms")
-        yield Figure("p99 until the camera is free", percentile(milliseconds(frees), 0.99), "ms", most=FREE_MS)
+        yield Figure("p99 from the kill to the stream's end", percentile(cuts, 0.99), "ms", most=FREE_MS)
+        yield Figure("p50 from the kill until the camera is free", percentile(frees, 0.5), "ms")
+        yield Figure("p99 until the camera is free", percentile(frees, 0.99), "ms", most=FREE_MS)
         yield from beside(daemon, calls.result(), idle)

@@ -1,11 +1,11 @@
 """Very many notices to very many clients: each is there, once, and in its place."""
-import contextlib, mmap, select, signal, struct, time
+import collections, contextlib, itertools, mmap, select, struct, time
 
 from jeepney import DBusAddress
 
-from flooding import call, raw
-from harness import BROKER, CAMERA, PATIENCE, SHELL
-from rows import IDS, Child, Figure, beside, broker, memory, neighbour, row, stage
+from harness import BROKER, CAMERA, PATIENCE, SHELL, Daemon, wait_until
+from rows import IDS, Child, Figure, beside, memory, neighbour, row, stage
+from wire import call, connect
 
 # 64 clients in all, of eight users, and eight sessions of each: one fact about the machine is news to 512 sessions.
 CLIENTS_A_USER, SESSIONS_A_CLIENT = 8, 8
@@ -23,10 +23,10 @@ class Listener:
     """A client's connection, read without a library: a million messages are too many for one in Python."""
 
     def __init__(self, path):
-        self.peer = raw(path)
+        self.peer = connect(path)
         self.rest = bytearray()
         self.serial = self.notices = self.answers = self.decided = 0
-        self.sequences, self.members, self.wrong = {}, {}, []
+        self.sequences, self.members, self.wrong = {}, collections.Counter(), []
         self.answer = b""
 
     def fileno(self):
@@ -79,7 +79,7 @@ class Listener:
         if sequence != self.sequences[path] + 1:
             self.wrong.append(f"{path.decode()}: {sequence} came after {self.sequences[path]}")
         self.sequences[path] = sequence
-        self.members[member.decode()] = self.members.get(member.decode(), 0) + 1
+        self.members[member.decode()] += 1
         self.notices += 1
 
 
@@ -110,34 +110,28 @@ def listen(path, shared, slot):
         SLOT.pack_into(shared, slot * SLOT.size, 1 + sum(one.notices for one in listeners))
     for one in listeners:
         one.call("Watch", "b", False)
-    members = {}
-    for one in listeners:
-        for member, count in one.members.items():
-            members[member] = members.get(member, 0) + count
-    return {"notices": [one.notices for one in listeners], "members": members,
+    return {"notices": [one.notices for one in listeners], "members": sum((one.members for one in listeners), collections.Counter()),
             "wrong": [why for one in listeners for why in one.wrong]}
 
 
 def facts():
     """What is news to everybody, and now and then another choice of the camera's holder, without end."""
-    number = 0
-    while True:
+    for number in itertools.count():
         for member, *body in (("SetPrivacy", "sb", "", True), ("SetSleep", "b", True), ("SetPrivacy", "sb", "", False),
                               ("SetSleep", "b", False)):
             yield member, *body
         app = f"app{number % CLIENTS_A_USER}@{IDS[number // CLIENTS_A_USER % len(IDS)]}"
         yield ("Override", "s", app) if number % 2 else ("PlaceApp", "ssb", app, "fullscreen", True)
-        number += 1
 
 
 @row("million-notices", "every client hears each notice once and in its place, and the broker keeps none of them",
      f"a million notices (20,000) to 64 clients with {SESSIONS} sessions, of privacy, sleep, the operator's choice and focus, "
-     "beside reloads")
-def million_notices(short):
-    count = 20_000 if short else 1_000_000
+     "beside reloads", (20_000, 2), (1_000_000, 30))
+def million_notices(load):
+    count, seconds = load
     shared = mmap.mmap(-1, mmap.PAGESIZE)
     slots = range(1, 1 + len(IDS))
-    with broker(users=IDS, decides_aloud=False) as daemon, contextlib.ExitStack() as stack:
+    with Daemon(users=IDS, decides_aloud=False) as daemon, contextlib.ExitStack() as stack:
         idle = neighbour(daemon, 2).result()
         machine = Listener(daemon.path)
         machine.call("Watch", "b", True)
@@ -149,21 +143,22 @@ def million_notices(short):
 
         def catch_up(what, condition):
             """Reads on until it is so. Decisions come without a call, too: when the camera answers."""
-            until = time.monotonic() + 3 * PATIENCE
-            while not condition():
-                assert time.monotonic() < until, f"waited {3 * PATIENCE:.0f} s for {what}"
-                if select.select([machine], [], [], 0.001)[0]:
+            def caught_up():
+                while not (found := condition()) and select.select([machine], [], [], 0.001)[0]:
                     machine.read()
+                return found
+
+            wait_until(what, caught_up, 3 * PATIENCE)
 
         catch_up("all sessions", lambda: all(SLOT.unpack_from(shared, slot * SLOT.size)[0] for slot in slots))
-        calls = neighbour(daemon, 2 if short else 30)
+        calls = neighbour(daemon, seconds)
         begun = time.monotonic()
         said, warm = 0, None
         for fact in facts():
             machine.call(*fact, at=SHELL)
             said += 1
             if said % 100 == 0:
-                daemon.process.send_signal(signal.SIGHUP)
+                daemon.reload()
                 stage(f"{machine.decided:,} of {count:,}")
             catch_up("those that read", lambda: machine.decided - heard() <= BEHIND_MAX)
             if warm is None and machine.decided > count / 10:
@@ -171,7 +166,7 @@ def million_notices(short):
             if machine.decided >= count:
                 break
         catch_up("the last of them to be heard", lambda: machine.decided == heard())
-        seconds = time.monotonic() - begun
+        took = time.monotonic() - begun
         after = memory(daemon)
         SLOT.pack_into(shared, 0, 1)
         results = [child.result() for child in children]
@@ -182,12 +177,9 @@ def million_notices(short):
         yield Figure("of one client, the fewest", min(notices), least=1)
         yield Figure("gaps, repetitions and those out of place", len(wrong), most=0)
         yield from wrong[:3]
-        members = {}
-        for result in results:
-            for member, number in result["members"].items():
-                members[member] = members.get(member, 0) + number
+        members = sum((collections.Counter(result["members"]) for result in results), collections.Counter())
         yield "they were: " + ", ".join(f"{number:,} {member}" for member, number in sorted(members.items()))
         yield Figure("facts that caused them", said)
-        yield Figure("notices a second", sum(notices) / seconds)
+        yield Figure("notices a second", sum(notices) / took)
         yield Figure("camarbd's memory at the end, beyond that after a tenth", after - warm, "MiB", most=GROWTH_MIB)
         yield from beside(daemon, calls.result(), idle)

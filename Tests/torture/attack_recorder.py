@@ -1,11 +1,11 @@
 """Recorder cores that lie: about recordings, in numbers out of all bounds, in long texts, without end. And those that hang,
 leave just when they are wanted, or are to write more into memory than they have."""
-import contextlib, os, pathlib, shutil, signal, struct, tempfile, time
+import contextlib, os, signal, struct, tempfile, time
 
 import groups
-from harness import PROGRAMS, SHELL, Refused, played, start_unheard, state_of, stopped, wait_until
+from harness import PROGRAMS, SHELL, Daemon, Folder, is_there, played, refused, start_unheard, stopped, wait_until
 from liar import Descriptor, Liars
-from rows import MEMORY_MIB, Figure, broker, descriptors, latency, memory, neighbour, peak, percentile, row, stage
+from rows import MEMORY_MIB, Figure, attack, descriptors, frames_in, frames_of, latency, memory, neighbour, peak, row, stage, until
 
 LEAST, GREATEST = -(1 << 63), (1 << 64) - 1
 
@@ -25,26 +25,16 @@ def says(member, signature, *body):
 
 def a_long_signal(liar, *_):
     """As much as the broker takes of it: a message of 100 MB, in pieces."""
-    body = b"x" * (1 << 20)
-    bytes_ = 100 << 20
-    head = struct.pack("<cBBBIII", b"l", 4, 1, 1, bytes_, 77, 0)
-    liar.socket.sendall(head)
+    liar.socket.sendall(struct.pack("<cBBBIII", b"l", 4, 1, 1, 100 << 20, 77, 0))
     for _ in range(100):
-        liar.socket.sendall(body)
+        liar.socket.sendall(b"x" * (1 << 20))
 
 
 def a_signal_with_descriptors(liar, *_):
     """As many as one message may bring: nobody in the broker has a use for them, and nobody would close them."""
-    pipe = [Descriptor(number) for number in os.pipe()]
-    try:
-        liar.say("RuntimeError", "ss" + "h" * 250, "code", "message", *(pipe * 125))
-    finally:
-        for end in pipe:
-            os.close(end.fileno())
-
-
-def a_header_in_pieces(liar, *_):
-    liar.socket.sendall(b"l\4\1\1")
+    reading, writing = map(Descriptor, os.pipe())
+    with reading, writing:
+        liar.say("RuntimeError", "ss" + "h" * 250, "code", "message", *([reading, writing] * 125))
 
 
 def without_end(liar, *_):
@@ -71,35 +61,29 @@ LIES = {
     "an error without its message": says("RuntimeError", "s", "code"),
     "a signal of 100 MB": a_long_signal,
     "a signal with 250 descriptors": a_signal_with_descriptors,
-    "a header in pieces": a_header_in_pieces,
+    "a header in pieces": lambda liar, *_: liar.socket.sendall(b"l\4\1\1"),
     "words without end": without_end,
 }
 
 
 def lied_to(liars):
     """A camarbd whose cameras all have recorder cores behind that socket; those of `front` lie."""
-    return broker(cameras=("front=simulated", "back=simulated:iphone6-back"), extra=("--recorder", f"unix:{liars.path}"))
+    return Daemon(cameras=("front=simulated", "back=simulated:iphone6-back"), extra=("--recorder", f"unix:{liars.path}"))
 
 
 def recording(daemon, name="photos"):
-    app = daemon.app(name)
-    session = app.session("front")
-    session.start()
-    app.wait("DidStartRunning")
+    app, session = daemon.running(name)
     session.record(daemon.directory / "recording.mkv")
     return app, session
 
 
 @row("recorder-lies", "a recorder core that lies is killed, and harms nobody but the session it had",
      f"{len(LIES)} lies: numbers beyond all bounds, a signal of 100 MB, words without end")
-def recorder_lies(short):
+def recorder_lies():
     latencies, most, others, more = [], 0.0, 0, 0
     for what, lie in LIES.items():
         with Liars(lie) as liars, lied_to(liars) as daemon:
-            bystander = daemon.app("beside")
-            session = bystander.session("back")
-            session.start()
-            bystander.wait("DidStartRunning")
+            bystander, _ = daemon.running("beside", "back")
             before = descriptors(daemon)
             calls = neighbour(daemon, 1)
             app, _ = recording(daemon)
@@ -127,7 +111,7 @@ def recorder_lies(short):
 
 @row("recorder-complains", "at most eight errors of a recorder core a second reach its session, shortened, and then only their number",
      "200 runtime errors of 500,000 bytes, with control characters")
-def recorder_complains(short):
+def recorder_complains():
     def lie(liar, *_):
         for number in range(200):
             liar.say("RuntimeError", "ss", "x" * 1000, f"\x1b[2J\n{number} " + "ü" * 250_000)
@@ -135,12 +119,11 @@ def recorder_complains(short):
     with Liars(lie) as liars, lied_to(liars) as daemon:
         app, session = recording(daemon)
         app.wait("RuntimeError", where=lambda body: body[2] == "errors-left-out")
-        told = [body for _, member, body in app.signals if member == "RuntimeError"]
+        told = app.heard("RuntimeError")
         texts = [body[3] for body in told]
         assert not any(letter < " " for text in texts for letter in text), texts
         # Nobody was cut off, and nothing was reset.
-        session.call("StopRunning")
-        app.wait("DidStopRunning")
+        session.stops()
         yield Figure("runtime errors that were told", len(told), most=24)
         yield Figure("the longest of them", max(len(text.encode()) for text in texts), "bytes", most=256)
         yield Figure("interruptions", app.names().count("WasInterrupted"), most=0)
@@ -149,18 +132,11 @@ def recorder_complains(short):
 
 @row("recorder-refuses", "a recorder core's answer reaches a client as a sentence of at most a kilobyte",
      "a refusal of 100,000 bytes, and a signal that is glued to the authentication")
-def recorder_refuses(short):
+def recorder_refuses():
     with Liars(lambda *_: None) as liars, lied_to(liars) as daemon:
-        app = daemon.app("photos")
-        session = app.session("front")
-        session.start()
-        app.wait("DidStartRunning")
-        try:
-            session.call("OpenStream")
-            raise AssertionError("there was a stream")
-        except Refused as error:
-            assert "no stream" in str(error), error
-            yield Figure("the refusal", len(str(error).encode()), "bytes", most=1200)
+        _, session = daemon.running("photos")
+        refusal = refused(lambda: session.call("OpenStream"), "no stream")
+        yield Figure("the refusal", len(str(refusal).encode()), "bytes", most=1200)
     glued = struct.pack("<cBBBIII", b"l", 4, 1, 1, 100 << 20, 77, 0)
     with Liars(lambda *_: None, before=glued) as liars, lied_to(liars) as daemon:
         wait_until("the recorder core to be disbelieved", lambda: "said nonsense" in daemon.log.read_text())
@@ -179,21 +155,12 @@ def program(folder, text):
     return path
 
 
-@contextlib.contextmanager
-def folder():
-    path = pathlib.Path(tempfile.mkdtemp(prefix="camarb-torture."))
-    try:
-        yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
-
-
 def hang_over_recording(daemon, shell, stops):
     """SIGSTOP of a recorder core whose recording has run for a while. When its session heard of that, when the recording's end
     came after it, in milliseconds, whether the file plays as its end says, and whether the session ran again."""
     # As if nothing had failed before: else each further fault is waited for longer.
-    for is_there in (False, True):
-        shell.call(SHELL, "Plug", "sb", "front", is_there)
+    for plugged in (False, True):
+        shell.call(SHELL, "Plug", "sb", "front", plugged)
     # A file keeps the recording before until the first byte of the next.
     (daemon.directory / "recording.mkv").unlink(missing_ok=True)
     app, session = recording(daemon, "film")
@@ -208,7 +175,7 @@ def hang_over_recording(daemon, shell, stops):
     assert reason == "recorder-reset", causes
     wait_until("the recording's end", lambda: app.poll() or "RecordingFinished" in app.names())
     ended = time.monotonic()
-    (body,) = [body for _, member, body in app.signals if member == "RecordingFinished"]
+    (body,) = app.heard("RecordingFinished")
     frames, _ = played(daemon.directory / "recording.mkv")
     app.wait("DidStartRunning", patience=30)
     app.close()
@@ -218,20 +185,16 @@ def hang_over_recording(daemon, shell, stops):
 
 def frames_while(session, seconds):
     """How many come."""
-    stream, until, count = session.stream(), time.monotonic() + seconds, 0
-    while time.monotonic() < until:
-        stream.release(stream.read())
-        count += 1
-    stream.close()
-    return count
+    with contextlib.closing(session.stream()) as stream:
+        return frames_in(seconds, stream)
 
 
 @row("recorder-hangs", "a recorder core that stands still under a camera's only app is noticed, and no other for one",
      "SIGSTOP of recorder cores in their recordings, 30 times (4), a capture thread alone that stands still, and SIGSTOP of "
-     "camarbd, with and without its recorder core, for 20 s (4 s)")
-def recorder_hangs(short):
-    count, still = (4, 4) if short else (30, 20)
-    with broker() as daemon:
+     "camarbd, with and without its recorder core, for 20 s (4 s)", (4, 4), (30, 20))
+def recorder_hangs(load):
+    count, still = load
+    with Daemon() as daemon:
         shell = daemon.shell()
         told, ended, whole = zip(*(hang_over_recording(daemon, shell, stops=number % 2 == 1) for number in range(count)))
         yield Figure("the longest until its session heard of it", max(told), "ms", most=NOTICED_MS)
@@ -239,22 +202,16 @@ def recorder_hangs(short):
         yield Figure("recordings that play, with as many frames as their end said", sum(whole), f"of {count}", least=count)
         yield peak(daemon)
     stage("a capture thread alone")
-    with folder() as directory:
+    with Folder() as directory:
         core = program(directory, f'exec "{PROGRAMS}/camrecorder" --fault capture-hangs "$@"')
-        with broker(extra=("--recorder", core)) as daemon:
-            app = daemon.app("film")
-            session = app.session()
-            session.start()
-            app.wait("DidStartRunning")
-            stream = session.stream()
-            while (frame := stream.read()) is not None:
-                last = frame.timestamp
-                stream.release(frame)
+        with Daemon(extra=("--recorder", core)) as daemon:
+            app, session = daemon.running("film")
+            *_, last = frames_of(session.stream())
             assert app.wait("WasInterrupted")[4] == "recorder-reset"
             yield Figure("from the last frame of a capture thread that stands still to the interruption",
-                         (time.monotonic_ns() - last) / 1e6, "ms", most=NOTICED_MS)
+                         (time.monotonic_ns() - last.timestamp) / 1e6, "ms", most=NOTICED_MS)
     stage("a broker that stands still")
-    with broker() as daemon:
+    with Daemon() as daemon:
         app, session = recording(daemon, "film")
         for beside in (False, True):
             processes = [daemon.process.pid, *(daemon.recorders() if beside else ())]
@@ -264,57 +221,52 @@ def recorder_hangs(short):
             frames = frames_while(session, 4)
             what = "camarbd and its recorder core" if beside else "camarbd"
             yield Figure(f"frames in 4 s after {what} stood still, at 30 a second", frames, least=60)
-        session.call("StopRecording")
-        app.wait("RecordingFinished")
+        session.finish()
         yield Figure("interruptions", app.names().count("WasInterrupted"), most=0)
         killed = daemon.log.read_text(errors="replace").count("hangs while it streams")
         yield Figure("recorder cores that were killed", killed, most=0)
 
 
-@row("recorder-leaves", "an app that starts in the moment in which its recorder core leaves notices nothing",
-     "30 starts (3) that lie in camarbd's socket while the idle recorder core ends")
-def recorder_leaves(short):
-    count, early = 3 if short else 30, 0
-    with broker() as daemon:
-        app = daemon.app("photos")
-        session = app.session()
-        for number in range(count):
-            wait_until("a recorder core", daemon.recorders)
-            (core,) = daemon.recorders()
-            start_unheard(daemon, session, lambda: state_of(core) in ("Z", ""))
-            app.wait("DidStartRunning")
-            early += daemon.recorders() != [core]
-            session.call("StopRunning")
-            app.wait("DidStopRunning")
-        told = app.names()
-        yield Figure("starts in that moment", early, f"of {count}", least=count)
-        yield Figure("events of the session, two a start", len(told), most=2 * count, least=2 * count)
-        yield Figure("interruptions", told.count("WasInterrupted"), most=0)
-        yield peak(daemon)
+@attack("recorder-leaves", "an app that starts in the moment in which its recorder core leaves notices nothing",
+        "30 starts (3) that lie in camarbd's socket while the idle recorder core ends", 3, 30)
+def recorder_leaves(daemon, count):
+    early = 0
+    app = daemon.app("photos")
+    session = app.session()
+    for number in range(count):
+        wait_until("a recorder core", daemon.recorders)
+        (core,) = daemon.recorders()
+        start_unheard(daemon, session, lambda: not is_there(core))
+        app.wait("DidStartRunning")
+        early += daemon.recorders() != [core]
+        session.stops()
+    told = app.names()
+    yield Figure("starts in that moment", early, f"of {count}", least=count)
+    yield Figure("events of the session, two a start", len(told), most=2 * count, least=2 * count)
+    yield Figure("interruptions", told.count("WasInterrupted"), most=0)
+    yield peak(daemon)
 
 
 @row("files-in-memory", "recordings into memory end as on a full disk before they take what their camera needs",
      "a recording into a tmpfs and then one into a memory file, each until it ends by itself, with a recorder core that may have "
      "300 MiB of memory, and then one to a disk")
-def files_in_memory(short):
+def files_in_memory():
     limit = 300 << 20
-    with folder() as directory, groups.of_memory(limit) as group:
+    with Folder() as directory, groups.of_memory(limit) as group:
         core = program(directory, f'echo $$ > "{group}/cgroup.procs" || exit 1\nexec "{PROGRAMS}/camrecorder" "$@"')
         # In memory in any case; it goes with its last descriptor.
         kept = [tempfile.NamedTemporaryFile(dir="/dev/shm", prefix="camarb-torture."),
                 os.fdopen(os.memfd_create("film"), "w+b")]
-        with broker(extra=("--recorder", core)) as daemon:
-            app = daemon.app("film")
-            session = app.session("front")
-            session.start()
-            app.wait("DidStartRunning")
+        with Daemon(extra=("--recorder", core)) as daemon:
+            app, session = daemon.running("film")
             stream = session.stream()
             whys, played_whole, written = [], 0, 0
             for file in kept:
                 session.call("StartRecording", "ha{sv}", file, {"codec": ("s", "mjpeg"), "bitRate": ("t", 200_000_000)})
                 app.wait("RecordingStarted")
-                until = time.monotonic() + 60
-                while app.names().count("RecordingFinished") == len(whys) and time.monotonic() < until:
+                for _ in until(60):
+                    if app.names().count("RecordingFinished") > len(whys):
+                        break
                     stream.release(stream.read())
                     app.poll()
                 body = app.wait("RecordingFinished", patience=1)
@@ -322,11 +274,9 @@ def files_in_memory(short):
                 written += body[6]
                 played_whole += played(f"/proc/{os.getpid()}/fd/{file.fileno()}")[0] == body[4] > 0
             after = frames_while(session, 3)
-            session.record(daemon.directory / "disk.mkv")
-            app.wait("RecordingStarted")
+            session.records(daemon.directory / "disk.mkv")
             frames_while(session, 1)
-            session.call("StopRecording")
-            on_disk = app.wait("RecordingFinished")[3]
+            on_disk = session.finish()[3]
             full, count = whys.count("disk-full"), len(kept)
             yield Figure("recordings into memory that ended as disk-full", full, f"of {count}", least=count)
             yield Figure("of them play, with as many frames as their end said", played_whole, f"of {count}", least=count)

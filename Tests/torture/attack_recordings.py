@@ -1,9 +1,9 @@
 """Recordings whose recorder core is killed at any moment, with sound and metadata, also on a disk that is full."""
-import ctypes, json, os, pathlib, random, shutil, signal, socket, subprocess, tempfile, time
+import collections, ctypes, json, os, pathlib, random, shutil, signal, socket, subprocess, tempfile, time
 
-from harness import Daemon, Refused, Skipped, recorded_marks, wait_until
+from harness import Daemon, Refused, Skipped, needs_root, probed, recorded_marks, stat_of, wait_until
 from recordings_with_sound import Microphone
-from rows import Figure, broker, row, stage
+from rows import Child, Figure, attack, row, stage, until
 
 KILLS, KILLS_SHORT = 200, 20
 # Seconds of recording before the kill: before the first second of sound and the third key frame, and long enough behind them.
@@ -17,46 +17,29 @@ CLONE_NEWNS = 0x20000
 
 def small_disk_file():
     """A file on a file system of its own, which nothing else sees and which goes with the file."""
-    if os.geteuid() != 0:
-        raise Skipped("only root mounts a file system that gets full")
+    needs_root("only root mounts a file system that gets full")
+
+    def mounted(folder, passes):
+        libc = ctypes.CDLL(None, use_errno=True)
+        # Nothing of it reaches the mount namespace that this one is a copy of.
+        is_there = (libc.unshare(CLONE_NEWNS) == 0 and libc.mount(b"none", b"/", None, 0x44000, None) == 0
+                    and libc.mount(b"none", folder.encode(), b"tmpfs", 0, f"size={SMALL_DISK}".encode()) == 0)
+        if is_there:
+            socket.send_fds(passes, [b"f"], [os.open(f"{folder}/recording.mkv", os.O_RDWR | os.O_CREAT)])
+        return is_there
+
     ours, theirs = socket.socketpair()
-    folder = tempfile.mkdtemp().encode()
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            libc = ctypes.CDLL(None, use_errno=True)
-            # Nothing of it reaches the mount namespace that this one is a copy of.
-            if (libc.unshare(CLONE_NEWNS) == 0 and libc.mount(b"none", b"/", None, 0x44000, None) == 0
-                    and libc.mount(b"none", folder, b"tmpfs", 0, f"size={SMALL_DISK}".encode()) == 0):
-                file = os.open(folder + b"/recording.mkv", os.O_RDWR | os.O_CREAT)
-                socket.send_fds(theirs, [b"f"], [file])
-                status = 0
-        finally:
-            os._exit(status)
-    theirs.close()
-    _, files, _, _ = socket.recv_fds(ours, 1, 1)
-    ours.close()
-    os.waitpid(child, 0)
-    os.rmdir(folder)
-    if not files:
-        raise Skipped("no file system can be mounted here")
-    return os.fdopen(files[0], "r+b")
+    with ours, theirs, tempfile.TemporaryDirectory() as folder:
+        if not Child(0, mounted, folder, theirs).result():
+            raise Skipped("no file system can be mounted here")
+        _, (file,), _, _ = socket.recv_fds(ours, 1, 1)
+    return os.fdopen(file, "r+b")
 
 
-def probe(path, *entries):
-    done = subprocess.run(
-        ["ffprobe", "-v", "error", "-show_entries", *entries, "-of", "json", str(path)], stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE, text=True, timeout=60)
-    assert done.returncode == 0, f"{path} does not open: {done.stderr.strip()}"
-    return json.loads(done.stdout)
-
-
-def packets(path, track):
-    """Beginning and end of each packet of a track, in seconds, and where it lies in the file."""
-    said = probe(path, "packet=pts_time,duration_time", "-select_streams", track)
-    return [(float(one["pts_time"]), float(one["pts_time"]) + float(one.get("duration_time", 0)))
-            for one in said["packets"]]
+def packet_ends(path, track):
+    """The end of each packet of a track, in seconds."""
+    said = probed(path, "-show_entries", "packet=pts_time,duration_time", "-select_streams", track, complains=False)
+    return [float(one["pts_time"]) + float(one.get("duration_time", 0)) for one in said["packets"]]
 
 
 def samples(path):
@@ -75,19 +58,14 @@ def samples(path):
 def record_and_kill(seconds, file, appended):
     """Records for so long, and kills camrecorder. When, in nanoseconds, and how the recording ended."""
     with Daemon() as daemon:
-        app = daemon.app("film")
-        session = app.session(usesAudio=True)
-        session.start()
-        app.wait("DidStartRunning")
+        app, session = daemon.running("film", usesAudio=True)
         stream = session.stream()
         with Microphone(session):
             session.call("StartRecording", "ha{sv}", file, {"metadata": ("a{sv}", {"location": ("s", "iso6709")})})
             app.wait("RecordingStarted")
-            until, number = time.monotonic() + seconds, 0
-            while time.monotonic() < until:
+            for number in until(seconds):
                 stream.release(stream.read())
-                number += 1
-                if number % 5 == 0:
+                if number % 5 == 4:
                     at = time.monotonic_ns()
                     try:
                         session.call("AppendMetadata", "sxas", "location", at, [f"+48.{number:04}+016.3738/"])
@@ -106,18 +84,18 @@ def record_and_kill(seconds, file, appended):
 
 def examined(path, killed, appended):
     """What was lost before the kill, and how far sound and picture end apart, in seconds; None where no frame is in it."""
-    codecs = [one["codec_name"] for one in probe(path, "stream=codec_name")["streams"]]
+    codecs = [one["codec_name"] for one in probed(path, "-show_entries", "stream=codec_name", complains=False)["streams"]]
     assert codecs == ["h264", "aac", "subrip"], codecs
     marks = recorded_marks(path)
     if not marks:
         return None
-    pictures, sound = packets(path, "v:0"), packets(path, "a:0")
+    pictures, sound = packet_ends(path, "v:0"), packet_ends(path, "a:0")
     assert len(marks) == len(pictures), f"of {len(pictures)} pictures {len(marks)} decode"
     last = marks[-1][0]
     read = samples(path)
     due = sum(at < last - LOST_MAX * 1e9 for at in appended)
     assert len(read) >= due and all(len(one["items"]) == 1 for one in read), f"{len(read)} samples, of {due} at least"
-    return (killed - last) / 1e9, abs(pictures[-1][1] - (sound[-1][1] if sound else 0))
+    return (killed - last) / 1e9, abs(pictures[-1] - (sound[-1] if sound else 0))
 
 
 def kills(short, disk_is_full):
@@ -126,7 +104,7 @@ def kills(short, disk_is_full):
     count = (KILLS_SHORT if short else KILLS) // 2
     seed = 13 if short else time.time_ns() % 1_000_000
     moments = random.Random(seed)
-    lost, apart, empty, ends = [], [], 0, {}
+    lost, apart, empty, ends = [], [], 0, collections.Counter()
     for number in range(count):
         stage(f"{number} of {count} kills")
         appended = []
@@ -138,7 +116,7 @@ def kills(short, disk_is_full):
                 if disk_is_full:
                     with open(path, "wb") as copy:
                         shutil.copyfileobj(os.fdopen(os.open(f"/proc/self/fd/{file.fileno()}", os.O_RDONLY), "rb"), copy)
-            ends[finished[3]] = ends.get(finished[3], 0) + 1
+            ends[finished[3]] += 1
             try:
                 said = examined(path, killed, appended)
             except AssertionError as why:
@@ -157,7 +135,7 @@ def kills(short, disk_is_full):
     yield Figure("killed before the first frame", empty)
     yield f"how they ended: {', '.join(f'{why} {times}' for why, times in sorted(ends.items()))}; seed {seed}"
     if disk_is_full:
-        yield Figure("recordings that met the full disk", ends.get("disk-full", 0), least=1)
+        yield Figure("recordings that met the full disk", ends["disk-full"], least=1)
     # What waits for an encoder that gets no processor is lost with it: this says something of the machine, too.
     yield Figure("lost before a kill, at most", round(max(lost, default=0) * 1000), "ms", most=round(LOST_MAX * 1000))
     yield Figure("sound and picture end apart, at most, by a thousandth of a second", round(max(apart, default=0) * 1000),
@@ -165,13 +143,13 @@ def kills(short, disk_is_full):
 
 
 @row("recordings-killed", "a recording with sound and metadata whose recorder core is killed opens, lacks at most a second, and "
-     "sound and picture end within 100 ms", f"{KILLS // 2} kills at random moments ({KILLS_SHORT // 2} in the short form)")
+     "sound and picture end within 100 ms", f"{KILLS // 2} kills at random moments ({KILLS_SHORT // 2} in the short form)", True, False)
 def recordings_killed(short):
     yield from kills(short, disk_is_full=False)
 
 
 @row("recordings-killed-disk-full", "the same where the disk gets full", f"{KILLS // 2} kills of recordings on a file system of "
-     f"{SMALL_DISK / 1e3:.0f} kB ({KILLS_SHORT // 2} in the short form)")
+     f"{SMALL_DISK / 1e3:.0f} kB ({KILLS_SHORT // 2} in the short form)", True, False)
 def recordings_killed_disk_full(short):
     yield from kills(short, disk_is_full=True)
 
@@ -191,54 +169,41 @@ NOT_KNOWN = (1 << 64) - 1
 
 def processor_ticks(processes):
     """What they have taken so far; those that have ended, nothing."""
-    taken = 0
-    for process in processes:
-        try:
-            taken += sum(map(int, pathlib.Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[11:13]))
-        except OSError:
-            pass
-    return taken
+    return sum(int(ticks) for process in processes for ticks in stat_of(process)[1][11:13])
 
 
-@row("long-completions", "completing a lost recording ends at its deadline, and past it the file stays as it is",
-     f"a recording that its client makes one cluster of {CLUSTER >> 20} MiB with a hundred million elements, before its recorder core is "
-     "killed")
-def long_completions(short):
-    with broker() as daemon:
-        app = daemon.app("film")
-        session = app.session()
-        session.start()
-        app.wait("DidStartRunning")
-        stream = session.stream()
-        path = daemon.directory / "long.mkv"
-        recording = session.record(path)
-        app.wait("RecordingStarted")
-        for _ in range(10):
-            stream.release(stream.read())
-        whole = path.read_bytes()
-        begin = whole.index(b"\x1f\x43\xb6\x75", 0, HEADER_MAX)
-        # Its time, and a frame at it.
-        body = b"\xe7\x81\x00\xa3\x85\x81\x00\x00\x80\x07"
-        body += ELEMENT * ((CLUSTER - len(body)) // len(ELEMENT))
-        crafted = whole[:begin] + b"\x1f\x43\xb6\x75" + (1 << 56 | len(body)).to_bytes(8, "big") + body
-        (recorder,) = daemon.recorders()
-        process = os.pidfd_open(recorder)
-        # It writes no more, and the file is still its own; after two seconds camarbd would kill it.
-        signal.pidfd_send_signal(process, signal.SIGSTOP)
-        path.write_bytes(crafted)
-        killed = time.monotonic()
-        signal.pidfd_send_signal(process, signal.SIGKILL)
-        os.close(process)
-        ended = app.wait("RecordingFinished", lambda said: said[2] == recording)
-        took = time.monotonic() - killed
-        completing = daemon.recorders()
-        ticks = processor_ticks(completing)
-        time.sleep(AFTER_SHORT)
-        ticks = max(0, processor_ticks(completing) - ticks)
-        time.sleep(0 if short else AFTER - AFTER_SHORT)
-        yield Figure("its end is told after", took, "s", most=COMPLETED_MAX)
-        yield Figure("words on how many frames it has, which nobody knows", int(ended[4] != NOT_KNOWN), most=0)
-        yield Figure("processor time that is spent on it after that, a second", round(ticks / AFTER_SHORT, 1), "ticks", most=TICKS_MAX)
-        after = path.read_bytes()
-        yield Figure("bytes of the file that are others since", sum(a != b for a, b in zip(crafted[:HEADER_MAX], after))
-                     + abs(len(crafted) - len(after)), most=0)
+@attack("long-completions", "completing a lost recording ends at its deadline, and past it the file stays as it is",
+        f"a recording that its client makes one cluster of {CLUSTER >> 20} MiB with a hundred million elements, before its recorder core "
+        "is killed", AFTER_SHORT, AFTER)
+def long_completions(daemon, seconds):
+    app, session = daemon.running("film")
+    stream = session.stream()
+    path = daemon.directory / "long.mkv"
+    recording = session.records(path)
+    for _ in range(10):
+        stream.release(stream.read())
+    whole = path.read_bytes()
+    begin = whole.index(b"\x1f\x43\xb6\x75", 0, HEADER_MAX)
+    # Its time, and a frame at it.
+    body = b"\xe7\x81\x00\xa3\x85\x81\x00\x00\x80\x07"
+    body += ELEMENT * ((CLUSTER - len(body)) // len(ELEMENT))
+    crafted = whole[:begin] + b"\x1f\x43\xb6\x75" + (1 << 56 | len(body)).to_bytes(8, "big") + body
+    (recorder,) = daemon.recorders()
+    # It writes no more, and the file is still its own; after two seconds camarbd would kill it.
+    os.kill(recorder, signal.SIGSTOP)
+    path.write_bytes(crafted)
+    killed = time.monotonic()
+    os.kill(recorder, signal.SIGKILL)
+    ended = app.wait("RecordingFinished", lambda said: said[2] == recording)
+    took = time.monotonic() - killed
+    completing = daemon.recorders()
+    ticks = processor_ticks(completing)
+    time.sleep(AFTER_SHORT)
+    ticks = max(0, processor_ticks(completing) - ticks)
+    time.sleep(seconds - AFTER_SHORT)
+    yield Figure("its end is told after", took, "s", most=COMPLETED_MAX)
+    yield Figure("words on how many frames it has, which nobody knows", int(ended[4] != NOT_KNOWN), most=0)
+    yield Figure("processor time that is spent on it after that, a second", round(ticks / AFTER_SHORT, 1), "ticks", most=TICKS_MAX)
+    after = path.read_bytes()
+    yield Figure("bytes of the file that are others since", sum(a != b for a, b in zip(crafted[:HEADER_MAX], after))
+                 + abs(len(crafted) - len(after)), most=0)

@@ -1,13 +1,13 @@
 """A broker that is killed again and again, in the middle of everything, and what of it is noticed."""
-import json, os, random, signal, socket, subprocess, threading, time
+import contextlib, json, os, random, signal, socket, threading, time
 
 from jeepney import new_method_return
 
-from camclient import PROGRAM
-from harness import BROKER, CAMERA, App, Refused, die_with_parent, played, recorded_marks, wait_until
-from liar import Descriptor, Liar, die_with
+from camclient import Running
+from harness import BROKER, CAMERA, App, Refused, played, recorded_marks, spawn, wait_until
+from liar import Descriptor, Liar
 from restart import Brokers
-from rows import ATTACKER, Figure, percentile, row
+from rows import ATTACKER, Child, Figure, percentile, row
 from service import writers
 
 # Kills of which one recording is: more, and a gap could not be told from the next.
@@ -17,18 +17,12 @@ ONE_IN_A_HANDOVER = 4
 SEED = 9
 
 
-class Seated:
+class Seated(Running):
     """A camclient that runs, and what it was told, in the order in which it was."""
 
     def __init__(self, brokers, app, camera):
-        self.app, self.camera = app, camera
-        self.process = subprocess.Popen(
-            [PROGRAM, "run", "--app", app, "--camera", camera, "--json", "--set", "frameRate=10", "--address",
-             brokers.address],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, bufsize=1,
-            preexec_fn=die_with_parent)
-        self.lines = []
-        self.changed = threading.Condition()
+        super().__init__(brokers, "run", "--app", app, "--camera", camera, "--json", "--set", "frameRate=10")
+        self.app, self.changed = app, threading.Condition()
         self.thread = threading.Thread(target=self.read, daemon=True)
         self.thread.start()
 
@@ -38,19 +32,13 @@ class Seated:
                 self.lines.append(json.loads(line))
                 self.changed.notify_all()
 
-    def type(self, command):
-        self.process.stdin.write(command + "\n")
-        self.process.stdin.flush()
-
     def wait(self, since, patience=30.0, **values):
         """The first line after `since` that has these values."""
-        def found():
-            return next((line for line in self.lines[since:]
-                         if all(line.get(key) == value for key, value in values.items())), None)
         with self.changed:
-            if not self.changed.wait_for(lambda: found() is not None, patience):
-                raise AssertionError(f"{self.app} waited for {values}; what came: {self.lines[since:][-12:]}")
-            return found()
+            found = self.changed.wait_for(
+                lambda: next((line for line in self.lines[since:] if values.items() <= line.items()), None), patience)
+            assert found, f"{self.app} waited for {values}; what came: {self.lines[since:][-12:]}"
+            return found
 
     def do(self, command, **values):
         since = len(self.lines)
@@ -62,25 +50,23 @@ class Seated:
         """What it was told last: running, interrupted, or stopped."""
         state = "stopped"
         for line in list(self.lines):
-            event = line.get("event")
-            if event == "DidStartRunning":
-                state = "running"
-            elif event == "WasInterrupted":
-                state = "interrupted"
-            elif event == "SessionStopped" or (event == "InterruptionEnded" and not line["willResume"]):
-                state = "stopped"
-            elif event == "DidStopRunning" and state == "running":
-                state = "stopped"
+            match line.get("event"):
+                case "DidStartRunning":
+                    state = "running"
+                case "WasInterrupted":
+                    state = "interrupted"
+                case "InterruptionEnded" if line["willResume"]:
+                    pass
+                case "SessionStopped" | "InterruptionEnded":
+                    state = "stopped"
+                case "DidStopRunning" if state == "running":
+                    state = "stopped"
         return state
 
     def end(self):
-        if self.process.poll() is None:
-            self.process.kill()
+        self.process.kill()
         self.process.wait()
         self.thread.join(timeout=10)
-        self.process.stdin.close()
-        self.process.stdout.close()
-        self.process.stderr.close()
 
 
 class Story:
@@ -195,11 +181,11 @@ class Story:
 
 
 @row("killed-brokers", "a broker that is killed interrupts nobody, and no recording loses a frame",
-     "500 kills (8 in the short form) at random moments of a busy run: a recording on one camera, handovers on the other")
-def killed_brokers(short):
+     "500 kills (8 in the short form) at random moments of a busy run: a recording on one camera, handovers on the other", 8, 500)
+def killed_brokers(kills):
     with Brokers(cameras=("front=simulated:iphone5-back", "back=simulated:iphone5-back"), patience=1) as brokers:
         story = Story(brokers)
-        for _ in range(8 if short else 500):
+        for _ in range(kills):
             story.kill()
         story.end()
         yield Figure("kills outside a handover", story.outside, least=1)
@@ -240,19 +226,7 @@ def of_itself():
 
 
 def of_another_user():
-    parent = os.getpid()
-    reading, writing = os.pipe()
-    process = os.fork()
-    if process == 0:
-        os.setresuid(ATTACKER, ATTACKER, ATTACKER)
-        die_with(parent)
-        os.close(writing)
-        signal.pause()
-    os.close(writing)
-    # Its end: it is that user's from here on.
-    os.read(reading, 1)
-    os.close(reading)
-    return os.pidfd_open(process)
+    return os.pidfd_open(spawn("sleep", "60", user=ATTACKER).pid)
 
 
 # What it says, and whether it is a process that may be killed for it.
@@ -267,38 +241,28 @@ FORGERIES = {
 }
 
 
-def forge(path, survey):
-    """In a process of its own; returns its id."""
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(str(path))
-    listener.listen(4)
-    parent = os.getpid()
-    process = os.fork()
-    if process == 0:
-        try:
-            die_with(parent)
-            signal.alarm(60)
-            connection, _ = listener.accept()
-            Forger(connection, survey).serve()
-        except (OSError, SystemExit):
-            # It does not go because nobody listens any more.
-            signal.pause()
-        finally:
-            os._exit(0)
-    listener.close()
-    return process
+def forge(listener, survey):
+    signal.alarm(60)
+    connection, _ = listener.accept()
+    with contextlib.suppress(OSError, SystemExit):
+        Forger(connection, survey).serve()
+    # It does not go because nobody listens any more.
+    signal.pause()
 
 
 @row("forged-survivors", "a recorder core that outlived its broker goes on with what the store has, and with nothing else",
      f"{len(FORGERIES)} answers to the next broker's survey that are not what the store says")
-def forged_survivors(short):
+def forged_survivors():
     taken, slowest, killed, killable = 0, 0.0, 0, 0
     for what, (survey, may_be_killed) in FORGERIES.items():
         with Brokers(patience=1) as brokers:
             brokers.kill()
             (brokers.folder / "holders").write_text(
                 f"0\t{CAMERA}\tkept\t{GRANT}\t1\t-\t{LISTENER}\t{SECRET}\tsimulated\tphotos\n")
-            forger = forge(brokers.folder / LISTENER, survey)
+            with socket.socket(socket.AF_UNIX) as listener:
+                listener.bind(str(brokers.folder / LISTENER))
+                listener.listen(4)
+                forger = Child(0, forge, listener, survey)
             brokers.start()
             begun = time.monotonic()
             app = App(brokers.address, "photos")
@@ -313,11 +277,9 @@ def forged_survivors(short):
             slowest = max(slowest, time.monotonic() - begun)
             app.close()
             brokers.kill()
-            done, status = os.waitpid(forger, os.WNOHANG)
-            if not done:
-                os.kill(forger, signal.SIGKILL)
-                os.waitpid(forger, 0)
-            killed += done and os.WIFSIGNALED(status) and may_be_killed
+            done = forger.is_over()
+            forger.end()
+            killed += done and os.WIFSIGNALED(forger.status) and may_be_killed
             killable += may_be_killed
     yield Figure("secrets that counted", taken, most=0)
     yield Figure("forgers whose own process was named and which were killed", killed, least=killable)

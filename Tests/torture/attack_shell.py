@@ -1,9 +1,9 @@
 """A program of the user's own that passes for the user's shell, or for the user."""
-import os, pathlib, select, tempfile, time
+import os, pathlib, time
 
 import ask, groups
-from harness import BROKER, ROOT, SHELL, App, Refused, wait_until
-from rows import NEIGHBOUR, Child, Figure, beside, broker, neighbour, row
+from harness import BROKER, ROOT, SHELL, App, Daemon, Refused, wait_until
+from rows import NEIGHBOUR, Child, Figure, beside, marks, neighbour, row, timed
 
 USER = 1002
 MANAGER = f"/user.slice/user-{USER}.slice/user@{USER}.service"
@@ -25,30 +25,24 @@ def squats(address, marks, group):
         groups.wait_for(group)
     app = App(address)
     first = refusal(app, "Attach", "s", "shell")
-    placed = refusal(app, "PlaceApp", "ssb", "zoom", "background", False)
+    refusal(app, "PlaceApp", "ssb", "zoom", "background", False)
     (pathlib.Path(marks) / f"squats-{os.getpid()}").touch()
     wait_until("the shell to speak", (pathlib.Path(marks) / "speaks").exists, patience=60)
     later = [refusal(app, "Attach", "s", "shell"), refusal(app, "PlaceApp", "ssb", "zoom", "background", False),
              refusal(app, "RaiseSensitiveContent", "s", "zoom"), refusal(app, "TakeMicrophone", "s", "mal")]
     app.poll(0.2)
-    displaced = [body for _, member, body in app.signals if member == "Displaced"]
-    app.close()
-    return [first, placed, later, displaced]
+    return [first, later, app.heard("Displaced")]
 
 
 def speaks(address, marks):
     """The real one: how long it took to be the shell, in milliseconds, and who is then, by status."""
     groups.wait_for(SHELL_UNIT)
     app = App(address)
-    begun = time.monotonic()
-    said = refusal(app, "Attach", "s", "shell")
-    taken = (time.monotonic() - begun) * 1000
+    said, taken = timed(lambda: refusal(app, "Attach", "s", "shell"))
     said += refusal(app, "PlaceApp", "ssb", "zoom", "fullscreen", True)
     (pathlib.Path(marks) / "speaks").touch()
     wait_until("it to be over", (pathlib.Path(marks) / "over").exists, patience=60)
-    status = app.call(BROKER, "GetStatus")[0]["speakers"][1]
-    app.close()
-    return [said, taken, [[one["role"][1], one["unit"][1], one["process"][1]] for one in status]]
+    return [said, taken, [[one["role"][1], one["unit"][1], one["process"][1]] for one in app.status()["speakers"]]]
 
 
 def zooms(address, marks):
@@ -62,95 +56,83 @@ def zooms(address, marks):
         (own,) = [one for one in app.call(BROKER, "GetStatus")[2] if session.path.endswith(f"/{one['session'][1]}")]
         places.add((own["presence"][1], own["focused"][1]))
         time.sleep(0.01)
-    app.close()
     return sorted(places)
 
 
 @row("second-shell", "one process is a user's shell: the first to come keeps the role from others, but never from the unit that the "
      "policy names", "two programs of the same user that are the shell first, or want to be, one of them in an app's unit")
-def second_shell(short):
-    with groups.made(SHELL_UNIT, APP_UNIT), tempfile.TemporaryDirectory() as folder:
-        policy = pathlib.Path(folder, "policy.toml")
-        policy.write_text(f'name = "one shell"\ninclude = ["{ROOT}/policies/desktop.toml"]\n'
-                          '[shell]\nunit = "torture-shell.service"\n')
-        with broker(policy=str(policy)) as daemon:
-            marks = daemon.directory / "marks"
-            marks.mkdir()
-            marks.chmod(0o777)
+def second_shell():
+    policy = f'name = "one shell"\ninclude = ["{ROOT}/policies/desktop.toml"]\n[shell]\nunit = "torture-shell.service"\n'
+    with groups.made(SHELL_UNIT, APP_UNIT), Daemon(policy) as daemon:
+        folder = marks(daemon)
 
-            def child(function, group=None, *arguments):
-                begun = Child(USER, function, daemon.address, str(marks), *arguments)
-                if group:
-                    groups.put(begun.pid, group)
-                return begun
+        def child(function, group=None, *arguments):
+            begun = Child(USER, function, daemon.address, str(folder), *arguments)
+            if group:
+                groups.put(begun.pid, group)
+            return begun
 
-            with neighbour(daemon, 3, user=NEIGHBOUR) as calling, child(zooms) as app:
-                wait_until("the app", (marks / "zooms").exists)
-                with child(squats, None, None) as first:
-                    wait_until("the first", (marks / f"squats-{first.pid}").exists)
-                    with child(squats, None, None) as second, child(squats, APP_UNIT, APP_UNIT) as sandboxed:
-                        for one in (second, sandboxed):
-                            wait_until("another", (marks / f"squats-{one.pid}").exists)
-                        with child(speaks, SHELL_UNIT) as shell:
-                            answers = [one.result() for one in (first, second, sandboxed)]
-                            (marks / "over").touch()
-                            said, taken, speakers = shell.result()
-                            shell_process = shell.pid
-                places = app.result()
-                calls = calling.result()
-            (was, _, _, told), (beat, _, _, _), (shut, _, _, _) = answers
-            yield Figure("the first to come was the shell while nobody else was", int(was == ""), "of 1", least=1)
-            yield Figure("a second one was told who is", int(f"Process {first.pid} " in beat), "of 1", least=1)
-            yield Figure("one in an app's unit was refused", int("sandbox" in shut), "of 1", least=1)
-            yield Figure("the real shell spoke after", taken, "ms", most=1000)
-            yield f"it was answered: {said or 'nothing'}"
-            yield Figure("status has it as the shell",
-                         int(["shell", "torture-shell.service", shell_process] in speakers), "of 1", least=1)
-            yield Figure("the first heard that it is the shell no more",
-                         sum(str(shell_process) in body[1] for body in told), "of 1", least=1)
-            later = [answer for one in answers for answer in one[2]]
-            yield Figure("of what the others said after that, refused", sum(map(bool, later)), f"of {len(later)}",
-                         least=len(later))
-            yield Figure("the app was where the shell put it and nowhere else",
-                         int(places == [["fullscreen", True]]), "of 1", least=1)
-            yield from beside(daemon, calls)
+        with neighbour(daemon, 3, user=NEIGHBOUR) as calling, child(zooms) as app:
+            wait_until("the app", (folder / "zooms").exists)
+            with child(squats, None, None) as first:
+                wait_until("the first", (folder / f"squats-{first.pid}").exists)
+                with child(squats, None, None) as second, child(squats, APP_UNIT, APP_UNIT) as sandboxed:
+                    for one in (second, sandboxed):
+                        wait_until("another", (folder / f"squats-{one.pid}").exists)
+                    with child(speaks, SHELL_UNIT) as shell:
+                        answers = [one.result() for one in (first, second, sandboxed)]
+                        (folder / "over").touch()
+                        said, taken, speakers = shell.result()
+                        shell_process = shell.pid
+            places = app.result()
+            calls = calling.result()
+        (was, _, told), (beat, _, _), (shut, _, _) = answers
+        yield Figure("the first to come was the shell while nobody else was", int(was == ""), "of 1", least=1)
+        yield Figure("a second one was told who is", int(f"Process {first.pid} " in beat), "of 1", least=1)
+        yield Figure("one in an app's unit was refused", int("sandbox" in shut), "of 1", least=1)
+        yield Figure("the real shell spoke after", taken, "ms", most=1000)
+        yield f"it was answered: {said or 'nothing'}"
+        yield Figure("status has it as the shell",
+                     int(["shell", "torture-shell.service", shell_process] in speakers), "of 1", least=1)
+        yield Figure("the first heard that it is the shell no more",
+                     sum(str(shell_process) in body[1] for body in told), "of 1", least=1)
+        later = [answer for one in answers for answer in one[1]]
+        yield Figure("of what the others said after that, refused", sum(map(bool, later)), f"of {len(later)}",
+                     least=len(later))
+        yield Figure("the app was where the shell put it and nowhere else",
+                     int(places == [["fullscreen", True]]), "of 1", least=1)
+        yield from beside(daemon, calls)
 
 
 def allows_itself(address, times):
     """Answers for itself, and takes it back: its process, its program, and how often it was let in."""
     app = App(address, "spy")
     session = app.session()
-    ran = 0
     for _ in range(times):
         app.call(SHELL, "SetAnswer", "sbs", "spy", True, "allow")
-        session.start()
-        app.wait("DidStartRunning")
-        ran += 1
-        session.call("StopRunning")
+        session.runs().call("StopRunning")
         app.call(SHELL, "SetAnswer", "sbs", "spy", True, "")
-    app.close()
-    return [os.getpid(), os.readlink("/proc/self/exe"), ran]
+    return [os.getpid(), os.readlink("/proc/self/exe"), times]
 
 
 @row("answers-for-itself", "where the policy asks, a program of the user's that answers for itself is shown to whoever speaks for the "
      "user, each time, with its process and program, and to no other user",
-     "a program that allows itself and takes it back, 300 times (10 in the short form)")
-def answers_for_itself(short):
-    times = 10 if short else 300
+     "a program that allows itself and takes it back, 300 times (10 in the short form)", 10, 300)
+def answers_for_itself(times):
     with ask.broker() as daemon:
         agent, other = ask.asked(daemon, ask.ALICE), ask.asked(daemon, ask.BOB)
         with neighbour(daemon, 3, user=NEIGHBOUR) as calling, Child(ask.ALICE, allows_itself, daemon.address, times) as attack:
-            while not select.select([attack.process], [], [], 0)[0]:
+            while not attack.is_over():
                 # Whoever does not read is disconnected in the end.
                 agent.poll(0.05)
             process, program, ran = attack.result()
             calls = calling.result()
         for one in (agent, other):
             one.poll(0.5)
-        told = [body for _, member, body in agent.signals if member == "AnswerChanged"]
+        told = agent.heard("AnswerChanged")
         named = [body for body in told if body[:2] == ("spy", True) and body[4:] == (process, program)]
         yield Figure("times it answered for itself and had the camera", ran, least=times)
         yield Figure("of its words, those that were told", len(told), f"of {2 * times}", least=2 * times)
         yield Figure("with its process and program", len(named), f"of {2 * times}", least=2 * times)
-        yield Figure("told to another user", sum(member == "AnswerChanged" for _, member, _ in other.signals), most=0)
+        yield Figure("told to another user", len(other.heard("AnswerChanged")), most=0)
         yield from beside(daemon, calls)

@@ -1,10 +1,10 @@
 """Everything ordinary, for long: what comes goes again, and neither camarbd nor its recorder cores grow by it."""
-import contextlib, itertools, os, pathlib, select, signal, statistics, tempfile, time
+import collections, contextlib, os, pathlib, select, statistics, tempfile, time
 
 from jeepney import DBusAddress
 
-from harness import BROKER, ROOT, SHELL, App, Refused
-from rows import Child, Figure, beside, broker, descriptors, memory, neighbour, row, stage
+from harness import BROKER, ROOT, SHELL, App, Daemon, Refused
+from rows import Child, Figure, beside, descriptors, frames_of, memory, neighbour, row, stage, until
 
 # The user that films and drops in, and the one that only drops in.
 FILMING, VISITING = 1002, 1003
@@ -32,18 +32,12 @@ DESCRIPTORS_A_MINUTE, CORES_DESCRIPTORS_A_MINUTE = 0.2, 1.0
 SHORT_GROWTH_KIB, SHORT_DESCRIPTORS = 2048, 12
 
 
-def until(seconds):
-    """Counts, from 0, until so much time is over."""
-    end = time.monotonic() + seconds
-    return itertools.takewhile(lambda _: time.monotonic() < end, itertools.count())
-
-
 def films(address, seconds, name, camera):
     """An app that always wants to run: it looks on, and takes photos and recordings whenever it may. What it had."""
     app = App(address, name)
     session = app.session(camera)
     session.start()
-    done = {"photos": 0, "recordings": 0, "interruptions": 0, "refusals": 0}
+    done = collections.Counter()
     with tempfile.TemporaryDirectory() as folder:
         for number in until(seconds):
             app.poll(0.05)
@@ -51,17 +45,12 @@ def films(address, seconds, name, camera):
             app.seen, app.passed = 0, []
             try:
                 if number % 2:
-                    with open(os.path.join(folder, "photo"), "w+b") as file:
-                        session.call("CapturePhoto", "ha{sv}", file, {})
-                    done["photos"] += app.wait("PhotoCaptured")[6] == ""
+                    done["photos"] += session.photo(os.path.join(folder, "photo"))[6] == ""
                 else:
                     with contextlib.closing(session.stream()) as stream:
                         session.record(os.path.join(folder, "film.mkv"))
-                        for _ in range(10):
-                            frame = stream.read()
-                            if frame is None:
-                                break
-                            stream.release(frame)
+                        for _ in zip(range(10), frames_of(stream)):
+                            pass
                         close(stream)
                     with contextlib.suppress(Refused):  # It may have been cut.
                         session.call("StopRecording")
@@ -70,7 +59,6 @@ def films(address, seconds, name, camera):
                 done["refusals"] += 1
                 app.poll(0.2)
             done["interruptions"] += app.names().count("WasInterrupted")
-    app.close()
     return done
 
 
@@ -85,7 +73,7 @@ def close(stream):
 def visits(address, seconds, name):
     """Connects, asks to run, looks at a frame if it may, and goes: in turn properly and by closing its connection, and now and
     then with a second session. What it had."""
-    done = {"visits": 0, "runs": 0, "waits": 0, "frames": 0, "refusals": 0}
+    done = collections.Counter()
     for number in until(seconds):
         app = App(address, f"{name}{number % 7}")
         sharing = {"sharingMode": "sharedReadOnly"} if number % 3 == 0 else {}
@@ -119,7 +107,7 @@ def visits(address, seconds, name):
 
 def asks(address, seconds):
     """Status, metrics, explanations and plans, on a connection after the other, one of which watches. What it was told."""
-    done = {"answers": 0, "refusals": 0, "decisions": 0}
+    done = collections.Counter()
     for number in until(seconds):
         app = App(address, "looker")
         app.call(BROKER, "Watch", "b", number % 2 == 0)
@@ -132,14 +120,14 @@ def asks(address, seconds):
                 done["refusals"] += 1
         app.call(DBusAddress("/org/camarb", "org.camarb", "org.freedesktop.DBus.ObjectManager"), "GetManagedObjects")
         app.poll(0.1)
-        done["decisions"] += sum(member == "Decided" for _, member, _ in app.signals)
+        done["decisions"] += len(app.heard("Decided"))
         app.close()
     return done
 
 
 def shows(address, seconds):
     """A shell: the focus goes from app to app, and now and then a camera is covered, or everything sleeps for a moment."""
-    done = {"facts": 0, "shells": 0}
+    done = collections.Counter()
     apps = []
     for number in range(7):
         apps += [f"film0@{FILMING}", f"visit{number}@{FILMING}", f"film1@{FILMING}", f"visit{number}@{VISITING}"]
@@ -148,7 +136,7 @@ def shows(address, seconds):
         shell.call(SHELL, "Attach", "s", "shell")
         done["shells"] += 1
         for number in until(min(10.0, seconds)):
-            shell.call(SHELL, "PlaceApp", "ssb", apps[number % len(apps)], ("fullscreen", "split")[number % 2], True)
+            shell.place(apps[number % len(apps)], ("fullscreen", "split")[number % 2], True)
             if number % 20 == 19:
                 for member, *body in (("SetPrivacy", "sb", "front"), ("SetSleep", "b")):
                     shell.call(SHELL, member, *body, True)
@@ -171,50 +159,30 @@ def recorders(daemon):
     return own, count
 
 
-class Course:
-    """A number over time, in windows, each of which counts with its median: one sample sees what lives for a moment, too."""
-
-    def __init__(self, samples):
-        """`samples` are pairs of seconds and value."""
-        begun, ended = samples[0][0], samples[-1][0]
-        width = (ended - begun) / WINDOWS
-        inside = [[value for at, value in samples if begun + number * width <= at <= begun + (number + 1) * width]
-                  for number in range(WINDOWS)]
-        self.minutes = [(number + 0.5) * width / 60 for number in range(WINDOWS)]
-        self.values = [statistics.median(values) for values in inside]
-
-    @property
-    def slope(self):
-        """A minute, by least squares."""
-        return statistics.linear_regression(self.minutes, self.values).slope
-
-    @property
-    def growth(self):
-        return self.values[-1] - self.values[0]
-
-    def figures(self, what, unit, short, growth, slope):
-        yield f"{what}, in windows: {', '.join(f'{value:,.0f}' for value in self.values)} {unit}".rstrip()
-        if short:
-            yield Figure(f"{what}, growth", self.growth, unit, most=growth)
-        else:
-            yield Figure(f"{what}, slope", self.slope, f"{unit} a minute".strip(), most=slope)
+def course(what, unit, samples, short, growth, slope):
+    """The figures of a number over time, by pairs of seconds and value, in windows. Each counts with its median: one sample sees what
+    lives for a moment, too."""
+    begun, ended = samples[0][0], samples[-1][0]
+    width = (ended - begun) / WINDOWS
+    values = [statistics.median([value for at, value in samples if begun + number * width <= at <= begun + (number + 1) * width])
+              for number in range(WINDOWS)]
+    yield f"{what}, in windows: {', '.join(f'{value:,.0f}' for value in values)} {unit}".rstrip()
+    if short:
+        yield Figure(f"{what}, growth", values[-1] - values[0], unit, most=growth)
+    else:
+        # A minute, by least squares.
+        minutes = [(number + 0.5) * width / 60 for number in range(WINDOWS)]
+        yield Figure(f"{what}, slope", statistics.linear_regression(minutes, values).slope, f"{unit} a minute".strip(), most=slope)
 
 
 @row("soak", "what comes goes again: memory and descriptors stay what they were, however long it goes on",
      f"{LONG / 60:.0f} minutes ({SHORT:.0f} s) of sessions, streams, photos, recordings, handovers, reloads, watchers, status, "
-     f"plans and metrics, the first {LONG_WARM / 60:.0f} minutes ({SHORT_WARM:.0f} s) not measured")
+     f"plans and metrics, the first {LONG_WARM / 60:.0f} minutes ({SHORT_WARM:.0f} s) not measured", True, False)
 def soak(short):
     seconds, warm = (SHORT, SHORT_WARM) if short else (LONG, LONG_WARM)
     with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="camarb-soak."))
-        policy = pathlib.Path(folder, "policy.toml")
-
-        def choose(number):
-            policy.write_text(f'name = "soak"\ninclude = ["{ROOT}/policies/{POLICIES[number % len(POLICIES)]}.toml"]\n')
-
-        choose(0)
-        daemon = stack.enter_context(broker(policy=str(policy), cameras=CAMERAS, users=(FILMING, VISITING),
-                                            decides_aloud=False))
+        policies = [f'name = "soak"\ninclude = ["{ROOT}/policies/{name}.toml"]\n' for name in POLICIES]
+        daemon = stack.enter_context(Daemon(policies[0], cameras=CAMERAS, users=(FILMING, VISITING), decides_aloud=False))
         idle = neighbour(daemon, 2).result()
         children = [stack.enter_context(Child(user, function, daemon.address, seconds, *arguments))
                     for user, function, *arguments in (
@@ -231,23 +199,21 @@ def soak(short):
             if calls is None and at > seconds - 12:
                 calls = neighbour(daemon, 8)
             if number % 8 == 7:
-                choose(number // 8)
-                daemon.process.send_signal(signal.SIGHUP)
+                daemon.reload(policies[number // 8 % len(policies)])
             cores.update(daemon.recorders())
             if at > warm:
                 samples.append((at, memory(daemon) * 1024, descriptors(daemon), *recorders(daemon)))
-        done = {}
+        done = collections.Counter()
         for child in children:
-            for what, count in child.result().items():
-                done[what] = done.get(what, 0) + count
+            done.update(child.result())
         yield "what came and went: " + ", ".join(f"{count:,} {what}" for what, count in done.items())
         for what, least in (("visits", 10), ("runs", 3), ("photos", 3), ("recordings", 3), ("interruptions", 2)):
             yield Figure(what, done[what], least=least * (1 if short else 30))
-        memories, numbers, own, theirs = (
-            Course([(sample[0], sample[at]) for sample in samples]) for at in range(1, 5))
-        yield from memories.figures("camarbd's memory", "KiB", short, SHORT_GROWTH_KIB, GROWTH_KIB_A_MINUTE)
-        yield from numbers.figures("camarbd's descriptors", "", short, SHORT_DESCRIPTORS, DESCRIPTORS_A_MINUTE)
-        yield from own.figures("the recorder cores' own memory", "KiB", short, None, CORES_GROWTH_KIB_A_MINUTE)
-        yield from theirs.figures("the recorder cores' descriptors", "", short, None, CORES_DESCRIPTORS_A_MINUTE)
+        for at, (what, unit, *most) in enumerate((
+                ("camarbd's memory", "KiB", SHORT_GROWTH_KIB, GROWTH_KIB_A_MINUTE),
+                ("camarbd's descriptors", "", SHORT_DESCRIPTORS, DESCRIPTORS_A_MINUTE),
+                ("the recorder cores' own memory", "KiB", None, CORES_GROWTH_KIB_A_MINUTE),
+                ("the recorder cores' descriptors", "", None, CORES_DESCRIPTORS_A_MINUTE)), 1):
+            yield from course(what, unit, [(sample[0], sample[at]) for sample in samples], short, *most)
         yield Figure("recorder cores that there were", len(cores))
         yield from beside(daemon, calls.result(), idle)

@@ -1,11 +1,44 @@
 """Many connections that never stop talking, and what somebody else's call waits for."""
-import contextlib, json, time
+import collections, contextlib, json, select, time
 
 from jeepney import new_method_call
 
-from flooding import answers, flood
 from harness import BROKER, App
-from rows import ATTACKER, IDS, Bystanders, Child, Figure, beside, broker, neighbour, percentile, row
+from rows import ATTACKER, IDS, Bystanders, Child, Figure, attack, beside, meanwhile, neighbour, percentile, timed, until
+from wire import answers, call, several
+
+
+def flood(path, connections, seconds, member, *arguments):
+    """Calls over many connections as fast as the broker reads, answers thrown away: how many bytes of answers came, and
+    how many connections there were."""
+    batch = call(member, *arguments) * 16
+    peers = {peer.fileno(): (peer, bytearray()) for peer in several(path, connections)}
+    opened, answered = len(peers), 0
+    poll = select.poll()
+    for number, (peer, _) in peers.items():
+        peer.setblocking(False)
+        poll.register(number, select.POLLIN | select.POLLOUT)
+    for _ in until(seconds):
+        for number, events in poll.poll(100):
+            peer, unsent = peers[number]
+            try:
+                if events & select.POLLIN:
+                    part = peer.recv(1 << 16)
+                    if not part:
+                        raise ConnectionResetError
+                    answered += len(part)
+                if events & select.POLLOUT:
+                    if not unsent:
+                        unsent += batch
+                    del unsent[:peer.send(unsent)]
+            except BlockingIOError:
+                continue
+            except OSError:
+                poll.unregister(number)
+                peers.pop(number)[0].close()
+        if not peers:
+            break
+    return [answered, opened]
 
 
 def flooded(daemon, users, seconds, connections, member, *arguments):
@@ -18,51 +51,44 @@ def flooded(daemon, users, seconds, connections, member, *arguments):
         time.sleep(0.5)  # Into the flood: what comes before is not what is measured.
         calls = neighbour(daemon, seconds - 1).result(patience=seconds + 60)
         results = [child.result(patience=seconds + 60) for child in floods]
-    yield Figure("connections that flooded", sum(opened for _, opened, _ in results), least=64)
-    yield Figure("answers that they got", sum(bytes for bytes, _, _ in results) >> 10, "KiB", least=1)
+    yield Figure("connections that flooded", sum(opened for _, opened in results), least=64)
+    yield Figure("answers that they got", sum(bytes for bytes, _ in results) >> 10, "KiB", least=1)
     yield bystanders.disconnected()
     yield Figure("calls of the neighbour", len(calls), least=10)
     yield Figure("p50 of its call", percentile(calls, 0.5), "ms")
     yield from beside(daemon, calls, idle)
 
 
-@row("flood-one-user", "a user who never stops calling makes nobody else wait",
-     "eight flooders of one user with its 64 connections, for 60 s (5 s in the short form)")
-def one_user(short):
-    with broker() as daemon:
-        # Each process has eight of them: together they are the user's 64.
-        yield from flooded(daemon, [ATTACKER] * 8, 5 if short else 60, 8, "Watch", "b", False)
+@attack("flood-one-user", "a user who never stops calling makes nobody else wait",
+        "eight flooders of one user with its 64 connections, for 60 s (5 s in the short form)", 5, 60)
+def one_user(daemon, seconds):
+    # Each process has eight of them: together they are the user's 64.
+    yield from flooded(daemon, [ATTACKER] * 8, seconds, 8, "Watch", "b", False)
 
 
-@row("flood-eight-ids", "all the user ids of one person, calling without end, make nobody else wait",
-     "flooders of eight subordinate ids, each with the connections it gets, for 60 s (5 s in the short form)")
-def eight_ids(short):
-    with broker() as daemon:
-        yield from flooded(daemon, IDS, 5 if short else 60, 64, "Watch", "b", False)
+@attack("flood-eight-ids", "all the user ids of one person, calling without end, make nobody else wait",
+        "flooders of eight subordinate ids, each with the connections it gets, for 60 s (5 s in the short form)", 5, 60)
+def eight_ids(daemon, seconds):
+    yield from flooded(daemon, IDS, seconds, 64, "Watch", "b", False)
 
 
-@row("flood-costly", "nobody else waits even when they ask for what costs most",
-     "flooders of eight ids that ask for the status, for 60 s (5 s in the short form)")
-def costly(short):
-    with broker() as daemon:
-        yield from flooded(daemon, IDS, 5 if short else 60, 64, "GetStatus")
+@attack("flood-costly", "nobody else waits even when they ask for what costs most",
+        "flooders of eight ids that ask for the status, for 60 s (5 s in the short form)", 5, 60)
+def costly(daemon, seconds):
+    yield from flooded(daemon, IDS, seconds, 64, "GetStatus")
 
 
-@row("status-of-thousands", "a status of thousands of sessions is sent in pages, and nobody waits for other people's",
-     "4,032 sessions of root's, and 64 connections of another user that ask for the status without end, for 20 s (5 s)")
-def status_of_thousands(short):
-    seconds = 5 if short else 20
-    with broker() as daemon:
-        held = [daemon.app() for _ in range(63)]
-        for app in held:
-            for _ in range(64):
-                app.session()
-        begun = time.monotonic()
-        status = held[0].call(BROKER, "GetStatus", patience=60.0)
-        took = (time.monotonic() - begun) * 1000
-        assert len(status[2]) == 64 and status[0]["moreSessions"][1], "the first page is not one"
-        yield Figure("the first page of a status takes, as its reader sees it", took, "ms")
-        yield from flooded(daemon, [ATTACKER], seconds, 64, "GetStatus")
+@attack("status-of-thousands", "a status of thousands of sessions is sent in pages, and nobody waits for other people's",
+        "4,032 sessions of root's, and 64 connections of another user that ask for the status without end, for 20 s (5 s)", 5, 20)
+def status_of_thousands(daemon, seconds):
+    held = [daemon.app() for _ in range(63)]
+    for app in held:
+        for _ in range(64):
+            app.session()
+    status, took = timed(lambda: held[0].call(BROKER, "GetStatus", patience=60.0))
+    assert len(status[2]) == 64 and status[0]["moreSessions"][1], "the first page is not one"
+    yield Figure("the first page of a status takes, as its reader sees it", took, "ms")
+    yield from flooded(daemon, [ATTACKER], seconds, 64, "GetStatus")
 
 
 def plans(address, seconds):
@@ -70,16 +96,13 @@ def plans(address, seconds):
     app = App(address, "zoom")
     app.session()
     text = "start zoom\nstop zoom\n" * (16 * 1024 // 21)
-    until = time.monotonic() + seconds
-    fours = {}
-    while time.monotonic() < until:
+    fours = collections.Counter()
+    for _ in until(seconds):
         for _ in range(4):
             app.connection.send(new_method_call(BROKER, "Plan", "s", (text,)),
                                 serial=next(app.connection.outgoing_serial))
         answered, refused = answers(app, 4, said=True)
-        became = json.dumps({"answered": answered, **refused}, sort_keys=True)
-        fours[became] = fours.get(became, 0) + 1
-    app.close()
+        fours[json.dumps({"answered": answered, **refused}, sort_keys=True)] += 1
     return fours
 
 
@@ -88,32 +111,28 @@ TOO_MANY = "org.camarb.Error.LimitExceeded: 2 plans or explanations of user "
 TOO_LONG = "org.camarb.Error.LimitExceeded: The plan takes more than "
 
 
-@row("plans", "a plan is worked out beside the loop, in bounded time and one at a time",
-     "four pipelined plans of 16 KiB without end, for 20 s (5 s)")
-def plans_without_end(short):
-    seconds = 5 if short else 20
-    with broker() as daemon:
-        idle = neighbour(daemon, 2).result()
-        with Child(ATTACKER, plans, daemon.address, seconds) as child:
-            calls = neighbour(daemon, seconds - 1).result(patience=seconds + 60)
-            fours = child.result(patience=seconds + 60)
-        begun, refused, others, fewest = 0, 0, [], 4
-        for became, count in fours.items():
-            some = 0
-            for what, many in json.loads(became).items():
-                if what == "answered" or what.startswith(TOO_LONG):
-                    some += many
-                elif what.startswith(TOO_MANY):
-                    refused += many * count
-                else:
-                    others.append(what)
-            begun += some * count
-            fewest = min(fewest, some)
-        yield Figure("plans worked out, or given up for their time", begun, least=4)
-        # As many as one user may have waiting.
-        yield Figure("of any four that were asked at once", fewest, least=2)
-        yield Figure("plans refused for the number before them", refused)
-        for what in others:
-            yield f"another error: {what}"
-        yield Figure("other errors", len(others), most=0)
-        yield from beside(daemon, calls, idle)
+@attack("plans", "a plan is worked out beside the loop, in bounded time and one at a time",
+        "four pipelined plans of 16 KiB without end, for 20 s (5 s)", 5, 20)
+def plans_without_end(daemon, seconds):
+    idle = neighbour(daemon, 2).result()
+    calls, fours = meanwhile(daemon, seconds - 1, (ATTACKER, plans, daemon.address, seconds))
+    begun, refused, others, fewest = 0, 0, [], 4
+    for became, count in fours.items():
+        some = 0
+        for what, many in json.loads(became).items():
+            if what == "answered" or what.startswith(TOO_LONG):
+                some += many
+            elif what.startswith(TOO_MANY):
+                refused += many * count
+            else:
+                others.append(what)
+        begun += some * count
+        fewest = min(fewest, some)
+    yield Figure("plans worked out, or given up for their time", begun, least=4)
+    # As many as one user may have waiting.
+    yield Figure("of any four that were asked at once", fewest, least=2)
+    yield Figure("plans refused for the number before them", refused)
+    for what in others:
+        yield f"another error: {what}"
+    yield Figure("other errors", len(others), most=0)
+    yield from beside(daemon, calls, idle)

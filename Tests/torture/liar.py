@@ -1,7 +1,10 @@
 """Recorder cores that are not to be trusted: they answer as one must, and then say what nobody should believe."""
-import array, ctypes, os, pathlib, shutil, signal, socket, tempfile
+import array, contextlib, os, pathlib, shutil, signal, socket, tempfile
 
 from jeepney import DBusAddress, MessageType, Parser, new_error, new_method_return, new_signal
+
+import wire
+from rows import Child
 
 RECORDER = DBusAddress("/org/camarb/Recorder1", "org.camarb", "org.camarb.Recorder1")
 FORMAT = {"pixelFormat": ("s", "420v"), "width": ("u", 640), "height": ("u", 480),
@@ -35,9 +38,7 @@ class Liar:
         self.serial += 1
         descriptors = array.array("i")
         data = message.serialise(self.serial, fds=descriptors)
-        rights = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, descriptors)] if descriptors else []
-        sent = self.socket.sendmsg([data], rights)
-        self.socket.sendall(data[sent:])
+        self.socket.sendall(data[wire.send(self.socket, data, descriptors):])
 
     def say(self, member, signature=None, *body):
         self.send(new_signal(RECORDER, member, signature, body))
@@ -93,6 +94,12 @@ class Descriptor:
         os.close(self.number)
 
 
+def serve(connection, lie, before):
+    signal.alarm(300)
+    with contextlib.suppress(OSError, SystemExit):
+        Liar(connection, lie, before).serve()
+
+
 class Liars:
     """A socket behind which each connection gets a recorder core of its own. They lie about the camera `simulated`, after
     a recording has begun, and serve others honestly.
@@ -106,40 +113,20 @@ class Liars:
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(str(self.path))
         self.listener.listen()
-        self.pid = os.fork()
-        if self.pid == 0:
-            try:
-                die_with(os.getppid())
-                self.listen(lie, before)
-            finally:
-                os._exit(0)
+        self.child = Child(0, self.listen, lie, before)
 
     def listen(self, lie, before):
+        liars = []
         for _ in range(LIARS_MAX):
             connection, _ = self.listener.accept()
-            if os.fork() == 0:
-                die_with(os.getppid())
-                signal.alarm(300)
-                try:
-                    Liar(connection, lie, before).serve()
-                except (OSError, SystemExit):
-                    pass
-                finally:
-                    os._exit(0)
-            connection.close()
+            with connection:
+                liars.append(Child(0, serve, connection, lie, before))
         signal.pause()
 
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
+        self.child.end()
         self.listener.close()
         shutil.rmtree(self.directory, ignore_errors=True)
-
-
-def die_with(parent):
-    ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:
-        os._exit(0)

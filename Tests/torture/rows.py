@@ -3,9 +3,9 @@
 A row attacks a camarbd of its own and measures what somebody else notices of it. Whatever it starts it ends by its own
 id, and every load is bounded in count and time.
 """
-import ctypes, json, os, select, signal, socket, struct, time, traceback
+import collections.abc, contextlib, dataclasses, itertools, json, os, select, signal, socket, time, traceback, typing
 
-from harness import BROKER, App, Daemon, as_user
+from harness import BROKER, App, Daemon, die_with_parent
 
 registered = []
 # The user that attacks, and the one that must not notice. Neither needs an entry in the user database.
@@ -19,29 +19,47 @@ BYSTANDER, BYSTANDERS = 1010, 4
 CALL_P99_MS, MEMORY_MIB = 20, 64
 
 
+@dataclasses.dataclass
 class Row:
-    # How far the row is that runs now, in words, for watchers.
-    stage = ""
+    name: str
+    promise: str
+    load: str
+    counts: tuple
+    function: collections.abc.Callable
 
-    def __init__(self, name, promise, load, function):
-        self.name, self.promise, self.load, self.function = name, promise, load, function
+    # How far the row is that runs now, in words, for watchers.
+    stage: typing.ClassVar[str] = ""
 
     def run(self, short):
+        """Its figures, and the verdict."""
         Row.stage = ""
-        figures = list(self.function(short))
+        figures = list(self.function(*self.counts[0 if short else 1:][:1]))
         missed = [figure for figure in figures if isinstance(figure, Figure) and not figure.met]
         # The short form is part of `make test`, on machines that do other things besides: a time is printed there, and fails
         # nothing. Nor does one anywhere that the machine itself would not have kept.
         if any(not (figure.is_time and (short or figure.is_noise)) for figure in missed):
-            raise NotMet(figures)
+            return figures, "NOT MET"
         return figures, "slow" if missed else "met"
 
 
-def row(name, promise, load):
-    """Registers a row. Its function takes `short`, and yields what it measured: figures, or plain sentences."""
+def row(name, promise, load, *counts):
+    """Registers a row. Its function takes one of two counts, that of the short form or the other, where there are any, and yields
+    what it measured: figures, or plain sentences."""
     def register(function):
-        registered.append(Row(name, promise, load, function))
+        registered.append(Row(name, promise, load, counts, function))
         return function
+    return register
+
+
+def attack(name, promise, load, *counts, needs=lambda: None, **options):
+    """The same of a function that takes a camarbd of its own before, which has these options; `needs` leaves it out, aloud, where
+    it cannot be had."""
+    def register(function):
+        @row(name, promise, load, *counts)
+        def begun(*count):
+            needs()
+            with Daemon(**options) as daemon:
+                yield from function(daemon, *count)
     return register
 
 
@@ -50,18 +68,17 @@ def stage(text):
     Row.stage = text
 
 
-class NotMet(Exception):
-    def __init__(self, figures):
-        super().__init__()
-        self.figures = figures
-
-
+@dataclasses.dataclass
 class Figure:
     """A measured number, and the greatest or least it may be; None: it is only printed. `control` is the same without
     camarb, at the same time."""
 
-    def __init__(self, what, value, unit="", most=None, least=None, control=None):
-        self.what, self.value, self.unit, self.most, self.least, self.control = what, value, unit, most, least, control
+    what: str
+    value: float
+    unit: str = ""
+    most: float | None = None
+    least: float | None = None
+    control: float | None = None
 
     @property
     def is_noise(self):
@@ -93,31 +110,62 @@ def percentile(values, share):
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else float("nan")
 
 
+def until(seconds):
+    """Counts, from 0, until so much time is over."""
+    end = time.monotonic() + seconds
+    return itertools.takewhile(lambda _: time.monotonic() < end, itertools.count())
+
+
+def since(begun):
+    """How long ago that was, in milliseconds."""
+    return (time.monotonic() - begun) * 1000
+
+
+def timed(function):
+    """What it returns, and how long that took, in milliseconds."""
+    begun = time.monotonic()
+    return function(), since(begun)
+
+
+def frames_of(stream):
+    """Each until the stream's end; it is given back when the next one is asked for."""
+    while (frame := stream.read()) is not None:
+        yield frame
+        stream.release(frame)
+
+
+def frames_in(seconds, stream):
+    """How many come in that time."""
+    return sum(1 for _ in zip(until(seconds), frames_of(stream)))
+
+
+def die_with(parent):
+    """Called by a process after it was forked: it ends when its parent does, and at once where that has ended already."""
+    die_with_parent()
+    if os.getppid() != parent:
+        os._exit(0)
+
+
 class Child:
     """A function in a process of its own, as another user. What it returns is had from `result()`."""
 
     def __init__(self, user, function, *arguments):
-        reading, writing = os.pipe()
-        self.reading = reading
+        self.reading, writing = os.pipe()
         parent = os.getpid()
         self.pid = os.fork()
         if self.pid == 0:
             status = 1
             try:
-                os.close(reading)
-                ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-                if os.getppid() == parent:
-                    if user:
-                        os.setgroups([])
-                        os.setresgid(user, user, user)
-                        os.setresuid(user, user, user)
-                        # Cleared with the change of user.
-                        ctypes.CDLL(None).prctl(1, signal.SIGKILL)
-                    said = json.dumps(function(*arguments)).encode()
-                    os.write(writing, struct.pack("<Q", len(said)))
-                    while said:
-                        said = said[os.write(writing, said):]
-                    status = 0
+                os.close(self.reading)
+                if user:
+                    os.setgroups([])
+                    os.setresgid(user, user, user)
+                    os.setresuid(user, user, user)
+                # After the change of user, which would clear it.
+                die_with(parent)
+                with open(writing, "w") as result:
+                    json.dump(function(*arguments), result)
+                status = 0
             except BaseException:
                 traceback.print_exc()
             finally:
@@ -131,10 +179,10 @@ class Child:
 
     def result(self, patience=120.0):
         """What the function returned."""
-        until = time.monotonic() + patience
+        end = time.monotonic() + patience
         data = b""
         while True:
-            left = until - time.monotonic()
+            left = end - time.monotonic()
             if left <= 0 or not select.select([self.reading], [], [], left)[0]:
                 self.end()
                 raise AssertionError(f"a child did not end within {patience:.0f} s")
@@ -143,8 +191,8 @@ class Child:
                 break
             data += part
         self.wait()
-        assert len(data) >= 8 and len(data) - 8 == struct.unpack_from("<Q", data)[0], "a child ended without a result"
-        return json.loads(data[8:])
+        assert self.status == 0, "a child ended without a result"
+        return json.loads(data)
 
     def wait(self):
         if self.status is None:
@@ -165,48 +213,23 @@ class Child:
         self.end()
 
 
-def broker(**options):
-    """A camarbd that other users can reach."""
-    daemon = Daemon(**options)
-    os.chmod(daemon.directory, 0o755)
-    return daemon
-
-
-def echo():
-    """One end of a pair whose other end a process of its own answers with what comes, until this one is closed; and its
-    id."""
-    near, far = socket.socketpair()
-    pid = os.fork()
-    if pid == 0:
-        try:
-            near.close()
-            while part := far.recv(64):
-                far.send(part)
-        finally:
-            os._exit(0)
-    far.close()
-    return near, pid
+def echo(far):
+    while part := far.recv(64):
+        far.send(part)
 
 
 def knocks(address, seconds, pause):
     """Calls of a well-behaved client, one after the other, and as many echoes of a process that does nothing else, which the
     machine makes it wait for as it makes the broker: how long each took, in milliseconds."""
-    near, echoing = echo()
-    with near:
+    taken, echoes = [], []
+    near, far = socket.socketpair()
+    with near, far, Child(0, echo, far):
         app = App(address)
-        until = time.monotonic() + seconds
-        taken, echoes = [], []
-        while time.monotonic() < until:
-            begun = time.monotonic()
-            app.call(BROKER, "Watch", "b", False, patience=60.0)
-            taken.append((time.monotonic() - begun) * 1000)
-            begun = time.monotonic()
-            near.send(b"echo")
-            near.recv(64)
-            echoes.append((time.monotonic() - begun) * 1000)
+        for _ in until(seconds):
+            taken.append(timed(lambda: app.call(BROKER, "Watch", "b", False, patience=60.0))[1])
+            echoes.append(timed(lambda: (near.send(b"echo"), near.recv(64)))[1])
             time.sleep(pause)
         app.close()
-    os.waitpid(echoing, 0)
     return [taken, echoes]
 
 
@@ -229,16 +252,21 @@ def neighbour(daemon, seconds, user=NEIGHBOUR, pause=0.005):
     return Neighbour(user, knocks, daemon.address, seconds, pause)
 
 
+def meanwhile(daemon, seconds, *attacks):
+    """A neighbour's calls for so long, and what each attack returned beside them: a user, a function and its arguments."""
+    with contextlib.ExitStack() as stack:
+        children = [stack.enter_context(Child(*attack)) for attack in attacks]
+        calls = neighbour(daemon, seconds).result(patience=seconds + 60)
+        return calls, *(child.result() for child in children)
+
+
 class Bystanders:
     """Clients of another user that were there before, each with a session, and which no row may disconnect."""
 
     def __init__(self, daemon):
-        self.apps = []
-        for number in range(BYSTANDERS):
-            with as_user(BYSTANDER):
-                app = App(daemon.address, f"bystander{number}")
+        self.apps = [daemon.app(f"bystander{number}", BYSTANDER) for number in range(BYSTANDERS)]
+        for app in self.apps:
             app.session()
-            self.apps.append(app)
 
     def disconnected(self):
         """The figure, at the end of the row: a client that still is answered was never disconnected."""
@@ -262,6 +290,10 @@ def peak(daemon):
     return Figure("camarbd's memory at its peak", memory(daemon, "VmHWM"), "MiB", most=MEMORY_MIB)
 
 
+def growth(daemon, before, most):
+    return Figure("camarbd's memory at its peak, above what it was", memory(daemon, "VmHWM") - before, "MiB", most=most)
+
+
 def latency(calls, idle=False):
     """Of a neighbour's calls; idle, before anything was done, it is only printed."""
     what = "p99 of a neighbour's call, idle" if idle else "p99 of a neighbour's call beside it"
@@ -279,3 +311,11 @@ def beside(daemon, calls, idle=None):
 
 def descriptors(daemon):
     return len(os.listdir(f"/proc/{daemon.process.pid}/fd"))
+
+
+def marks(daemon):
+    """A folder in which everybody may say by a file how far it is."""
+    folder = daemon.directory / "marks"
+    folder.mkdir()
+    folder.chmod(0o777)
+    return folder

@@ -1,11 +1,12 @@
 """Files whose server does not answer: a FUSE mount in a user namespace of one's own, served by hand over /dev/fuse.
 
-Any user can make one. Whoever closes such a file waits for its server, beyond the reach of SIGKILL; the wait ends when the
-server's process does.
+Any user can make one. Whoever closes such a file waits for its server, beyond the reach of SIGKILL, and where nothing of it is
+kept, whoever writes to it, cuts it or looks at it; the wait ends when the server's process does.
 """
-import ctypes, errno, mmap, os, select, signal, struct, tempfile
+import ctypes, errno, mmap, os, select, signal, socket, struct, tempfile
 
-from harness import Skipped
+import wire
+from harness import Skipped, wait_until
 
 libc = ctypes.CDLL(None, use_errno=True)
 NEW_USER, NEW_MOUNTS = 0x10000000, 0x00020000
@@ -25,9 +26,10 @@ def may_be_made():
 
 class SlowFile:
     """A file of the calling process, whose server answers until `hang()` is called, and whoever closes it then waits for
-    `end()`. For a process that may leave its namespaces: a `Child`."""
+    `end()`. `keeps`: the kernel keeps for it what is written to it, and what it looks like. For a process that may leave its
+    namespaces: a `Child`."""
 
-    def __init__(self):
+    def __init__(self, keeps=True):
         user, group = os.geteuid(), os.getegid()
         # After a change of user /proc/self is root's without it.
         libc.prctl(4, 1)  # PR_SET_DUMPABLE
@@ -51,7 +53,7 @@ class SlowFile:
         if self.server == 0:
             os.close(self.life)
             signal.alarm(LIFE)
-            self.serve(told)
+            self.serve(told, keeps)
             os._exit(0)
         os.close(told)
         os.close(self.device)
@@ -69,12 +71,14 @@ class SlowFile:
     def hang(self):
         self.hangs[0] = 1
 
-    def end(self):
-        """The server's process ends, and with it every wait for it."""
+    def end(self, seen=None):
+        """The server's process ends, and with it every wait for it; once a file says that these were seen, if one is given."""
+        if seen:
+            wait_until("the row to see it hang", seen.exists, patience=LIFE)
         os.kill(self.server, signal.SIGKILL)
         os.waitpid(self.server, 0)
 
-    def serve(self, told):
+    def serve(self, told, keeps):
         while True:
             if told in select.select([self.device, told], [], [])[0]:
                 return
@@ -86,10 +90,10 @@ class SlowFile:
             if opcode == INTERRUPT or (self.hangs[0] and opcode != INIT):
                 continue
             if opcode == INIT:
-                body = struct.pack("<IIIIHHIIHHI28x", 7, 31, 65536, WRITEBACK_CACHE, 16, 12, 65536, 1, 16, 0, 0)
+                body = struct.pack("<IIIIHHIIHHI28x", 7, 31, 65536, WRITEBACK_CACHE * keeps, 16, 12, 65536, 1, 16, 0, 0)
             elif opcode in (GETATTR, SETATTR):
                 # Believed for an hour: nobody has to ask again.
-                body = struct.pack("<QII", 3600, 0, 0) + struct.pack(
+                body = struct.pack("<QII", 3600 * keeps, 0, 0) + struct.pack(
                     "<6Q3I7I", 1, 1 << 20, 0, 0, 0, 0, 0, 0, 0, 0o100666, 1, os.geteuid(), os.getegid(), 0, 4096, 0)
             elif opcode == OPEN:
                 body = struct.pack("<QII", 1, 0, 0)
@@ -101,3 +105,27 @@ class SlowFile:
                 body = b""
             known = opcode in (GETATTR, SETATTR, OPEN, READ, WRITE, STATFS, RELEASE, FLUSH, INIT)
             os.write(self.device, struct.pack("<IiQ", 16 + len(body), 0 if known else -errno.ENOSYS, unique) + body)
+
+
+def that_hangs():
+    """Such a file and a descriptor of it, once it hangs."""
+    file = SlowFile()
+    slow = file.open()
+    file.hang()
+    return file, slow
+
+
+def in_bag():
+    """Such a file, and a socket in whose queue lies its last reference, and what was written to which is not with its server yet:
+    who drops the one drops the other, and waits for the server. The other end of the socket is to be kept."""
+    file = SlowFile()
+    slow, other = file.open(), file.open()
+    os.ftruncate(other, 4096)
+    memory = mmap.mmap(other, 4096)
+    memory[0] = 1
+    ours, bag = socket.socketpair()
+    wire.send(ours, b"x", [slow])
+    os.close(slow)
+    file.hang()
+    memory[0] = 2
+    return file, bag, (ours, memory)

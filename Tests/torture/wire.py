@@ -1,5 +1,5 @@
 """A client that says what it likes: the wire's bytes, with whatever descriptors."""
-import array, os, socket, struct
+import array, contextlib, os, socket, struct, time
 
 from jeepney import new_method_call
 
@@ -9,8 +9,10 @@ from harness import BROKER
 def connect(path, patience=20.0):
     """A socket on which the authentication is over."""
     peer = socket.socket(socket.AF_UNIX)
-    peer.settimeout(patience)
+    # Blocking: where the broker's backlog is full the kernel waits so long for a place.
+    peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(patience), 0))
     peer.connect(str(path))
+    peer.settimeout(patience)
     peer.sendall(b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n")
     said = b""
     while b"AGREE_UNIX_FD\r\n" not in said:
@@ -18,6 +20,15 @@ def connect(path, patience=20.0):
         assert part, f"the authentication was refused: {said}"
         said += part
     return peer
+
+
+def several(path, count):
+    """So many connections, or as many of them as this user gets."""
+    peers = []
+    with contextlib.suppress(OSError, AssertionError):
+        while len(peers) < count:
+            peers.append(connect(path))
+    return peers
 
 
 def send(peer, data, descriptors=(), flags=0):
@@ -30,20 +41,43 @@ def header(body, order="<", fields=7):
     return struct.pack(order + "cBBBIII", b"l" if order == "<" else b"B", 1, 0, 1, body, 7, fields)
 
 
-def call(member="Watch", signature="b", *body, at=BROKER, serial=1):
+def passing(member, signature=None, *body, at=BROKER, serial=1):
     """A whole call, and the descriptors that belong to its first byte."""
     passed = array.array("i")
-    data = new_method_call(at, member, signature, body or (False,)).serialise(serial=serial, fds=passed)
+    data = new_method_call(at, member, signature, body).serialise(serial=serial, fds=passed)
     return data, list(passed)
+
+
+def call(*said, **how):
+    """A call without descriptors, as bytes."""
+    return passing(*said, **how)[0]
 
 
 def is_over(peer):
     """Whether the broker has ended the connection; waits until it has, or the socket's patience is over."""
     try:
-        while True:
-            if not peer.recv(65536):
-                return True
-    except (ConnectionResetError, BrokenPipeError):
-        return True
+        while peer.recv(65536):
+            pass
     except (TimeoutError, BlockingIOError):
         return False
+    except OSError:
+        pass
+    return True
+
+
+def answers(app, count, patience=60.0, said=False):
+    """What became of so many calls that were sent one behind the other: how many were answered, and the refusals by
+    name; where it is to be said, by name and sentence."""
+    answered, refused = 0, {}
+    end = time.monotonic() + patience
+    while answered + sum(refused.values()) < count:
+        message = app.connection.receive(timeout=max(0.001, end - time.monotonic()))
+        kind = message.header.message_type.name
+        if kind == "method_return":
+            answered += 1
+        elif kind == "error":
+            name = next(value for code, value in message.header.fields.items() if int(code) == 4)
+            if said:
+                name += f": {message.body[0]}"
+            refused[name] = refused.get(name, 0) + 1
+    return answered, refused

@@ -1,8 +1,8 @@
 """What the steps about cameras share: `vivid`'s two cameras by their identity, apps that watch them, and v4l2-ctl."""
-import ctypes, os, pathlib, subprocess, sys, time
+import contextlib, ctypes, os, pathlib, subprocess, sys, time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "interop"))
-from harness import BROKER, PATIENCE, SHELL, Daemon, Refused, die_with_parent, played, wait_until  # noqa: F401
+from harness import BROKER, Daemon, Refused, end, plain, ran, refused, spawn, wait_until  # noqa: F401
 
 IDENTITIES = [f"platform-vivid.0-vivid-{number:03}-vid-cap" for number in range(2)]
 BACK, FRONT = f"back=v4l2:{IDENTITIES[0]}", f"front=v4l2:{IDENTITIES[1]}"
@@ -24,10 +24,8 @@ def nodes():
     """The node of each camera just now, by identity; none while it is unplugged."""
     found = {}
     for entry in pathlib.Path("/sys/class/video4linux").glob("video*"):
-        try:
+        with contextlib.suppress(OSError):
             found["platform-vivid.0-" + (entry / "name").read_text().strip()] = f"/dev/{entry.name}"
-        except OSError:
-            pass
     return found
 
 
@@ -36,15 +34,13 @@ def node(camera=0):
 
 
 def v4l2_ctl(*words, camera=0, check=True):
-    """v4l2-ctl's output. It is a program outside the broker."""
-    done = subprocess.run(["v4l2-ctl", "-d", node(camera), *words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=VM_PATIENCE)
-    assert not check or done.returncode == 0, f"v4l2-ctl {' '.join(words)}: {done.stdout}"
-    return done
+    """What v4l2-ctl says. It is a program outside the broker."""
+    return ran("v4l2-ctl", "-d", node(camera), *words, status=0 if check else None, timeout=VM_PATIENCE, capture_output=False,
+               stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
 
 
 def control(name, camera=0):
-    return int(v4l2_ctl("--get-ctrl", name, camera=camera).stdout.split(":")[1].split()[0])
+    return int(v4l2_ctl("--get-ctrl", name, camera=camera).split(":")[1].split()[0])
 
 
 def press(name, camera=0):
@@ -55,15 +51,11 @@ def press(name, camera=0):
 def holders(path):
     """The processes that have a node open."""
     found = []
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            for descriptor in os.listdir(f"/proc/{entry}/fd"):
-                if os.readlink(f"/proc/{entry}/fd/{descriptor}") == path:
-                    found.append((int(entry), pathlib.Path(f"/proc/{entry}/comm").read_text().strip()))
-        except OSError:
-            pass
+    for entry in pathlib.Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            for descriptor in (entry / "fd").iterdir():
+                if os.readlink(descriptor) == path:
+                    found.append((int(entry.name), (entry / "comm").read_text().strip()))
     return found
 
 
@@ -107,6 +99,12 @@ class Watcher:
         self.session.start()
         return self
 
+    def configure(self, **settings):
+        """Asks for them, and is told of the last of them."""
+        self.session.configure(**settings)
+        key, value = settings.popitem()
+        self.wait("ConfigurationApplied", where=lambda body: key in body[3] and body[3][key][1] == value)
+
     def runs(self):
         """Waits until it runs, and opens the stream of this grant."""
         while True:
@@ -144,8 +142,7 @@ class Watcher:
 def status(app):
     """(broker, cameras by id, sessions) as plain values."""
     broker, cameras, sessions = app.call(BROKER, "GetStatus", patience=VM_PATIENCE)
-    plain = lambda wire: {key: value for key, (_, value) in wire.items()}
-    return plain(broker), {plain(camera)["id"]: plain(camera) for camera in cameras}, [plain(one) for one in sessions]
+    return plain(broker), {camera["id"][1]: plain(camera) for camera in cameras}, list(map(plain, sessions))
 
 
 def wait_for_camera(app, camera):
@@ -184,8 +181,6 @@ def current_options():
 
 def load(options):
     """Loads the driver anew, once nobody has its nodes open any more."""
-    done = wait_until("the driver to be free", lambda: subprocess.run(
-        ["rmmod", "vivid"], stderr=subprocess.DEVNULL).returncode == 0, VM_PATIENCE)
-    assert done
+    wait_until("the driver to be free", lambda: ran("rmmod", "vivid", status=None).returncode == 0, VM_PATIENCE)
     subprocess.run(["modprobe", "vivid", *(f"{name}={value}" for name, value in options.items())], check=True)
     settled()

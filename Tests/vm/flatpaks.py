@@ -31,9 +31,9 @@ def files():
     pipewire = pathlib.Path(said("pkg-config", "--variable=moduledir", "libpipewire-0.3").strip())
     spa = pathlib.Path(said("pkg-config", "--variable=plugindir", "libspa-0.2").strip())
     python = python_files()
-    code = [*programs, *(plugins / f"libgst{name}.so" for name in PLUGINS), *(pipewire / f"libpipewire-module-{name}.so" for name in MODULES),
-            *(spa / "support").glob("*.so"), spa / "videoconvert/libspa-videoconvert.so",
-            *(one for one in python if one.suffix == ".so")]
+    code = [*programs, *(plugins / f"libgst{name}.so" for name in PLUGINS),
+            *(pipewire / f"libpipewire-module-{name}.so" for name in MODULES),
+            *(spa / "support").glob("*.so"), spa / "videoconvert/libspa-videoconvert.so", *(one for one in python if one.suffix == ".so")]
     libraries = {word for line in said("ldd", *code).splitlines() for word in line.split() if word.startswith("/") and word[-1] != ":"}
     return [*code, *map(pathlib.Path, libraries), *python, pathlib.Path("/usr/share/pipewire/client.conf")]
 
@@ -55,7 +55,8 @@ def build(folder, repository):
     said("flatpak", "build-init", app, APP, RUNTIME, RUNTIME, BRANCH)
     for source, place in (("Tests/vm/sandboxed.py", "bin/mirror"), ("clients/python/examples/webcam.py", "bin/webcam"),
                           ("clients/.build/libcamarb.so.1", "lib/libcamarb.so.1"),
-                          *((f"clients/python/camarb/{name}.py", f"lib/python/camarb/{name}.py") for name in ("__init__", "_client", "_library"))):
+                          *((f"clients/python/camarb/{name}.py", f"lib/python/camarb/{name}.py")
+                            for name in ("__init__", "_client", "_library"))):
         place = app / "files" / place
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / source, place)

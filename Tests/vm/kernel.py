@@ -63,19 +63,14 @@ def refresh_lists():
 def unpacked():
     """The folder with the unpacked kernel: the newest that the package lists know, else one from an earlier run."""
     kernels = CACHE / "kernel"
-    name = package_name()
-    if name is None and refresh_lists():
-        name = package_name()
-    if name and (kernels / name / "unpacked").exists():
-        return kernels / name
-    why = f"the package lists have no {META_PACKAGE}" if name is None else ""
-    if name:
-        why = download(name, kernels / name)
-        if why and refresh_lists():
-            name = package_name() or name
-            why = download(name, kernels / name)
-    if not why:
-        return kernels / name
+    why = f"the package lists have no {META_PACKAGE}"
+    for is_fresh in (lambda: True, refresh_lists):
+        if not is_fresh():
+            break
+        if name := package_name():
+            why = "" if (kernels / name / "unpacked").exists() else download(name, kernels / name)
+            if not why:
+                return kernels / name
     earlier = sorted(folder for folder in kernels.glob("*") if (folder / "unpacked").exists())
     if not earlier:
         raise NotToBeHad(f"no kernel for the guest: {why}")
@@ -135,7 +130,7 @@ def image(folder):
 
 
 def decompressed(payload):
-    """What a kernel's image has inside: packed by xz in Debian 12, by Zstandard since 13. None where it is neither, or cannot be unpacked."""
+    """What a kernel's image has inside: packed by xz in Debian 12, by Zstandard since 13. None where it cannot be unpacked."""
     try:
         return lzma.LZMADecompressor().decompress(payload)
     except lzma.LZMAError:

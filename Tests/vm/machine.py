@@ -2,7 +2,7 @@
 
 Nothing here sleeps for luck: every wait is for an event and has a bound, long enough for an emulated machine.
 """
-import json, os, pathlib, pwd, queue, subprocess, threading, time
+import contextlib, json, os, pathlib, pwd, queue, subprocess, threading, time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 PROGRAMS = pathlib.Path(os.environ["CAMARB_PROGRAMS"])
@@ -16,13 +16,10 @@ IDENTITIES_ARE_WEAK = tuple(int(word) for word in os.uname().release.split(".")[
 
 def wait_until(what, condition, patience=PATIENCE):
     until = time.monotonic() + patience
-    while True:
-        found = condition()
-        if found:
-            return found
-        if time.monotonic() > until:
-            raise AssertionError(f"waited {patience:.0f} s for {what}")
+    while not (found := condition()):
+        assert time.monotonic() <= until, f"waited {patience:.0f} s for {what}"
         time.sleep(0.05)
+    return found
 
 
 def show(*words):
@@ -45,6 +42,14 @@ def in_session(user, *words, environment={}, **more):
     return subprocess.Popen([FOLDER / "in-session", user, "env", *settings, *map(str, words)], stdin=subprocess.DEVNULL, **more)
 
 
+def said_to(user, *words, patience=6 * PATIENCE, **more):
+    """What a command in a user's login session says; fails when it does."""
+    program = in_session(user, *words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **more)
+    said, _ = program.communicate(timeout=patience)
+    assert program.returncode == 0, f"{' '.join(map(str, words))}: status {program.returncode}: {said}"
+    return said
+
+
 def only_plugins(*names):
     """Makes a folder with these of GStreamer's plugins, be they installed by now or later, and returns the environment of a program that
     is to see no others: it starts a program for each to look at it, and an emulated machine has time for few."""
@@ -64,24 +69,21 @@ class Broker:
     """camarbd as root, on the system's socket and the system's bus."""
 
     def __init__(self, policy="login-session", cameras=("front=simulated",), extra=()):
-        command = [PROGRAMS / "camarbd", "--policy", ROOT / "policies" / f"{policy}.toml", "--decisions"]
-        for camera in cameras:
-            command += ["--camera", camera]
+        command = [PROGRAMS / "camarbd", "--policy", ROOT / "policies" / f"{policy}.toml", "--decisions",
+                   *(word for camera in cameras for word in ("--camera", camera)), *extra]
         self.log = pathlib.Path("/tmp/camarbd.log")
         with open(self.log, "w") as log:
-            self.process = subprocess.Popen([str(word) for word in (*command, *extra)], stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=log)
+            self.process = subprocess.Popen(list(map(str, command)), stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def __enter__(self):
         def is_there():
             assert self.process.poll() is None, f"camarbd ended: {self.log.read_text()}"
             return pathlib.Path("/run/camarb/socket").exists()
+
         wait_until("camarbd's socket", is_there)
         # The first recorder core of a boot is read in whole from the host, and may take longer than a broker waits for it.
-        def status_with_cameras():
-            status = self.status()
-            return status if all(camera["present"] for camera in status["cameras"]) and status["cameras"] else None
-        status = wait_until("the cameras to be known", status_with_cameras)
+        status = self.status_where("the cameras to be known", lambda status: status["cameras"] and all(
+            camera["present"] for camera in status["cameras"]))
         assert status["loginSessionsKnown"], status["loginSessionsUnknown"]
         return self
 
@@ -93,6 +95,10 @@ class Broker:
 
     def status(self):
         return json.loads(run(PROGRAMS / "camclient", "status", "--json"))
+
+    def status_where(self, what, is_so):
+        """The first status of which that is so."""
+        return wait_until(what, lambda: next(filter(is_so, [self.status()]), None))
 
 
 class App:
@@ -121,6 +127,34 @@ class App:
     def start(self):
         self.type("start")
 
+    def runs(self):
+        """Starts, and has the camera."""
+        self.start()
+        self.event("DidStartRunning")
+
+    def stops(self):
+        self.type("stop")
+        self.event("DidStopRunning")
+
+    def is_cut(self, cause):
+        self.event("WasInterrupted", [cause])
+        self.event("DidStopRunning")
+
+    def resumes(self):
+        self.event("InterruptionEnded")
+        self.event("DidStartRunning")
+
+    def records(self, film):
+        self.type(f"record {film}")
+        self.event("RecordingStarted")
+
+    def finishes(self):
+        """Stops recording: what it was told of the end."""
+        self.type("stop-record")
+        finished = self.event("RecordingFinished")
+        assert finished["why"] == "stopped", finished
+        return finished
+
     def event(self, name, causes=None, passed_over=("ConfigurationApplied",)):
         """The next event, which must have that name: nothing else is passed over."""
         until = time.monotonic() + PATIENCE
@@ -138,20 +172,14 @@ class App:
             assert causes is None or report["causes"] == causes, f"{self.name}: {report}"
             return report
 
-    def events(self, *names):
-        for name in names:
-            self.event(name)
-
     def nothing_came(self):
         while not self.reports.empty():
             report = self.reports.get()
             assert report and "event" not in report, f"{self.name}: {report} came, and nothing should have"
 
     def end(self):
-        try:
+        with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
-        except BrokenPipeError:
-            pass
         self.process.wait(timeout=PATIENCE)
 
 
@@ -160,10 +188,8 @@ def sessions():
     found = {}
     for path in pathlib.Path("/run/systemd/sessions").iterdir():
         if path.suffix != ".ref" and not path.name.startswith("."):
-            try:
+            with contextlib.suppress(OSError):  # It has just ended.
                 found[path.name] = dict(line.split("=", 1) for line in path.read_text().splitlines() if "=" in line)
-            except OSError:
-                pass  # It has just ended.
     return found
 
 
@@ -177,9 +203,10 @@ def session(user):
 
 
 def activate(user):
-    """Switches to the user's session, as its key chord does, and waits until logind has."""
+    """Switches to the user's session, as its key chord does, and waits until logind has, and until the user's own manager is there."""
     run("loginctl", "activate", session(user))
     wait_until(f"{user}'s session to be active", lambda: sessions()[session(user)].get("ACTIVE") == "1")
+    wait_until(f"{user}'s own manager", pathlib.Path(f"/run/user/{pwd.getpwnam(user).pw_uid}/systemd/private").exists)
 
 
 def lock(user, locked):

@@ -168,6 +168,16 @@ def told_until(app, command):
             told.append(report)
 
 
+def comes_back(app, told):
+    """A session that was interrupted since the next broker was late runs again, and its recording was cut; `told`: so far."""
+    while told[-1]["event"] != "DidStartRunning":
+        told += told_until(app, "status")
+    # What it left is cut first, and so long the camera is in use.
+    names = [report["event"] for report in told if report["event"] != "InterruptionChanged"]
+    assert names == ["WasInterrupted", "DidStopRunning", "RecordingFinished", "InterruptionEnded", "DidStartRunning"], told
+    assert told[0]["causes"] == ["broker-restarted"] and told[2]["why"] == "interrupted", told
+
+
 def frames(film):
     """How many whole frames a film has by now; it may be being written."""
     said = subprocess.run(["ffprobe", "-v", "quiet", "-count_packets", "-show_entries", "stream=nb_read_packets", "-of",

@@ -24,5 +24,6 @@ with open_dbus_connection(enable_fds=True) as bus:
     connection = call("OpenPipeWireRemote", "a{sv}", {}).to_raw_fd()
 os.set_inheritable(connection, True)
 os.execvp("gst-launch-1.0", [
-    "gst-launch-1.0", "-q", "pipewiresrc", f"fd={connection}", "!", "video/x-raw,width=192,height=144,framerate=15/1", "!", "queue", "leaky=downstream", "!", "videoconvert", "!",
-    "videoscale", "method=nearest-neighbour", "!", f"video/x-raw,format=RGB,width={SIDE},height={SIDE}", "!", "fdsink", "sync=false"])
+    "gst-launch-1.0", "-q", "pipewiresrc", f"fd={connection}", "!", "video/x-raw,width=192,height=144,framerate=15/1", "!", "queue",
+    "leaky=downstream", "!", "videoconvert", "!", "videoscale", "method=nearest-neighbour", "!",
+    f"video/x-raw,format=RGB,width={SIDE},height={SIDE}", "!", "fdsink", "sync=false"])

@@ -6,9 +6,6 @@ import Testing
 
 /// `policies/android.toml` beside the rules that it is written after, opening by opening.
 @Suite struct AndroidTests {
-    private static let policyPath = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .deletingLastPathComponent().deletingLastPathComponent().appending(path: "policies/android.toml").path
-
     /// `CAMARB_OPENINGS` asks for another number.
     private static var wanted: Int {
         #if DEBUG
@@ -24,7 +21,7 @@ import Testing
 
     @Test("Every opening in random worlds ends as Android's rules say, with the same evictions")
     func agrees() throws {
-        let policy = try PolicyFile.load(path: Self.policyPath)
+        let policy = try Checkout.policy("android.toml")
         let wanted = Self.wanted
         var (openings, granted, evicted, differ) = (0, 0, 0, 0)
         var seed: UInt64 = 0
@@ -49,7 +46,7 @@ import Testing
 
     @Test("The values of android.toml are Android's names, in the order of Android's numbers")
     func names() throws {
-        let policy = try PolicyFile.load(path: Self.policyPath)
+        let policy = try Checkout.policy("android.toml")
         #expect(Set(policy.attributes.map(\.name)) == Set(AndroidCameras.numbers.keys))
         for attribute in policy.attributes {
             let numbers = try #require(AndroidCameras.numbers[attribute.name])

@@ -1,7 +1,7 @@
 import Arbiter
 import ArbiterProtocol
-import Exploration
 import ReferenceArbiter
+import Workbench
 
 /// One random world under android.toml, in which the arbiter and the plain rules see the same happen.
 struct AndroidWorld {
@@ -34,7 +34,7 @@ struct AndroidWorld {
         var known: [String: AndroidCameras.Camera] = [:]
         for camera in cameras {
             let conflicts = cameras.filter { _ in random.chance(20) }.filter { $0 != camera }
-            known[camera] = AndroidCameras.Camera(conflicts: Set(conflicts), cost: random.pick(Self.costs))
+            known[camera] = (conflicts: Set(conflicts), cost: random.pick(Self.costs))
         }
         rules = AndroidCameras(cameras: known)
         values = policy.attributes.flatMap { attribute in

@@ -1,5 +1,6 @@
 import Arbiter
-import Exploration
+import Campaigns
+import PolicyFile
 import Scenario
 import Testing
 
@@ -18,6 +19,34 @@ import Testing
         }
         #expect(compared > 10_000, "compared \(compared) times")
         #expect(whole > 200, "\(whole) of 400 stories were compared to their ends")
+    }
+
+    /// What stories have to come upon under a policy, besides what they come upon under all.
+    private static let meets: [String: [FuzzFeature]] = [
+        "ios9.toml": [.background, .severalApps, .audio, .limited],
+        "desktop.toml": [.pressure, .limited, .operatorChose],
+        "kiosk.toml": [.pressure, .grace, .lease, .operatorChose],
+    ]
+
+    @Test("The reference agrees with random stories under each policy that ships", arguments: Checkout.shipped)
+    func shipped(_ name: String) throws {
+        // Apps of stories play the services that the kiosk knows.
+        var text = PolicyWriter.text(try Checkout.policy(name))
+        for (service, app) in [("evacuation", "a"), ("intercom", "b"), ("photobooth", "c"), ("attract", "d")] {
+            text = text.replacing("\(service).service", with: app)
+        }
+        let policy = try PolicyFile.parse(text, file: name)
+        var (compared, met) = (0, Set<FuzzFeature>())
+        for number in 0..<120 {
+            let story = try FuzzCampaign.story(number, seed: 11, under: policy)
+            let verdict = FuzzRun.run(story, judge: ReferenceJudge())
+            #expect(verdict.outcome == .kept, "\(verdict.broken?.message ?? "")\n\(story)")
+            compared += verdict.compared
+            met.formUnion(verdict.features)
+        }
+        #expect(compared > 3000, "compared \(compared) times")
+        let all: [FuzzFeature] = [.recording, .recordingCut, .unplugged, .privacy, .sleep, .sensitive, .loginSession]
+        #expect((all + (Self.meets[name] ?? [])).filter { !met.contains($0) } == [])
     }
 
     @Test("A decision by another rule is found", arguments: Misreading.allCases)

@@ -14,13 +14,8 @@ import Testing
         return try groups.take(kind: kind, time: 5, items: items, arrivedAt: 0)
     }
 
-    private func refusal(_ kind: String, _ items: [String]) -> BrokerError? {
-        do throws(BrokerError) {
-            _ = try take(kind, items)
-            return nil
-        } catch {
-            return error
-        }
+    private func refused(_ kind: String, _ items: [String]) -> BrokerError? {
+        #expect(throws: BrokerError.self) { try take(kind, items) }
     }
 
     @Test(
@@ -53,7 +48,7 @@ import Testing
             "+48+016CRS/", "+48+016/ ", "+٤٨+016/", "+481+016/", "+48+016+151.CRSX/",
         ])
     func noPlaces(_ text: String) {
-        let error = refusal("location", [text])
+        let error = refused("location", [text])
         #expect(error?.kind == .invalidValue)
         #expect(error?.message.contains("location has the item \(text.quotedShort)") == true)
     }
@@ -62,17 +57,17 @@ import Testing
         "What is no finite decimal number is refused",
         arguments: ["", "x", "nan", "inf", "1e999", " 1", "1 ", "0x10", "1,5", "true", "null", "[1]", "--1"])
     func noNumbers(_ text: String) {
-        let error = refusal("speed", ["1", text])
+        let error = refused("speed", ["1", text])
         #expect(error?.kind == .invalidValue)
         #expect(error?.message.contains("finite decimal number") == true)
     }
 
     @Test("A kind that was not declared, and the recorder core's own, take no groups")
     func kinds() {
-        let unknown = refusal("nose", ["x"])
+        let unknown = refused("nose", ["x"])
         #expect(unknown?.kind == .invalidValue)
         #expect(unknown?.message == "kind is “nose”; the recording was started with location, note, speed.")
-        let own = refusal("orientation", ["6"])
+        let own = refused("orientation", ["6"])
         #expect(own?.kind == .invalidValue)
         #expect(own?.message == "The recorder core itself writes orientation, and it takes no groups.")
         var none = MetadataGroups([])
@@ -101,7 +96,7 @@ import Testing
     func bytes() throws {
         let most = MetadataGroups.groupBytesMax
         _ = try take("note", Array(repeating: String(repeating: "x", count: most / 4), count: 4))
-        let error = refusal("note", [String(repeating: "x", count: most), "y"])
+        let error = refused("note", [String(repeating: "x", count: most), "y"])
         #expect(error?.kind == .limitExceeded)
         #expect(error?.message == "The group of note has 65537 bytes; a group has at most 65536.")
     }

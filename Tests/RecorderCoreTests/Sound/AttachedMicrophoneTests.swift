@@ -12,8 +12,7 @@ private final class MicrophoneUnderTest: Sendable {
     private let faults: AsyncStream<SoundProblem>
 
     init(sampleRate: Int = 8000, channels: Int = 1) throws {
-        var recorderEnd: Int32 = -1
-        var clientEnd: Int32 = -1
+        var (recorderEnd, clientEnd): (Int32, Int32) = (-1, -1)
         try #require(camarb_packet_pair(&recorderEnd, &clientEnd) == 0)
         // Room for one that is longer than any may be.
         var room = Int32(SoundPacket.bytesMax)
@@ -21,22 +20,17 @@ private final class MicrophoneUnderTest: Sendable {
         end = Mutex(clientEnd)
         let (faults, continuation) = AsyncStream.makeStream(of: SoundProblem.self)
         self.faults = faults
-        let count = Faults()
+        let told = Told()
+        self.told = told
         microphone = try Microphone(socket: recorderEnd, sampleRate: sampleRate, channels: channels) { problem in
-            count.add()
+            told.count.withLock { $0 += 1 }
             continuation.yield(problem)
         }
-        told = count
     }
 
-    private let told: Faults
-    var faultsTold: Int { told.count }
-
-    private final class Faults: Sendable {
-        private let number = Mutex(0)
-        func add() { number.withLock { $0 += 1 } }
-        var count: Int { number.withLock { $0 } }
-    }
+    private final class Told: Sendable { let count = Mutex(0) }
+    private let told: Told
+    var faultsTold: Int { told.count.withLock { $0 } }
 
     deinit {
         microphone.close()
@@ -62,16 +56,6 @@ private final class MicrophoneUnderTest: Sendable {
         }
     }
 
-    static func packet(
-        _ frames: Int, time: Int64 = camarb_monotonic_ns(), says: UInt32? = nil, reserved: UInt32 = 0, channels: Int = 1
-    ) -> [UInt8] {
-        var bytes: [UInt8] = []
-        withUnsafeBytes(of: time.littleEndian) { bytes += $0 }
-        withUnsafeBytes(of: (says ?? UInt32(frames)).littleEndian) { bytes += $0 }
-        withUnsafeBytes(of: reserved.littleEndian) { bytes += $0 }
-        return bytes + [UInt8](repeating: 1, count: frames * channels * 2)
-    }
-
     /// The next problem that is told. A test's time limit bounds the wait.
     func fault() async throws -> SoundProblem {
         for await fault in faults { return fault }
@@ -89,12 +73,22 @@ private final class MicrophoneUnderTest: Sendable {
     }
 }
 
+private func packet(
+    _ frames: Int, time: Int64 = camarb_monotonic_ns(), says: UInt32? = nil, reserved: UInt32 = 0, channels: Int = 1
+) -> [UInt8] {
+    var bytes: [UInt8] = []
+    withUnsafeBytes(of: time.littleEndian) { bytes += $0 }
+    withUnsafeBytes(of: (says ?? UInt32(frames)).littleEndian) { bytes += $0 }
+    withUnsafeBytes(of: reserved.littleEndian) { bytes += $0 }
+    return bytes + [UInt8](repeating: 1, count: frames * channels * 2)
+}
+
 @Suite(.timeLimit(.minutes(10)), .serialized) struct AttachedMicrophoneTests {
     @Test func packetsComeAsTheyWereSent() async throws {
         let test = try MicrophoneUnderTest(channels: 2)
         let time = camarb_monotonic_ns()
-        test.send(MicrophoneUnderTest.packet(3, time: time, channels: 2))
-        test.send(MicrophoneUnderTest.packet(1, time: time + 375_000, channels: 2))
+        test.send(packet(3, time: time, channels: 2))
+        test.send(packet(1, time: time + 375_000, channels: 2))
         let packets = try await test.packets(2)
         #expect(packets.map(\.time) == [time, time + 375_000])
         #expect(packets.map(\.samples) == [[Int16](repeating: 0x0101, count: 6), [0x0101, 0x0101]])
@@ -105,13 +99,13 @@ private final class MicrophoneUnderTest: Sendable {
         let cases: [(bytes: [UInt8], problem: SoundProblem)] = [
             ([], .noHead(bytes: 0)),
             ([UInt8](repeating: 0, count: 15), .noHead(bytes: 15)),
-            (MicrophoneUnderTest.packet(0), .frames(0, most: 8000)),
-            (MicrophoneUnderTest.packet(8001), .frames(8001, most: 8000)),
-            (MicrophoneUnderTest.packet(10, says: UInt32.max), .frames(UInt32.max, most: 8000)),
-            (MicrophoneUnderTest.packet(10, reserved: 7), .notZero(7)),
-            (MicrophoneUnderTest.packet(10, says: 11), .length(bytes: 36, frames: 11, expected: 38)),
-            (MicrophoneUnderTest.packet(10) + [0], .length(bytes: 37, frames: 10, expected: 36)),
-            (MicrophoneUnderTest.packet(10, time: -5), .negativeTime(-5)),
+            (packet(0), .frames(0, most: 8000)),
+            (packet(8001), .frames(8001, most: 8000)),
+            (packet(10, says: UInt32.max), .frames(UInt32.max, most: 8000)),
+            (packet(10, reserved: 7), .notZero(7)),
+            (packet(10, says: 11), .length(bytes: 36, frames: 11, expected: 38)),
+            (packet(10) + [0], .length(bytes: 37, frames: 10, expected: 36)),
+            (packet(10, time: -5), .negativeTime(-5)),
             ([UInt8](repeating: 0, count: SoundPacket.bytesMax + 1), .tooLong(bytes: SoundPacket.bytesMax + 1)),
         ]
         for (bytes, problem) in cases {
@@ -119,7 +113,7 @@ private final class MicrophoneUnderTest: Sendable {
             #expect(test.send(bytes) && test.send(bytes))
             // What is right is taken all the same.
             let time = camarb_monotonic_ns()
-            test.send(MicrophoneUnderTest.packet(5, time: time))
+            test.send(packet(5, time: time))
             #expect(try await test.packets(1).map(\.time) == [time])
             #expect(try await test.fault() == problem)
             #expect(test.faultsTold == 1, "\(problem)")
@@ -127,12 +121,12 @@ private final class MicrophoneUnderTest: Sendable {
         }
     }
 
-    @Test func timesOfAnotherClockAreToldAndPassedOver() async throws {
+    @Test func timesOfAnotherClockAndThoseThatRunBackAreToldAndPassedOver() async throws {
         for (off, isAhead) in [(Int64(-1) << 40, false), (1 << 40, true)] {
             let test = try MicrophoneUnderTest()
             let time = camarb_monotonic_ns()
-            test.send(MicrophoneUnderTest.packet(5, time: max(0, time + off)))
-            test.send(MicrophoneUnderTest.packet(5, time: time))
+            test.send(packet(5, time: max(0, time + off)))
+            test.send(packet(5, time: time))
             #expect(try await test.packets(1).map(\.time) == [time])
             switch try await test.fault() {
             case .ahead(let by): #expect(isAhead && by > 1 << 39)
@@ -140,13 +134,9 @@ private final class MicrophoneUnderTest: Sendable {
             case let other: Issue.record("\(other)")
             }
         }
-    }
-
-    @Test func timesThatRunBackAreTold() async throws {
         let test = try MicrophoneUnderTest()
         let time = camarb_monotonic_ns()
-        test.send(MicrophoneUnderTest.packet(80, time: time))
-        test.send(MicrophoneUnderTest.packet(80, time: time - 100_000_000))
+        for time in [time, time - 100_000_000] { test.send(packet(80, time: time)) }
         #expect(try await test.fault() == .runsBack(by: 100_000_000))
     }
 
@@ -156,7 +146,7 @@ private final class MicrophoneUnderTest: Sendable {
         // Not for processes that other tests start meanwhile.
         try #require(pipe(&ends) == 0)
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        test.send(MicrophoneUnderTest.packet(5), passing: ends[1])
+        test.send(packet(5), passing: ends[1])
         close(ends[1])
         #expect(try await test.fault() == .descriptors)
         #expect(test.microphone.take().isEmpty)
@@ -169,9 +159,9 @@ private final class MicrophoneUnderTest: Sendable {
     @Test func twoSecondsAreKept() async throws {
         let test = try MicrophoneUnderTest()
         // As fast as it may come, which is twice its rate: all of it was captured just now.
-        for _ in 0..<30 { test.send(MicrophoneUnderTest.packet(800)) }
+        for _ in 0..<30 { test.send(packet(800)) }
         let last = camarb_monotonic_ns()
-        test.send(MicrophoneUnderTest.packet(800, time: last))
+        test.send(packet(800, time: last))
         while test.microphone.newestTime != last { try await Task.sleep(for: .milliseconds(2)) }
         let kept = test.microphone.take()
         #expect(kept.last?.time == last)
@@ -181,29 +171,25 @@ private final class MicrophoneUnderTest: Sendable {
     @Test func whoSendsMoreThanItsRateIsReadMoreSlowly() async throws {
         let test = try MicrophoneUnderTest()
         // Of tiny packets too many, for as long as it takes until that is told.
-        let flood = Task { while !Task.isCancelled, test.send(MicrophoneUnderTest.packet(1)) {} }
+        let flood = Task { while !Task.isCancelled, test.send(packet(1)) {} }
         #expect(try await test.fault() == .tooMuch)
         flood.cancel()
         await flood.value
         #expect(test.microphone.take().count <= KeptSound.packetsASecond * 5 / 2)
     }
 
-    @Test func aClosedMicrophoneIsClosedAtItsClientAtOnce() async throws {
+    @Test func aClosedMicrophoneIsClosedAtItsClientAtOnceAndAClientThatClosesItsEndIsTold() async throws {
+        let closed = try MicrophoneUnderTest()
+        closed.microphone.close()
+        closed.microphone.close()
+        #expect(!closed.send(packet(1)))
+        closed.microphone.report(.silent(for: 1))
+        #expect(closed.faultsTold == 0, "nothing is told of it any more")
         let test = try MicrophoneUnderTest()
-        test.microphone.close()
-        test.microphone.close()
-        #expect(!test.send(MicrophoneUnderTest.packet(1)))
-        test.microphone.report(.silent(for: 1))
-        #expect(test.faultsTold == 0, "nothing is told of it any more")
-    }
-
-    @Test func aClientThatClosesItsEndIsTold() async throws {
-        let test = try MicrophoneUnderTest()
-        test.send(MicrophoneUnderTest.packet(5))
+        test.send(packet(5))
         test.hangUp()
         #expect(try await test.fault() == .closed)
         #expect(test.microphone.take().count == 1, "what came before is kept")
-        test.microphone.close()
     }
 
     @Test func microphonesThatAreStuckAreBounded() async throws {
@@ -224,11 +210,9 @@ private final class MicrophoneUnderTest: Sendable {
         #expect(refused?.kind == .limitExceeded)
         #expect(camarb_packet_send(ends[ends.count - 1], [1], 1, -1) == -EPIPE, "the refused one's end is closed")
         for microphone in microphones { microphone.close() }
-        while true {
-            do {
-                try attach().close()
-                break
-            } catch { try await Task.sleep(for: .milliseconds(2)) }
+        while microphones.count < 9 {
+            do { microphones.append(try attach()) } catch { try await Task.sleep(for: .milliseconds(2)) }
         }
+        microphones[8].close()
     }
 }

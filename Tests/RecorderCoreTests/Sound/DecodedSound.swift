@@ -1,4 +1,4 @@
-import CLibav
+import CMedia
 import RecorderCore
 import Testing
 
@@ -59,6 +59,18 @@ struct DecodedSound {
 
     /// When it ends, in seconds.
     var end: Double { runs.last.map { $0.time + Double($0.samples.count) / sampleRate } ?? 0 }
+
+    /// All of it in a row, by its times: a packet that is missing would shift what follows. Times are rounded to a
+    /// millisecond; runs that follow one another do so without a gap.
+    var samples: [Float] {
+        var samples: [Float] = []
+        for run in runs {
+            let missing = Int((run.time * sampleRate).rounded()) - samples.count
+            if missing > Int(sampleRate) / 500 { samples += [Float](repeating: 0, count: missing) }
+            samples += run.samples
+        }
+        return samples
+    }
 
     /// When it becomes loud after a tenth of a second of quiet, each time, in seconds.
     func beeps(above level: Float) -> [Double] {

@@ -35,13 +35,17 @@ import Testing
         return packets
     }
 
-    /// Pieces as a recording has them, 33 ms each.
-    private func pieces(_ samples: [Int16], sampleRate: Int, channels: Int) -> [SoundTimeline.Piece] {
-        let step = sampleRate / 30 * channels
-        return stride(from: 0, to: samples.count, by: step).map { at in
+    /// Bits a second that eight seconds of speech have on each channel, in pieces of 33 ms as a recording has them.
+    private func bits(_ encoder: SoundEncoder, _ rate: Int, channels: Int = 1) throws -> Double {
+        let samples = speech(seconds: 8, sampleRate: rate, channels: channels)
+        let step = rate / 30 * channels
+        let pieces = stride(from: 0, to: samples.count, by: step).map { at in
             let part = Array(samples[at..<min(samples.count, at + step)])
-            return .sound(samples: part, frames: Int64(part.count / channels))
+            return SoundTimeline.Piece.sound(samples: part, frames: Int64(part.count / channels))
         }
+        let bits = Double(try packets(encoder, pieces).reduce(0) { $0 + $1.bytes.count }) * 8 / Double(8 * channels)
+        print("\(rate) Hz, \(channels): \(Int(bits)) bit/s a channel")
+        return bits
     }
 
     @Test(
@@ -49,13 +53,7 @@ import Testing
         arguments: [16_000, 22_050, 24_000, 32_000, 44_100, 48_000, 64_000, 88_200, 96_000], [1, 2])
     func bitRate(_ rate: Int, _ channels: Int) throws {
         let encoder = try SoundEncoder(sourceRate: rate, channels: channels)
-        let seconds = 8
-        let packets = try packets(
-            encoder,
-            pieces(speech(seconds: seconds, sampleRate: rate, channels: channels), sampleRate: rate, channels: channels)
-        )
-        let bits = Double(packets.reduce(0) { $0 + $1.bytes.count }) * 8 / Double(seconds * channels)
-        print("\(rate) Hz, \(channels): \(Int(bits)) bit/s a channel")
+        let bits = try bits(encoder, rate, channels: channels)
         #expect(abs(bits / 64_000 - 1) < 0.1, "\(bits) bit/s a channel")
         #expect(encoder.sampleRate == rate && encoder.bitRate == Int64(64_000 * channels))
     }
@@ -65,10 +63,7 @@ import Testing
         let encoder = try SoundEncoder(sourceRate: rate, channels: 1)
         #expect(
             encoder.bitRate == (rate == 8000 ? 48_000 : 64_000), "six bits a sample are the most that the format has")
-        let packets = try packets(
-            encoder, pieces(speech(seconds: 8, sampleRate: rate, channels: 1), sampleRate: rate, channels: 1))
-        let bits = Double(packets.reduce(0) { $0 + $1.bytes.count }) * 8 / 8
-        print("\(rate) Hz: \(Int(bits)) bit/s")
+        let bits = try bits(encoder, rate)
         #expect(bits > Double(rate) * 4 && bits < 64_000 * 1.1, "\(bits) bit/s")
     }
 
@@ -115,7 +110,6 @@ import Testing
         let frames = pieces.reduce(0) { $0 + $1.frames }
         let packets = try packets(encoder, pieces)
         let last = try #require(packets.last)
-        let end = frames * 1_000_000_000 / 48_000
-        #expect(abs(last.time + last.duration - end) < 2)
+        #expect(abs(last.time + last.duration - frames * 1_000_000_000 / 48_000) < 2)
     }
 }

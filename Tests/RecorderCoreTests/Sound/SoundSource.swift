@@ -52,7 +52,6 @@ struct TestSource {
 struct Placement {
     private(set) var frames: Int64 = 0
     private(set) var silence: Int64 = 0
-    private(set) var pieces = 0
     /// The greatest error of a frame's place, in seconds, and where in the file it was.
     private(set) var worst = 0.0
     private(set) var worstAt = 0.0
@@ -70,7 +69,6 @@ struct Placement {
         moment: (_ frame: Int64) -> Double
     ) {
         for piece in found {
-            pieces += 1
             switch piece {
             case .silence(let count):
                 silence += count

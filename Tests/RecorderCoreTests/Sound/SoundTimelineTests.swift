@@ -3,14 +3,14 @@ import Testing
 
 private let ms: Int64 = 1_000_000
 
+private func packet(_ time: Int64, _ count: Int, _ sample: Int16 = 1) -> SoundPacket {
+    SoundPacket(time: time * ms, samples: [Int16](repeating: sample, count: count))
+}
+
 @Suite struct SoundTimelineTests {
     /// One channel at 1,000 Hz would be below what a microphone has, but makes a frame a millisecond.
     private func timeline(from start: Int64 = 10_000) -> SoundTimeline {
         SoundTimeline(sourceRate: 1000, fileRate: 1000, channels: 1, beginningAt: start * ms)
-    }
-
-    private func packet(_ time: Int64, _ count: Int, _ sample: Int16 = 1) -> SoundPacket {
-        SoundPacket(time: time * ms, samples: [Int16](repeating: sample, count: count))
     }
 
     /// What is in a row, as `5x1` for five frames with sample 1, and `7-` for seven silent ones.
@@ -34,42 +34,32 @@ private let ms: Int64 = 1_000_000
         return runs.map { run in "\(run.count)" + (run.sample.map { "x\($0)" } ?? "-") }.joined(separator: " ")
     }
 
-    /// What a recording from 10 s to 11 s has, of these packets.
-    private func second(_ packets: [SoundPacket]) -> String {
+    /// Packets, and what a recording from 10 s to 11 s has of them.
+    private static let seconds: [([SoundPacket], String)] = [
+        ([], "1000-"), ([packet(10_000, 1000)], "1000x1"),
+        // What is before and behind the file is not in it, nor what ended as it began, or began as it ended.
+        ([packet(9_500, 2000)], "1000x1"), ([packet(9_000, 1000)], "1000-"), ([packet(11_000, 1000)], "1000-"),
+        ([packet(10_100, 100)], "100- 100x1 800-"), ([packet(9_000, 500), packet(10_900, 500, 2)], "900- 100x2"),
+        // Gaps of more than 20 ms.
+        ([packet(10_000, 500), packet(10_600, 400, 2)], "500x1 100- 400x2"),
+        ([packet(10_000, 500), packet(10_521, 479, 2)], "500x1 21- 479x2"),
+        // Overlaps; the last lies within another.
+        ([packet(10_000, 600), packet(10_500, 500, 2)], "600x1 400x2"),
+        ([packet(10_000, 600), packet(10_000, 600, 2), packet(10_600, 400, 3)], "600x1 400x3"),
+        ([packet(10_000, 600), packet(10_300, 100, 2), packet(10_600, 400, 3)], "600x1 400x3"),
+        // What came in time is put in order.
+        ([packet(10_500, 100), packet(10_000, 100, 2), packet(10_600, 100, 3)], "100x2 400- 100x1 100x3 300-"),
+    ]
+
+    @Test("Sound is where its times say, gaps become silence, and overlaps are dropped", arguments: seconds)
+    func inASecond(_ packets: [SoundPacket], _ expected: String) {
         var timeline = timeline()
         for packet in packets { timeline.take(packet) }
-        let pieces = timeline.end(at: 11_000 * ms)
+        #expect(text(timeline.end(at: 11_000 * ms)) == expected)
         #expect(timeline.frames == 1000)
-        return text(pieces)
-    }
-
-    @Test func soundIsWhereItsTimesSay() {
-        #expect(second([]) == "1000-")
-        #expect(second([packet(10_000, 1000)]) == "1000x1")
-        #expect(second([packet(9_500, 2000)]) == "1000x1", "what is before and behind the file is not in it")
-        #expect(second([packet(10_100, 100)]) == "100- 100x1 800-")
-        #expect(second([packet(9_000, 500), packet(10_900, 500, 2)]) == "900- 100x2")
-        #expect(second([packet(9_000, 1000)]) == "1000-", "it ended as the file began")
-        #expect(second([packet(11_000, 1000)]) == "1000-", "it began as the file ended")
-    }
-
-    @Test func gapsOverTwentyMillisecondsBecomeSilence() {
-        #expect(second([packet(10_000, 500), packet(10_600, 400, 2)]) == "500x1 100- 400x2")
-        #expect(second([packet(10_000, 500), packet(10_521, 479, 2)]) == "500x1 21- 479x2")
-    }
-
-    @Test func overlapsAreDropped() {
-        #expect(second([packet(10_000, 600), packet(10_500, 500, 2)]) == "600x1 400x2")
-        #expect(second([packet(10_000, 600), packet(10_000, 600, 2), packet(10_600, 400, 3)]) == "600x1 400x3")
-        #expect(
-            second([packet(10_000, 600), packet(10_300, 100, 2), packet(10_600, 400, 3)]) == "600x1 400x3",
-            "one that lies within another")
     }
 
     @Test func timesThatRunBackAreOverlaps() {
-        #expect(
-            second([packet(10_500, 100), packet(10_000, 100, 2), packet(10_600, 100, 3)])
-                == "100x2 400- 100x1 100x3 300-", "what came in time is put in order")
         var timeline = timeline()
         timeline.take(packet(10_000, 200))
         var pieces = timeline.advance(to: 10_200 * ms)
@@ -185,24 +175,20 @@ private let ms: Int64 = 1_000_000
         return placement
     }
 
-    @Test("A source 0.1 % fast is never more than 5 ms from its place in ten minutes")
-    func tenMinutesFast() {
-        for fast in [0.001, -0.001] {
-            let placement = play(TestSource(sampleRate: 8000, fast: fast, start: 5_000_000_000), seconds: 600) {
-                $0.packet(160)
-            }
-            #expect(abs(placement.worst) < 0.005, "\(placement.worst * 1000) ms at \(placement.worstAt) s")
-            #expect(placement.silence == 0)
-            print("0.1 %: worst \(placement.worst * 1000) ms at \(placement.worstAt) s, stretch \(placement.stretch)")
+    @Test(
+        "A source 0.1 % fast is never more than 5 ms from its place in ten minutes, and one 1 % fast or slow 10 ms in one",
+        arguments: [
+            (0.001, 600, 0.005), (-0.001, 600, 0.005), (0.01, 60, 0.010), (-0.01, 60, 0.010), (0.003, 60, 0.010),
+            (0.0, 60, 0.010),
+        ])
+    func fast(_ fast: Double, _ seconds: Int, _ most: Double) {
+        // A packet has 20 ms.
+        let rate = seconds > 60 ? 8000 : 48_000
+        let placement = play(TestSource(sampleRate: rate, fast: fast, start: 7_000_000_000), seconds: seconds) {
+            $0.packet(rate / 50)
         }
-    }
-
-    @Test(arguments: [0.01, -0.01, 0.003, 0.0])
-    func aSourceThatIsUpToOnePercentFastOrSlowHasNoGap(_ fast: Double) {
-        let placement = play(TestSource(fast: fast, start: 7_000_000_000), seconds: 60) { $0.packet(960) }
-        #expect(abs(placement.worst) < 0.010, "\(placement.worst * 1000) ms at \(placement.worstAt) s")
+        #expect(abs(placement.worst) < most, "\(placement.worst * 1000) ms at \(placement.worstAt) s")
         #expect(placement.silence == 0)
-        print("\(fast): worst \(placement.worst * 1000) ms at \(placement.worstAt) s, stretch \(placement.stretch)")
     }
 
     @Test func jitterOfSomeMillisecondsIsNotHeard() {
@@ -220,18 +206,12 @@ private let ms: Int64 = 1_000_000
             // A semitone is 5.9 %; what ears hear at best is 0.3 %.
             #expect(placement.stretch < 0.003, "\(length): \(placement.stretch)")
             #expect(placement.stretchAtFirst < 0.01, "\(length): \(placement.stretchAtFirst)")
-            print(
-                "jitter, \(length): worst \(placement.worst * 1000) ms, stretch \(placement.stretchAtFirst), then \(placement.stretch)"
-            )
         }
     }
 
     @Test func anotherRateOfTheFileIsKeptAsExactly() {
-        let placement = play(
-            TestSource(sampleRate: 50_000, fast: 0.002, start: 7_000_000_000), seconds: 30, fileRate: 48_000
-        ) {
-            $0.packet(1000)
-        }
+        let source = TestSource(sampleRate: 50_000, fast: 0.002, start: 7_000_000_000)
+        let placement = play(source, seconds: 30, fileRate: 48_000) { $0.packet(1000) }
         #expect(abs(placement.worst) < 0.005 && placement.silence == 0, "\(placement.worst)")
     }
 

@@ -1,11 +1,11 @@
-"""An app that uses cameras through dbus-next."""
-import asyncio, sys
-
-from dbus_next import Variant
-from dbus_next.aio import MessageBus
+"""An app that uses cameras through dbus-next, or through dbus-fast, which began as a copy of that."""
+import asyncio, importlib, sys
 
 from lines import listen, say, show
 
+library, *arguments = sys.argv[1:]
+Variant = importlib.import_module(library).Variant
+MessageBus = importlib.import_module(f"{library}.aio").MessageBus
 SIGNALS = ("WasInterrupted", "InterruptionEnded", "DidStartRunning", "DidStopRunning", "ConfigurationApplied")
 
 
@@ -60,4 +60,4 @@ async def main(address, camera):
     say(closed=path)
 
 
-asyncio.run(main(*sys.argv[1:]))
+asyncio.run(main(*arguments))

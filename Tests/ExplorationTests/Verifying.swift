@@ -1,0 +1,41 @@
+import Arbiter
+import PolicyFile
+import Scenario
+import Testing
+import Workbench
+
+/// Files of the checkout: the package's folder is two above this file's.
+enum Checkout {
+    static let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+        .joined(separator: "/")
+    static let policies = "\(root)/policies"
+    static let shipped = [
+        "android.toml", "call-corks.toml", "desktop.toml", "harmonyos.toml", "ios9.toml", "ipados16.toml", "kiosk.toml",
+        "login-session.toml", "v4l2.toml", "windows.toml",
+    ]
+
+    /// One that ships.
+    static func policy(_ name: String) throws -> Policy { try PolicyFile.load(path: "\(policies)/\(name)") }
+}
+
+/// As a scenario has a whole policy in it.
+func block(_ text: String) -> String { "\"\"\"\n\(text)\n\"\"\"" }
+
+/// What a walk says of a policy as it is written. Its scenarios have the policy in them.
+func verify(
+    _ text: String, clients: Int = 2, cameras: Int = 1, scope: WalkScope = .policy, isFolded: Bool = true,
+    countsLeases: Bool = false, statesMax: Int = .max
+) throws -> PolicyWalk.Report {
+    try PolicyWalk(
+        PolicyFile.parse(text, file: "p"), clients: clients, cameras: cameras, scope: scope, isFolded: isFolded,
+        countsLeases: countsLeases
+    ).run(SearchBounds(statesMax: statesMax), policyLine: block(text))
+}
+
+extension PolicyWalk.Finding {
+    /// Its scenario comes out as it is told, and its policy is in it.
+    func runs(_ place: SourceLocation = #_sourceLocation) throws {
+        let outcome = try Scenario.parse(scenario, file: "finding", policies: ".").run()
+        #expect(outcome.passed, "\(outcome.report)", sourceLocation: place)
+    }
+}
