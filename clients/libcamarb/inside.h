@@ -184,7 +184,7 @@ void events_free(camarb_client *client);
  *      │                   └───── time over, or refused ─────▶ none, and the loss is told
  *      └──the end──▶ waiting ──the next broker has said the same, or runs it──▶ none
  *
- * A session that ran without a secret, or was about to, is told at once. (SessionHold.swift.) */
+ * A session that ran without a secret, or was about to, is told at once. (SessionMemory+Holding.swift.) */
 enum hold_kind {
     HOLD_NONE,
     /* It runs, as far as the program knows, and there is a secret to go on by. */

@@ -229,8 +229,6 @@ public struct RecorderBehaviour: Hashable, Sendable {
     /// Every batch is refused with this sentence.
     public var configureRefusal: String?
 
-    public init() {}
-
     public static let works = RecorderBehaviour()
     public static let manual: RecorderBehaviour = {
         var behaviour = RecorderBehaviour()

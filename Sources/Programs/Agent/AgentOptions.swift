@@ -38,7 +38,6 @@ public struct AgentOptions: Sendable {
 
     /// Whether something is to stay in PipeWire where it crashes.
     public var wantsKeeper: Bool { !isKept && printing == nil && pipeWireDoor == .automatic }
-    public init() {}
     var hasFace: Bool { [indicator, notifications, questions, permissionStore].contains(.automatic) }
 
     /// Reads the arguments after the program's name.

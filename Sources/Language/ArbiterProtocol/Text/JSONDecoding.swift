@@ -135,11 +135,6 @@ private struct Elements: UnkeyedDecodingContainer {
     var count: Int? { elements.count }
     var isAtEnd: Bool { currentIndex >= elements.count }
 
-    init(decoder: JSONDecoder, elements: [JSON]) {
-        self.decoder = decoder
-        self.elements = elements
-    }
-
     private mutating func next() throws -> JSONDecoder {
         guard !isAtEnd else { throw decoder.problem("has too few elements") }
         defer { currentIndex += 1 }

@@ -138,8 +138,6 @@ package struct Checksum: Hashable, Sendable {
     /// `,"sum":"0123456789abcdef"}`
     package static let tailBytes = 26
 
-    package init() {}
-
     mutating func add(_ bytes: some Sequence<UInt8>) {
         var sum = value
         for byte in bytes { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }

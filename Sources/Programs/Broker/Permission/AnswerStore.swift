@@ -46,8 +46,6 @@ package final class AnswerStore {
         var isLeaving = false
         /// Who waits until all that was said so far is written.
         var waiting: [() -> Void] = []
-
-        init(hasFile: Bool) { self.hasFile = hasFile }
     }
 
     private struct Said {

@@ -25,18 +25,6 @@ package struct StoredHolder {
         package var secret: ReclaimSecret?
         /// What the recorder core was told to serve.
         package var spec: String
-
-        package init(
-            grant: GrantID, session: SessionID, recording: Recording?, listener: String, secret: ReclaimSecret?,
-            spec: String
-        ) {
-            self.grant = grant
-            self.session = session
-            self.recording = recording
-            self.listener = listener
-            self.secret = secret
-            self.spec = spec
-        }
     }
 
     /// A recording that runs, and into which file: no other may go into the same.

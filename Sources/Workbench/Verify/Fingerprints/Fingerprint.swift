@@ -9,11 +9,6 @@ public struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
     public let first: UInt64
     public let second: UInt64
 
-    public init(first: UInt64, second: UInt64) {
-        self.first = first
-        self.second = second
-    }
-
     /// The bits are spread already: a table needs no more of them.
     public func hash(into hasher: inout Hasher) { hasher.combine(first) }
 }

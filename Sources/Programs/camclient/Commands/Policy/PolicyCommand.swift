@@ -1,4 +1,11 @@
+import Arbiter
+import ArbiterProtocol
 import ArgumentParser
+import Glibc
+import PolicyFile
+import System
+import TomlFile
+import Workbench
 
 struct PolicyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -19,4 +26,130 @@ struct PolicyCommand: AsyncParsableCommand {
             PolicyCheck.self, PolicyShow.self, PolicyTest.self, PolicyVerify.self, PolicyDiff.self,
             PolicyHashCommand.self, PolicyLoad.self, PolicyReportCommand.self, PolicyPlay.self,
         ])
+}
+
+struct PolicyCheck: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Say everything that is wrong with policy files.",
+        usage: "camclient policy check [options] <file> ...",
+        discussion: """
+            All problems of all files come in one run, each with its place, its line and what was probably meant. A \
+            policy without a mistake is looked at further: rules that can never match, rules that earlier ones hide \
+            (also several of them together), ranks that no rule gives, and users and groups in [access] that this machine \
+            does not know are warnings.
+            Exit status 1 when there is any problem or warning; 5 when a file cannot be read.
+            Examples:
+              camclient policy check policies/kiosk.toml
+              camclient policy check kiosk.toml --policy-dir /etc/camarb/policy.d
+              camclient policy check --json policies/*.toml
+            """)
+
+    @Argument(help: ArgumentHelp("Policy files.", valueName: "file"), completion: .file(extensions: ["toml"]))
+    var files: [String]
+    @OptionGroup var policyFiles: PolicyFileOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        var found: [FileProblems] = []
+        for file in files {
+            let wrong = PolicyFile.check(path: file, dropIns: policyFiles.policyDir, accounts: MachineAccounts())
+            if let wrong { found.append(wrong) }
+            if output.json {
+                Output.json([
+                    "file": .string(file), "ok": .bool(wrong == nil),
+                    "usable": .bool(wrong?.problems.allSatisfy(\.isWarning) ?? true),
+                    "problems": .array(wrong?.problems.map(\.json) ?? []), "more": .integer(Int64(wrong?.more ?? 0)),
+                ])
+            } else {
+                Output.line((wrong?.description ?? "\(file): no problem").printableLines)
+            }
+        }
+        try Failure.finish(found)
+    }
+}
+
+extension FileProblem {
+    var json: JSON {
+        .object([
+            "file": .string(file), "line": .integer(Int64(line)), "column": .integer(Int64(column)),
+            "length": .integer(Int64(length)), "warning": .bool(isWarning), "message": .string(message),
+            "hint": .string(hint), "lineText": .string(lineText),
+        ])
+    }
+}
+
+struct PolicyHashCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "hash",
+        abstract: "Say the hash of policy files, as `camclient status` says that of the policy in force.",
+        usage: "camclient policy hash [options] <file> ...",
+        discussion: """
+            32 hexadecimal digits over all that can decide: not names, summaries, comments, statements, files and the \
+            order of what has none. Two machines with one hash decide the same. Users and groups count by their numbers, \
+            so a policy that names some has another hash where they have other numbers. It is no signature.
+            Examples:
+              camclient policy hash policies/*.toml
+              camclient policy hash kiosk.toml --policy-dir /etc/camarb/policy.d
+              camclient policy hash kiosk.toml --text       what the hash is taken over
+            """)
+
+    @Argument(help: ArgumentHelp("Policy files.", valueName: "file"), completion: .file(extensions: ["toml"]))
+    var files: [String]
+    @Flag(help: "The text that the hash is taken over, instead.") var text = false
+    @OptionGroup var policyFiles: PolicyFileOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        for file in files {
+            let policy = try policyFiles.load(file).policy
+            if text {
+                Output.line(String(policy.hashedText.dropLast()))
+            } else if output.json {
+                Output.json(["file": .string(file), "policy": .string(policy.name), "policyHash": .string(policy.hash)])
+            } else {
+                Output.line("\(policy.hash)  \(file)")
+            }
+        }
+    }
+}
+
+struct PolicyPlay: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "play",
+        abstract: "Serve a page on which a policy and a scenario are typed, and the outcome follows.",
+        discussion: """
+            Prints the page's address, and serves it to this machine until Ctrl-C. At each pause in typing the page shows \
+            what is wrong and where, what the scenario comes to, as a text and as a picture, why each decision was made, and \
+            what comes next. It listens on 127.0.0.1 alone, and answers only who knows the address, which is another each \
+            time. Policies and scenarios, and what they include, come from the folder; nothing is written there, and \
+            nothing outside is read.
+            Examples:
+              camclient policy play
+              camclient policy play policies --port 8080
+            """)
+
+    @Argument(help: ArgumentHelp("The folder to take policies and scenarios from.", valueName: "folder")) var folder =
+        "."
+    @Option(help: ArgumentHelp("The port to listen on; 0: any that is free.", valueName: "number")) var port: UInt16 = 0
+
+    func run() async throws {
+        guard let program = Self.program() else {
+            throw Failure(.file, "camplay, which serves the page, is neither beside camclient nor in libexec.")
+        }
+        // Blocked here so that one thread takes them; there nobody would.
+        Interrupts.end()
+        let line: [String] = [program, "--port", "\(port)", "--", folder]
+        var words: [UnsafeMutablePointer<CChar>?] = line.map { strdup($0) } + [nil]
+        execv(program, &words)
+        let number = errno
+        for word in words { free(word) }
+        throw Failure.file(program, "cannot be started", number)
+    }
+
+    /// Beside this program, or where a package puts it.
+    private static func program() -> String? {
+        let own = OwnProcess.program
+        guard let slash = own.lastIndex(of: "/") else { return nil }
+        return ["", "../libexec/camarb/"].map { own[...slash] + $0 + "camplay" }.first { access($0, X_OK) == 0 }
+    }
 }
