@@ -8,7 +8,7 @@ SAY_HOW_LONG = @[ -e .build/release/camclient ] || echo "The first build takes a
 # libcamarb, the V4L2 door, and the modules for Python and GStreamer: in C, and no part of the Swift package.
 CLIENTS = $(MAKE) --silent -C clients
 
-.PHONY: help build test planted-bugs test-clients test-debian13 test-desktop test-vm demo verify fuzz metamorphoses fuzz-inputs simulate test-threads torture torture-recordings bench bench-vm install deb check-deb format lint install-packages clean
+.PHONY: help build test planted-bugs test-clients test-interop test-debian13 test-desktop test-vm demo verify fuzz metamorphoses fuzz-inputs simulate test-threads torture torture-recordings bench bench-vm install deb check-deb format lint install-packages clean
 
 help:
 	@echo "make demo              two apps and a camera: the live timeline, and a recording, a photo, an SVG and a trace in ./out"
@@ -24,6 +24,7 @@ help:
 	@echo "make test-threads      ThreadSanitizer on what has threads, built apart (TEST='filter': only these)"
 	@echo "make torture           attacks, loads and faults against camarbd: promise, figure, met or not (ROW='words': only these)"
 	@echo "make torture-recordings  200 kills of camrecorder over recordings with sound and metadata, half of them on a full disk"
+	@echo "make test-interop      camarbd from outside: all claims, also those that take minutes (CLAIMS='words': only these)"
 	@echo "make test-clients      libcamarb, the V4L2 door with real programs and browsers, Python, GStreamer (SHORT=1: as in make test)"
 	@echo "make test-desktop      browsers through the desktop portal and PipeWire, and on the pages about policies; minutes (CLAIMS='words': only these)"
 	@echo "make test-vm           real cameras' interfaces and login sessions, in a virtual machine (STEPS='words': only these)"
@@ -123,6 +124,12 @@ test-clients:
 	$(SWIFT_BUILD)
 	@clients/check $(if $(SHORT),--short)
 
+test-interop:
+	@make/packages build test
+	$(SWIFT_BUILD)
+	$(CLIENTS)
+	@/usr/bin/python3 Tests/interop/run --shards 2 $(CLAIMS)
+
 test-vm:
 	@make/packages build vm deb
 	$(SWIFT_BUILD)
@@ -130,10 +137,13 @@ test-vm:
 	@Tests/vm/run $(STEPS)
 
 # Of all programs those that it runs.
+DEMO_RUNS = camclient camarbd camrecorder camkeeper camwriter
+# Not optimized, which takes minutes less; where optimized ones have been built, those.
 demo:
 	@make/packages demo
-	@[ -e .build/release/camclient ] || echo "The first build of what the demo runs takes about four minutes on two cores; later ones build what changed."
-	@make/compile camclient camarbd camrecorder camkeeper camwriter
+	@if [ -e .build/release/camclient ]; then make/compile $(DEMO_RUNS); else \
+		echo "The first build of what the demo runs takes about four minutes on two cores; later ones build what changed."; \
+		make/compile --debug $(DEMO_RUNS); fi
 	@demo/run $(if $(CAMERA),--camera "$(CAMERA)")
 
 bench:

@@ -308,3 +308,18 @@ let package = Package(
     swiftLanguageModes: [.v6],
     cxxLanguageStandard: .cxx17
 )
+
+// Set by make/compile: these programs and what they need, so that one build makes them all. The package manager takes no list.
+if let names = Context.environment["CAMARB_ONLY"] {
+    var wanted = Set(names.split(separator: " ").map(String.init))
+    var before = 0
+    while before < wanted.count {
+        before = wanted.count
+        for target in package.targets where wanted.contains(target.name) {
+            for case .byNameItem(let name, _) in target.dependencies { wanted.insert(name) }
+        }
+    }
+    package.targets.removeAll { !wanted.contains($0.name) }
+    // What nothing uses is not fetched either.
+    if !wanted.contains("PlayServing") { package.dependencies.removeLast() }
+}
