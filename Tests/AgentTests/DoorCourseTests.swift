@@ -3,7 +3,6 @@ import ArbiterProtocol
 import Camarb
 import Testing
 
-/// Where a consumer's session is, as a value: what its events and its consumer's wishes make of it.
 @Suite("The course of a session behind the door in PipeWire")
 struct DoorCourseTests {
     /// By reference, so that an expectation can step it.
@@ -45,14 +44,10 @@ struct DoorCourseTests {
         return course
     }
 
-    private func interruption(
-        _ causes: Cause..., by interrupter: Interrupter? = nil
-    ) -> Interruption {
-        guard
-            case .wasInterrupted(let interruption) = ClientEvent(
-                .wasInterrupted(
-                    id: 1, causes: CauseSet(causes), interrupter: interrupter, cutting: nil, rule: "a rule"))
-        else { preconditionFailure("a session's event is a client's of the same name") }
+    private func interruption(_ causes: Cause..., by interrupter: Interrupter? = nil) -> Interruption {
+        let event = ClientEvent(
+            .wasInterrupted(id: 1, causes: CauseSet(causes), interrupter: interrupter, cutting: nil, rule: "a rule"))
+        guard case .wasInterrupted(let interruption) = event else { preconditionFailure("\(event)") }
         return interruption
     }
 
@@ -65,28 +60,22 @@ struct DoorCourseTests {
     private var wasInterrupted: ClientEvent {
         .wasInterrupted(interruption(.videoDeviceInUseByAnotherClient, by: .app("cheese")))
     }
-    private var interruptionEnded: ClientEvent {
-        ClientEvent(.interruptionEnded(id: 1, causesItHad: CauseSet(), duration: .seconds(1), willResume: true))
+    private func interruptionEnded(willResume: Bool = true) -> ClientEvent {
+        ClientEvent(.interruptionEnded(id: 1, causesItHad: CauseSet(), duration: .seconds(1), willResume: willResume))
     }
     private var sessionStopped: ClientEvent { ClientEvent(.sessionStopped(.evicted, rule: "a rule")) }
 
-    // MARK: Streams
-
     @Test("It wants a stream when it was asked for and runs, and not before both")
     func both() {
-        let asked = Course()
-        #expect(!asked.wantsStream)
-        #expect(asked.goesOn(with: wish(0)) == nil)
-        #expect(!asked.wantsStream)
-        #expect(asked.take(.didStartRunning(GrantID(1))) == [])
-        #expect(asked.wantsStream)
-
         let started = Course()
         _ = started.take(.didStartRunning(GrantID(1)))
         #expect(!started.wantsStream)
+        let asked = Course()
+        #expect(asked.goesOn(with: wish(0)) == nil && !asked.wantsStream)
+        #expect(asked.take(.didStartRunning(GrantID(1))) == [] && asked.wantsStream)
     }
 
-    @Test("It has one stream at a time, numbered from 1; behind one that ended by itself comes another, opened later")
+    @Test("It has one stream at a time; behind one that ended by itself another comes later, with a new grant at once")
     func numbers() {
         let course = running()
         #expect(course.opened() == 1)
@@ -97,6 +86,9 @@ struct DoorCourseTests {
         #expect(course.wantsStream)
         #expect(course.opened() == 2)
         #expect(!course.wantsStream)
+        #expect(course.streamEnded(2))
+        _ = course.take(.didStartRunning(GrantID(2)))
+        #expect(course.wantsStream)
     }
 
     @Test("The end of a stream that is not the present one changes nothing")
@@ -112,14 +104,6 @@ struct DoorCourseTests {
         #expect(!course.wantsStream && !course.isLate)
         #expect(course.streamEnded(2))
         #expect(!course.streamEnded(2), "it has ended")
-    }
-
-    @Test("A new grant has a stream at once, however late the last one was")
-    func newGrant() {
-        let course = streaming()
-        #expect(course.streamEnded(1))
-        _ = course.take(.didStartRunning(GrantID(2)))
-        #expect(course.wantsStream)
     }
 
     @Test("Whatever ends the pictures takes the stream with it, and the next one comes when they begin again")
@@ -149,8 +133,6 @@ struct DoorCourseTests {
         _ = course.take(.didStartRunning(GrantID(2)))
         #expect(course.wantsStream)
     }
-
-    // MARK: Wishes
 
     @Test(
         "It is started once: another format, or a pause that nobody noticed, starts a session that runs no second time")
@@ -197,24 +179,18 @@ struct DoorCourseTests {
         #expect(course.goesOn(with: wish(0, DoorFormat(width: 320, height: 240, rate: 15))) == nil, "it still sees it")
         #expect(course.goesOn(with: wish(1)) == inUse)
         #expect(course.goesOn(with: wish(1)) == nil, "once")
-        #expect(course.take(interruptionEnded) == [], "the next picture replaces it")
+        #expect(course.take(interruptionEnded()) == [], "the next picture replaces it")
         #expect(course.goesOn(with: wish(2)) == .waiting)
         _ = course.take(.didStartRunning(GrantID(2)))
         #expect(course.goesOn(with: wish(3)) == nil, "its pictures come")
     }
 
-    // MARK: What is shown
-
     @Test("Each event that changes what is to be seen has its slate, and no other has one")
     func slates() {
-        func slate(
-            _ kind: DoorSlate.Kind, _ reason: String = "", by interrupter: String = ""
-        ) -> [DoorSlate] {
+        func slate(_ kind: DoorSlate.Kind, _ reason: String = "", by interrupter: String = "") -> [DoorSlate] {
             [DoorSlate(kind: kind, reason: reason, interrupter: interrupter)]
         }
         let (busy, privacy) = ("video-device-in-use-by-another-client", "video-device-blocked-by-privacy")
-        let endedForGood = SessionEvent.interruptionEnded(
-            id: 1, causesItHad: CauseSet(), duration: .seconds(1), willResume: false)
         let events: [(ClientEvent, [DoorSlate])] = [
             (wasInterrupted, [inUse]), (.wasInterrupted(interruption()), slate(.interrupted)),
             (
@@ -226,7 +202,7 @@ struct DoorCourseTests {
                 .wasInterrupted(interruption(.videoDeviceDisconnected, .videoDeviceBlockedByPrivacy)),
                 slate(.interrupted, "video-device-disconnected")
             ),
-            (interruptionEnded, []), (ClientEvent(endedForGood), [.waiting]),
+            (interruptionEnded(), []), (interruptionEnded(willResume: false), [.waiting]),
             (sessionStopped, slate(.noAccess, "evicted")),
             (
                 access([.photo], .sensitiveContentMitigationActivated),

@@ -30,8 +30,12 @@ final class ScriptedSway {
     /// What it was asked over its connections, oldest first.
     private(set) var asked: [Message] = []
     private(set) var connections = 0
+    private var hasLeft = false
     /// The other end of its connection is closed.
-    private(set) var isLeft = false
+    var isLeft: Bool {
+        look()
+        return hasLeft
+    }
 
     init(at path: String) throws {
         self.path = path
@@ -58,12 +62,12 @@ final class ScriptedSway {
             guard accepted >= 0 else { return }
             connection = accepted
             connections += 1
-            isLeft = false
+            hasLeft = false
         }
         var bytes = [UInt8](repeating: 0, count: 4096)
         while case let count = read(connection, &bytes, bytes.count), count >= 0 {
             if count == 0 {
-                isLeft = true
+                hasLeft = true
                 break
             }
             unread += bytes.prefix(count)
@@ -87,8 +91,6 @@ final class ScriptedSway {
         return asked.count >= count
     }
 
-    // MARK: What it says
-
     func send(_ bytes: some Sequence<UInt8>) {
         let bytes = Array(bytes)
         #expect(Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count)
@@ -96,7 +98,6 @@ final class ScriptedSway {
 
     func say(_ messages: Message...) { send(messages.flatMap(\.bytes)) }
 
-    /// Something happened to a window.
     static func event(_ change: String) -> Message { Message(kind: 0x8000_0003, text: #"{"change":"\#(change)"}"#) }
 
     static func version(_ words: String) -> Message {

@@ -4,7 +4,6 @@ import Glibc
 import System
 import Testing
 
-/// What follows a sway, with one that says what the test lets it say.
 @Suite("A sway's windows, over its socket", .timeLimit(.minutes(10)))
 struct SwaySourceTests {
     /// A source that has been opened, and its sway.
@@ -42,18 +41,9 @@ struct SwaySourceTests {
             try becomes(windows.map { UInt32($0) })
         }
 
-        /// Each is a change, after which the tree is asked for.
-        func asks(after changes: [ScriptedSway.Message]) throws {
-            for (count, change) in changes.enumerated() {
-                sway.say(change)
-                try hears(ScriptedSway.Message.greeting + Array(repeating: .tree, count: count + 1))
-                try learns([5, 10 + count])
-            }
-        }
-
         /// Until sway has been asked this and nothing else since it was made, and all is done that was due.
         func hears(_ asked: [ScriptedSway.Message], at place: SourceLocation = #_sourceLocation) throws {
-            try loop.turn(until: { sway.hasHeard(asked.count) }, "\(asked.count) requests")
+            try isAsked(asked.count)
             try loop.turnWhatIsDue()
             sway.look()
             #expect(sway.asked == asked, sourceLocation: place)
@@ -66,6 +56,8 @@ struct SwaySourceTests {
 
         func leave() { source = nil }
 
+        func isAsked(_ count: Int) throws { try loop.turn(until: { sway.hasHeard(count) }, "\(count) requests") }
+
         func becomes(trouble: String) throws {
             try loop.turn(until: { source.trouble == trouble }, "“\(trouble)”, and not “\(source.trouble ?? "")”,")
         }
@@ -73,8 +65,6 @@ struct SwaySourceTests {
 
     private typealias Message = ScriptedSway.Message
     private let greeting = Message.greeting
-
-    // MARK: Asking
 
     @Test("A sway is asked who it is, to tell of changes, and for its tree, whose windows are known from then on")
     func greets() throws {
@@ -88,14 +78,12 @@ struct SwaySourceTests {
             Window(id: id, process: 1000 + Int32(id), frame: Window.Frame(x: 0, y: 25, width: 400, height: 575))
         }
         #expect(followed.source.desktop == Desktop(windows: [window(5), window(6)], active: 6))
-        #expect(followed.source.trouble == nil)
-        #expect(followed.source.name == "sway 1.7-0123")
-        #expect(followed.changes == 1)
+        #expect(followed.source.trouble == nil && followed.source.name == "sway 1.7-0123" && followed.changes == 1)
         try followed.hears(greeting)
     }
 
     @Test(
-        "A sway is called by what its version says first, in 32 bytes at most, and by nothing more where it says nothing",
+        "A sway is called by what its version says first, in 32 bytes at most, or by nothing more",
         arguments: [
             ("", "sway"), (" 1.7", "sway"), ("1.7", "sway 1.7"), ("1.7 (Aug 1 2021)", "sway 1.7"),
             (String(repeating: "x", count: 33), "sway " + String(repeating: "x", count: 32)),
@@ -111,17 +99,14 @@ struct SwaySourceTests {
     func told() throws {
         let followed = try Followed.greeted(5)
         followed.sway.die()
-        try followed.loop.turn(until: { followed.sway.hasHeard(6) }, "another try")
-        try followed.learns([6])
+        try followed.isAsked(6)
+        // Nobody is told of a tree that says what is known.
+        followed.sway.say(ScriptedSway.tree(6), ScriptedSway.event("focus"))
+        try followed.hears(greeting + greeting + [.tree])
+        followed.sway.say(ScriptedSway.tree(6))
+        try followed.loop.turnWhatIsDue()
         #expect(followed.told.map(\.windows) == [[5], nil, [6]])
         #expect(followed.told.map(\.trouble) == [nil, "sway went away", nil])
-    }
-
-    @Test("An event that does not say what has changed is a change")
-    func wordlessEvents() throws {
-        let followed = try Followed.greeted(5)
-        try followed.asks(
-            after: ["{}", "[]", "{", #"{"change":7}"#].map { Message(kind: 0x8000_0000, text: $0) })
     }
 
     @Test("A source that nobody has any more leaves its sway")
@@ -129,11 +114,7 @@ struct SwaySourceTests {
         let followed = try Followed.greeted()
         #expect(!followed.sway.isLeft)
         followed.leave()
-        try followed.loop.turn(
-            until: {
-                followed.sway.look()
-                return followed.sway.isLeft
-            }, "the end of its connection")
+        try followed.loop.turn(until: { followed.sway.isLeft }, "the end of its connection")
     }
 
     @Test("After a change the tree is asked for once, and after another title, mark or urgency it is not")
@@ -141,8 +122,14 @@ struct SwaySourceTests {
         let followed = try Followed.greeted(5)
         for change in ["title", "mark", "urgent"] { followed.sway.say(ScriptedSway.event(change)) }
         try followed.hears(greeting)
-        try followed.asks(
-            after: ["focus", "new", "close", "fullscreen_mode", "move", "floating"].map(ScriptedSway.event))
+        let changes = ["focus", "new", "close", "fullscreen_mode", "move", "floating"].map(ScriptedSway.event)
+        // One that does not say what has changed is a change.
+        let wordless = ["{}", "[]", "{", #"{"change":7}"#].map { Message(kind: 0x8000_0000, text: $0) }
+        for (count, change) in (changes + wordless).enumerated() {
+            followed.sway.say(change)
+            try followed.hears(greeting + Array(repeating: .tree, count: count + 1))
+            try followed.learns([5, 10 + count])
+        }
     }
 
     @Test("A change while a tree is under way is asked about when that has come, without a further event, and once")
@@ -156,23 +143,13 @@ struct SwaySourceTests {
         try followed.hears(greeting + [.tree])
     }
 
-    @Test("Nobody is told of a tree that says what is known")
-    func sameTree() throws {
-        let followed = try Followed.greeted(5)
-        followed.sway.say(ScriptedSway.event("focus"))
-        try followed.hears(greeting + [.tree])
-        followed.sway.say(ScriptedSway.tree(5))
-        try followed.loop.turnWhatIsDue()
-        #expect(followed.changes == 1)
-    }
-
     @Test("From one tree to the next is a pace at least, however often something changes")
     func pace() throws {
         let began = EventLoop.now
         let followed = try Followed(pace: SwaySource.pace)
         for count in 0..<4 {
             let asked = greeting + Array(repeating: Message.tree, count: count)
-            try followed.loop.turn(until: { followed.sway.hasHeard(asked.count) }, "\(asked.count) requests")
+            try followed.isAsked(asked.count)
             #expect(EventLoop.now - began >= Int64(count) * 50_000_000)
             #expect(followed.sway.asked == asked)
             followed.sway.say(ScriptedSway.tree(5 + count))
@@ -180,8 +157,6 @@ struct SwaySourceTests {
             try followed.becomes([5 + UInt32(count)])
         }
     }
-
-    // MARK: What comes in pieces, and what cannot be read
 
     @Test("An answer that comes byte by byte is one, and those that come together are each heard")
     func pieces() throws {
@@ -240,27 +215,16 @@ struct SwaySourceTests {
         try followed.becomes(trouble: sentence)
         #expect(followed.source.desktop == nil)
         followed.sway.die()
-        try followed.loop.turn(until: { followed.sway.hasHeard(6) }, "another try")
+        try followed.isAsked(6)
         try followed.learns([5])
-        #expect(followed.source.trouble == nil)
-        #expect(followed.sway.asked == greeting + greeting)
+        #expect(followed.source.trouble == nil && followed.sway.asked == greeting + greeting)
     }
-
-    @Test("A message of as many bytes as are read at most is waited for")
-    func longest() throws {
-        let followed = try Followed.greeted()
-        followed.sway.send(Array("i3-ipc".utf8) + [0, 0, 64, 0] + [4, 0, 0, 0])
-        try followed.loop.turnWhatIsDue()
-        #expect(!followed.source.isSettled)
-    }
-
-    // MARK: A sway that ends
 
     @Test("A sway that dies between a request for its tree and the answer is read again when it is back")
     func diesWhileItIsRead() throws {
         let followed = try Followed()
         for round in 1...3 {
-            try followed.loop.turn(until: { followed.sway.hasHeard(3 * round) }, "round \(round)")
+            try followed.isAsked(3 * round)
             followed.sway.die()
             try followed.becomes(trouble: "sway went away")
         }
@@ -268,11 +232,13 @@ struct SwaySourceTests {
         try followed.learns([5])
     }
 
-    @Test("Half an answer of a sway that died is not put before what the next one says")
+    @Test("Half an answer of a sway that died, however long, is not put before what the next one says")
     func diesWhileItAnswers() throws {
         let followed = try Followed.greeted()
-        followed.sway.send(ScriptedSway.tree(5).bytes.dropLast(7))
+        // As many bytes as are read at most are waited for.
+        followed.sway.send(Array("i3-ipc".utf8) + [0, 0, 64, 0] + [4, 0, 0, 0])
         try followed.loop.turnWhatIsDue()
+        #expect(!followed.source.isSettled)
         followed.sway.die()
         try followed.hears(greeting + greeting)
         try followed.learns([6])
@@ -295,7 +261,7 @@ struct SwaySourceTests {
         // Twice as long each time would be nine hours by then.
         let followed = try Followed(backOff: BackOff(first: .milliseconds(1), longest: .seconds(100_000)))
         for round in 1...25 {
-            try followed.loop.turn(until: { followed.sway.hasHeard(3 * round) }, "round \(round)")
+            try followed.isAsked(3 * round)
             try followed.learns([5])
             followed.sway.die()
             try followed.becomes(nil)
@@ -307,7 +273,7 @@ struct SwaySourceTests {
         let began = EventLoop.now
         let followed = try Followed(backOff: BackOff(first: .milliseconds(1), longest: .seconds(1)))
         for round in 0..<7 {
-            try followed.loop.turn(until: { followed.sway.hasHeard(3 * (round + 1)) }, "try \(round)")
+            try followed.isAsked(3 * (round + 1))
             #expect(EventLoop.now - began >= (1 << Int64(round) - 1) * 1_000_000)
             followed.sway.say(ScriptedSway.version("1.7"), Message(kind: 4, text: "{}"))
             try followed.becomes(trouble: "sway's list of windows cannot be read")
@@ -316,24 +282,18 @@ struct SwaySourceTests {
         }
     }
 
-    // MARK: Where it listens
-
     @Test("Where nobody listens, the reason is said, and a sway that starts later is found")
     func notThere() throws {
         let (loop, folder) = (try EventLoop(), try Scratch())
-        let path = folder.path + "/socket"
         let backOff = BackOff(first: .milliseconds(1), longest: .milliseconds(1))
-        let source = try SwaySource(on: loop, socket: path, folder: folder.path, backOff: backOff) {}
+        let source = try SwaySource(on: loop, socket: folder.path + "/socket", folder: nil, backOff: backOff) {}
         source.open()
         #expect(source.trouble == "sway does not answer: No such file or directory")
-        let sway = try ScriptedSway(at: path)
+        let sway = try ScriptedSway(at: folder.path + "/socket")
         try loop.turn(until: { sway.hasHeard(3) }, "it to be found")
-        #expect(sway.asked == greeting && source.desktop == nil)
     }
 
-    @Test(
-        "A sway that is started anew is found under its new name in the user's folder, and nothing is taken for it that is not named so"
-    )
+    @Test("The socket that is named comes first, and then one of the user's folder with a name as sway gives it alone")
     func otherNames() throws {
         let (loop, folder) = (try EventLoop(), try Scratch())
         let names = [
@@ -349,20 +309,11 @@ struct SwaySourceTests {
             #expect(source.trouble == nil)
             sway.die()
         }
-        for other in others { other.look() }
-        #expect(others.map(\.connections) == [0, 0, 0, 0])
-        #expect(sway.connections == 2)
-    }
-
-    @Test("The socket that is named comes before all others")
-    func namedFirst() throws {
-        let (loop, folder) = (try EventLoop(), try Scratch())
-        let other = try ScriptedSway(at: "\(folder.path)/sway-ipc.\(geteuid()).1.sock")
-        let sway = try ScriptedSway(at: folder.path + "/socket")
-        let source = try SwaySource(on: loop, socket: sway.path, folder: folder.path) {}
+        let named = try ScriptedSway(at: folder.path + "/named")
+        let source = try SwaySource(on: loop, socket: named.path, folder: folder.path) {}
         source.open()
-        try loop.turn(until: { sway.hasHeard(3) }, "its greeting")
-        other.look()
-        #expect(other.connections == 0 && source.trouble == nil)
+        try loop.turn(until: { named.hasHeard(3) }, "the one that is named")
+        for other in others + [sway] { other.look() }
+        #expect(others.map(\.connections) == [0, 0, 0, 0] && sway.connections == 2 && source.trouble == nil)
     }
 }

@@ -82,28 +82,17 @@ import Testing
             |---|---|---|---|
 
             """
+        let options = "| option | type | takes | |\n|---|---|---|---|\n"
         for key in RecordingOptions.Key.allCases {
             text += row([code(key.rawValue), code(key.wireType), key.allowed, key.summary])
         }
-        text += """
-
-            Without them a recording ends when it is stopped, cut, or its disk is full. `AttachMicrophone` has, and needs,
-
-            | option | type | takes | |
-            |---|---|---|---|
-
-            """
+        text +=
+            "\nWithout them a recording ends when it is stopped, cut, or its disk is full. `AttachMicrophone` has, and needs,\n"
+        text += "\n\(options)"
         for key in MicrophoneFormat.Key.allCases {
             text += row([code(key.rawValue), code(key.wireType), key.allowed, key.summary])
         }
-        text += """
-
-            `CapturePhotoBracket` has
-
-            | option | type | takes | |
-            |---|---|---|---|
-
-            """
+        text += "\n`CapturePhotoBracket` has\n\n\(options)"
         for key in PhotoBracket.Key.allCases {
             text += row([code(key.rawValue), code("ad"), key.allowed, key.summary])
         }

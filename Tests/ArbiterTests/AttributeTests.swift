@@ -52,10 +52,11 @@ struct AttributeTests {
     func forgotten() {
         var world = world()
         let apps = world.arbiter.state.apps.rows.count
-        world.step(.attribute(AppID("door", user: 1000), name: "duty", value: "off"))
-        #expect(world.arbiter.state.appNames[AppID("door", user: 1000)] != nil)
-        world.step(.attribute(AppID("door", user: 1000), name: "duty", value: nil))
-        #expect(world.arbiter.state.appNames[AppID("door", user: 1000)] == nil)
+        let door = AppID("door", user: 1000)
+        world.step(.attribute(door, name: "duty", value: "off"))
+        #expect(world.arbiter.state.appNames[door] != nil)
+        world.step(.attribute(door, name: "duty", value: nil))
+        #expect(world.arbiter.state.appNames[door] == nil)
         world.step(.attribute(AppID("gate", user: 1000), name: "duty", value: "off"))
         #expect(world.arbiter.state.apps.rows.count == apps + 1, "the row is given out again")
     }

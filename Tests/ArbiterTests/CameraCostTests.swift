@@ -26,13 +26,6 @@ struct CameraCostTests {
     func weighed(_ pixelFormat: String, _ width: Int, _ height: Int, _ rate: Double, _ expected: Int) {
         let format = CameraFormat(
             pixelFormat: pixelFormat, width: width, height: height, minFrameRate: 1, maxFrameRate: 120)
-        #expect(Self.cost.of(format, at: rate) == expected)
-    }
-
-    @Test("Nothing costs more than the dearest")
-    func dearest() {
-        #expect(Self.cost.dearest == 90)
-        #expect(CameraCost(7).dearest == 7)
-        #expect(!CameraCost(7).isByFormat)
+        #expect(Self.cost.of(format, at: rate) == expected && Self.cost.dearest == 90)
     }
 }

@@ -43,23 +43,16 @@ private struct House {
         for text in try texts(in: folder) {
             for line in text.split(separator: "\n") {
                 let words = line.split(separator: " ")
-                guard let place = words.firstIndex(of: "import"), place <= 2, words.count > place + 1,
-                    words[..<place].allSatisfy({
-                        ["@_exported", "public", "internal", "private", "package", "fileprivate"].contains($0)
-                    })
-                else { continue }
+                let levels = ["@_exported", "public", "internal", "private", "package", "fileprivate"]
+                let rest = words.drop { levels.contains(String($0)) }
+                guard rest.first == "import" else { continue }
                 // `import class Foundation.Thread` brings all of Foundation, too.
-                let isPart = ["class", "struct", "enum", "protocol", "typealias", "func", "let", "var"]
-                    .contains(words[place + 1])
-                guard let module = words.dropFirst(place + (isPart ? 2 : 1)).first else { continue }
+                let parts = ["class", "struct", "enum", "protocol", "typealias", "func", "let", "var"]
+                guard let module = rest.dropFirst().first(where: { !parts.contains(String($0)) }) else { continue }
                 modules.insert(String(module.prefix { $0 != "." }))
             }
         }
         return modules
-    }
-
-    func imports(of target: String) throws -> Set<String> {
-        try #require(targets[target], "\(target) is no target").imports
     }
 
     /// The most targets in a row of which each imports the next.
@@ -91,8 +84,7 @@ struct ImportTests {
                 #expect(isAllowed, "\(name) of \(target.floor) imports \(imported) of \(other.floor)")
             }
         }
-        let broker = try house.imports(of: "Broker")
-        #expect(!broker.contains("Workbench"))
+        #expect(try #require(house.targets["Broker"]).imports.contains("Workbench") == false)
     }
 
     @Test("There are at most 26 targets in Sources, and at most six of them import each other in a row")
@@ -121,14 +113,15 @@ struct ImportTests {
         #expect(built.filter { drawn[$0.key] == nil }.isEmpty, "not drawn")
     }
 
-    @Test("The vocabulary imports nothing")
-    func vocabulary() throws { #expect(try house.imports(of: "Vocabulary") == []) }
-
-    @Test("Arbiter imports the vocabulary, and nothing else")
-    func core() throws { #expect(try house.imports(of: "Arbiter") == ["Vocabulary"]) }
-
-    @Test("Explain imports the core and its vocabulary, and nothing else")
-    func explain() throws { #expect(try house.imports(of: "Explain") == ["Arbiter", "Vocabulary"]) }
+    @Test(
+        "The core, the protocol and the reference import nothing but what is listed",
+        arguments: [
+            ("Vocabulary", []), ("Arbiter", ["Vocabulary"]), ("Explain", ["Arbiter", "Vocabulary"]),
+            ("ArbiterProtocol", ["Vocabulary", "Synchronization"]), ("ReferenceArbiter", ["ArbiterProtocol"]),
+        ] as [(String, Set<String>)])
+    func listed(_ target: String, _ allowed: Set<String>) throws {
+        #expect(try #require(house.targets[target]).imports.subtracting(allowed) == [])
+    }
 
     // The clocks need no import, so that the imports say nothing about them.
     @Test("The vocabulary and the core have no clock", arguments: ["Vocabulary", "Arbiter"])
@@ -142,21 +135,32 @@ struct ImportTests {
         }
     }
 
-    @Test("ArbiterProtocol imports the vocabulary, nothing of C and no Foundation")
-    func client() throws {
-        #expect(try house.imports(of: "ArbiterProtocol").subtracting(["Synchronization"]) == ["Vocabulary"])
-    }
-
-    @Test("The reference arbiter imports ArbiterProtocol, and nothing else")
-    func reference() throws {
-        #expect(try house.imports(of: "ReferenceArbiter").subtracting(["ArbiterProtocol"]) == [])
-    }
-
     @Test("What is installed imports no Foundation")
     func installed() {
         for (name, target) in house.targets where target.floor != "Proof" {
             let isFree = target.imports.isDisjoint(with: ["Foundation", "FoundationEssentials", "Dispatch"])
             #expect(isFree, "\(name)")
         }
+    }
+
+    /// Whoever calls one with more mixes two of them up. What only this package makes may take more, behind `package`.
+    @Test("No public initializer takes more than eight values")
+    func initializers() throws {
+        var seen = 0
+        for (name, target) in house.targets where target.floor != "Proof" {
+            for head in try House.texts(in: target.folder).flatMap({ $0.split(separator: "public init").dropFirst() }) {
+                // Colons outside of inner brackets, up to the bracket that closes the list.
+                var (depth, count) = (0, 0)
+                for character in head {
+                    if "([{".contains(character) { depth += 1 }
+                    if ")]}".contains(character) { depth -= 1 }
+                    if depth == 1, character == ":" { count += 1 }
+                    if depth == 0, character == ")" { break }
+                }
+                seen += 1
+                #expect(count <= 8, "\(name): public init\(head.prefix(80))… takes \(count)")
+            }
+        }
+        #expect(seen > 100, "the sources' initializers were not found")
     }
 }

@@ -26,23 +26,6 @@ struct RightTests {
         return nil
     }
 
-    @Test("A refused start says which users may, and names none")
-    func sentence() {
-        let rights = Rights(users: [Rights.Account(name: "alice", number: 1001)], identity: .strong)
-        let (arbiter, effects) = start(
-            Policy(name: "lab", rights: rights), ClientIdentity(login: .outside), user: 65534)
-        let refusal = refusal(effects)
-        #expect(refusal?.error.kind == .accessDenied)
-        #expect(refusal?.rule == "access: no right to the camera")
-        #expect(
-            refusal?.error.message
-                == "photos of user 65534 has no right to camera \"back\": the policy \"lab\" gives it to root, "
-                + "the user who sits at seat seat0, the users, groups and services that its [access] names, "
-                + "each by a strong identity.")
-        #expect(effects.count == 1)
-        #expect(arbiter.asksToRun(SessionID(1)) == false)
-    }
-
     @Test(
         "What gives the right is known of each session",
         arguments: [
@@ -62,27 +45,23 @@ struct RightTests {
         #expect((refusal(effects) == nil) == (reason != .none))
     }
 
-    @Test("Where nobody tells of login sessions, no client has a seat's right: not even one that is in a session")
+    @Test("Where nobody tells of login sessions, or tells of one elsewhere, no client in one has a seat's right")
     func untold() {
-        let identity = ClientIdentity(login: .session(LoginSessionID("3")))
-        #expect(refusal(start(Policy(name: "usual"), identity).effects) != nil)
-        let told = Event.loginSession(LoginSessionID("3"), LoginSessionFacts(active: true, user: 1000))
-        #expect(refusal(start(Policy(name: "usual"), identity, events: [told]).effects) == nil)
-        let remote = Event.loginSession(LoginSessionID("3"), LoginSessionFacts(active: true, seat: nil, user: 1000))
-        #expect(refusal(start(Policy(name: "usual"), identity, events: [remote]).effects) != nil)
-    }
-
-    @Test("Of more seats than are told apart the last ones are nobody's")
-    func manySeats() {
-        let others = (1..<Bound.seatsMax).map { number in
-            Event.loginSession(
-                LoginSessionID("\(number)"),
-                LoginSessionFacts(active: true, seat: SeatID("seat\(number)"), user: UInt32(number)))
+        let (me, policy) = (LoginSessionID("me"), Policy(name: "usual"))
+        func isRefused(_ events: [Event]) -> Bool {
+            refusal(start(policy, ClientIdentity(login: .session(me)), events: events).effects) != nil
         }
-        let beyond = Event.loginSession(
-            LoginSessionID("me"), LoginSessionFacts(active: true, seat: SeatID("seat-beyond"), user: 1000))
-        let identity = ClientIdentity(login: .session(LoginSessionID("me")))
-        #expect(refusal(start(Policy(name: "usual"), identity, events: others + [beyond]).effects) != nil)
+        func told(_ id: LoginSessionID, _ seat: SeatID?, user: UInt32 = 1000) -> Event {
+            .loginSession(id, LoginSessionFacts(active: true, seat: seat, user: user))
+        }
+        #expect(isRefused([]))
+        #expect(!isRefused([told(me, .usual)]))
+        #expect(isRefused([told(me, nil)]))
+        // Of more seats than are told apart the last ones are nobody's.
+        let others = (1..<Bound.seatsMax).map {
+            told(LoginSessionID("\($0)"), SeatID("seat\($0)"), user: UInt32($0))
+        }
+        #expect(isRefused(others + [told(me, SeatID("seat-beyond"))]))
     }
 
     @Test("Of a process in more groups than are kept none counts, and those that are kept are sorted")

@@ -29,6 +29,13 @@ private final class Desk {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
+    /// One at which user 1000 has a client.
+    static func with1000(folder given: String?? = nil) throws -> Desk {
+        let desk = Desk(folder: given)
+        try desk.come(1000)
+        return desk
+    }
+
     /// Does what was begun, and comes back to the loop.
     func work() {
         let (job, done) = jobs.removeFirst()
@@ -63,62 +70,32 @@ private let date = "2026-11-23T09:12:00Z"
 
 @Suite("What is kept of users' answers")
 struct AnswerStoreTests {
-    @Test("What is said is in the file of its user, and a later client finds it there")
-    func kept() throws {
-        let desk = Desk()
-        #expect(try desk.come(1000).isEmpty)
-        desk.allow("photos", of: 1000)
-        desk.store.keep(privacy: true, of: 1000)
-        desk.workAll()
-        let text = try #require(desk.text(of: 1000))
-        #expect(text.hasPrefix("private\nallow vouched user ") && text.hasSuffix("Z photos\n"))
-        desk.store.leave(1000)
-        #expect(desk.gone == [1000])
-        let lines = try desk.come(1000)
-        #expect(lines.first == .isPrivate && lines.count == 2)
-        #expect(desk.store.count(of: 1000) == 2 && desk.store.saysPrivate(1000))
-    }
-
-    @Test("The loop writes nothing: one job at a time, and one for all that is said meanwhile")
-    func coalesced() throws {
-        let desk = Desk()
-        try desk.come(1000)
-        for number in 0..<100 { desk.allow("app\(number)", of: 1000) }
-        #expect(desk.text(of: 1000) == nil && desk.begun == 1)
-        desk.work()
-        #expect(desk.text(of: 1000)?.split(separator: "\n").count == 1)
-        desk.work()
-        #expect(desk.text(of: 1000)?.split(separator: "\n").count == 100 && desk.begun == 2 && desk.isIdle)
-    }
-
-    @Test("Who waits is told when all that was said before is written, and not earlier")
+    @Test("The loop writes nothing: one job writes all that is said meanwhile, and who waits is told then")
     func waiting() throws {
-        let desk = Desk()
-        try desk.come(1000)
+        let desk = try Desk.with1000()
         var told: [String] = []
-        desk.store.whenWritten(1000) { told.append("nothing is said") }
-        desk.allow("first", of: 1000)
-        desk.store.whenWritten(1000) { told.append("first") }
-        desk.allow("second", of: 1000)
-        desk.store.whenWritten(1000) { told.append("second") }
-        #expect(told == ["nothing is said"])
+        func tell(_ what: String) { desk.store.whenWritten(1000) { told.append(what) } }
+        tell("nothing is said")
+        for app in ["first", "second"] {
+            desk.allow(app, of: 1000)
+            tell(app)
+        }
+        #expect(told == ["nothing is said"] && desk.text(of: 1000) == nil && desk.begun == 1)
         // Begun with the first answer, before anybody waited: it may not have what came after.
         desk.work()
         #expect(told == ["nothing is said"] && !desk.isIdle)
         desk.work()
-        #expect(told == ["nothing is said", "first", "second"])
+        #expect(told == ["nothing is said", "first", "second"] && desk.begun == 2 && desk.isIdle)
         // Nothing changes, and what is under way has it.
-        desk.allow("third", of: 1000)
-        desk.allow("third", of: 1000)
-        desk.store.whenWritten(1000) { told.append("third") }
+        for _ in 1...2 { desk.allow("third", of: 1000) }
+        tell("third")
         desk.work()
         #expect(told.last == "third" && desk.isIdle)
     }
 
     @Test("The memory of a user without a client goes when its file is written, and not earlier")
     func leaving() throws {
-        let desk = Desk()
-        try desk.come(1000)
+        let desk = try Desk.with1000()
         desk.allow("photos", of: 1000)
         desk.allow("notes", of: 1000)
         desk.store.leave(1000)
@@ -135,8 +112,7 @@ struct AnswerStoreTests {
 
     @Test("What cannot be written stays in memory, also without a client, and is written when it can be")
     func unwritable() throws {
-        let desk = Desk()
-        try desk.come(1000)
+        let desk = try Desk.with1000()
         // Since it was read, somebody has made a folder of that name.
         try FileManager.default.createDirectory(
             atPath: desk.path(of: 1000) + "/x", withIntermediateDirectories: true)
@@ -177,21 +153,10 @@ struct AnswerStoreTests {
         #expect(desk.text(of: 1) == "allow vouched user \(date) other\n")
     }
 
-    @Test("A user who forgets everything has no file")
-    func forgotten() throws {
-        let desk = Desk()
-        try desk.come(1000)
-        desk.allow("photos", of: 1000)
-        desk.store.keep(1000, "photos", isClaimed: false, nil, .user)
-        desk.workAll()
-        #expect(desk.text(of: 1000) == nil && desk.warnings.isEmpty)
-    }
-
     @Test("As many users as there are files to be had have one, and those who have one keep theirs")
     func files() throws {
-        let desk = Desk()
+        let desk = try Desk.with1000()
         for user in 1...UInt32(AnswerStore.filesMax - 1) { try desk.place("", of: user) }
-        try desk.come(1000)
         try desk.come(2000)
         #expect(desk.store.hasRoom(for: 1000) && desk.store.hasRoom(for: 2000))
         desk.allow("photos", of: 1000)
@@ -201,7 +166,7 @@ struct AnswerStoreTests {
         #expect(desk.store.hasRoom(for: 1000) && !desk.store.hasRoom(for: 2000))
         desk.store.keep(1000, "photos", isClaimed: false, nil, .user)
         desk.workAll()
-        #expect(desk.store.hasRoom(for: 2000))
+        #expect(desk.text(of: 1000) == nil && desk.store.hasRoom(for: 2000))
         // One with nothing in it but the privacy switch is a file, too.
         desk.store.keep(privacy: true, of: 2000)
         desk.workAll()
@@ -210,9 +175,8 @@ struct AnswerStoreTests {
 
     @Test("Where no thread can be had the loop itself writes")
     func noThread() throws {
-        let desk = Desk()
+        let desk = try Desk.with1000()
         desk.hasNoThread = true
-        try desk.come(1000)
         desk.allow("photos", of: 1000)
         var isTold = false
         desk.store.whenWritten(1000) { isTold = true }
@@ -221,8 +185,7 @@ struct AnswerStoreTests {
 
     @Test("Without a folder what is said stays for the broker's life")
     func noFolder() throws {
-        let desk = Desk(folder: .some(nil))
-        try desk.come(1000)
+        let desk = try Desk.with1000(folder: .some(nil))
         desk.allow("photos", of: 1000)
         desk.store.leave(1000)
         #expect(desk.begun == 0 && desk.gone.isEmpty)

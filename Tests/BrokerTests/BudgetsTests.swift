@@ -2,11 +2,8 @@ import Broker
 import Testing
 
 @Suite struct BudgetsTests {
-    private func budgets(connections: Int = 64, inAll: Int = 512) -> Budgets {
-        Budgets(connections: .connections(ofUser: connections, inAll: inAll), trusted: [0, 900])
-    }
+    private func budgets() -> Budgets { Budgets(connections: .connections(ofUser: 64, inAll: 512), trusted: [0, 900]) }
 
-    /// As many as it gets, one by one.
     private func take(_ resource: Budgets.Resource, by user: UInt32, of budgets: inout Budgets) -> Int {
         var taken = 0
         while (try? budgets.charge(resource, to: user)) != nil { taken += 1 }
@@ -15,11 +12,10 @@ import Testing
 
     @Test("A user alone has its ceiling, and the refusal names it")
     func ceiling() {
-        let most: [(Budgets.Resource, Int)] = [
+        for (resource, ceiling) in [
             (.connections, 64), (.sessions, 256), (.placedApps, 2048), (.microphones, 256), (.questions, 64),
             (.answers, 2049),
-        ]
-        for (resource, ceiling) in most {
+        ] as [(Budgets.Resource, Int)] {
             var budgets = budgets()
             #expect(take(resource, by: 1000, of: &budgets) == ceiling)
             #expect(
@@ -29,6 +25,8 @@ import Testing
         }
         let refusal = Budgets.Refusal(user: 7, resource: .sessions, has: 256, asked: 1, which: .ceiling(256))
         #expect(refusal.sentence == "User 7 has 256 sessions; a user may have 256.")
+        let share = Budgets.Refusal(user: 7, resource: .answers, has: 0, asked: 1024, which: .share(796, users: 8))
+        #expect(share.sentence.hasSuffix("; its share of what is left among 8 users is 796."))
     }
 
     @Test("Eight subordinate ids do not fill the connections: a ninth user, a holder and root still have theirs")
@@ -62,44 +60,12 @@ import Testing
         }
     }
 
-    @Test("Answers of four hundred subordinate ids, each as many as it gets, leave memory and a holder's part")
-    func manyAnswers() throws {
-        var budgets = budgets()
-        budgets.holders = [1001]
-        for user in 0..<400 {
-            // As many as the core takes, or half of them, and so on.
-            var amount = 1024
-            while amount > 0, (try? budgets.charge(.answers, amount, to: UInt32(100_000 + user))) == nil { amount /= 2 }
-        }
-        #expect(budgets.useOfAll(.answers) <= 16_384 - 2048 - 128)
-        try budgets.charge(.answers, 128, to: 1001)
-        try budgets.charge(.answers, 2048, to: 0)
-        let refusal = Budgets.Refusal(user: 7, resource: .answers, has: 0, asked: 1024, which: .share(796, users: 8))
-        #expect(
-            refusal.sentence
-                == "User 7 has 0 answers about its apps and wants 1024 more; its share of what is left among 8 users is 796."
-        )
-    }
-
-    @Test("A user's first unit is refused only when none is left")
-    func first() throws {
-        var budgets = budgets()
-        // 448 users with one each: every share is below 1.
-        for user in 0..<448 { try budgets.charge(.connections, to: UInt32(1000 + user)) }
-        #expect(throws: Budgets.Refusal.self) { try budgets.charge(.connections, to: 5000) }
-        #expect(throws: Budgets.Refusal.self) { try budgets.charge(.connections, to: 1000) }
-    }
-
-    @Test("A trusted user is bounded by the whole alone, except for connections")
-    func trusted() {
+    @Test(
+        "A trusted user is bounded by the whole alone, except for connections; a charge is granted whole or not at all")
+    func whole() throws {
         var budgets = budgets()
         #expect(take(.sessions, by: 0, of: &budgets) == 4096)
         #expect(take(.connections, by: 900, of: &budgets) == 64)
-    }
-
-    @Test("A charge is granted whole or not at all")
-    func whole() throws {
-        var budgets = budgets()
         try budgets.charge(.placedApps, 2000, to: 1000)
         #expect(throws: Budgets.Refusal.self) { try budgets.charge(.placedApps, 49, to: 1000) }
         #expect(budgets.use(of: 1000, .placedApps) == 2000)
@@ -136,12 +102,5 @@ import Testing
         for (resource, amount, user) in held { budgets.release(resource, amount, of: user) }
         #expect(budgets.users.isEmpty)
         #expect(Budgets.Resource.allCases.allSatisfy { budgets.useOfAll($0) == 0 })
-    }
-
-    @Test("A broker for one connection serves it")
-    func smallest() throws {
-        var budgets = budgets(connections: 1, inAll: 1)
-        try budgets.charge(.connections, to: 1000)
-        #expect(throws: Budgets.Refusal.self) { try budgets.charge(.connections, to: 0) }
     }
 }

@@ -3,9 +3,10 @@ import Broker
 import System
 import Testing
 
-/// What a command line asks of a broker.
 @Suite struct CameraOptionTests {
-    private func options(_ arguments: String...) throws -> BrokerOptions {
+    private func options(_ arguments: String...) throws -> BrokerOptions { try options(arguments) }
+
+    private func options(_ arguments: [String]) throws -> BrokerOptions {
         guard case .run(let options) = BrokerOptions.read(arguments) else {
             throw BrokerError(.failed, "\(arguments) was not understood.")
         }
@@ -27,42 +28,28 @@ import Testing
         #expect(options.socket == "/s" && options.trustsClaims && options.connectionsMax == 7)
         #expect(options.cameras.map(\.id.name) == ["front", "back"])
         #expect(options.cameras.map(\.spec) == ["simulated:iphone5-back", "file:/clip.mp4"])
-        let mistakes: [([String], String)] = [
+        for (arguments, word) in [
             (["--sokcet", "/s"], "--sokcet"), (["--socket"], "nothing follows"), (["--camera", "front"], "ID=SPEC"),
             (["--trust-claims=no"], "--trust-claims takes no value"), (["--decisions=off"], "takes no value"),
             (["--camera", "a=none", "--camera", "a=simulated"], "twice"),
             (["--camera", "a=simulated:nokia"], "iphone6s-back"), (["--camera", "a=/dev/video0"], "file:PATH"),
             (["--camera", "a=file:"], "file:PATH"), (["--max-connections", "none"], "1000000"), (["x"], "x"),
-        ]
-        for (arguments, word) in mistakes { #expect(mistake(arguments).contains(word), "\(arguments)") }
-        guard case .show(let help) = BrokerOptions.read(["--help"]) else {
-            Issue.record("There is no help.")
-            return
-        }
-        for flag in ["--socket", "--policy", "--camera", "--recorder", "--trust-claims", "--max-connections"] {
-            #expect(help.contains(flag))
-        }
-    }
-
-    @Test("--camera v4l2 follows all cameras, and those that are named keep their names beside; none is simulated")
-    func follows() throws {
-        let options = try options("--camera", "v4l2", "--camera", "desk=v4l2:usb-046d:082d-A")
-        #expect(options.followsCameras)
-        #expect(options.cameras.map(\.spec) == ["v4l2:usb-046d:082d-A"])
-        #expect(options.cameras.map(\.id.name) == ["desk"])
-        #expect(try self.options("--camera=v4l2").cameras.isEmpty)
+            (["--camera", "V4L2"], "or v4l2 for all cameras of the machine"),
+            (["--camera", "front=v4l2:/dev/video0"], "names a node, whose number changes"),
+            (["--camera", "front=v4l2:a b"], "at most 200 printable ASCII characters without spaces"),
+        ] as [([String], String)] { #expect(mistake(arguments).contains(word), "\(arguments)") }
     }
 
     @Test(
         "A service without cameras of its own follows those of the machine, and any other broker has the simulated one",
         arguments: [
             (["--service", "--trace=x"], true, []), (["--service", "--camera", "front=none"], false, ["none"]),
-            (["--trace=x"], false, ["simulated"]),
+            (["--trace=x"], false, ["simulated"]), (["--camera=v4l2"], true, []),
+            // All of them, and those that are named keep their names beside; none is simulated.
+            (["--camera", "v4l2", "--camera", "desk=v4l2:usb-046d:082d-A"], true, ["v4l2:usb-046d:082d-A"]),
         ] as [([String], Bool, [String])])
     func service(arguments: [String], follows: Bool, specs: [String]) throws {
-        guard case .run(let options) = BrokerOptions.read(arguments) else {
-            return #expect(Bool(false), "the options were not taken")
-        }
+        let options = try options(arguments)
         #expect(options.followsCameras == follows && options.cameras.map(\.spec) == specs)
     }
 
@@ -87,22 +74,4 @@ import Testing
                     + "“:” and “-”, which is not the first.")
         }
     }
-
-    static let mistakes: [(String, String)] = [
-        (
-            "front=v4l2:/dev/video0",
-            "--camera front: “v4l2:/dev/video0” names a node, whose number changes from one plugging in to the next; write v4l2:IDENTITY, as camrecorder --list-cameras shows it."
-        ),
-        (
-            "front=v4l2:a b",
-            "--camera front: “v4l2:a b” is no identity of a camera, which has at most 200 printable ASCII characters without spaces; camrecorder --list-cameras shows them."
-        ),
-        (
-            "V4L2",
-            "--camera is “V4L2”; it takes ID=SPEC, such as front=simulated:iphone6s-front or back=file:/path/clip.mp4, or v4l2 for all cameras of the machine."
-        ),
-    ]
-
-    @Test("A camera that cannot be meant is refused with what to write", arguments: mistakes)
-    func refused(text: String, sentence: String) { #expect(mistake(["--camera", text]) == sentence) }
 }

@@ -63,14 +63,12 @@ struct FactBoardTests {
     func placements() {
         var board = FactBoard()
         func say(_ presence: Presence, _ speaker: FactBoard.Speaker) -> Event {
-            board.say(
-                place: photos, .init(presence, focused: false), source: .shell, by: speaker)
+            board.say(place: photos, .init(presence, focused: false), source: .shell, by: speaker)
         }
-        #expect(
-            say(.foreground(.fullscreen), shell)
-                == .placed(photos, .foreground(.fullscreen), focused: false, by: .shell))
+        let inFront = Event.placed(photos, .foreground(.fullscreen), focused: false, by: .shell)
+        #expect(say(.foreground(.fullscreen), shell) == inFront)
         #expect(say(.background, agent) == .placed(photos, .background, focused: false, by: .shell))
-        #expect(board.forget(agent) == [.placed(photos, .foreground(.fullscreen), focused: false, by: .shell)])
+        #expect(board.forget(agent) == [inFront])
         // The core goes on for a moment with what the last one said.
         #expect(board.forget(shell) == [])
         _ = say(.foreground(.fullscreen), shell)
@@ -92,7 +90,6 @@ struct FactBoardTests {
         #expect(say(nil, .shell, agent) == .placed(photos, .foreground(.fullscreen), focused: true, by: .shell))
     }
 
-    /// Whatever is said in whatever order: what the core was told adds up to what the present speakers say.
     @Test(
         "The events add up to what is said, tell of changes alone, and a speaker that is forgotten leaves nothing",
         arguments: 1...20 as ClosedRange<UInt64>)
@@ -102,20 +99,16 @@ struct FactBoardTests {
         let speakers: [FactBoard.Speaker] = [shell, agent, .trusted, .camera(back), .logind, .gauge]
         var (isPrivate, isTaken, isAsleep, pressure) = (false, false, false, SystemPressure.nominal)
         var said: [FactBoard.Speaker: (privacy: Bool, taken: Bool, asleep: Bool, pressure: SystemPressure?)] = [:]
+        func change<Fact: Equatable>(_ fact: inout Fact, _ new: Fact) {
+            #expect(new != fact, "an event that changes nothing")
+            fact = new
+        }
         func hear(_ event: Event) {
             switch event {
-            case .privacy(_, let on):
-                #expect(on != isPrivate, "an event that changes nothing")
-                isPrivate = on
-            case .microphone(_, let taken):
-                #expect(taken != isTaken, "an event that changes nothing")
-                isTaken = taken
-            case .sleep(let asleep):
-                #expect(asleep != isAsleep, "an event that changes nothing")
-                isAsleep = asleep
-            case .pressure(let level):
-                #expect(level != pressure, "an event that changes nothing")
-                pressure = level
+            case .privacy(_, let on): change(&isPrivate, on)
+            case .microphone(_, let taken): change(&isTaken, taken)
+            case .sleep(let asleep): change(&isAsleep, asleep)
+            case .pressure(let level): change(&pressure, level)
             default: Issue.record("\(event)")
             }
         }

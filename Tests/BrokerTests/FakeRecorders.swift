@@ -52,11 +52,8 @@ final class FakeRecorders {
             return true
         }
     }
-
-    func asUsual() { whenCalled = { _, _ in false } }
 }
 
-/// One of them.
 final class FakeRecorder: BusConnectionDelegate {
     private unowned let others: FakeRecorders
     private var child: ChildProcess?
@@ -79,13 +76,11 @@ final class FakeRecorder: BusConnectionDelegate {
         if ending == nil { child?.signal(SIGKILL) }
     }
 
-    /// Its process runs.
     var isAlive: Bool { child?.handle.isAlive ?? false }
 
     /// Closes its socket, and lingers.
     func hangUp() { connection?.close() }
 
-    /// As a process that crashes.
     func crash() {
         child?.signal(SIGKILL)
         connection?.close()
@@ -93,13 +88,10 @@ final class FakeRecorder: BusConnectionDelegate {
 
     func count(_ member: String) -> Int { calls.count { $0 == member } }
 
-    func say(_ member: String, _ words: String...) { say(member, words.map { .string($0) }) }
-
-    func say(_ member: String, _ arguments: [WireValue]) {
+    func say(_ member: String) {
         guard let connection else { return }
         let signal = BusMessage.signal(
             on: connection, path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member)
-        for argument in arguments { signal?.append(argument) }
         _ = signal?.send()
     }
 

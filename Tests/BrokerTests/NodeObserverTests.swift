@@ -25,7 +25,6 @@ private final class WatchedFile: NodeObserverOwner {
         program = try OpeningProgram(on: loop)
     }
 
-    /// One that is watched.
     static func watched() throws -> WatchedFile {
         let file = try WatchedFile()
         file.watch.begin()
@@ -58,16 +57,6 @@ private final class WatchedFile: NodeObserverOwner {
 @Suite("Programs that open a camera's node without asking", .timeLimit(.minutes(10)))
 struct NodeObserverTests {
     static let cheese = "PID 77 (cheese)"
-
-    @Test("A program that opens the node is told when it does, and that it has closed it")
-    func opens() throws {
-        let file = try WatchedFile.watched()
-        let outside = try file.program.open()
-        try file.untilSeen()
-        try file.program.close(outside)
-        try file.untilGone()
-        #expect(file.told == [Self.cheese, nil], "the looks' own openings are nobody's")
-    }
 
     @Test("What our own recorder core opens for a grant is told to nobody, and a program beside it is")
     func ours() throws {
@@ -105,10 +94,8 @@ struct NodeObserverTests {
 
     @Test("Programs that open and close the node without end have it looked at in pauses")
     func endless() throws {
-        let file = try WatchedFile()
         let began = EventLoop.now
-        file.watch.begin()
-        #expect(file.watch.trouble == nil)
+        let file = try WatchedFile.watched()
         for _ in 0..<2000 {
             try file.program.openAndClose(times: 1)
             _ = try file.loop.turn(timeout: 0)

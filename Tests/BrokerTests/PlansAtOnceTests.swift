@@ -3,7 +3,6 @@ import Bus
 import System
 import Testing
 
-/// Questions that a broker works out beside its loop, one at a time.
 @Suite("Plans and explanations that are asked at once") struct PlansAtOnceTests {
     /// Asks all of them before any is answered; the answers' first texts, in the order in which they came.
     private func ask(
@@ -36,14 +35,12 @@ import Testing
         let questions = [(member: "Plan", text: "stop photos"), (member: "ExplainApp", text: "photos")]
         // One after the other, and then as many as may be.
         let alone = try questions.flatMap { try ask(client, [$0]) }
-        let (plan, standing) = (try alone[0].get(), try alone[1].get())
-        #expect(plan.contains("photos didStopRunning"))
-        #expect(!standing.isEmpty)
+        #expect(try alone[0].get().contains("photos didStopRunning") == true)
+        #expect(try alone[1].get().isEmpty == false)
         let order = [0, 1, 0, 0, 1, 1, 0, 1]
-        let expected = order.map { alone[$0] }
         for _ in 0..<3 {
             let answers = try ask(client, order.map { questions[$0] })
-            #expect(answers == expected)
+            #expect(answers == order.map { alone[$0] })
         }
         #expect(session.names == ["DidStartRunning"])
     }

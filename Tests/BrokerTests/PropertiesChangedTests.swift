@@ -59,7 +59,7 @@ import Testing
             #expect(all?.keys == interface.properties.map(\.name))
             for property in interface.properties {
                 #expect(all?[property.name]?.signature == property.type)
-                let value = try client.get(path, interface.name, property.name).readWireVariant()
+                let value = try client.get(path, interface.name, property.name)
                 #expect(value == all?[property.name], "\(interface.name).\(property.name)")
             }
             refused(.unknownProperty, interface.name) { _ = try client.get(path, interface.name, "Colour") }
@@ -69,12 +69,9 @@ import Testing
     @Test("The broker tells of another policy, of one that is no good, and of a shell")
     func broker() throws {
         let folder = try Scratch()
-        let path = try folder.write(Self.policy, to: "p.toml")
-        let process = try BrokerProcess(policy: path)
+        let process = try BrokerProcess(policy: try folder.write(Self.policy, to: "p.toml"))
         let client = try process.client("photos")
-        func told(_ name: String) -> [WireValue] {
-            client.changes(of: ObjectPath.broker).compactMap { $0[name] }
-        }
+        func told(_ name: String) -> [WireValue] { client.changes(of: ObjectPath.broker).compactMap { $0[name] } }
         #expect(try client.property(ObjectPath.broker, InterfaceName.broker, "PolicyName") == .string("one"))
         try folder.write("name = 3\n", to: "p.toml")
         process.signal(SIGHUP)
@@ -84,7 +81,6 @@ import Testing
         process.signal(SIGHUP)
         try process.wait("the other policy") { told("PolicyName") == [.string("two")] }
         #expect(told("Degraded").last == .string(""))
-        // A shell that watches this user's apps.
         let shell = try process.client(as: "shell")
         try process.wait("the shell") { told("PresenceKnown") == [.boolean(true)] }
         shell.close()

@@ -5,39 +5,8 @@ import Glibc
 import System
 import Testing
 
-/// Recorder cores that die or hang at the worst moment.
 @Suite(.timeLimit(.minutes(10)))
 struct RecorderFailureTests {
-    @Test("A privacy switch that nobody watches any more keeps nobody waiting: whoever wants the camera finds out")
-    func privacyOfADeadRecorder() throws {
-        let recorders = try FakeRecorders()
-        recorders.when("Open") { recorder, message in
-            recorder.say("DeviceChanged", "privacy-on", "The camera's privacy switch is on.")
-            message.answer(BrokerError(.deviceFault, "The privacy switch of fake is on."))
-        }
-        let session = try recorders.session(try recorders.broker())
-        try session.call("StartRunning")
-        try session.wait("WasInterrupted")
-        recorders.asUsual()
-        let first = try #require(recorders.all.last)
-        first.crash()
-        try session.wait("DidStartRunning")
-        #expect(recorders.all.last !== first)
-    }
-
-    @Test("A switch that was switched back while the camera was unplugged is off")
-    func privacyOverReplugging() throws {
-        let recorders = try FakeRecorders()
-        let session = try recorders.session(try recorders.broker())
-        try session.run()
-        let recorder = try #require(recorders.all.last)
-        recorder.say("DeviceChanged", "privacy-on", "")
-        try session.wait("WasInterrupted")
-        recorder.say("DeviceChanged", "disconnected", "")
-        recorder.say("DeviceChanged", "ok", "")
-        try session.wait("DidStartRunning", count: 2)
-    }
-
     @Test("A camera that passes on is cut by PassOn; a recorder core that does not know it is asked once, and gets Cut")
     func passesOn() throws {
         for knowsPassOn in [true, false] {
@@ -48,8 +17,7 @@ struct RecorderFailureTests {
                 }
             }
             let process = try recorders.broker()
-            let photos = try recorders.session(process)
-            let other = try recorders.session(process, "call")
+            let (photos, other) = (try recorders.session(process), try recorders.session(process, "call"))
             try photos.run()
             let recorder = try #require(recorders.all.last)
             func orders() -> [String] { recorder.calls.filter { ["Open", "Cut", "PassOn"].contains($0) } }
@@ -108,13 +76,7 @@ struct RecorderFailureTests {
         let process = try BrokerProcess()
         let session = try process.client("photos").session()
         try session.run()
-        func open() throws {
-            guard case .fileDescriptor(let stream)? = try session.call("OpenStream").first else {
-                Issue.record("OpenStream gave no descriptor.")
-                return
-            }
-            close(stream)
-        }
+        func open() throws { close(try #require(try session.call("OpenStream").first?.fileDescriptor)) }
         try open()
         let before = process.descriptors
         for _ in 0..<100 { try open() }
@@ -122,104 +84,25 @@ struct RecorderFailureTests {
         try process.wait("the descriptors to be given back") { process.descriptors <= before }
     }
 
-    @Test("A recorder core that hangs in its driver while it is asked about its camera is killed, and another is asked")
-    func hangsInDescribe() throws {
+    @Test("A recorder core that says nonsense about a recording it completed is killed, and not believed")
+    func completedWithNonsense() throws {
         let recorders = try FakeRecorders()
-        recorders.when("Describe") { _, _ in }
         let process = try recorders.broker()
-        try process.wait("the question") { recorders.all.contains { $0.count("Describe") > 0 } }
-        let stuck = try #require(recorders.all.last)
-        recorders.asUsual()
-        try process.wait("its end") { stuck.ending == .signalled(SIGKILL) }
-        try process.wait("another") {
-            recorders.all.last.map { $0 !== stuck && $0.count("Describe") > 0 } ?? false
-        }
-        try recorders.session(process).run()
-    }
-
-    // MARK: Recordings of a recorder core that was lost
-
-    /// A session that records with a fake recorder core, which then crashes; the next does what it is told with `Complete`.
-    private func end(
-        ofRecordingCompletedBy complete: @escaping (FakeRecorder, BusMessage) -> Void, patience: Int = 20,
-        _ body: (BrokerProcess, FakeRecorders, TestSession) throws -> Void = { _, _, _ in }
-    ) throws -> RecordingFinished {
-        let recorders = try FakeRecorders()
-        let process = try recorders.broker(patience: patience)
         let session = try recorders.session(process)
         try session.run()
         try session.record()
         let lost = try #require(recorders.all.last)
         try process.wait("the recording") { lost.count("StartRecording") > 0 }
+        var liar: FakeRecorder?
         recorders.when("Complete") { recorder, message in
-            #expect(recorder !== lost)
-            complete(recorder, message)
+            liar = recorder
+            message.answer([.uint64(.max), .int64(.min), .uint64(.max)])
         }
         lost.crash()
-        try body(process, recorders, session)
         try session.wait("RecordingFinished")
-        #expect(session.finished.count == 1)
-        return try #require(session.finished.first)
-    }
-
-    @Test("The end of a lost recorder core's recording says what the next one has found in its file")
-    func completed() throws {
-        let end = try end(ofRecordingCompletedBy: { _, message in
-            message.answer([.uint64(7), .int64(233_333_333), .uint64(70_000)])
-        })
-        #expect(end.why == .recorderReset && end.frames == 7 && end.bytes == 70_000)
-        #expect(end.duration == .nanoseconds(233_333_333))
-    }
-
-    @Test("A recording that is not completed has ended after the time it ran, and its frames are not known")
-    func notCompleted() throws {
-        let end = try end(ofRecordingCompletedBy: { _, message in
-            message.answer(BrokerError(.unsuitableFile, "It is none of mine."))
-        })
-        #expect(end.why == .recorderReset && end.frames == nil && end.bytes == nil && end.duration ?? .zero > .zero)
-    }
-
-    @Test("A completion that is never answered keeps neither the camera, nor its client without an end")
-    func neverCompleted() throws {
-        let begun = EventLoop.now
-        let end = try end(
-            // Ten seconds: less than any answer may take (`RecorderLife.answerTimeMax`).
-            ofRecordingCompletedBy: { _, _ in }, patience: 2,
-            { process, recorders, session in
-                try session.wait("DidStartRunning", count: 2)
-                #expect(!session.names.contains("RecordingFinished"))
-            })
-        #expect(end.why == .recorderReset && end.frames == nil)
-        #expect(EventLoop.now - begun >= 10_000_000_000)
-    }
-
-    @Test("A recorder core that says nonsense about a recording it completed is killed, and not believed")
-    func completedWithNonsense() throws {
-        var liar: FakeRecorder?
-        var process: BrokerProcess?
-        let end = try end(
-            ofRecordingCompletedBy: { recorder, message in
-                liar = recorder
-                message.answer([.uint64(.max), .int64(.min), .uint64(.max)])
-            }, { broker, _, _ in process = broker })
+        let end = try #require(session.finished.first)
+        #expect(session.finished.count == 1 && end.why == .recorderReset)
         #expect(end.frames == nil && end.duration ?? .zero > .zero && end.bytes == nil)
-        try process?.wait("its end") { liar?.ending == .signalled(SIGKILL) }
-    }
-
-    @Test("Envelopes of recordings leave camarbd's descriptors as they were")
-    func envelopesOfRecordings() throws {
-        let process = try BrokerProcess()
-        let session = try process.client("photos").session()
-        try session.run()
-        func record(_ count: Int) throws {
-            try session.record()
-            try session.call("StopRecording")
-            try session.wait("RecordingFinished", count: count)
-        }
-        try record(1)
-        let before = process.descriptors
-        // More than the two that each further keeper (`DescriptorKeepers.workingMax`) costs.
-        for count in 2...40 { try record(count) }
-        try process.wait("the descriptors to be given back") { process.descriptors <= before + 2 * 8 }
+        try process.wait("its end") { liar !== lost && liar?.ending == .signalled(SIGKILL) }
     }
 }

@@ -1,13 +1,7 @@
-import ArbiterProtocol
 import Broker
-import Bus
-import BusTesting
-import Glibc
-import System
 import Testing
 
-/// Which processes a recorder core may name as its own, and what becomes of the others.
-@Suite("The process that a recorder core names", .timeLimit(.minutes(10)))
+@Suite("The process that a recorder core names")
 struct RecorderIdentityTests {
     private func seen(_ group: String?, process: Int32 = 7, user: UInt32? = 990) -> RecorderIdentity.Seen {
         RecorderIdentity.Seen(process: process, user: user, controlGroup: group)
@@ -45,29 +39,5 @@ struct RecorderIdentityTests {
         #expect(expected.objection(to: seen(Self.unit, user: 991), broker: 1) != nil)
         #expect(RecorderIdentity.process(ofUser: 0).objection(to: seen(Self.unit, user: 991), broker: 1) == nil)
         #expect(RecorderIdentity.process(ofUser: 0).objection(to: seen("/", user: 991), broker: 1) != nil)
-    }
-
-    @Test("A recorder core that names the broker, or no process, is refused with a line in the journal")
-    func refused() throws {
-        var broker: Int32 = 0
-        var handles: [ProcessHandle] = []
-        let file = open("/dev/null", O_RDONLY | O_CLOEXEC)
-        defer { close(file) }
-        var isFirst = true
-        let recorders = try FakeRecorders()
-        recorders.when("Serve") { _, message in
-            isFirst.toggle()
-            if isFirst { return message.answer([.fileDescriptor(file)]) }
-            guard let handle = ProcessHandle(opening: broker) else { return }
-            handles.append(handle)
-            message.answer([.fileDescriptor(handle.descriptor)])
-        }
-        let process = try recorders.broker()
-        broker = process.pid
-        try process.wait("both to be refused") {
-            process.said.contains("Serve named the broker itself") && process.said.contains("Serve named no process")
-        }
-        #expect(process.ending == nil)
-        #expect(recorders.all.count >= 2)
     }
 }

@@ -3,7 +3,6 @@ import Broker
 import System
 import Testing
 
-/// The clients that may be a user's shell or agent, decided without a broker.
 @Suite("Clients that speak for a user's desktop")
 struct SpeakersTests {
     private static let manager = "/user.slice/user-1000.slice/user@1000.service"
@@ -28,9 +27,9 @@ struct SpeakersTests {
         speakers.seat(speaker(1), seat)
         #expect(speakers.answer(speaker(1), seat, units: []) == .speaks)
         #expect(isRefused(speakers.answer(speaker(2), seat, units: []), "Process 1", "program-1", "shell of user 1000"))
-        // Another user's, and another role, are others.
-        #expect(speakers.answer(speaker(2), Speakers.Seat(.shell, user: 1001), units: []) == .mayDisplacing(nil))
-        #expect(speakers.answer(speaker(2), Speakers.Seat(.agent, user: 1000), units: []) == .mayDisplacing(nil))
+        for other in [Speakers.Seat(.shell, user: 1001), Speakers.Seat(.agent, user: 1000)] {
+            #expect(speakers.answer(speaker(2), other, units: []) == .mayDisplacing(nil))
+        }
         speakers.leave(ClientID(2), seat)
         #expect(speakers.isTaken(seat))
         speakers.leave(ClientID(1), seat)
@@ -60,15 +59,14 @@ struct SpeakersTests {
 
     @Test("An app or a sandbox speaks only where the policy names no unit, and falls silent when one is named")
     func apps() {
-        let paths = [
-            "\(Self.manager)/app.slice/app-gnome-zoom-12.scope", "\(Self.manager)/app.slice/app-zoom.service",
-            "\(Self.manager)/app.slice/app-flatpak-us.zoom-12.scope",
-            "\(Self.manager)/app.slice/snap.zoom.zoom-12.scope",
-            "\(Self.manager)/app.slice/app-org.gnome.Terminal.slice/vte-spawn-12.scope",
-            "\(Self.manager)/app.slice/dbus-:1.2-org.gnome.Maps@0.service", "/machine.slice/machine-web.scope/payload",
-            "/system.slice/docker-12.scope", "/system.slice/snap.zoom.daemon.service",
-        ]
-        for path in paths {
+        let apps = [
+            "app-gnome-zoom-12.scope", "app-zoom.service", "app-flatpak-us.zoom-12.scope", "snap.zoom.zoom-12.scope",
+            "app-org.gnome.Terminal.slice/vte-spawn-12.scope", "dbus-:1.2-org.gnome.Maps@0.service",
+        ].map { "\(Self.manager)/app.slice/\($0)" }
+        for path in apps + [
+            "/machine.slice/machine-web.scope/payload", "/system.slice/docker-12.scope",
+            "/system.slice/snap.zoom.daemon.service",
+        ] {
             var speakers = Speakers()
             let app = speaker(1, path)
             #expect(app.origin.isApp, "\(path)")
@@ -79,11 +77,10 @@ struct SpeakersTests {
             #expect(speakers.shutOut { _ in [] }.isEmpty)
             #expect(speakers.shutOut { _ in [Self.shellUnit] }.map(\.speaker) == [app], "\(path)")
         }
-        let others = [
+        for path in [
             "/", "/user.slice/user-1000.slice/session-2.scope", "\(Self.manager)/session.slice/sway.service",
             "\(Self.manager)/app.slice/camagent.service", "/system.slice/kiosk-screen.service", "/init.scope",
-        ]
-        for path in others {
+        ] {
             let other = speaker(1, path)
             #expect(!other.origin.isApp, "\(path)")
             #expect(Speakers().answer(other, seat, units: [Self.shellUnit]) == .mayDisplacing(nil), "\(path)")
@@ -95,44 +92,29 @@ struct SpeakersTests {
 
     @Test("A unit is one of the user's own manager, or one that root named")
     func units() {
-        func unit(_ path: String, user: UInt32 = 1000) -> String? {
-            Speakers.Origin(ControlGroup(path: path), user: user).unit
+        for (path, user, unit) in [
+            ("\(Self.manager)/app.slice/camagent.service", 1000, "camagent.service"),
+            ("\(Self.manager)/app.slice/camagent.service", 1001, nil),
+            ("\(Self.manager)/app.slice/ci.service/camagent.service", 1000, "ci.service"),
+            ("/system.slice/kiosk-screen.service", 1000, "kiosk-screen.service"),
+            ("/system.slice/ci-runner.service/camagent.service", 1000, nil),
+            ("/machine.slice/web.scope/system.slice/camagent.service", 1000, nil),
+        ] as [(String, UInt32, String?)] {
+            #expect(Speakers.Origin(ControlGroup(path: path), user: user).unit == unit, "\(path)")
         }
-        #expect(unit("\(Self.manager)/app.slice/camagent.service") == "camagent.service")
-        #expect(unit("\(Self.manager)/app.slice/camagent.service", user: 1001) == nil)
-        #expect(unit("/system.slice/kiosk-screen.service") == "kiosk-screen.service")
-        #expect(unit("/system.slice/ci-runner.service/camagent.service") == nil)
-        #expect(unit("/machine.slice/web.scope/system.slice/camagent.service") == nil)
-        #expect(unit("\(Self.manager)/app.slice/ci.service/camagent.service") == "ci.service")
     }
 
     @Test("Speakers are listed by role, the one for everybody first")
     func listed() {
         var speakers = Speakers()
-        speakers.seat(speaker(1), Speakers.Seat(.microphones, user: 1000))
-        speakers.seat(speaker(1), Speakers.Seat(.agent, user: 1000))
-        speakers.seat(speaker(2), Speakers.Seat(.shell, user: 1000))
+        for (client, role) in [(1, .microphones), (1, .agent), (2, .shell)] as [(UInt64, Speakers.Role)] {
+            speakers.seat(speaker(client), Speakers.Seat(role, user: 1000))
+        }
         speakers.seat(speaker(3, user: 0), Speakers.Seat(.shell, user: nil))
         #expect(speakers.all.map(\.seat.role) == [.shell, .shell, .agent, .microphones])
         #expect(speakers.all.map(\.speaker.process) == [3, 2, 1, 1])
         #expect(speakers.speaks(ClientID(1), for: 1000))
         #expect(!speakers.speaks(ClientID(1), for: 1001))
         #expect(speakers.speaks(ClientID(3), for: 1001))
-    }
-
-    @Test("The client that asks the user may run in an app's unit, and says nothing of what is so on the desktop")
-    func asks() {
-        var speakers = Speakers()
-        let asks = Speakers.Seat(.ask, user: 1000)
-        let terminal = speaker(4, "/user.slice/user-1000.slice/user@1000.service/app.slice/app-gnome-terminal-7.scope")
-        #expect(speakers.answer(terminal, asks, units: ["camagent.service"]) == .mayDisplacing(nil))
-        guard case .refused = speakers.answer(terminal, .init(.microphones, user: 1000), units: ["camagent.service"])
-        else {
-            Issue.record("an app takes the role of a unit that is named")
-            return
-        }
-        speakers.seat(terminal, asks)
-        #expect(!speakers.speaks(ClientID(4), for: 1000))
-        #expect(speakers.shutOut(units: { _ in ["camagent.service"] }).isEmpty)
     }
 }

@@ -8,66 +8,55 @@ import Testing
     private static let kept =
         "1000\tfront\tkept\t7\t3\t4,2049,77\tkept-0123456789abcdef\t\(secret)\tsimulated:iphone5-back\tphotos"
 
-    @Test("A line is read as it was written, with a grant that outlives the broker and without")
+    @Test(
+        "A line is read as it was written: a grant that outlives the broker, a paused recording, a microphone, or none")
     func roundTrip() throws {
-        let plain = try #require(StoredHolder(line: "1000\tfront\tphotos"[...]))
+        func read(_ line: String) throws -> StoredHolder {
+            let holder = try #require(StoredHolder(line: line[...]))
+            #expect(holder.line == line)
+            return holder
+        }
+        let plain = try read("1000\tfront\tphotos")
         #expect(plain.app == AppID("photos", user: 1000) && plain.camera == CameraID("front") && plain.kept == nil)
-        #expect(plain.line == "1000\tfront\tphotos")
-        let read = try #require(StoredHolder(line: Self.kept[...]))
-        let kept = try #require(read.kept)
-        #expect(kept.grant == GrantID(7) && kept.session == SessionID(3))
+        let kept = try #require(try read(Self.kept).kept)
+        #expect(kept.grant == GrantID(7) && kept.session == SessionID(3) && kept.microphone == nil)
         #expect(kept.recording == StoredHolder.Recording(id: 4, device: 2049, inode: 77))
         #expect(kept.secret?.digits == Self.secret && kept.spec == "simulated:iphone5-back")
-        #expect(read.line == Self.kept)
-        let bare = Self.kept.replacing("4,2049,77", with: "-").replacing(Self.secret, with: "-")
-        let nobodys = try #require(StoredHolder(line: bare[...]))
-        #expect(nobodys.kept?.recording == nil && nobodys.kept?.secret == nil && nobodys.line == bare)
-    }
-
-    @Test("A recording that is paused, and a microphone that is attached, are read as they were written")
-    func recordingWithSound() throws {
-        let line = Self.kept.replacing("\t3\t4,2049,77", with: "\t3,44100,2\t4,2049,77,1")
-        let read = try #require(StoredHolder(line: line[...]))
-        let kept = try #require(read.kept)
-        #expect(kept.session == SessionID(3))
-        #expect(kept.microphone == MicrophoneFormat(sampleRate: 44_100, channels: 2))
-        #expect(kept.recording == StoredHolder.Recording(id: 4, device: 2049, inode: 77, isPaused: true))
-        #expect(read.line == line)
+        let nobodys = try read(Self.kept.replacing("4,2049,77", with: "-").replacing(Self.secret, with: "-"))
+        #expect(nobodys.kept?.recording == nil && nobodys.kept?.secret == nil)
+        let sound = try read(Self.kept.replacing("\t3\t4,2049,77", with: "\t3,44100,2\t4,2049,77,1")).kept
+        #expect(sound?.session == SessionID(3))
+        #expect(sound?.microphone == MicrophoneFormat(sampleRate: 44_100, channels: 2))
+        #expect(sound?.recording == StoredHolder.Recording(id: 4, device: 2049, inode: 77, isPaused: true))
     }
 
     @Test("A line that no broker wrote is none, and no listener leads out of the folder")
     func distrusted() {
-        let wrong = [
-            ("1000\tfront", "too few words"), ("-1\tfront\tphotos", "no user"), ("1000\t\tphotos", "no camera"),
-            ("1000\tfront\t", "no app"), (Self.kept.replacing("\t7\t", with: "\t0\t"), "grant 0"),
-            (Self.kept.replacing("4,2049,77", with: "4,2049"), "half a recording"),
-            (Self.kept.replacing("4,2049,77", with: "4,x,77"), "a recording of no file"),
-            (Self.kept.replacing("4,2049,77", with: "4,2049,77,0"), "a recording that is paused by 0"),
-            (Self.kept.replacing("\t3\t", with: "\t3,44100\t"), "half a microphone"),
-            (Self.kept.replacing("\t3\t", with: "\t3,7999,1\t"), "a microphone of no rate there is"),
-            (Self.kept.replacing("\t3\t", with: "\t3,44100,3\t"), "a microphone of three channels"),
-            (Self.kept.replacing("kept-0123456789abcdef", with: "../camarb/socket"), "a way out"),
-            (Self.kept.replacing("kept-0123456789abcdef", with: "kept-0123456789abcde/"), "a way in"),
-            (Self.kept.replacing("kept-0123456789abcdef", with: "kept-0123456789ABCDEF"), "another's letters"),
-            (Self.kept.replacing(Self.secret, with: Self.secret + "0"), "a long secret"),
-            (Self.kept.replacing(Self.secret, with: "0x112233445566778899aabbccddeeff"), "a wrong digit"),
-            (Self.kept.replacing("\tkept\t", with: "\tleft\t"), "another word"),
-            (Self.kept + "\t" + Self.kept, "two lines without an end between"),
-        ]
-        for (line, what) in wrong { #expect(StoredHolder(line: line[...]) == nil, "\(what)") }
+        // What of the line is another, and what that makes of it.
+        let recording = "4,2049,77"
+        for (part, other, what) in [
+            ("\t7\t", "\t0\t", "grant 0"), (recording, "4,2049", "half a recording"),
+            (recording, "4,x,77", "a recording of no file"), (recording, "4,2049,77,0", "one that is paused by 0"),
+            ("\t3\t", "\t3,44100\t", "half a microphone"), ("\t3\t", "\t3,7999,1\t", "no rate there is"),
+            ("\t3\t", "\t3,44100,3\t", "three channels"), ("kept-0123456789abcdef", "../camarb/socket", "a way out"),
+            ("kept-0123456789abcdef", "kept-0123456789abcde/", "a way in"),
+            ("kept-0123456789abcdef", "kept-0123456789ABCDEF", "another's letters"),
+            (Self.secret, Self.secret + "0", "a long secret"),
+            (Self.secret, "0x112233445566778899aabbccddeeff", "a wrong digit"),
+            ("\tkept\t", "\tleft\t", "another word"),
+            (Self.kept, Self.kept + "\t" + Self.kept, "two lines without an end between"),
+        ] as [(String, String, String)] {
+            #expect(StoredHolder(line: Self.kept.replacing(part, with: other)[...]) == nil, "\(what)")
+        }
+        for line in ["1000\tfront", "-1\tfront\tphotos", "1000\t\tphotos", "1000\tfront\t"] {
+            #expect(StoredHolder(line: line[...]) == nil, "\(line)")
+        }
         #expect(StoredHolder(camera: CameraID("a\tb"), app: AppID("photos", user: 1)).line == nil)
-    }
-
-    @Test("A file is read line by line, whatever a name ends with, and says which lines are none")
-    func file() {
-        let (holders, strange) = StoredHolder.read(Array("1000\tfront\tphotos\r\nwhat\n1000\tback\tnotes\n".utf8))
-        #expect(holders.map(\.app.name) == ["photos\r", "notes"] && strange == [2])
     }
 
     @Test("A secret is 128 bits, another one each time, equal to itself alone, and shown by nothing that describes it")
     func secrets() throws {
-        let one = try ReclaimSecret()
-        let another = try ReclaimSecret()
+        let (one, another) = (try ReclaimSecret(), try ReclaimSecret())
         #expect(one.digits.count == 32 && one.digits != another.digits)
         #expect(one.equals(one) && !one.equals(another))
         // In each of its digits.

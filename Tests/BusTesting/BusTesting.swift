@@ -2,7 +2,6 @@ package import Bus
 import Foundation
 package import System
 
-/// Two connected Unix stream sockets, the caller's.
 package func socketPair() throws -> (Int32, Int32) { try UnixPair.make() }
 
 /// A folder or a file of the test's own, gone with this object and all that is in it.
@@ -35,7 +34,6 @@ package let programsFolder: String = {
     return String(own[..<(own.lastIndex(of: "/") ?? own.startIndex)])
 }()
 
-/// What a test waited for did not happen.
 package struct WaitedInVain: Error, CustomStringConvertible {
     package var description: String
 }
@@ -55,7 +53,6 @@ extension EventLoop {
         }
     }
 
-    /// Turns for so many nanoseconds.
     package func turn(for time: Int64) throws {
         let until = EventLoop.now + time
         while EventLoop.now < until { _ = try turn(timeout: max(0, until - EventLoop.now)) }
@@ -66,7 +63,6 @@ extension EventLoop {
 }
 
 extension ChildProcess {
-    /// One that does nothing.
     package static func idle(on loop: EventLoop, onEnd: @escaping (Ending) -> Void) throws -> ChildProcess {
         let (ours, theirs) = try socketPair()
         defer { for end in [ours, theirs] { close(end) } }

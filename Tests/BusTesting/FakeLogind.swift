@@ -51,34 +51,20 @@ package final class FakeLogind: BusConnectionDelegate {
 
     package func count(_ call: String) -> Int { calls.count { $0 == call } }
 
-    /// As when the bus is started anew: it is there again at once.
-    package func dropConnection() {
-        connection?.close()
-        connection = nil
-        held = []
-    }
-
-    // MARK: Sessions
-
     package func add(
         _ id: String, user: UInt32, seat: String = "seat0", remote: Bool = false, active: Bool = false,
         locked: Bool = false, class: String = "user"
     ) {
-        sessions.append(
-            (
-                id,
-                [
-                    "User": .structure([.uint32(user), .objectPath("\(Self.path)/user/_\(user)")]),
-                    "Seat": .structure([.string(seat), .objectPath("\(Self.path)/seat/none")]),
-                    "Remote": .boolean(remote), "Active": .boolean(active), "LockedHint": .boolean(locked),
-                    "Class": .string(`class`), "Timestamp": .uint64(1),
-                ]
-            ))
+        let properties: WireDictionary = [
+            "User": .structure([.uint32(user), .objectPath("\(Self.path)/user/_\(user)")]),
+            "Seat": .structure([.string(seat), .objectPath("\(Self.path)/seat/none")]),
+            "Remote": .boolean(remote), "Active": .boolean(active), "LockedHint": .boolean(locked),
+            "Class": .string(`class`), "Timestamp": .uint64(1),
+        ]
+        sessions.append((id, properties))
     }
 
     private static func path(of id: String) -> String { "\(path)/session/s\(id)" }
-
-    // MARK: Answers
 
     package func connectionReady(_ connection: BusConnection) {}
     package func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {}
@@ -150,8 +136,6 @@ package final class FakeLogind: BusConnectionDelegate {
         }
     }
 
-    // MARK: Inhibitors
-
     package var inhibitorsGiven: Int { inhibitors.count }
 
     /// Whether somebody holds the inhibitor of that number; the first is 0.
@@ -159,8 +143,6 @@ package final class FakeLogind: BusConnectionDelegate {
         var byte: UInt8 = 0
         return recv(inhibitors[number], &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) != 0
     }
-
-    // MARK: What happens
 
     /// - Parameter sender: nil: logind's own.
     package func say(
@@ -180,9 +162,7 @@ package final class FakeLogind: BusConnectionDelegate {
         say("PrepareForSleep", sender: sender) { $0.append(asleep) }
     }
 
-    package func say(new id: String, sender: String? = nil) {
-        say("SessionNew", of: id, sender: sender)
-    }
+    package func say(new id: String, sender: String? = nil) { say("SessionNew", of: id, sender: sender) }
 
     package func say(removed id: String, sender: String? = nil) {
         sessions.removeAll { $0.id == id }

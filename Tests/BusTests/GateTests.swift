@@ -24,7 +24,7 @@ import Testing
         return (String(decoding: pass, as: UTF8.self), bytes.count - taken, gate.progress)
     }
 
-    @Test func everyValidConversationPassesWhereverItIsCut() {
+    @Test func everyValidConversationPassesWhereverItIsCutAndWhatFollowsIsLeftToOthers() {
         let upper = Self.token.uppercased()
         for conversation in [
             "\0AUTH EXTERNAL \(Self.token)\r\nBEGIN\r\n",
@@ -35,15 +35,10 @@ import Testing
             "\0CANCEL\r\nAUTH EXTERNAL\r\nDATA\r\nBEGIN\r\n",
         ] {
             for cut in 0...conversation.utf8.count {
-                let (pass, left, progress) = passed(conversation, cutAt: cut)
-                #expect(pass == conversation && left == 0 && progress == .begun)
+                let (pass, left, progress) = passed(conversation + "l\u{1}AUTH\r\n", cutAt: cut)
+                #expect(pass == conversation && left == 8 && progress == .begun)
             }
         }
-    }
-
-    @Test func whatComesAfterBeginIsLeftToOthers() {
-        let (pass, left, progress) = passed("\0AUTH EXTERNAL\r\nBEGIN\r\nl\u{1}AUTH\r\n")
-        #expect(pass == "\0AUTH EXTERNAL\r\nBEGIN\r\n" && left == 8 && progress == .begun)
     }
 
     @Test func anotherUserAnotherMechanismAndEveryMistakeAreNotLetIn() {
@@ -65,13 +60,9 @@ import Testing
         #expect(pass == "\0AUTH EXTERNAL\r\nCANCEL\r\nBEGIN\r\n" && progress == .open)
     }
 
-    @Test func theFirstByteIsAZero() {
-        let (pass, _, progress) = passed("AUTH EXTERNAL\r\n")
-        #expect(pass.isEmpty)
-        #expect(progress == .shut("it began with the byte 65 instead of a zero"))
-    }
-
-    @Test func linesAndTheirNumberAreBounded() {
+    @Test func theFirstByteIsAZeroAndLinesAndTheirNumberAreBounded() {
+        let early = passed("AUTH EXTERNAL\r\n")
+        #expect(early.pass.isEmpty && early.2 == .shut("it began with the byte 65 instead of a zero"))
         let longest = "\0" + String(repeating: "x", count: AuthenticationGate.lineBytesMax - 2) + "\r\n"
         #expect(passed(longest).pass == "\0UNKNOWN\r\n")
         let (pass, left, progress) = passed("\0x" + longest.dropFirst())
@@ -163,50 +154,5 @@ import Testing
         var framer = MessageFramer()
         let each = try counted(bytes.indices.map { bytes[$0...$0] }, &framer)
         #expect(each.map(\.unfinished) == Array(knownAfter.dropFirst()) && each.last?.isBetween == true)
-    }
-
-    @Test(
-        "What follows a message in the same piece is left, and counts as a message of its own", arguments: [15, 16, 40])
-    func theNextMessageIsItsOwn(headersPart: Int) throws {
-        let (one, next) = (
-            message(fields: 8, body: 16, bigEndian: false), message(fields: 8, body: 1000, bigEndian: true)
-        )
-        var framer = MessageFramer()
-        for cut in [0, 7, 16, 20] {
-            let rest = Array(one[cut...] + next[..<headersPart])
-            if cut > 0 { _ = try counted([one[..<cut]], &framer) }
-            #expect(try rest.withUnsafeBytes { try framer.take($0) } == one.count - cut)
-            #expect(framer.isBetween && framer.unfinishedBytes == 0)
-            let begun = try counted([rest[(one.count - cut)...], next[headersPart...]], &framer)
-            #expect(begun.map(\.unfinished) == [headersPart < 16 ? 0 : next.count, 0])
-        }
-    }
-
-    @Test("Nothing of a message that is refused is taken, and nothing counts of it")
-    func refusedMessagesCountNothing() throws {
-        let good = message(fields: 8, body: 4, bigEndian: false)
-        var long = good
-        long[7] = 1
-        for cut in 1...7 {
-            var framer = MessageFramer()
-            _ = try counted([good[..<cut]], &framer)
-            for _ in 0..<2 {
-                #expect(throws: MessageFramer.Fault.tooLong(28 + (1 << 24))) {
-                    try long[cut...].withUnsafeBytes { _ = try framer.take($0) }
-                }
-                #expect(framer.unfinishedBytes == 0 && !framer.isBetween)
-            }
-            _ = try counted([good[cut...]], &framer)
-            #expect(framer.isBetween && framer.unfinishedBytes == 0)
-        }
-    }
-
-    @Test func whatIsNoMessageIsKnownByItsFirstByteAndOneWithoutFieldsByItsLength() {
-        for byte in 0...255 as ClosedRange<UInt8> where byte != UInt8(ascii: "l") && byte != UInt8(ascii: "B") {
-            #expect(throws: MessageFramer.Fault.order(byte)) { try ends([byte], pieces: []) }
-        }
-        #expect(throws: MessageFramer.Fault.tooShort) {
-            try ends(message(fields: 0, body: 7, bigEndian: false), pieces: [])
-        }
     }
 }

@@ -16,27 +16,6 @@ import Testing
         return stranger
     }
 
-    @Test func aConversationIsUnderstoodWhereverItIsCut() throws {
-        let bytes = RawWords.hello() + RawWords.ping + RawWords.ping
-        for cut in 0...bytes.count {
-            let stranger = try Stranger()
-            try stranger.say(bytes[..<cut])
-            _ = try stranger.loop.turn(timeout: 0)
-            try stranger.say(bytes[cut...])
-            try stranger.loop.turn(until: { stranger.side.messages.count == 2 }, "cut at \(cut)")
-            #expect(stranger.side.messages.allSatisfy { $0.member == "Ping" } && stranger.side.ends.isEmpty)
-        }
-    }
-
-    @Test func aMessageMayComeByteByByte() throws {
-        let stranger = try Stranger()
-        for byte in RawWords.hello() + RawWords.ping {
-            try stranger.say([byte])
-            _ = try stranger.loop.turn(timeout: 0)
-        }
-        try stranger.loop.turn(until: { stranger.side.messages.count == 1 })
-    }
-
     @Test func whatOneConnectionLeavesReachesNoOther() throws {
         let loop = try EventLoop()
         let strangers = [try Stranger(on: loop), try Stranger(on: loop)]
@@ -56,33 +35,23 @@ import Testing
         #expect(strangers.allSatisfy { $0.side.ends.isEmpty })
     }
 
-    @Test func aServerWithoutKeepersDisconnectsWhoPassesADescriptor() throws {
-        let stranger = try stranger(keepers: nil)
-        try stranger.say(RawWords.ping, [stranger.socket])
-        try stranger.refuses("it passed a descriptor, and none is taken here")
-    }
-
     @Test func descriptorsBelongToAMessagesFirstByte() throws {
-        let file = camarb_memfd("test", 1)
-        defer { close(file) }
         for cut in [1, 8, 15, 16, 17, 40, RawWords.ping.count - 1] {
             let stranger = try stranger()
             try stranger.say(RawWords.ping[..<cut])
-            try stranger.say(RawWords.ping[cut...], [file])
+            try stranger.say(RawWords.ping[cut...], [stranger.socket])
             try stranger.refuses("it passed a descriptor with another byte than a message's first")
             #expect(stranger.side.messages.isEmpty)
         }
         let early = try Stranger(keepers: Self.keeper)
-        try early.say(RawWords.hello(), [file])
+        try early.say(RawWords.hello(), [early.socket])
         try early.refuses("it passed a descriptor with another byte than a message's first")
     }
 
     @Test func aMessageThatBringsMoreThanEightIsRefusedInItsAnswerAndTheConnectionGoesOn() throws {
-        let file = camarb_memfd("test", 1)
-        defer { close(file) }
-        let many = [Int32](repeating: file, count: BusMessage.descriptorsMax + 1)
         for cut in [1, 3, 15, 16, 17, 40, RawWords.ping.count] {
             let stranger = try stranger()
+            let many = Array(repeating: stranger.socket, count: BusMessage.descriptorsMax + 1)
             for _ in 0..<3 {
                 try stranger.say(RawWords.ping[..<cut], many)
                 _ = try stranger.loop.turn(timeout: 0)
@@ -100,33 +69,10 @@ import Testing
     }
 
     @Test func aMessageThatBringsMoreThanEightAndIsNotWholeInTimeEndsItsConnection() throws {
-        let file = camarb_memfd("test", 1)
-        defer { close(file) }
         let stranger = try stranger()
-        try stranger.say(RawWords.ping[..<20], Array(repeating: file, count: 9))
+        try stranger.say(RawWords.ping[..<20], Array(repeating: stranger.socket, count: 9))
         try stranger.loop.turn(until: { !stranger.side.ends.isEmpty }, "the end")
         #expect(stranger.side.ends == [.messageNotWhole] && stranger.side.messages.isEmpty)
-    }
-
-    /// A server whose keepers take what a client passes; `take` gets what is in each envelope: it, or -errno.
-    private func pair(_ take: @escaping (PassedDescriptor.Finding?, Int32) -> Void) throws -> Pair {
-        let loop = try EventLoop()
-        let pair = try Pair(
-            keepers: DescriptorKeepers(program: Self.keeper, on: loop) { Issue.record("\($0)") }, on: loop)
-        let side = pair.serverSide
-        side.onMessage = { [unowned side] message in
-            for case .fileDescriptor(let number) in (try? message.arguments()) ?? [] {
-                var mark: Int32 = -1
-                let opened = camarb_open_envelope(number, &mark)
-                if mark >= 0 { close(mark) }
-                take(message.passed(number)?.finding, opened)
-                close(number)
-            }
-            message.answer()
-            // Whoever keeps a message keeps what it brought on its way.
-            side.messages = []
-        }
-        return pair
     }
 
     @Test func aMessagesDescriptorsAreEnvelopesAndTheFileIsNotHere() throws {
@@ -136,14 +82,22 @@ import Testing
         var status = stat()
         try #require(fstat(file, &status) == 0)
         var findings: [PassedDescriptor.Finding?] = []
-        let pair = try pair { finding, opened in
-            findings.append(finding)
-            guard opened >= 0 else { return #expect(opened == -ENODATA) }
-            var found = stat()
-            #expect(fstat(opened, &found) == 0 && found.st_ino == status.st_ino)
-            close(opened)
-        }
+        let loop = try EventLoop()
+        let keepers = DescriptorKeepers(program: Self.keeper, on: loop) { Issue.record("\($0)") }
+        let pair = try Pair(keepers: keepers, on: loop)
         defer { pair.close() }
+        pair.serverSide.onMessage = { [unowned side = pair.serverSide] message in
+            for case .fileDescriptor(let number) in (try? message.arguments()) ?? [] {
+                findings.append(message.passed(number)?.finding)
+                var (mark, found) = (Int32(-1), stat())
+                let opened = camarb_open_envelope(number, &mark)
+                #expect(opened == -ENODATA || fstat(opened, &found) == 0 && found.st_ino == status.st_ino)
+                for descriptor in [mark, opened, number] where descriptor >= 0 { close(descriptor) }
+            }
+            message.answer()
+            // Whoever keeps a message keeps what it brought on its way.
+            side.messages = []
+        }
         // More than may be on their way at once: each is let go of in time.
         let count = DescriptorKeepers.ofUserMax * 3
         var answers = 0
@@ -159,39 +113,12 @@ import Testing
         }
     }
 
-    @Test func aMicrophonesSocketComesInAnEnvelopeAndItsQueueIsLeftAlone() throws {
-        let (microphone, other) = try packetPair()
-        let file = camarb_memfd("test", 1)
-        // Something waits in it already, with a descriptor.
-        try #require(camarb_pass(other, [7], 1, [file], 1) == 0)
-        close(file)
-        var opened: Int32 = -1
-        let pair = try pair { finding, descriptor in
-            #expect(finding == .microphone)
-            opened = descriptor
-        }
-        defer { pair.close() }
-        #expect(try pair.answer("Take", [.fileDescriptor(microphone)]) == .success([]))
-        close(microphone)
-        try #require(opened >= 0)
-        var bytes: [UInt8] = [0]
-        #expect(camarb_microphone_receive(opened, &bytes, 1) == -Int(EBADMSG))
-        #expect(camarb_microphone_end(opened) == 1)
-        for end in [opened, other] { close(end) }
-    }
-
-    private func packetPair() throws -> (Int32, Int32) {
-        var ends: [Int32] = [-1, -1]
-        let type = Int32(SOCK_SEQPACKET.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        try #require(socketpair(AF_UNIX, type, 0, &ends) == 0)
-        return (ends[0], ends[1])
-    }
-
-    @Test func aKeeperThatCannotBeStartedOrEndsCostsTheConnectionAndNoMore() throws {
+    @Test func aKeeperThatIsNotThereCannotBeStartedOrEndsCostsTheConnectionAndNoMore() throws {
         for (program, expected) in [
+            (nil, "it passed a descriptor, and none is taken here"),
             ("/nonexistent/camkeeper", "it passed a descriptor, and nobody can take it: "),
             ("/bin/true", "the process that took its descriptors has ended or hangs"),
-        ] {
+        ] as [(String?, String)] {
             let stranger = try stranger(keepers: program)
             try stranger.say(RawWords.ping, [stranger.socket])
             try stranger.loop.turn(until: { !stranger.side.ends.isEmpty })

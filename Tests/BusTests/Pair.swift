@@ -45,7 +45,6 @@ struct Pair {
         client.call(path: "/a", interface: "org.camarb.Test", member: member, values, handler)
     }
 
-    /// The answer to a call.
     func answer(_ member: String, _ values: [WireValue] = []) throws -> Result<[WireValue], BrokerError> {
         var answer: Result<[WireValue], BrokerError>?
         call(member, values) { result in
@@ -136,7 +135,6 @@ enum RawWords {
         return Array("\0AUTH EXTERNAL \(name)\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n".utf8)
     }
 
-    /// The call of `Ping`.
     static let ping: [UInt8] = {
         var fields: [UInt8] = []
         func field(_ code: UInt8, _ type: Unicode.Scalar, _ text: String) {

@@ -166,24 +166,4 @@ final class EchoServer: Sendable {
             #expect(throws: BrokerError.self) { try SocketAddress.path(of: wrong) }
         }
     }
-
-    @Test func aStaleSocketIsReplacedAndALiveOneIsNot() throws {
-        let folder = try Scratch()
-        let path = folder.path + "/socket"
-        let left = camarb_unix_listen(path, 1)
-        close(left)
-        let loop = try EventLoop()
-        var first: UnixListener? = try UnixListener(
-            path: path, on: loop, onRefused: { _ in }, onConnection: { close($0) })
-        let fault = #expect(throws: SystemFault.self) {
-            _ = try UnixListener(path: path, on: loop, onRefused: { _ in }, onConnection: { close($0) })
-        }
-        #expect(fault?.number == EADDRINUSE)
-        // It is this very process that listens.
-        #expect(fault?.doing.hasSuffix("(process \(getpid())) listens already") == true, "\(fault?.doing ?? "")")
-        #expect(access(path, F_OK) == 0)
-        _ = first
-        first = nil
-        #expect(access(path, F_OK) != 0)
-    }
 }

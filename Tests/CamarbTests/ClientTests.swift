@@ -4,28 +4,6 @@ import Testing
 
 @Suite("The client library", .timeLimit(.minutes(10)))
 struct ClientTests {
-    static let interruption = SessionEvent.wasInterrupted(
-        id: 1, causes: CauseSet([.videoDeviceInUseByAnotherClient]), interrupter: .app("call"), cutting: 3, rule: "r")
-
-    @Test("A session's events arrive in order, and the last one says why there are no more")
-    func eventsInOrder() async throws {
-        let transport = MemoryTransport()
-        let client = CameraClient(over: transport)
-        let seen = try await client.withSession(camera: "front") { session in
-            try await session.startRunning()
-            transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-            transport.send(Self.interruption, sequence: 2)
-            transport.end()
-            var seen: [ClientEvent] = []
-            for await event in session.events { seen.append(event) }
-            return seen
-        }
-        #expect(seen == [.didStartRunning(GrantID(1)), ClientEvent(Self.interruption), .ended(.gone)])
-        let interruption = try #require(seen[1].interruption)
-        #expect(interruption.reason == .videoDeviceInUseByAnotherClient)
-        #expect(interruption.interrupter == .app("call"))
-    }
-
     @Test("Calls carry what the interface table says they take")
     func callsMatchTheTable() async throws {
         let transport = MemoryTransport()
@@ -130,27 +108,23 @@ struct ClientTests {
     func earlySignals() async throws {
         let transport = MemoryTransport { transport, call throws(BrokerError) in
             if call.member == "CreateSession" {
-                transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-                transport.send(.didStopRunning, sequence: 1, session: SessionID(99))
+                transport.tell(.didStartRunning(grant: GrantID(1)))
+                transport.tell(.didStopRunning, session: SessionID(99))
             }
             return try MemoryTransport.standardAnswer(call)
         }
-        let client = CameraClient(over: transport)
-        try await client.withSession { session in
-            transport.send(.didStopRunning, sequence: 2)
-            var events = session.events.makeAsyncIterator()
-            #expect(await events.next() == .didStartRunning(GrantID(1)))
-            #expect(await events.next() == .didStopRunning)
-        }
+        var session = try await OpenSession(at: transport)
+        transport.tell(.didStopRunning)
+        await session.hears(.didStartRunning(grant: GrantID(1)), .didStopRunning)
+        try await session.handle.close()
     }
 
     @Test("A missing event ends the session: its state would not be known", arguments: [UInt64(1), 3, 0])
     func gapsEndTheSession(second: UInt64) async throws {
         let transport = MemoryTransport()
         var session = try await OpenSession(at: transport)
-        transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
+        await session.hears(.didStartRunning(grant: GrantID(1)), from: transport)
         transport.send(.didStopRunning, sequence: second)
-        #expect(await session.events.next() == .didStartRunning(GrantID(1)))
         let error = try #require(await session.events.next()?.end, "The gap went unnoticed.")
         #expect(error.message.contains("event \(second) of session 7 where 2 was due"))
         #expect(await session.events.next() == nil)
@@ -174,7 +148,7 @@ struct ClientTests {
     func boundedQueue() async throws {
         let transport = MemoryTransport()
         let session = try await OpenSession(at: transport)
-        for sequence in UInt64(1)...1500 { transport.send(.didStopRunning, sequence: sequence) }
+        for _ in 1...1500 { transport.tell(.didStopRunning) }
         var seen: [ClientEvent] = []
         for await event in session.handle.events { seen.append(event) }
         #expect(seen.count == 1024 + 1 && seen.last?.end?.kind == .outOfResources)
@@ -193,8 +167,7 @@ struct ClientTests {
         }
         reader.cancel()
         #expect(await reader.value?.end?.kind == .failed)
-        transport.send(.didStopRunning, sequence: 1)
-        #expect(await session.events.next() == .didStopRunning)
+        await session.hears(.didStopRunning, from: transport)
     }
 
     @Test("After the connection's end every call throws why, and the transport is not asked")

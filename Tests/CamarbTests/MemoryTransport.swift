@@ -1,6 +1,7 @@
 import ArbiterProtocol
 import Camarb
 import Synchronization
+import Testing
 
 /// A broker in memory: answers calls from a closure, and sends what a test tells it to.
 final class MemoryTransport: Transport {
@@ -11,6 +12,8 @@ final class MemoryTransport: Transport {
         var onEnd: (@Sendable (BrokerError) -> Void)?
         var calls: [WireCall] = []
         var isClosed = false
+        /// How much each session was told.
+        var told: [SessionID: UInt64] = [:]
     }
 
     private let state = Mutex(State())
@@ -72,6 +75,17 @@ final class MemoryTransport: Transport {
         send(SessionSignal(sequence: sequence, decision: decision, event: event).signal(of: session))
     }
 
+    /// Tells a session more, each in its turn.
+    func tell(_ events: SessionEvent..., session: SessionID = SessionID(7)) {
+        for event in events {
+            let sequence = state.withLock { state in
+                state.told[session, default: 0] += 1
+                return state.told[session, default: 0]
+            }
+            send(event, sequence: sequence, session: session)
+        }
+    }
+
     func end(_ error: BrokerError = .gone) { state.withLock { $0.onEnd }?(error) }
 
     /// The next call of `member`; the suites' time limit bounds the wait.
@@ -126,6 +140,29 @@ struct OpenSession: ~Copyable {
     ) async throws {
         try await self.init(of: CameraClient(over: transport), camera: camera, asked, runs: runs)
     }
+
+    /// At the first of several brokers, which come one after the other.
+    init(
+        at brokers: [MemoryTransport], camera: String = "front",
+        _ asked: [ConfigurationKey: ConfigurationValue] = [:], runs: Bool = false
+    ) async throws {
+        try await self.init(at: try Brokers(brokers).transport(), camera: camera, asked, runs: runs)
+    }
+
+    mutating func hears(_ expected: SessionEvent..., at place: SourceLocation = #_sourceLocation) async {
+        for event in expected {
+            let heard = await events.next()
+            #expect(heard == ClientEvent(event), sourceLocation: place)
+        }
+    }
+
+    /// A broker tells it something, and it hears just that.
+    mutating func hears(
+        _ event: SessionEvent, from broker: MemoryTransport, at place: SourceLocation = #_sourceLocation
+    ) async {
+        broker.tell(event)
+        await hears(event, at: place)
+    }
 }
 
 extension BrokerError {
@@ -147,13 +184,17 @@ extension SessionEvent {
         .interruptionEnded(id: id, causesItHad: CauseSet([cause]), duration: .zero, willResume: true)
     }
 
+    static func warning(_ id: InterruptionID) -> SessionEvent {
+        .willBeInterrupted(
+            id: id, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 1), rule: "r")
+    }
+
     /// Something to wait for.
     static let marker = SessionEvent.runtimeError(code: "marker", message: "")
 }
 
 /// What an event carries.
 extension ClientEvent {
-    static let marker = ClientEvent(SessionEvent.marker)
     var interruption: Interruption? { if case .wasInterrupted(let told) = self { told } else { nil } }
     var interruptionEnd: InterruptionEnd? { if case .interruptionEnded(let told) = self { told } else { nil } }
     var finished: RecordingFinished? { if case .recordingFinished(let told) = self { told } else { nil } }

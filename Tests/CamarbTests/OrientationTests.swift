@@ -47,17 +47,6 @@ struct OrientationTests {
             }
         }
     }
-
-    @Test("With portrait for reference a file is turned as its Exif orientation says")
-    func anglesAndExif() {
-        for position in CameraPosition.allCases {
-            for video in VideoOrientation.allCases {
-                let exif = ExifOrientation(video, isMirrored: false, of: position)
-                let difference = video.fileAngle(of: position) - Double(exif.quarterTurns) * .pi / 2
-                #expect(difference == 0 || difference == -2 * .pi, "\(position), \(video)")
-            }
-        }
-    }
 }
 
 @Suite("Exif orientations")

@@ -25,7 +25,7 @@ struct PicturesTests {
         }
     }
 
-    static func broker(_ streams: Result<Int32, BrokerError>...) -> MemoryTransport {
+    static func broker(_ streams: [Result<Int32, BrokerError>]) -> MemoryTransport {
         let streams = Streams(streams)
         return MemoryTransport { _, call throws(BrokerError) in
             call.member == "OpenStream" ? try streams.next() : try MemoryTransport.standardAnswer(call)
@@ -40,21 +40,29 @@ struct PicturesTests {
         sender.deliver(index, sequence: sequence, timestamp: Int64(sequence), flags: flags)
     }
 
-    /// A session that runs under grant 1, and somebody who looks.
+    /// A session that runs under grant 1, and somebody who looks at its pictures.
     struct Looking: ~Copyable {
         let transport: MemoryTransport
         let client: CameraClient
         let session: SessionHandle
         var pictures: Pictures.AsyncIterator
+        /// The other ends of the streams that the broker has.
+        let senders: [FrameSender]
 
-        init(at transport: MemoryTransport) async throws {
+        init(at transport: MemoryTransport, senders: [FrameSender] = []) async throws {
             let client = CameraClient(over: transport)
             let session = try await client.makeSession(camera: "back")
-            transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
+            transport.tell(.didStartRunning(grant: GrantID(1)))
             self.transport = transport
             self.client = client
+            self.senders = senders
             pictures = session.pictures.makeAsyncIterator()
             self.session = session
+        }
+
+        init(streams count: Int = 1) async throws {
+            let streams = try (0..<count).map { _ in try FrameSender.open(layout: layout) }
+            try await self.init(at: broker(streams.map { .success($0.1) }), senders: streams.map { $0.0 })
         }
 
         var opened: Int { transport.callsSoFar.count { $0.member == "OpenStream" } }
@@ -74,108 +82,89 @@ struct PicturesTests {
 
     @Test("A picture is what was captured, plane by plane, and goes back when nobody has it any more")
     func aPictureComesAndGoesBack() async throws {
-        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let transport = Self.broker(.success(theirs))
-        let client = CameraClient(over: transport)
-        try await client.withSession(camera: "front") { session in
-            transport.send(.didStartRunning(grant: GrantID(4)), sequence: 1)
-            Self.send(77, as: 1, on: sender, flags: .slate)
-            var pictures = session.pictures.makeAsyncIterator()
-            var picture = try await pictures.next()
-            do {
-                let first = try #require(picture)
-                #expect(first.width == 192 && first.height == 144 && first.pixelFormat == "420v")
-                #expect(first.sequence == 1 && first.grant == GrantID(4) && first.flags == .slate)
-                #expect(first.captured == Moment(nanoseconds: 1))
-                #expect(first.y.width == 192 && first.y.height == 144 && first.y.bytesPerRow == 192)
-                #expect(first.cbcr.width == 96 && first.cbcr.height == 72 && first.cbcr.bytesPerRow == 192)
-                first.y.withBytes { bytes in
-                    #expect(bytes.byteCount == 192 * 144)
-                    #expect(
-                        (0..<bytes.byteCount).allSatisfy { bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == 77 })
-                }
-                first.cbcr.withUnsafeBytes { bytes in #expect(bytes.count == 192 * 72 && bytes.allSatisfy { $0 == 78 })
-                }
-                #expect(first.isIntact)
+        var looking = try await Looking()
+        let sender = looking.senders[0]
+        Self.send(77, as: 1, on: sender, flags: .slate)
+        var picture = try await looking.pictures.next()
+        do {
+            let first = try #require(picture)
+            #expect(first.width == 192 && first.height == 144 && first.pixelFormat == "420v")
+            #expect(first.sequence == 1 && first.grant == GrantID(1) && first.flags == .slate)
+            #expect(first.captured == Moment(nanoseconds: 1))
+            #expect(first.y.width == 192 && first.y.height == 144 && first.y.bytesPerRow == 192)
+            #expect(first.cbcr.width == 96 && first.cbcr.height == 72 && first.cbcr.bytesPerRow == 192)
+            first.y.withBytes { bytes in
+                #expect(bytes.byteCount == 192 * 144)
+                #expect(
+                    (0..<bytes.byteCount).allSatisfy { bytes.unsafeLoad(fromByteOffset: $0, as: UInt8.self) == 77 })
             }
-            for number in 2...20 as ClosedRange<UInt64> {
-                // The one before goes back when the next one takes its place.
-                picture = nil
-                Self.send(UInt8(number), as: number, on: sender)
-                picture = try await pictures.next()
-                #expect(picture?.sequence == number)
-                try await until { sender.takeReleases() && sender.framesSent == number }
-            }
-            #expect(sender.framesDropped == 0)
+            first.cbcr.withUnsafeBytes { bytes in #expect(bytes.count == 192 * 72 && bytes.allSatisfy { $0 == 78 }) }
+            #expect(first.isIntact)
         }
+        for number in 2...20 as ClosedRange<UInt64> {
+            // The one before goes back when the next one takes its place.
+            picture = nil
+            Self.send(UInt8(number), as: number, on: sender)
+            picture = try await looking.pictures.next()
+            #expect(picture?.sequence == number)
+            try await until { sender.takeReleases() && sender.framesSent == number }
+        }
+        #expect(sender.framesDropped == 0)
+        try await looking.session.close()
     }
 
     @Test("Nothing is opened before somebody looks, and while a session may not preview")
     func nothingIsOpenedEarly() async throws {
         let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let transport = Self.broker(.success(theirs))
-        let client = CameraClient(over: transport)
-        let session = try await client.makeSession()
-        transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-        try await session.ready(for: 1)
+        let transport = Self.broker([.success(theirs)])
+        let session = try await OpenSession(at: transport)
+        transport.tell(.didStartRunning(grant: GrantID(1)))
+        try await session.handle.ready(for: 1)
         #expect(!transport.callsSoFar.contains { $0.member == "OpenStream" })
-        transport.send(.accessChanged(.photo, causes: CauseSet(), rule: "r"), sequence: 2)
-        var pictures = session.pictures.makeAsyncIterator()
-        try await session.ready(for: 1)
+        transport.tell(.accessChanged(.photo, causes: CauseSet(), rule: "r"))
+        var pictures = session.handle.pictures.makeAsyncIterator()
+        try await session.handle.ready(for: 1)
         #expect(!transport.callsSoFar.contains { $0.member == "OpenStream" })
-        transport.send(.accessChanged(.all, causes: CauseSet(), rule: "r"), sequence: 3)
+        transport.tell(.accessChanged(.all, causes: CauseSet(), rule: "r"))
         Self.send(5, as: 1, on: sender)
         #expect(try await pictures.next()?.sequence == 1)
-        try await session.close()
+        try await session.handle.close()
     }
 
-    @Test("Over an interruption the pictures simply go on, with those of the next grant")
-    func picturesGoOn() async throws {
-        let (first, firstEnd) = try FrameSender.open(layout: Self.layout)
-        let (second, secondEnd) = try FrameSender.open(layout: Self.layout)
-        var looking = try await Looking(at: Self.broker(.success(firstEnd), .success(secondEnd)))
+    @Test(
+        "Over an interruption and a switch of cameras the pictures simply go on, with those of the next grant, opened once",
+        arguments: [false, true])
+    func picturesGoOn(isSwitch: Bool) async throws {
+        var looking = try await Looking(streams: 2)
+        let (first, second) = (looking.senders[0], looking.senders[1])
         Self.send(1, as: 1, on: first)
         let kept = try #require(try await looking.pictures.next())
+        if isSwitch { try await looking.session.configure(Configuration([.camera: .text("front")])) }
         // One more lies there when the camera is taken away: it is blank, and nobody sees it.
         Self.send(2, as: 2, on: first)
         first.close()
         #expect(!kept.isIntact)
-        looking.transport.send(ClientTests.interruption, sequence: 2)
-        looking.transport.send(.didStopRunning, sequence: 3)
-        looking.transport.send(
-            .interruptionEnded(id: 1, causesItHad: CauseSet(), duration: .seconds(1), willResume: true), sequence: 4)
-        looking.transport.send(.didStartRunning(grant: GrantID(2)), sequence: 5)
+        if !isSwitch { looking.transport.tell(.interrupted()) }
+        looking.transport.tell(.didStopRunning)
+        if !isSwitch { looking.transport.tell(.uninterrupted()) }
+        looking.transport.tell(.didStartRunning(grant: GrantID(2)))
+        if isSwitch {
+            looking.transport.tell(.connectionsFormed(camera: CameraID("front"), reopen: [.preview]))
+        }
         Self.send(9, as: 1, on: second)
         let next = try #require(try await looking.pictures.next())
         #expect(next.grant == GrantID(2) && next.isIntact)
         next.y.withUnsafeBytes { #expect($0[0] == 9) }
         // A picture of a stream that is over is black, and can be read for as long as it is kept.
         kept.y.withUnsafeBytes { bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
-        try await looking.session.close()
-    }
-
-    @Test("Over a switch of cameras they go on with those of the other camera, whatever is said to be reopened")
-    func picturesGoOnFromAnotherCamera() async throws {
-        let (first, firstEnd) = try FrameSender.open(layout: Self.layout)
-        let (second, secondEnd) = try FrameSender.open(layout: Self.layout)
-        var looking = try await Looking(at: Self.broker(.success(firstEnd), .success(secondEnd)))
-        Self.send(1, as: 1, on: first)
-        #expect(try await looking.pictures.next()?.grant == GrantID(1))
-        try await looking.session.configure(Configuration([.camera: .text("front")]))
-        first.close()
-        looking.transport.send(.didStopRunning, sequence: 2)
-        looking.transport.send(.didStartRunning(grant: GrantID(2)), sequence: 3)
-        looking.transport.send(.connectionsFormed(camera: CameraID("front"), reopen: [.preview]), sequence: 4)
-        Self.send(9, as: 1, on: second)
-        #expect(try await looking.pictures.next()?.grant == GrantID(2))
         #expect(looking.opened == 2)
         try await looking.session.close()
     }
 
     @Test("Whoever is slow gets the newest picture, and the flags of those that were dropped")
     func theNewestIsKept() async throws {
-        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        var looking = try await Looking(at: Self.broker(.success(theirs)))
+        var looking = try await Looking()
+        let sender = looking.senders[0]
         Self.send(1, as: 1, on: sender)
         #expect(try await looking.pictures.next()?.sequence == 1)
         for number in 2...9 as ClosedRange<UInt64> {
@@ -191,8 +180,8 @@ struct PicturesTests {
 
     @Test("Two pictures that are kept stall nobody: frames are dropped, and the newest comes when one is gone")
     func keepingPictures() async throws {
-        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        var looking = try await Looking(at: Self.broker(.success(theirs)))
+        var looking = try await Looking()
+        let sender = looking.senders[0]
         Self.send(1, as: 1, on: sender)
         var first = try await looking.pictures.next()
         Self.send(2, as: 2, on: sender)
@@ -209,8 +198,8 @@ struct PicturesTests {
 
     @Test("What was copied from a picture is intact until other buffers, or the end, have been said")
     func intactness() async throws {
-        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        var looking = try await Looking(at: Self.broker(.success(theirs)))
+        var looking = try await Looking()
+        let sender = looking.senders[0]
         Self.send(1, as: 1, on: sender)
         let before = try #require(try await looking.pictures.next())
         #expect(before.isIntact)
@@ -224,33 +213,37 @@ struct PicturesTests {
         try await looking.session.close()
     }
 
-    @Test("Memory that is not sealed is refused with a fault, once, and the next grant's pictures come")
-    func unsealedMemoryIsRefused() async throws {
-        var ours: Int32 = -1
-        var theirs: Int32 = -1
+    @Test(
+        "A stream that is refused for good, or whose memory is not sealed, is a fault, once, and the next grant's pictures come",
+        arguments: [true, false])
+    func faults(isRefused: Bool) async throws {
+        var (ours, theirs): (Int32, Int32) = (-1, -1)
         try #require(camarb_packet_pair(&ours, &theirs) == 0)
-        defer { close(ours) }
         let unsealed = camarb_memfd("test", UInt64(Self.layout.bytes))
-        defer { close(unsealed) }
+        defer { for descriptor in [ours, unsealed] { close(descriptor) } }
         let record = FrameRecord.buffer(
             FrameRecord.Buffer(
                 index: 0, width: 192, height: 144, stride: UInt32(Self.layout.stride), pixelFormat: "420v",
                 bytes: UInt64(Self.layout.bytes))
         ).encode()
         try #require(camarb_packet_send(ours, record, record.count, unsealed) == 0)
+        let refusal = BrokerError(.accessDenied, "No.")
         let (sender, secondEnd) = try FrameSender.open(layout: Self.layout)
-        let transport = Self.broker(.success(theirs), .success(secondEnd))
+        let transport = Self.broker([isRefused ? .failure(refusal) : .success(theirs), .success(secondEnd)])
         let session = try await OpenSession(at: transport)
-        transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
+        transport.tell(.didStartRunning(grant: GrantID(1)))
         let pictures = session.handle.pictures
         let fault = await error { for try await _ in pictures { Issue.record("a picture came") } }
-        #expect(fault?.kind == .recorderFault)
-        #expect(fault?.message.contains("not sealed") == true, "\(fault?.message ?? "nothing")")
+        if isRefused {
+            close(theirs)
+            #expect(fault == refusal)
+        } else {
+            #expect(fault?.kind == .recorderFault && fault?.message.contains("not sealed") == true)
+        }
         // It would be no better in the same grant.
         #expect(transport.callsSoFar.count { $0.member == "OpenStream" } == 1)
         var again = pictures.makeAsyncIterator()
-        transport.send(.didStopRunning, sequence: 2)
-        transport.send(.didStartRunning(grant: GrantID(2)), sequence: 3)
+        transport.tell(.didStopRunning, .didStartRunning(grant: GrantID(2)))
         Self.send(1, as: 1, on: sender)
         #expect(try await again.next()?.grant == GrantID(2))
         try await session.handle.close()
@@ -261,7 +254,7 @@ struct PicturesTests {
         let (first, firstEnd) = try FrameSender.open(layout: Self.layout)
         let (second, secondEnd) = try FrameSender.open(layout: Self.layout)
         let refusal = BrokerError(.limitExceeded, "One stream a second.")
-        var looking = try await Looking(at: Self.broker(.success(firstEnd), .failure(refusal), .success(secondEnd)))
+        var looking = try await Looking(at: Self.broker([.success(firstEnd), .failure(refusal), .success(secondEnd)]))
         Self.send(1, as: 1, on: first)
         #expect(try await looking.pictures.next()?.sequence == 1)
         first.close()
@@ -271,20 +264,9 @@ struct PicturesTests {
         try await looking.session.close()
     }
 
-    @Test("A stream that was refused for good is a fault")
-    func aRefusalIsAFault() async throws {
-        let refusal = BrokerError(.accessDenied, "No.")
-        let transport = Self.broker(.failure(refusal))
-        let session = try await OpenSession(at: transport)
-        transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-        let pictures = session.handle.pictures
-        #expect(await error { for try await _ in pictures {} } == refusal)
-        try await session.handle.close()
-    }
-
     @Test("A session that its client closed has no more pictures, and one that is lost says why")
     func pictureEnds() async throws {
-        let transport = Self.broker()
+        let transport = Self.broker([])
         let client = CameraClient(over: transport)
         let session = try await client.makeSession()
         let pictures = session.pictures
@@ -302,30 +284,16 @@ struct PicturesTests {
         #expect(await error { for try await _ in others {} } == .gone)
     }
 
-    @Test("A cancelled reader leaves, and another goes on")
+    @Test("A cancelled reader leaves, and another goes on; whoever looks again later sees what is, and not what was")
     func cancellation() async throws {
         let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let transport = Self.broker(.success(theirs))
-        let client = CameraClient(over: transport)
-        let session = try await client.makeSession()
-        let pictures = session.pictures
+        let transport = Self.broker([.success(theirs)])
+        let session = try await OpenSession(at: transport)
+        let pictures = session.handle.pictures
         let reader = Task { for try await _ in pictures {} }
         reader.cancel()
         try await reader.value
-        var another = pictures.makeAsyncIterator()
-        transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-        Self.send(1, as: 1, on: sender)
-        #expect(try await another.next()?.sequence == 1)
-        try await session.close()
-    }
-
-    @Test("Whoever looks again after a while sees what is, and not what was")
-    func lookingAgain() async throws {
-        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let transport = Self.broker(.success(theirs))
-        let session = try await OpenSession(at: transport)
-        transport.send(.didStartRunning(grant: GrantID(1)), sequence: 1)
-        let pictures = session.handle.pictures
+        transport.tell(.didStartRunning(grant: GrantID(1)))
         Self.send(1, as: 1, on: sender)
         for try await picture in pictures {
             #expect(picture.sequence == 1)
@@ -341,10 +309,10 @@ struct PicturesTests {
 
     @Test("A client that is let go of ends the thread that reads its streams, and closes them")
     func theThreadEnds() async throws {
-        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let transport = Self.broker(.success(theirs))
+        let sender: FrameSender
         do {
-            var looking = try await Looking(at: transport)
+            var looking = try await Looking()
+            sender = looking.senders[0]
             Self.send(1, as: 1, on: sender)
             #expect(try await looking.pictures.next()?.sequence == 1)
         }

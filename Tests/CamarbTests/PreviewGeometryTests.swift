@@ -32,15 +32,6 @@ struct PreviewGeometryTests {
         #expect(try picture(.resize, .portrait, tall) == Rectangle(x: 0, y: 0, width: 450, height: 1600))
     }
 
-    @Test("All of the picture, as large as the view has room for it, is what is usual")
-    func usual() throws {
-        let view = Size(width: 640, height: 640)
-        let usual = PreviewGeometry(stream: Self.stream, in: view, orientation: .portrait, of: .back)
-        let said = PreviewGeometry(
-            stream: Self.stream, in: view, gravity: .resizeAspect, orientation: .portrait, of: .back, isMirrored: false)
-        #expect(usual != nil && usual == said)
-    }
-
     @Test("A view or a picture without area has no picture in it", arguments: [0.0, -1, .infinity, .nan])
     func noArea(_ side: Double) {
         let flat = Size(width: side, height: 100)
@@ -49,41 +40,27 @@ struct PreviewGeometryTests {
     }
 
     /// Where on the sensor the view's top left, top right and bottom left are.
-    private struct Corners: CustomTestStringConvertible, Sendable {
-        var position: CameraPosition
-        var orientation: VideoOrientation
-        var corners: [[Double]]
-        var testDescription: String { "\(position) in \(orientation)" }
+    private static let sensorCorners: [(CameraPosition, VideoOrientation, [[Double]])] = [
+        (.back, .portrait, [[0, 1], [0, 0], [1, 1]]), (.back, .portraitUpsideDown, [[1, 0], [1, 1], [0, 0]]),
+        (.back, .landscapeRight, [[0, 0], [1, 0], [0, 1]]), (.back, .landscapeLeft, [[1, 1], [0, 1], [1, 0]]),
+        (.front, .portrait, [[0, 0], [0, 1], [1, 0]]), (.front, .portraitUpsideDown, [[1, 1], [1, 0], [0, 1]]),
+        (.front, .landscapeRight, [[0, 1], [1, 1], [0, 0]]), (.front, .landscapeLeft, [[1, 0], [0, 0], [1, 1]]),
+        (.external, .portrait, [[0, 1], [0, 0], [1, 1]]),
+    ]
 
-        init(_ position: CameraPosition, _ orientation: VideoOrientation, _ corners: [Double]...) {
-            (self.position, self.orientation, self.corners) = (position, orientation, corners)
-        }
-    }
-
-    @Test(
-        "A view's corners are those of the sensor, by camera and orientation; a front camera is mirrored",
-        arguments: [
-            Corners(.back, .portrait, [0, 1], [0, 0], [1, 1]),
-            Corners(.back, .portraitUpsideDown, [1, 0], [1, 1], [0, 0]),
-            Corners(.back, .landscapeRight, [0, 0], [1, 0], [0, 1]),
-            Corners(.back, .landscapeLeft, [1, 1], [0, 1], [1, 0]),
-            Corners(.front, .portrait, [0, 0], [0, 1], [1, 0]),
-            Corners(.front, .portraitUpsideDown, [1, 1], [1, 0], [0, 1]),
-            Corners(.front, .landscapeRight, [0, 1], [1, 1], [0, 0]),
-            Corners(.front, .landscapeLeft, [1, 0], [0, 0], [1, 1]),
-            Corners(.external, .portrait, [0, 1], [0, 0], [1, 1]),
-        ])
-    private func corners(_ expected: Corners) throws {
-        let view = Size(width: 375, height: 667)
-        let geometry = try #require(
-            PreviewGeometry(
-                stream: Self.stream, in: view, gravity: .resize, orientation: expected.orientation,
-                of: expected.position))
+    @Test("A view's corners are those of the sensor, by camera and orientation; a front camera is mirrored")
+    func corners() throws {
         let seen = [Point(x: 0, y: 0), Point(x: 375, y: 0), Point(x: 0, y: 667)]
-        for (point, sensor) in zip(seen, expected.corners) {
-            let sensor = Point(x: sensor[0], y: sensor[1])
-            #expect(geometry.captureDevicePoint(fromViewPoint: point) == sensor)
-            #expect(geometry.viewPoint(fromCaptureDevicePoint: sensor) == point)
+        for (position, orientation, corners) in Self.sensorCorners {
+            let geometry = try #require(
+                PreviewGeometry(
+                    stream: Self.stream, in: Size(width: 375, height: 667), gravity: .resize, orientation: orientation,
+                    of: position))
+            for (point, corner) in zip(seen, corners) {
+                let sensor = Point(x: corner[0], y: corner[1])
+                #expect(geometry.captureDevicePoint(fromViewPoint: point) == sensor, "\(position), \(orientation)")
+                #expect(geometry.viewPoint(fromCaptureDevicePoint: sensor) == point, "\(position), \(orientation)")
+            }
         }
     }
 

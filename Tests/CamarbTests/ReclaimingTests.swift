@@ -22,21 +22,20 @@ struct ReclaimingTests {
         }
     }
 
+    private static let everything = SessionEvent.accessChanged(.all, causes: CauseSet(), rule: "r")
+
     /// A session that runs at the first broker, and could be given back.
     /// - Parameter records: it records 5.
     private static func running(_ brokers: [MemoryTransport], records: Bool = false) async throws -> OpenSession {
         let transport = try Brokers(brokers).transport()
         var session = try await OpenSession(at: transport, [.frameRate: .number(15)], runs: true)
-        brokers[0].send(.configurationApplied(asked: front, inForce: front, by: .client), sequence: 1)
-        brokers[0].send(.didStartRunning(grant: GrantID(4)), sequence: 2)
-        _ = await session.events.next()
-        #expect(await session.events.next() == .didStartRunning(GrantID(4)))
+        await session.hears(.configurationApplied(asked: front, inForce: front, by: .client), from: brokers[0])
+        await session.hears(.didStartRunning(grant: GrantID(4)), from: brokers[0])
         // The secret comes in the background.
         while transport.reclaimableCount == 0 { await Task.yield() }
         if records {
             _ = try await session.handle.startRecording(to: 1)
-            brokers[0].send(.recordingStarted(5), sequence: 3)
-            #expect(await session.events.next() == .recordingStarted(5))
+            await session.hears(.recordingStarted(5), from: brokers[0])
         }
         return session
     }
@@ -47,23 +46,18 @@ struct ReclaimingTests {
         var session = try await Self.running([first, second], records: true)
         first.end()
         _ = await second.waitForCall("Reclaim")
-        second.send(.accessChanged(.all, causes: CauseSet(), rule: "r"), sequence: 1)
-        second.send(.configurationApplied(asked: Configuration(), inForce: Self.front, by: .client), sequence: 2)
-        second.send(.marker, sequence: 3)
-        #expect(await session.events.next() == .marker)
+        second.tell(Self.everything, .configurationApplied(asked: Configuration(), inForce: Self.front, by: .client))
+        await session.hears(.marker, from: second)
         // For the broker after this one.
         _ = await second.waitForCall("GetReclaimSecret")
         #expect(second.callsSoFar.map(\.member) == ["CreateSession", "Reclaim", "GetReclaimSecret"])
         // A later change is one.
-        let pressed = SessionEvent.accessChanged(
-            .all, causes: CauseSet([.videoDeviceNotAvailableDueToSystemPressure]), rule: "r")
-        let finished = SessionEvent.recordingFinished(
-            RecordingFinished(
-                recording: 5, why: .stopped, frames: 90, duration: .seconds(3), bytes: 1, nextChance: .now))
-        for (sequence, event) in [(4, pressed), (5, finished)] as [(UInt64, SessionEvent)] {
-            second.send(event, sequence: sequence)
-            #expect(await session.events.next() == ClientEvent(event))
-        }
+        await session.hears(
+            .accessChanged(.all, causes: CauseSet([.videoDeviceNotAvailableDueToSystemPressure]), rule: "r"),
+            from: second)
+        let finished = RecordingFinished(
+            recording: 5, why: .stopped, frames: 90, duration: .seconds(3), bytes: 1, nextChance: .now)
+        await session.hears(.recordingFinished(finished), from: second)
         try await session.handle.close()
     }
 
@@ -71,16 +65,12 @@ struct ReclaimingTests {
     func paused() async throws {
         let (first, second) = (Self.broker(), Self.broker())
         var session = try await Self.running([first, second], records: true)
-        first.send(.recordingPaused(5), sequence: 4)
-        #expect(await session.events.next() == .recordingPaused(5))
+        await session.hears(.recordingPaused(5), from: first)
         first.end()
         _ = await second.waitForCall("Reclaim")
-        second.send(.accessChanged(.all, causes: CauseSet(), rule: "r"), sequence: 1)
-        second.send(.recordingPaused(5), sequence: 2)
-        second.send(.recordingResumed(5), sequence: 3)
-        #expect(await session.events.next() == .recordingResumed(5))
-        second.send(.recordingPaused(5), sequence: 4)
-        #expect(await session.events.next() == .recordingPaused(5))
+        second.tell(Self.everything, .recordingPaused(5))
+        await session.hears(.recordingResumed(5), from: second)
+        await session.hears(.recordingPaused(5), from: second)
         try await session.handle.close()
     }
 
@@ -93,7 +83,7 @@ struct ReclaimingTests {
         first.end()
         let interruption = try #require(await session.events.next()?.interruption)
         #expect(interruption.causes == CauseSet([.brokerRestarted]) && interruption.recording == 5)
-        #expect(await session.events.next() == .didStopRunning)
+        await session.hears(.didStopRunning)
         #expect(await session.events.next()?.finished != nil)
         _ = await second.waitForCall("StartRunning")
         #expect(second.callsSoFar[0].arguments[1].dictionary?["reestablished"] == .boolean(true))
@@ -115,21 +105,17 @@ struct ReclaimingTests {
         let (first, second) = (Self.broker(), Self.broker())
         var session = try await Self.running([first, second])
         _ = try await session.handle.capturePhoto(to: 1)
-        first.send(
-            .willBeInterrupted(
-                id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 1), rule: "r"),
-            sequence: 3)
-        _ = await session.events.next()
+        await session.hears(.warning(1), from: first)
         first.end()
         guard case .photoCaptured(let photo)? = await session.events.next() else {
             Issue.record("the photo did not fail")
             return
         }
         #expect(photo.photo == 5 && photo.error != nil)
-        #expect(await session.events.next() == .interruptionWithdrawn(1))
+        await session.hears(.interruptionWithdrawn(id: 1))
         // Interruptions count on.
         _ = await second.waitForCall("Reclaim")
-        second.send(.interrupted(1, for: .systemSleep), sequence: 1)
+        second.tell(.interrupted(1, for: .systemSleep))
         #expect(await session.events.next()?.interruption?.id == 2)
         try await session.handle.close()
     }
@@ -138,18 +124,13 @@ struct ReclaimingTests {
     func locked() async throws {
         let first = Self.broker()
         let second = MemoryTransport { transport, call throws(BrokerError) in
-            if call.member == "Reclaim" {
-                // In the same step, and so before the answer.
-                transport.send(.interrupted(1, for: .loginSessionInactive), sequence: 1)
-                transport.send(.didStopRunning, sequence: 2)
-            }
+            // In the same step, and so before the answer.
+            if call.member == "Reclaim" { transport.tell(.interrupted(for: .loginSessionInactive), .didStopRunning) }
             return try MemoryTransport.standardAnswer(call)
         }
         var session = try await Self.running([first, second])
         first.end()
-        let interruption = try #require(await session.events.next()?.interruption)
-        #expect(interruption.id == 1 && interruption.causes == CauseSet([.loginSessionInactive]))
-        #expect(await session.events.next() == .didStopRunning)
+        await session.hears(.interrupted(for: .loginSessionInactive), .didStopRunning)
         try await session.handle.close()
     }
 
@@ -164,8 +145,7 @@ struct ReclaimingTests {
         var session = try await Self.running([first, second, third])
         first.end()
         #expect(await third.waitForCall("Reclaim")?.arguments == [.string(Self.secret)])
-        third.send(.marker, sequence: 1)
-        #expect(await session.events.next() == .marker)
+        await session.hears(.marker, from: third)
         try await session.handle.close()
     }
 }

@@ -1,27 +1,16 @@
 import ArbiterProtocol
 import Camarb
-import Synchronization
 import Testing
 
 @Suite("A client whose broker is restarted", .timeLimit(.minutes(10)))
 struct ReconnectingTests {
     /// Sessions are numbered from `first`.
-    private static func broker(firstSession first: UInt64 = 7, id: String? = nil) -> MemoryTransport {
-        let next = Counter(first)
-        return MemoryTransport(brokerID: id) { _, call throws(BrokerError) in
+    private static func broker(firstSession first: Int = 7, id: String? = nil) -> MemoryTransport {
+        MemoryTransport(brokerID: id) { transport, call throws(BrokerError) in
             guard call.member == "CreateSession" else { return try MemoryTransport.standardAnswer(call) }
-            return [.objectPath("/org/camarb/session/\(next.take())")]
-        }
-    }
-
-    private final class Counter: Sendable {
-        private let value: Mutex<UInt64>
-        init(_ first: UInt64) { value = Mutex(first) }
-        func take() -> UInt64 {
-            value.withLock { value in
-                defer { value += 1 }
-                return value
-            }
+            // This call is counted already.
+            let created = transport.callsSoFar.count { $0.member == "CreateSession" }
+            return [.objectPath("/org/camarb/session/\(first + created - 1)")]
         }
     }
 
@@ -32,22 +21,17 @@ struct ReconnectingTests {
         try await client.declare(ClientDeclaration(app: "photos"))
         var session = try await OpenSession(of: client, [.frameRate: .number(15)], runs: true)
         try await session.handle.configure(Configuration([.videoZoomFactor: .number(2)]))
-        for (sequence, event) in [
-            (1, .didStartRunning(grant: GrantID(4))), (2, .recordingStarted(5)), (3, .sharersChanged([.app("mirror")])),
-        ] as [(UInt64, SessionEvent)] {
-            first.send(event, sequence: sequence)
-            #expect(await session.events.next() == ClientEvent(event))
-        }
+        first.tell(.didStartRunning(grant: GrantID(4)), .recordingStarted(5), .sharersChanged([.app("mirror")]))
+        await session.hears(
+            .didStartRunning(grant: GrantID(4)), .recordingStarted(5), .sharersChanged([.app("mirror")]))
         #expect(try await session.handle.startRecording(to: 1) == 5)
 
         first.end()
         let interruption = try #require(await session.events.next()?.interruption)
-        #expect(interruption.id == 1)
+        #expect(interruption.id == 1 && interruption.recording == 5)
         #expect(interruption.causes == CauseSet([.brokerRestarted]))
-        #expect(interruption.recording == 5)
         // The next broker begins without watchers.
-        #expect(await session.events.next() == .sharersChanged([]))
-        #expect(await session.events.next() == .didStopRunning)
+        await session.hears(.sharersChanged([]), .didStopRunning)
         let finished = try #require(await session.events.next()?.finished)
         #expect(finished.recording == 5 && finished.why == .interrupted)
 
@@ -58,24 +42,22 @@ struct ReconnectingTests {
         #expect(said[1].arguments[0] == .string("front"))
         let settings = try #require(said[1].arguments[1].dictionary)
         #expect(settings["reestablished"] == .boolean(true))
-        #expect(settings["frameRate"] == .double(15))
-        #expect(settings["videoZoomFactor"] == .double(2))
+        #expect(settings["frameRate"] == .double(15) && settings["videoZoomFactor"] == .double(2))
 
-        for (sequence, event) in [
-            (1, .interrupted(for: .brokerRestarted)), (2, .uninterrupted(for: .brokerRestarted)),
-            (3, .didStartRunning(grant: GrantID(1))),
-        ] as [(UInt64, SessionEvent)] { second.send(event, sequence: sequence, session: SessionID(1)) }
+        second.tell(
+            .interrupted(for: .brokerRestarted), .uninterrupted(for: .brokerRestarted),
+            .didStartRunning(grant: GrantID(1)), session: SessionID(1))
         let end = try #require(
             await session.events.next()?.interruptionEnd, "The interruption did not end, or was told twice.")
         #expect(end.id == 1 && end.willResume && end.causes == CauseSet([.brokerRestarted]))
         #expect(end.duration > .zero)
-        #expect(await session.events.next() == .didStartRunning(GrantID(1)))
+        await session.hears(.didStartRunning(grant: GrantID(1)))
         #expect(!second.callsSoFar.contains { $0.member == "StartRecording" })
 
         // The handle goes on, and interruptions count on.
         try await session.handle.stopRunning()
         #expect(second.callsSoFar.last?.path == "/org/camarb/session/1")
-        second.send(.interrupted(2, for: .systemSleep), sequence: 4, session: SessionID(1))
+        second.tell(.interrupted(2, for: .systemSleep), session: SessionID(1))
         #expect(await session.events.next()?.interruption?.id == 2)
         try await session.handle.close()
     }
@@ -85,28 +67,22 @@ struct ReconnectingTests {
     )
     func carried() async throws {
         let (first, second) = (Self.broker(), Self.broker())
-        var session = try await OpenSession(at: try Brokers([first, second]).transport(), runs: true)
+        var session = try await OpenSession(at: [first, second], runs: true)
         let busy = CauseSet([.videoDeviceInUseByAnotherClient])
-        first.send(.interrupted(by: "notes"), sequence: 1)
-        _ = await session.events.next()
+        await session.hears(.interrupted(by: "notes"), from: first)
         first.end()
         // It did not run under the broker that ended, and so the next one is not told that it did.
         _ = await second.waitForCall("StartRunning")
         #expect(second.callsSoFar[0].arguments[1].dictionary?["reestablished"] == nil)
         // While others come back, this changes by the moment, and is not told unless it lasts.
-        second.send(.interrupted(), sequence: 1)
-        second.send(
-            .interruptionChanged(id: 1, causes: busy, interrupter: .app("notes"), rule: "r"), sequence: 2)
-        second.send(.uninterrupted(), sequence: 3)
-        second.send(.didStartRunning(grant: GrantID(1)), sequence: 4)
+        second.tell(
+            .interrupted(), .interruptionChanged(id: 1, causes: busy, interrupter: .app("notes"), rule: "r"),
+            .uninterrupted(), .didStartRunning(grant: GrantID(1)))
         let end = try #require(await session.events.next()?.interruptionEnd, "Something was told that had not changed.")
         #expect(end.id == 1 && end.causes == busy && end.willResume)
-        #expect(await session.events.next() == .didStartRunning(GrantID(1)))
+        await session.hears(.didStartRunning(grant: GrantID(1)))
         // It is the first one at either, and so the next is the second.
-        let warning = SessionEvent.willBeInterrupted(
-            id: 2, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 1), rule: "r")
-        second.send(warning, sequence: 5)
-        #expect(await session.events.next() == ClientEvent(warning))
+        await session.hears(.warning(2), from: second)
         try await session.handle.ready(for: 2)
         #expect(second.callsSoFar.last { $0.member == "Ready" }?.arguments == [.uint64(2)])
         try await session.handle.close()
@@ -115,11 +91,10 @@ struct ReconnectingTests {
     @Test("A recording that was cut, and whose end was not said, has ended with the broker that cut it")
     func cutRecording() async throws {
         let (first, second) = (Self.broker(), Self.broker())
-        var session = try await OpenSession(at: try Brokers([first, second]).transport(), runs: true)
-        first.send(.didStartRunning(grant: GrantID(4)), sequence: 1)
-        first.send(.recordingStarted(5), sequence: 2)
-        first.send(.interrupted(by: "notes", cutting: 5), sequence: 3)
-        first.send(.didStopRunning, sequence: 4)
+        var session = try await OpenSession(at: [first, second], runs: true)
+        first.tell(
+            .didStartRunning(grant: GrantID(4)), .recordingStarted(5), .interrupted(by: "notes", cutting: 5),
+            .didStopRunning)
         for _ in 0..<4 { _ = await session.events.next() }
         first.end()
         let finished = try #require(await session.events.next()?.finished)
@@ -128,33 +103,26 @@ struct ReconnectingTests {
         #expect(finished.frames == nil && finished.duration == nil && finished.bytes == nil)
         // The interruption goes on, and the next broker's recordings have numbers of its own.
         _ = await second.waitForCall("StartRunning")
-        second.send(.uninterrupted(), sequence: 1)
-        second.send(.didStartRunning(grant: GrantID(1)), sequence: 2)
-        second.send(.recordingStarted(1), sequence: 3)
+        second.tell(.uninterrupted(), .didStartRunning(grant: GrantID(1)), .recordingStarted(1))
         let end = try #require(await session.events.next()?.interruptionEnd)
         #expect(end.id == 1 && end.recording == 5)
-        #expect(await session.events.next() == .didStartRunning(GrantID(1)))
-        #expect(await session.events.next() == .recordingStarted(1))
+        await session.hears(.didStartRunning(grant: GrantID(1)), .recordingStarted(1))
         try await session.handle.close()
     }
 
     @Test("A stop that closed an interruption leaves none open: the broker's end then is one of its own")
     func stopCloses() async throws {
         let (first, second) = (Self.broker(), Self.broker())
-        var session = try await OpenSession(at: try Brokers([first, second]).transport(), runs: true)
-        let stopped = SessionEvent.sessionStopped(.evicted, rule: "r")
-        first.send(.interrupted(by: "notes"), sequence: 1)
-        first.send(stopped, sequence: 2)
-        _ = await session.events.next()
-        #expect(await session.events.next() == ClientEvent(stopped))
+        var session = try await OpenSession(at: [first, second], runs: true)
+        await session.hears(.interrupted(by: "notes"), from: first)
+        await session.hears(.sessionStopped(.evicted, rule: "r"), from: first)
         try await session.handle.startRunning()
-        first.send(.didStartRunning(grant: GrantID(4)), sequence: 3)
-        #expect(await session.events.next() == .didStartRunning(GrantID(4)))
+        await session.hears(.didStartRunning(grant: GrantID(4)), from: first)
         first.end()
         let interruption = try #require(
             await session.events.next()?.interruption, "An interruption changed that was closed long ago.")
         #expect(interruption.id == 2 && interruption.causes == CauseSet([.brokerRestarted]))
-        #expect(await session.events.next() == .didStopRunning)
+        await session.hears(.didStopRunning)
         _ = await second.waitForCall("StartRunning")
         try await session.handle.close()
     }
@@ -162,7 +130,7 @@ struct ReconnectingTests {
     @Test("A stopped session is told nothing, and is there again; a batch that was open is open again")
     func stopped() async throws {
         let (first, second) = (Self.broker(), Self.broker(firstSession: 9))
-        var session = try await OpenSession(at: try Brokers([first, second]).transport())
+        var session = try await OpenSession(at: [first, second])
         try await session.handle.beginConfiguration()
         try await session.handle.configure(Configuration([.videoZoomFactor: .number(2)]))
         first.end()
@@ -170,8 +138,8 @@ struct ReconnectingTests {
         #expect(second.callsSoFar.map(\.member) == ["CreateSession", "BeginConfiguration", "Configure"])
         #expect(second.callsSoFar[0].arguments[1].dictionary?["reestablished"] == nil)
         try await session.handle.commitConfiguration()
-        second.send(.marker, sequence: 1, session: SessionID(9))
-        #expect(await session.events.next() == .marker)
+        second.tell(.marker, session: SessionID(9))
+        await session.hears(.marker)
         try await session.handle.close()
     }
 
@@ -181,12 +149,12 @@ struct ReconnectingTests {
     func startedWithoutAnAnswer(event: SessionEvent) async throws {
         let first = MemoryTransport { transport, call throws(BrokerError) in
             guard call.member == "StartRunning" else { return try MemoryTransport.standardAnswer(call) }
-            transport.send(event, sequence: 1)
+            transport.tell(event)
             transport.end()
             throw BrokerError.gone
         }
         let second = Self.broker()
-        let session = try await OpenSession(at: try Brokers([first, second]).transport())
+        let session = try await OpenSession(at: [first, second])
         await #expect(throws: BrokerError.self) { try await session.handle.startRunning() }
         #expect(await second.waitForCall("StartRunning") != nil)
     }
@@ -236,7 +204,7 @@ struct ReconnectingTests {
     @Test("A broker that ends the connection again and again is left")
     func leaves() async throws {
         let brokers = (0...ReconnectingTransport.endsPerMinuteMax).map { _ in Self.broker(id: "one") }
-        let session = try await OpenSession(at: try Brokers(brokers).transport())
+        let session = try await OpenSession(at: brokers)
         for broker in brokers { try await Self.end(broker, isFirst: broker === brokers[0], session.client) }
         var last: ClientEvent?
         for await event in session.handle.events { last = event }
@@ -248,7 +216,7 @@ struct ReconnectingTests {
     func stays() async throws {
         let brokers = (0...2 * ReconnectingTransport.endsPerMinuteMax).map { Self.broker(id: "broker \($0)") }
         // A session that nobody has any more is closed, and no next broker hears of it.
-        let session = try await OpenSession(at: try Brokers(brokers).transport())
+        let session = try await OpenSession(at: brokers)
         for broker in brokers.dropLast() {
             try await Self.end(broker, isFirst: broker === brokers[0], session.client)
         }

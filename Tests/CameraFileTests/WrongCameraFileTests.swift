@@ -14,20 +14,47 @@ struct WrongCameraFileTests {
 
     private static let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
 
+    /// What repeats a few lines is written when it is needed.
+    private static let generated = [
+        "more-formats-than-the-bound": """
+        # Apple's longest list has some thirty.
+
+        name = "A camera"
+        position = "front"
+        sensor = [1280, 960]
+        default = "420v 640x480@30"
+
+        """
+            + (0...128).map { number in
+                """
+
+                [[format]]
+                pixel-formats = ["420v"]
+                size = [\(number == 0 ? "640, 480" : "\(2 * number), \(2 * number)")]
+                frame-rates = [2, 30]
+                field-of-view = 54.4
+                max-zoom = 60.0
+                lossless-zoom = 2.0
+                reads = \(number == 0 ? 1280 : 2)
+
+                """
+            }.joined()
+    ]
+
     /// In the order of their names.
-    static let names = entries.filter { $0.hasSuffix(".toml") }.map { String($0.dropLast(5)) }.sorted()
+    static let names =
+        (generated.keys + entries.filter { $0.hasSuffix(".toml") }.map { String($0.dropLast(5)) }).sorted()
 
     @Test("Each gets exactly its messages, and is no camera", arguments: names)
-    func messages(name: String) throws { try expect("\(name).toml", in: Self.folder, name) }
+    func messages(name: String) throws {
+        if let text = Self.generated[name] { return try expect("\(name).toml", of: text, name) }
+        try expect("\(name).toml", in: Self.folder, name)
+    }
 
     @Test("A file of ten megabytes is refused before it is read to its end")
     func tenMegabytes() throws {
-        try inFolder { folder in
-            let line = "# \(String(repeating: "x", count: 997))\n"
-            try String(repeating: line, count: 10_000).write(
-                toFile: "\(folder)/ten-megabytes.toml", atomically: false, encoding: .utf8)
-            try expect("ten-megabytes.toml", in: folder, "ten-megabytes-generated")
-        }
+        let line = "# \(String(repeating: "x", count: 997))\n"
+        try expect("ten-megabytes.toml", of: String(repeating: line, count: 10_000), "ten-megabytes-generated")
     }
 
     @Test("A named pipe holds nobody up")
@@ -58,6 +85,13 @@ struct WrongCameraFileTests {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(atPath: folder) }
         try body(folder)
+    }
+
+    private func expect(_ file: String, of text: String, _ name: String) throws {
+        try inFolder { folder in
+            try text.write(toFile: "\(folder)/\(file)", atomically: false, encoding: .utf8)
+            try expect(file, in: folder, name)
+        }
     }
 
     /// Holds the messages, without the name of the folder that the file is in, to those that are written down.

@@ -28,16 +28,4 @@ struct FormatRuleTests {
             #expect(sentence.map { problem?.hasPrefix($0) == true } ?? (problem == nil), "\(problem ?? "taken")")
         }
     }
-
-    @Test(
-        "Fronts have no torch, and those of the 6s a flash",
-        arguments: ["iphone6-front", "iphone6plus-front", "iphone6s-front", "iphone6splus-front"])
-    func lamps(_ front: String) throws {
-        let check = try check(front)
-        let torch = Configuration([.torchMode: .text("on"), .torchLevel: .number(0.5)])
-        let problem = check.problem(torch, over: Configuration())
-        #expect(problem?.hasPrefix("torchLevel is 0.5; iPhone 6") == true, "\(problem ?? "taken")")
-        let flash = check.problem(Configuration([.flashMode: .text("on")]), over: Configuration())
-        #expect((flash == nil) == front.hasPrefix("iphone6s"))
-    }
 }

@@ -3,10 +3,8 @@ import Testing
 
 @Suite("Apps that have a microphone")
 struct MicrophoneTests {
-    private func takers(_ captures: [CaptureStream], clients: [ClientProcess] = []) -> Set<String>? {
-        UserFacts(
-            desktop: nil, captures: captures, user: 1000, names: AppNames(clients, FakeProcesses.usual)
-        ).microphones
+    private func takers(_ captures: [CaptureStream]) -> Set<String>? {
+        UserFacts(desktop: nil, captures: captures, user: 1000, names: AppNames([], FakeProcesses.usual)).microphones
     }
 
     @Test("Listening to what is played, or measuring a level, is no microphone in use")
@@ -30,11 +28,5 @@ struct MicrophoneTests {
     func strangers() {
         #expect(takers([CaptureStream(node: 1, process: 30, user: 1001), CaptureStream(node: 2, process: 99)]) == [])
         #expect(takers([CaptureStream(node: 1, process: 30, user: 1000)]) == ["browser"])
-    }
-
-    @Test("A client is called what the broker calls it")
-    func brokersWords() {
-        let clients: [ClientProcess] = [.init(process: 30, app: "web")]
-        #expect(takers([CaptureStream(node: 1, process: 30)], clients: clients) == ["web"])
     }
 }

@@ -14,21 +14,6 @@ struct PlacementTests {
         return UserFacts(desktop: desktop, captures: nil, user: 1000, names: AppNames(clients, table)).placements ?? [:]
     }
 
-    @Test(
-        "A window that is minimized, unmapped or on another workspace puts nothing in front",
-        arguments: [
-            Window.of(30, hidden: true), .of(30, viewable: false), .of(30, workspace: 2),
-        ])
-    func unseen(window: Window) {
-        #expect(places([window], workspace: 1) == ["browser": .background])
-    }
-
-    @Test("A window on all workspaces, or where there are none, is on the one that is shown")
-    func workspaces() {
-        #expect(places([.of(30)], workspace: 1) == ["browser": .inFront])
-        #expect(places([.of(30, workspace: 2)]) == ["browser": .inFront])
-    }
-
     @Test("A fullscreen window hides what it covers, and not what lies on another screen or above it")
     func covered() {
         let beside = Window.of(40, frame: .init(x: 1200, y: 0, width: 300, height: 300))
@@ -39,6 +24,8 @@ struct PlacementTests {
             ])
         #expect(places([.of(20, fullscreen: true), .of(30)]) == ["terminal": fullscreen, "browser": .inFront])
         #expect(places([.of(30), .of(20, hidden: true, fullscreen: true)])["browser"] == .inFront)
+        // What the user works with is seen, whatever the stack says for a moment.
+        #expect(places([.of(30), .of(20, fullscreen: true)], active: 30)["browser"] == .focused)
     }
 
     @Test("A fullscreen window on workspace 2 hides nothing on 1")
@@ -46,11 +33,6 @@ struct PlacementTests {
         let elsewhere = Window.of(20, fullscreen: true, workspace: 2)
         #expect(places([.of(30, workspace: 1), elsewhere], workspace: 1)["browser"] == .inFront)
         #expect(places([.of(30, workspace: 2), elsewhere], workspace: 2)["browser"] == .background)
-    }
-
-    @Test("What the user works with is seen, whatever the stack says for a moment")
-    func focusedUnderneath() {
-        #expect(places([.of(30), .of(20, fullscreen: true)], active: 30)["browser"] == .focused)
     }
 
     @Test("An app with several windows is where the strongest of them is")
@@ -73,13 +55,11 @@ struct PlacementTests {
         #expect(places(desktop.windows, active: desktop.active) == ["editor": .inFront])
     }
 
-    @Test("A window of no known process, or of another user's, places nobody")
+    @Test(
+        "A window of no known process, or of another user's, places nobody; a client is called what the broker calls it"
+    )
     func strangers() {
         #expect(places([.of(nil, id: 7), .of(99)], active: 7) == [:])
-    }
-
-    @Test("A client is called what the broker calls it")
-    func brokersWords() {
         #expect(places([.of(30)], active: 30, clients: [.init(process: 30, app: "web@home")]) == ["web@home": .focused])
     }
 
@@ -103,26 +83,14 @@ struct PlacementTests {
         return table
     }
 
-    @Test(
-        "A client that no window's process started is where its unit's window is, if the desktop made that unit for one app"
-    )
-    func behindAUnit() {
-        let clients: [ClientProcess] = [.init(process: 32, app: "orphan")]
-        #expect(places([.of(20), .of(30)], active: 30, clients: clients, units)["orphan"] == .focused)
-        #expect(places([.of(20), .of(30, hidden: true)], clients: clients, units)["orphan"] == .background)
-        // A helper's window beside the one of the process that started it is the same app's.
-        #expect(places([.of(30), .of(31, hidden: true)], active: 30, clients: clients, units)["orphan"] == .focused)
-        var apart = units
-        apart.units[32] = nil
-        #expect(places([.of(20), .of(30)], active: 30, clients: clients, apart)["orphan"] == nil)
-    }
-
     @Test("A unit in which two programs that did not start each other have windows says nothing about a third")
     func severalInAUnit() {
         var table = units
         table.units[40] = "browser"
         let clients: [ClientProcess] = [.init(process: 32, app: "orphan")]
         #expect(places([.of(30), .of(40)], active: 30, clients: clients, table)["orphan"] == nil)
+        // A helper's window beside the one of the process that started it is the same app's.
+        #expect(places([.of(30), .of(31, hidden: true)], active: 30, clients: clients, units)["orphan"] == .focused)
     }
 
     @Test(
@@ -140,15 +108,10 @@ struct PlacementTests {
         #expect(places([.of(23)], active: 23, clients: clients, units)["tool"] == nil)
     }
 
-    @Test("Two programs that a launcher started are no one app")
-    func siblings() {
-        let clients: [ClientProcess] = [.init(process: 31, app: "capture")]
-        #expect(places([.of(40)], active: 40, clients: clients)["capture"] == nil)
-    }
-
     @Test("A client that nothing with a window started is not placed; nor does a circle of parents hold anybody up")
     func noWindowAnywhere() {
-        #expect(places([.of(40)], clients: [.init(process: 22, app: "camclient")])["camclient"] == nil)
+        let clients: [ClientProcess] = [.init(process: 22, app: "camclient"), .init(process: 31, app: "capture")]
+        #expect(places([.of(40)], active: 40, clients: clients) == ["editor": .focused])
         let circle = FakeProcesses(all: [50: ("a", 51), 51: ("b", 50), 40: ("editor", 10)])
         #expect(places([.of(40)], clients: [.init(process: 50, app: "a")], circle) == ["editor": .inFront])
     }

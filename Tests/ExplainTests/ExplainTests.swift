@@ -50,6 +50,55 @@ struct ExplainTests {
         #expect(verdict?.changedBy.contains { $0.map(\.key) == ["right"] } == true)
     }
 
+    private static let login = LoginSessionID("c1")
+
+    private static func login(isActive: Bool) -> Event {
+        .loginSession(login, LoginSessionFacts(active: isActive, user: ExplainedWorld.user))
+    }
+
+    /// What stands in the way of a start, and what ends that, by the fact that is to be named.
+    private static let hindrances: [(key: String, stands: Event, over: Event)] = {
+        let (camera, caller) = (ExplainedWorld.camera, AppID("caller", user: ExplainedWorld.user))
+        let silent = Event.configure(SessionID(1), Configuration([.usesAudio: .flag(false)]))
+        let plugged = Event.cameraAppeared(camera, ExplainedWorld.capabilities)
+        return [
+            ("video-device-disconnected", .cameraDisappeared(camera), plugged),
+            ("video-device-blocked-by-privacy", .privacy(nil, on: true), .privacy(nil, on: false)),
+            ("system-sleep", .sleep(true), .sleep(false)),
+            ("login-session-inactive", login(isActive: false), login(isActive: true)),
+            ("video-device-in-use-by-another-client", .heldOutside(camera, true), .heldOutside(camera, false)),
+            ("microphone", .microphone(caller, taken: true), .microphone(caller, taken: false)),
+            ("uses-audio", .microphone(caller, taken: true), silent),
+            ("pressure", .pressure(.serious), .pressure(.nominal)),
+        ]
+    }()
+
+    @Test("change the fact that is named before the same start, and the decision changes", arguments: hindrances)
+    func inTheWay(_ key: String, _ stands: Event, _ over: Event) {
+        let rules = [
+            CauseRule(
+                name: "On the phone", when: [.microphoneTaken(true), .usesAudio(true)],
+                cause: .audioDeviceInUseByAnotherClient),
+            CauseRule(
+                name: "Hot", when: [.pressure(atLeast: .serious)], cause: .videoDeviceNotAvailableDueToSystemPressure,
+                access: [.preview]),
+        ]
+        var world = ExplainedWorld(Policy(name: "machine", causeRules: rules, pressureSettle: .zero))
+        world.step(Self.login(isActive: true))
+        world.app("photos", 1, login: .session(Self.login), configured: Configuration([.usesAudio: .flag(true)]))
+        world.step(stands)
+        var other = world
+        world.step(.startRunning(SessionID(1)))
+        let verdict = world.explain(0)?.verdicts.first { $0.outcome != .granted }
+        let found = verdict?.changedBy ?? []
+        #expect(found.contains { $0.map(\.key) == [key] }, "\(found.map(\.words))")
+        other.step(over)
+        other.now = .zero + .seconds(1)
+        other.step(.startRunning(SessionID(1)))
+        let status = other.arbiter.status(of: SessionID(1))
+        #expect(status?.state == .running && status?.access == .all)
+    }
+
     @Test("where a budget is in the way, no fact of the session is said to change it")
     func budget() {
         var world = ExplainedWorld(
@@ -76,30 +125,6 @@ struct ExplainTests {
         #expect(none?.changedBy == [] && none?.searched == .first(attempts: 0))
     }
 
-    @Test("the holder's own facts are named as the holder's: its app in the background would have let the newcomer in")
-    func opponent() {
-        let world = ExplainedWorld.photosAndCall(.foreground(.split))
-        let verdict = world.verdict(of: 2)
-        let photos = Explanation.Alteration.Subject.app(AppID("photos", user: ExplainedWorld.user))
-        #expect(verdict?.outcome == .interrupted(CauseSet([.videoDeviceInUseByAnotherClient])))
-        #expect(verdict?.changedBy.contains { $0.map(\.of) == [photos] && $0.map(\.key) == ["presence"] } == true)
-        #expect(verdict?.changedBy.contains { $0.map(\.of) == [.session] && $0.map(\.key) == ["focused"] } == true)
-        #expect(verdict?.changedBy.allSatisfy { $0.count == 1 } == true)
-    }
-
-    @Test(
-        "where no single fact changes it, the pair does; and the focus is never proposed for an app in the background")
-    func pair() {
-        let world = ExplainedWorld.photosAndCall(.background)
-        let verdict = world.verdict(of: 2)
-        let words = verdict?.changedBy.map(\.words) ?? []
-        #expect(
-            words.contains(
-                "presence = \"foreground\" (is \"background\") and focused = true (is false)"), "\(words)")
-        #expect(verdict?.changedBy.allSatisfy { $0.count == 2 } == true)
-        #expect(verdict?.changedBy.allSatisfy { $0.contains { $0.key == "presence" && $0.of == .session } } == true)
-    }
-
     @Test("an attribute that would have won is named with the value that wins")
     func attribute() {
         var world = ExplainedWorld(
@@ -117,21 +142,6 @@ struct ExplainTests {
             verdict?.changedBy.map(\.words) == ["duty = \"on-call\" (is \"off\")"])
     }
 
-    @Test("of two apps of one name, no source places the one that only claims it, so its place changes nothing")
-    func twoOfOneName() {
-        var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
-        world.app("notes", 1)
-        world.app("notes", 2, verified: false)
-        world.place("notes", .foreground(.fullscreen), focused: true)
-        world.step(.startRunning(SessionID(1)))
-        world.step(.startRunning(SessionID(2)))
-        let verdict = world.verdict(of: 2)
-        #expect(verdict?.outcome == .interrupted(CauseSet([.videoDeviceNotAvailableInBackground])))
-        #expect(verdict?.changedBy == [])
-        #expect(verdict?.searched == .upTo(facts: 3))
-        #expect(world.explain(world.arbiter.lastDecision - 1)?.verdicts.first?.session == SessionID(1))
-    }
-
     @Test("what a step itself took away would have changed it: sensitive content, a priority that a client gave up")
     func takenByTheStep() {
         var world = ExplainedWorld(
@@ -146,25 +156,31 @@ struct ExplainTests {
             world.verdict(of: 2)?.changedBy.map { $0.map(\.key) } == [["sensitive-content-mitigation-activated"]])
     }
 
-    @Test("an app that loses is told which other app's end alone would be enough: the holder's where nobody else waits")
-    func stops() {
-        var world = ExplainedWorld(Policy(name: "queue", contention: Contention(tie: .holder)))
-        let notes = AppID("notes", user: ExplainedWorld.user)
-        world.start("notes", "call", "photos")
-        // With the holder gone the one that has waited longest is next.
-        #expect(world.verdict(of: 3)?.stops == [])
-        world.step(.closed(SessionID(2)))
-        world.step(.stopRunning(SessionID(3)))
-        world.step(.startRunning(SessionID(3)))
-        #expect(world.verdict(of: 3)?.stops == [notes])
-        #expect(world.verdict(of: 3)?.app == AppID("photos", user: ExplainedWorld.user))
+    @Test("of two apps of one name, no source places the one that only claims it, so its place changes nothing")
+    func twoOfOneName() {
+        var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
+        world.app("notes", 1)
+        world.app("notes", 2, verified: false)
+        world.place("notes", .foreground(.fullscreen), focused: true)
+        world.step(.startRunning(SessionID(1)))
+        world.step(.startRunning(SessionID(2)))
+        let verdict = world.verdict(of: 2)
+        #expect(verdict?.outcome == .interrupted(CauseSet([.videoDeviceNotAvailableInBackground])))
+        #expect(verdict?.changedBy == [] && verdict?.searched == .upTo(facts: 3))
     }
 
-    @Test("a holder that a newcomer interrupts would have kept its camera, had that one not started")
-    func newcomer() {
-        var world = ExplainedWorld(Policy(name: "newest", contention: Contention(tie: .newcomer)))
-        world.start("notes", "call")
-        #expect(world.verdict(of: 1)?.stops == [AppID("call", user: ExplainedWorld.user)])
-        #expect(world.verdict(of: 2)?.stops == [])
+    @Test("an app that loses is told which other app's end alone would be enough, and a holder which newcomer's")
+    func stops() {
+        let (notes, call) = (AppID("notes", user: ExplainedWorld.user), AppID("call", user: ExplainedWorld.user))
+        var queue = ExplainedWorld(Policy(name: "queue", contention: Contention(tie: .holder)))
+        queue.start("notes", "call")
+        #expect(queue.verdict(of: 2)?.stops == [notes])
+        // With the holder gone the one that has waited longest is next.
+        queue.app("photos", 3)
+        queue.step(.startRunning(SessionID(3)))
+        #expect(queue.verdict(of: 3)?.stops == [])
+        var newest = ExplainedWorld(Policy(name: "newest", contention: Contention(tie: .newcomer)))
+        newest.start("notes", "call")
+        #expect(newest.verdict(of: 1)?.stops == [call] && newest.verdict(of: 2)?.stops == [])
     }
 }

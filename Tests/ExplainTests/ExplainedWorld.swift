@@ -62,10 +62,13 @@ struct ExplainedWorld {
         while !answers.isEmpty { step(answers.removeFirst()) }
     }
 
-    mutating func app(_ name: String, _ id: UInt64, verified: Bool = true, login: LoginMembership = .seat) {
+    mutating func app(
+        _ name: String, _ id: UInt64, verified: Bool = true, login: LoginMembership = .seat,
+        configured: Configuration = Configuration()
+    ) {
         let identity = ClientIdentity(verified: verified, login: login)
         step(.connected(ClientID(id), app: AppID(name, user: Self.user), identity))
-        step(.created(SessionID(id), ClientID(id), camera: nil, Configuration(), reestablished: false))
+        step(.created(SessionID(id), ClientID(id), camera: nil, configured, reestablished: false))
     }
 
     mutating func place(_ app: String, _ presence: Presence, focused: Bool) {

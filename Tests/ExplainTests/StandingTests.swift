@@ -25,6 +25,8 @@ struct StandingTests {
         return world
     }
 
+    private let booth = AppID("booth", user: ExplainedWorld.user)
+
     private func answer(_ world: ExplainedWorld, of app: String) -> Standing? {
         world.arbiter.standings(where: { $1.name == app }, at: world.now).first
     }
@@ -35,9 +37,8 @@ struct StandingTests {
         let world = world()
         let verdict = try #require(world.verdict(of: 2))
         #expect(verdict.outcome == .interrupted(CauseSet([.videoDeviceInUseByAnotherClient])))
-        #expect(verdict.opponent == AppID("booth", user: ExplainedWorld.user))
         #expect(verdict.searched != nil, "the verdict stands, though the session has won")
-        #expect(verdict.stops == [AppID("booth", user: ExplainedWorld.user)])
+        #expect(verdict.opponent == booth && verdict.stops == [booth])
     }
 
     @Test("How it stands is answered with since when, till when and by which rule")
@@ -47,13 +48,15 @@ struct StandingTests {
         let standing = try #require(answer(world, of: "intercom"))
         #expect(standing.hasWon && standing.since == .zero + .seconds(3))
         #expect(standing.verdict.rule == "The intercom, after its time")
-        #expect(standing.verdict.opponent == AppID("booth", user: ExplainedWorld.user))
+        #expect(standing.verdict.opponent == booth && standing.verdict.stops == [booth])
         let minHold = try #require(standing.limits.first)
         #expect(minHold.kind == .minHold && minHold.until == .zero + .seconds(10) && minHold.rule == "Photo booth")
-        #expect(standing.verdict.stops == [AppID("booth", user: ExplainedWorld.user)])
         // The holder is granted, and nothing holds it off.
         let holder = try #require(answer(world, of: "booth"))
         #expect(holder.verdict.outcome == .granted && holder.limits.isEmpty && holder.since == .zero)
+        // Who asks for nothing stands nowhere.
+        world.step(.stopRunning(SessionID(2)))
+        #expect(answer(world, of: "intercom") == nil)
     }
 
     @Test("It is answered also where the decision is older than what a history keeps")
@@ -80,12 +83,5 @@ struct StandingTests {
         let standing = try #require(answer(world, of: "intercom"))
         #expect(standing.limits.map(\.kind) == [.minHold, .grace, .lease])
         #expect(standing.limits[1].until == .zero + .seconds(10))
-    }
-
-    @Test("A session that asks for nothing stands nowhere")
-    func nobody() {
-        var world = world()
-        world.step(.stopRunning(SessionID(2)))
-        #expect(answer(world, of: "intercom") == nil)
     }
 }

@@ -10,23 +10,14 @@ struct KindsTests {
     /// Whatever else may be the case at a time.
     private static func situations(_ facts: Facts) -> [Facts] {
         var all = [facts]
-        func vary<Value>(_ path: WritableKeyPath<Facts, Value>, _ values: [Value]) {
-            all = all.flatMap { facts in
-                values.map { value in
-                    var varied = facts
-                    varied[keyPath: path] = value
-                    return varied
-                }
-            }
-        }
-        vary(\.presence, [.background] + Presence.Layout.allCases.map { .foreground($0) })
-        vary(\.isFocused, [false, true])
-        vary(\.foregroundApps, Facts.ForegroundApps.allCases)
-        vary(\.microphoneTaken, [false, true])
-        vary(\.pressure, SystemPressure.allCases)
-        vary(\.isRecording, [false, true])
-        vary(\.bidIsNew, [false, true])
-        vary(\.operatorChosen, [false, true])
+        all.vary(\.presence, [.background] + Presence.Layout.allCases.map { .foreground($0) })
+        all.vary(\.isFocused, [false, true])
+        all.vary(\.foregroundApps, Facts.ForegroundApps.allCases)
+        all.vary(\.microphoneTaken, [false, true])
+        all.vary(\.pressure, SystemPressure.allCases)
+        all.vary(\.isRecording, [false, true])
+        all.vary(\.bidIsNew, [false, true])
+        all.vary(\.operatorChosen, [false, true])
         return all
     }
 
@@ -56,8 +47,7 @@ struct KindsTests {
         // is a fact.
         let policy = try Checkout.policy("ipados16.toml")
         let kinds = PolicyWalk.kinds(of: policy)
-        #expect(kinds.count == 6)
-        #expect(kinds.flatMap { $0 }.count == 12)
+        #expect(kinds.count == 6 && kinds.flatMap { $0 }.count == 12)
         var open = policy
         open.causeRules.removeAll { $0.name == "A call goes on beside other apps" }
         #expect(
@@ -68,19 +58,8 @@ struct KindsTests {
 
     @Test("Two clients of a named app are not two apps, however alike the rules treat them")
     func identity() throws {
-        let policy = try PolicyFile.parse(
-            """
-            name = "names"
-            ranks = ["one"]
-            [[rank]]
-            name = "a"
-            app = "a.service"
-            rank = "one"
-            [[rank]]
-            name = "b"
-            app = "b.service"
-            rank = "one"
-            """, file: "names")
+        let rules = ["a", "b"].map { "[[rank]]\nname = \"\($0)\"\napp = \"\($0).service\"\nrank = \"one\"\n" }
+        let policy = try PolicyFile.parse("name = \"p\"\nranks = [\"one\"]\n" + rules.joined(), file: "p")
         #expect(PolicyWalk.kinds(of: policy).map { $0.map(\.app) } == [["a.service"], ["b.service"], [nil]])
     }
 }

@@ -24,6 +24,14 @@ struct PoliciesApartTests {
             self.init(key, first, first.replacing(that, with: this), isNamed: isNamed)
         }
 
+        /// The second says the key, and the first leaves it out, or says another value of it.
+        static func said(_ words: String, before first: String = "", instead: String = "") -> Pair {
+            let parts = words.split(separator: ".", maxSplits: 1).map(String.init)
+            let head = first.contains("[\(parts[0])]") ? first : first + "[\(parts[0])]\n"
+            let key = "\(parts[0]).\(parts[1].prefix { $0 != " " })"
+            return Pair(key, instead.isEmpty ? first : head + instead, head + parts[1])
+        }
+
         var policies: [Policy] {
             get throws { try [first, second].map { try PolicyFile.parse("name = \"p\"\n" + $0, file: "p") } }
         }
@@ -54,15 +62,9 @@ struct PoliciesApartTests {
         cause = "video-device-not-available-due-to-system-pressure"
 
         """
-    private static let duty = """
-        [[attribute]]
-        name = "duty"
-        values = ["on", "off"]
-        default = "off"
-        [contention]
-        order = ["duty"]
-
-        """
+    private static let duty =
+        "[[attribute]]\nname = \"duty\"\nvalues = [\"on\", \"off\"]\ndefault = \"off\"\n"
+        + "[contention]\norder = [\"duty\"]\n"
     private static let night = """
         ranks = ["guard", "rest"]
         [[mode]]
@@ -91,35 +93,22 @@ struct PoliciesApartTests {
 
         """
     private static let two = "[[camera]]\nid = \"back\"\ncost = 50\n[[camera]]\nid = \"front\"\ncost = 50\n"
-    private static let three = """
-        [[camera]]
-        id = "left"
-        cost = 60
-        [[camera]]
-        id = "right"
-        cost = 30
-        [[camera]]
-        id = "wide"
-        cost = 60
-        [contention]
-        budget = 100
-
-        """
     private static let budget = "[contention]\nbudget = 100\n"
+    private static let three =
+        [("left", 60), ("right", 30), ("wide", 60)].map { "[[camera]]\nid = \"\($0)\"\ncost = \($1)\n" }.joined()
+        + budget
     private static let shared = "[contention]\nsharing = \"read-only\"\n"
     private static let lease =
         "ranks = [\"all\"]\n[[rank]]\nname = \"Everybody\"\nrank = \"all\"\nlease = \"20s\"\n"
     private static let focus = "sources = [\"shell\"]\n[contention]\norder = [\"focused\"]\n"
 
-    private static let told = [
+    private static let told: [Pair] = [
         Pair("sources", hidden, "[\"shell\"]", "[]"), Pair("sources", hidden, "[\"shell\"]", "[\"agent\"]"),
         Pair("ranks", desk, "[\"call\", \"booth\"]", "[\"booth\", \"call\"]"),
         Pair("pressure-settle", hot, "5s", "20s"),
-        Pair("access.seat", "", "[access]\nseat = false"), Pair("access.users", "", "[access]\nusers = [1001]"),
-        Pair("access.groups", "", "[access]\ngroups = [44]"),
-        Pair("access.services", "", "[access]\nservices = [\"a.service\"]"),
-        Pair("access.identity", "", "[access]\nidentity = \"strong\""),
-        Pair("access.apps", "[access]\napps = \"all\"", "[access]\napps = \"ask\""),
+        .said("access.seat = false"), .said("access.users = [1001]"), .said("access.groups = [44]"),
+        .said("access.services = [\"a.service\"]"), .said("access.identity = \"strong\""),
+        .said("access.apps = \"ask\"", instead: "apps = \"all\""),
         Pair("attribute.values", duty, "[\"on\", \"off\"]", "[\"off\", \"on\"]"),
         Pair("attribute.default", duty, "= \"off\"", "= \"on\""),
         Pair("cause.when", hot, "serious", "critical"),
@@ -133,15 +122,12 @@ struct PoliciesApartTests {
         Pair("rank.min-hold", desk + rest, desk + rest + "min-hold = \"5s\""),
         Pair("rank.lease", desk, desk + "lease = \"5s\""),
         Pair("contention.order", duty, "order = [\"duty\"]", ""),
-        Pair("contention.tie", "", "[contention]\ntie = \"newcomer\""),
-        Pair("contention.same-app", "", "[contention]\nsame-app = \"replace\""),
-        Pair("contention.own-conflict", sound, sound + "own-conflict = \"refuse\""),
-        Pair("contention.newcomer", "", "[contention]\nnewcomer = \"refuse\""),
-        Pair("contention.loser", desk, desk + "[contention]\nloser = \"evict\""),
-        Pair("contention.sharing", "", shared),
-        Pair("contention.share-with", shared, shared + "share-with = \"everyone\""),
-        Pair("contention.re-decide", focus, focus + "re-decide = \"open\""),
-        Pair("contention.cool-down", lease, lease + "[contention]\ncool-down = \"0s\""),
+        .said("contention.tie = \"newcomer\""), .said("contention.same-app = \"replace\""),
+        .said("contention.own-conflict = \"refuse\"", before: sound), .said("contention.newcomer = \"refuse\""),
+        .said("contention.loser = \"evict\"", before: desk), .said("contention.sharing = \"read-only\""),
+        .said("contention.share-with = \"everyone\"", before: shared),
+        .said("contention.re-decide = \"open\"", before: focus),
+        .said("contention.cool-down = \"0s\"", before: lease),
         Pair("contention.budget", two, two + "[contention]\nbudget = 99"),
         Pair("contention.gives-way", desk + three, desk + three + "gives-way = \"longest-held\""),
         Pair(

@@ -5,18 +5,6 @@ import Scenario
 import Testing
 import Workbench
 
-/// How far the walks of a test run go.
-private enum Reach {
-    #if DEBUG
-        static let states = 2000
-        static let auditedStates = 150
-    #else
-        // All shipped policies together in some seconds; `make verify` walks them whole.
-        static let states = 12_000
-        static let auditedStates = 2500
-    #endif
-}
-
 @Suite("Verifying a policy")
 struct PolicyWalkTests {
     private static let hidden = """
@@ -34,27 +22,14 @@ struct PolicyWalkTests {
 
     private static let sound = hidden.replacing("access = [\"preview\"]\n", with: "")
 
-    @Test("A statement that a mutated policy breaks is found broken, by the shortest scenario, which runs")
-    func brokenStatement() throws {
-        let report = try verify(Self.hidden, scope: .everything, statesMax: 20_000)
-        let finding = try #require(report.finding)
-        #expect(finding.statement == "A hidden app sees")
-        // Nobody is placed at the beginning, which a shell that is there means as the background.
-        #expect(finding.length == 2, "start, and the first frame")
-        try finding.runs()
-        #expect(finding.scenario.contains("start photos\n       photos didStartRunning\n"))
-        #expect(!finding.scenario.contains("photos-2"), "an app without a part is not in it")
-        // As the policy was before it was mutated.
-        #expect(try verify(Self.sound, scope: .everything, statesMax: 20_000).isComplete)
-    }
-
+    /// Two apps of one rank, of which the one need not make way for the other.
     private static let booth = """
         name = "booth"
-        ranks = ["call", "booth"]
+        ranks = ["booth"]
         [[rank]]
         name = "The intercom"
         app = "intercom.service"
-        rank = "RANK"
+        rank = "booth"
         [[rank]]
         name = "The booth"
         app = "photobooth.service"
@@ -64,10 +39,6 @@ struct PolicyWalkTests {
         name = "The intercom waits for the booth"
         holder = { app = "photobooth.service" }
         waiting = { app = "intercom.service" }
-        [[always]]
-        name = "The intercom runs"
-        when = { app = "intercom.service" }
-        is = "running"
         """
 
     @Test(
@@ -80,22 +51,10 @@ struct PolicyWalkTests {
         // The first frame is no step of its own.
         #expect(reports.map { $0.finding?.length } == [1, 2])
         #expect(reports[0].finding?.scenario == reports[1].finding?.scenario)
+        try reports[0].finding?.runs()
         // Whole, the world without them is the smaller one.
         let whole = try scopes.map { try verify(Self.sound, scope: $0) }
         #expect(whole.allSatisfy(\.isComplete) && whole[0].states < whole[1].states)
-    }
-
-    @Test("A rank that is too low is found by two apps that want one camera; a grace is not waiting")
-    func brokenRank() throws {
-        func verified(_ rank: String) throws -> PolicyWalk.Report {
-            try verify(Self.booth.replacing("RANK", with: rank), scope: .everything, statesMax: 20_000)
-        }
-        let finding = try #require(try verified("booth").finding)
-        #expect(finding.statement == "The intercom waits for the booth")
-        #expect(finding.scenario.contains("start photobooth") && finding.scenario.contains("start intercom"))
-        try finding.runs()
-        // As it was meant; and whoever lowers itself, as any client may, gave it away.
-        #expect(try verified("call").isComplete)
     }
 
     @Test(
@@ -103,13 +62,14 @@ struct PolicyWalkTests {
         arguments: ["kiosk.toml", "desktop.toml"])
     func folding(_ name: String) throws {
         let policy = try Checkout.policy(name)
+        let states = isDebug ? 2000 : 12_000
         let folded = try PolicyWalk(policy, clients: 2, cameras: 1).run(
-            SearchBounds(statesMax: Reach.states), policyLine: name)
+            SearchBounds(statesMax: states), policyLine: name)
         let whole = try PolicyWalk(policy, clients: 2, cameras: 1, isFolded: false).run(
-            SearchBounds(statesMax: 3 * Reach.states), policyLine: name)
+            SearchBounds(statesMax: 3 * states), policyLine: name)
         #expect(folded.finding == nil && whole.finding == nil)
         if folded.isComplete, whole.isComplete { #expect(folded.states < whole.states) }
-        for text in [Self.hidden, Self.booth.replacing("RANK", with: "booth")] {
+        for text in [Self.hidden, Self.booth] {
             let both = try [true, false].map {
                 try verify(text, scope: .everything, isFolded: $0, statesMax: 20_000)
             }
@@ -122,84 +82,9 @@ struct PolicyWalkTests {
         "Two states of one fingerprint go on alike",
         arguments: ["kiosk.toml", "desktop.toml", "ios9.toml", "ipados16.toml", "login-session.toml", "windows.toml"])
     func audit(_ name: String) throws {
-        let found = try PolicyWalk(Checkout.policy(name), clients: 2, cameras: 2).audit(statesMax: Reach.auditedStates)
+        let found = try PolicyWalk(Checkout.policy(name), clients: 2, cameras: 2).audit(statesMax: isDebug ? 150 : 1000)
         #expect(found.difference == nil)
         #expect(found.folded < found.states)
-    }
-
-    private func walk(_ text: String) throws -> PolicyWalk {
-        let policy = try PolicyFile.parse("name = \"p\"\nranks = [\"everyone\"]\n" + text, file: "p")
-        return try PolicyWalk(policy, clients: 2, cameras: 1, scope: .policy)
-    }
-
-    @Test("An attribute of which rules name the default alone changes, and a named camera looks wherever rules tell")
-    func values() throws {
-        let attribute = """
-            [[attribute]]
-            name = "duty"
-            values = ["on", "off"]
-            [[cause]]
-            name = "Off duty"
-            when = { duty = "off" }
-            cause = "video-device-not-available-in-background"
-            [[never]]
-            name = "Somebody runs"
-            running = {}
-            """
-        #expect(try walk(attribute).run(policyLine: "p").finding?.statement == "Somebody runs")
-        let camera = """
-            [[never]]
-            name = "The door looks to the front"
-            holder = { camera = "door", position = "front" }
-            """
-        #expect(try walk(camera).run(policyLine: "p").finding?.statement == "The door looks to the front")
-    }
-
-    @Test("A statement that applied in no state, or names what no rule knows, is told")
-    func idleStatements() throws {
-        let text = """
-            [[rank]]
-            name = "A"
-            app = "a.service"
-            rank = "everyone"
-            [[never]]
-            name = "nobody is meant"
-            holder = { app = "a.service", claimed-app = "b" }
-            [[never]]
-            name = "somebody is meant"
-            holder = { app = "a.service", operator = "chosen" }
-            waiting = { operator = "chosen" }
-            [[never]]
-            name = "two are meant"
-            holder = { app = "a.service" }
-            waiting = { app = "a.service" }
-            """
-        let walk = try walk(text)
-        let report = walk.run(policyLine: "p")
-        // The operator chooses one app at a time, and one app is not two.
-        #expect(report.applied == [0, 0, 0] && report.isComplete)
-        #expect(walk.strangers == ["the statement “nobody is meant” speaks of the app “b”, which no rule knows"])
-        let kiosk = try PolicyWalk(Checkout.policy("kiosk.toml"), clients: 2, cameras: 1, scope: .policy)
-        #expect(kiosk.strangers.isEmpty)
-        #expect(kiosk.run(policyLine: "kiosk.toml").applied.allSatisfy { $0 > 0 })
-    }
-
-    @Test("Bounds are honoured, and said")
-    func bounds() throws {
-        let walk = try PolicyWalk(Checkout.policy("kiosk.toml"), clients: 3, cameras: 2)
-        let states = walk.run(SearchBounds(statesMax: 100), policyLine: "kiosk.toml")
-        #expect(states.states == 100 && states.cutOffBy == .states && !states.isComplete)
-        let depth = walk.run(SearchBounds(depthMax: 2), policyLine: "kiosk.toml")
-        #expect(depth.depth == 2 && depth.cutOffBy == .depth && depth.worlds > 1)
-        for bound in [SearchBound.time, .memory] {
-            var asked = 0
-            // On one thread: where memory is short, several give it back first.
-            let report = walk.run(policyLine: "kiosk.toml", threads: 1) { _ in
-                asked += 1
-                return asked == 2 ? bound : nil
-            }
-            #expect(report.cutOffBy == bound && asked == 2)
-        }
     }
 
     @Test("Layouts that no rule tells apart are walked once, and those that one tells apart each")
@@ -232,5 +117,42 @@ struct PolicyWalkTests {
             Set(stages.map { $0.map { $0.split(separator: " ")[1] }.joined(separator: " ") }) == [
                 "back front", "back wide", "back depth",
             ])
+    }
+
+    // MARK: Fairness
+
+    private func walk(_ text: String) throws -> PolicyWalk {
+        try PolicyWalk(PolicyFile.parse(text, file: "fair"), clients: 2, cameras: 1, scope: .policy)
+    }
+
+    private static let turns = """
+        name  = "turns"
+        ranks = ["everyone"]
+        [[rank]]
+        name  = "Everybody"
+        rank  = "everyone"
+        lease = "30s"
+        [[always]]
+        name = "Everybody's turn comes"
+        when = {}
+        is   = "running"
+        fair = true
+        """
+
+    @Test("What a client does within one moment is no loop: time has to pass")
+    func zeno() throws {
+        // Whoever has a newer bid comes first, and has it for as long as it takes to say so.
+        let text = Self.turns + "\n[contention]\ncool-down = \"0s\"\n"
+        let fairness = try #require(try walk(text).fairness(policyLine: block(text)))
+        #expect(fairness.finding == nil && fairness.cutOffBy == nil && fairness.worlds == fairness.worldsInAll)
+    }
+
+    @Test("A policy without such a statement is not walked for it, and one with it is not judged moment by moment")
+    func separate() throws {
+        let report = try verify(Self.turns)
+        #expect(report.isComplete && report.applied.allSatisfy { $0 > 0 })
+        let plain = try walk(Self.turns.replacing("fair = true", with: ""))
+        #expect(plain.fairness(policyLine: "plain") == nil)
+        #expect(plain.run(policyLine: "plain").finding != nil)
     }
 }

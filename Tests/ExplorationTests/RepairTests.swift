@@ -27,8 +27,7 @@ struct RepairTests {
 
     private func search(_ text: String) throws -> (finding: PolicyWalk.Finding, report: RepairSearch.Report) {
         let walk = try PolicyWalk(PolicyFile.parse(text, file: "mutated"), clients: 2, cameras: 1, scope: .policy)
-        let found = walk.run(policyLine: block(text)).finding ?? walk.fairness(policyLine: block(text))?.finding
-        var finding = try #require(found)
+        var finding = try #require(walk.run(policyLine: block(text)).finding)
         let repairs = RepairSearch(walk, finding, policies: ".").run()
         finding.note(repairs) { _ in "booth.toml:5" }
         return (finding, repairs)
@@ -88,30 +87,5 @@ struct RepairTests {
         #expect(
             finding.scenario.contains(
                 "# No single change of the policy was found that repairs it: of \(report.tried), "))
-    }
-
-    @Test("A loop is repaired by a change under which nobody goes on asking in vain")
-    func unfair() throws {
-        let text = """
-            name  = "booth"
-            ranks = ["everyone"]
-            [[rank]]
-            name  = "The booth"
-            app   = "photobooth.service"
-            rank  = "everyone"
-            [[rank]]
-            name  = "All others"
-            rank  = "everyone"
-            lease = "1min"
-            [[always]]
-            name = "Everybody's turn comes"
-            when = {}
-            is   = "running"
-            fair = true
-            """
-        let (finding, report) = try search(text)
-        #expect(finding.loop?.around == 0)
-        let words = report.repairs.map { $0.change.words { _ in nil } }
-        #expect(words.contains("setting `lease` of rule “The booth” to \"60s\""), "\(words)")
     }
 }

@@ -7,8 +7,8 @@ import Workbench
 /// That three clients and two cameras are enough, as docs/policy.md argues, and for which policies they are not.
 @Suite("The size of small worlds")
 struct SizeTests {
-    private func isBroken(_ text: String, _ size: (clients: Int, cameras: Int) = (3, 2)) throws -> Bool {
-        let report = try verify(text, clients: size.clients, cameras: size.cameras, statesMax: 400_000)
+    private func isBroken(_ text: String, clients: Int = 3, cameras: Int = 2) throws -> Bool {
+        let report = try verify(text, clients: clients, cameras: cameras, statesMax: 400_000)
         #expect(report.cutOffBy == nil)
         return report.finding != nil
     }
@@ -28,14 +28,7 @@ struct SizeTests {
             app = "a.service"
             camera = "x"
             rank = "high"
-            [[rank]]
-            name = "The second"
-            camera = "y"
-            rank = "high"
-            [[rank]]
-            name = "The third"
-            camera = "z"
-            rank = "high"
+            \(["y", "z"].map { "[[rank]]\nname = \"\($0)\"\ncamera = \"\($0)\"\nrank = \"high\"\n" }.joined())
             [contention]
             budget = 100
             \(["x", "y", "z"].map { "[[camera]]\nid = \"\($0)\"\ncost = 40\n" }.joined())
@@ -45,7 +38,7 @@ struct SizeTests {
             """
         #expect(try gaps(text) == [.budget])
         #expect(try !isBroken(text))
-        #expect(try isBroken(text, (3, 3)))
+        #expect(try isBroken(text, cameras: 3))
         // Two that exceed it are walked. Three that touch each other are still one more than that.
         #expect(try gaps(text.replacing("cost = 40", with: "cost = 60")) == [.cameras])
     }
@@ -54,8 +47,6 @@ struct SizeTests {
     func ownSessions() throws {
         let text = """
             name = "p"
-            sources = []
-            ranks = ["everyone"]
             [contention]
             order = ["newest"]
             tie = "newcomer"
@@ -75,20 +66,20 @@ struct SizeTests {
 
     @Test("Apps in front are counted, and a third is needed beside two that are judged")
     func foregroundApps() throws {
+        let hidden = "{ presence = \"background\", foreground-apps = \"several\" }"
         let text = """
             name = "p"
             sources = ["shell"]
-            ranks = ["everyone"]
             [contention]
             order = ["newest"]
             [[never]]
             name = "one waits for another while two others are in front"
-            holder = { presence = "background", foreground-apps = "several" }
-            waiting = { presence = "background", foreground-apps = "several" }
+            holder = \(hidden)
+            waiting = \(hidden)
             """
         #expect(try gaps(text) == [.foregroundApps])
         #expect(try !isBroken(text))
-        #expect(try isBroken(text, (4, 2)))
+        #expect(try isBroken(text, clients: 4))
     }
 
     @Test("Of the shipped policies, the argument names what each says that needs more", arguments: Checkout.shipped)

@@ -74,14 +74,11 @@ struct SmallestChangeTests {
             let places = "\(world), \(verdict.outcome) because “\(verdict.rule)”"
             // A search that was cut says so, and claims nothing.
             #expect(verdict.searched.map { if case .upTo = $0 { true } else { false } } == true, "\(places): cut")
-            guard smallest <= 3 else {
-                #expect(found == nil, "\(places): \(verdict.changedBy.map(\.words)), and nothing of up to 3 facts does")
-                continue
-            }
             #expect(
-                found == smallest,
-                "\(places): named \(verdict.changedBy.map(\.words)), and \(smallest) are enough: \(nearest.map(\.description) ?? "")"
+                found == (smallest <= 3 ? smallest : nil),
+                "\(places): named \(verdict.changedBy.map(\.words)), and \(smallest) are enough: \(nearest?.description ?? "")"
             )
+            guard smallest <= 3 else { continue }
             sizes[smallest, default: 0] += 1
             for change in verdict.changedBy {
                 #expect(change.count == found, "\(places): \(change.words) is not as small as the others")
@@ -96,47 +93,45 @@ struct SmallestChangeTests {
     }
 }
 
+extension Presence {
+    /// As an explanation writes it: in the background, in front, or a layout.
+    fileprivate init(written: String) {
+        let layout = Layout.allCases.first { "\"\($0.rawValue)\"" == written }
+        self = written == "\"background\"" ? .background : .foreground(layout ?? .fullscreen)
+    }
+}
+
 /// Two apps, one camera, and every fact that these policies read.
 private struct TinyWorld: Hashable, CustomStringConvertible {
     enum Who: CaseIterable { case nobody, holder, newcomer }
 
-    var holder: Presence
-    var newcomer: Presence
-    var focus: Who
-    var chosen: Who
-    var pressure: SystemPressure
-    var isPrivate: Bool
+    var holder = Presence.background
+    var newcomer = Presence.background
+    var focus = Who.nobody
+    var chosen = Who.nobody
+    var pressure = SystemPressure.nominal
+    var isPrivate = false
     /// An app that asks for no camera is in front.
-    var isAnotherInFront: Bool
+    var isAnotherInFront = false
 
     static let newcomer = SessionID(2)
 
-    private static let places: [Presence] = [.background] + Presence.Layout.allCases.map { .foreground($0) }
+    static let all: [TinyWorld] = {
+        var all = [TinyWorld()]
+        let places: [Presence] = [.background] + Presence.Layout.allCases.map { .foreground($0) }
+        all.vary(\.holder, places)
+        all.vary(\.newcomer, places)
+        all.vary(\.focus, Who.allCases)
+        all.vary(\.chosen, Who.allCases)
+        all.vary(\.pressure, SystemPressure.allCases)
+        all.vary(\.isPrivate, [false, true])
+        all.vary(\.isAnotherInFront, [false, true])
+        return all.filter(\.isPossible)
+    }()
 
     /// An app in the background has no focus.
-    static let all: [TinyWorld] = places.flatMap { holder in
-        places.flatMap { newcomer in
-            Who.allCases.flatMap { focus in
-                Who.allCases.flatMap { chosen in
-                    SystemPressure.allCases.flatMap { pressure in
-                        [(false, false), (false, true), (true, false), (true, true)].map {
-                            TinyWorld(
-                                holder: holder, newcomer: newcomer, focus: focus, chosen: chosen, pressure: pressure,
-                                isPrivate: $0, isAnotherInFront: $1)
-                        }
-                    }
-                }
-            }
-        }
-    }
-    .filter { $0.isPossible }
-
     private var isPossible: Bool {
-        switch focus {
-        case .nobody: true
-        case .holder: holder != .background
-        case .newcomer: newcomer != .background
-        }
+        focus == .nobody || (focus == .holder ? holder : newcomer) != .background
     }
 
     /// How many facts are otherwise: the focus that an app loses by going to the background is no fact of its own.
@@ -167,7 +162,8 @@ private struct TinyWorld: Hashable, CustomStringConvertible {
                 if isHolder { other.holder = place } else { other.newcomer = place }
             case "focused": other.focus = alteration.to == "true" ? who : .nobody
             case "operator": other.chosen = alteration.to == "\"chosen\"" ? who : .nobody
-            case "pressure": other.pressure = SystemPressure(written: alteration.to) ?? pressure
+            case "pressure":
+                other.pressure = SystemPressure.allCases.first { "\"\($0.wireName)\"" == alteration.to } ?? pressure
             case "video-device-blocked-by-privacy": other.isPrivate = false
             default: return nil
             }
@@ -180,12 +176,7 @@ private struct TinyWorld: Hashable, CustomStringConvertible {
         func placed(_ name: String, _ presence: Presence, _ focused: Bool) -> Event {
             .placed(AppID(name, user: 1000), presence, focused: focused, by: .shell)
         }
-        let chosen: AppID? =
-            switch chosen {
-            case .nobody: nil
-            case .holder: AppID("a", user: 1000)
-            case .newcomer: AppID("b", user: 1000)
-            }
+        let chosen = chosen == .nobody ? nil : AppID(chosen == .holder ? "a" : "b", user: 1000)
         // The app that gets the focus says so last: placed with it, it takes it from the other.
         let places = [placed("a", holder, focus == .holder), placed("b", newcomer, focus == .newcomer)]
         return (focus == .holder ? places.reversed() : places)

@@ -15,11 +15,7 @@ struct StatementsTests {
     private static let root = "\(Checkout.root)/Tests/statements"
 
     /// Without optimization only the smaller worlds are walked whole.
-    #if DEBUG
-        private static let statesMax = 3000
-    #else
-        private static let statesMax = 1_000_000
-    #endif
+    private static let statesMax = isDebug ? 3000 : 1_000_000
 
     /// In the order of their names, without what stands behind the dot.
     private static func names(_ folder: String) -> [String] {
@@ -51,13 +47,7 @@ struct StatementsTests {
         }
 
         /// Only without optimization, where it says nothing.
-        var isCutOff: Bool {
-            #if DEBUG
-                report.finding == nil && report.cutOffBy != nil
-            #else
-                false
-            #endif
-        }
+        var isCutOff: Bool { isDebug && report.finding == nil && report.cutOffBy != nil }
 
         private static func slug(_ name: String) -> String {
             name.lowercased().split { !$0.isLetter && !$0.isNumber }.joined(separator: "-")

@@ -1,4 +1,5 @@
 import Arbiter
+import Campaigns
 import PolicyFile
 import Scenario
 import Testing
@@ -17,6 +18,13 @@ enum Checkout {
     /// One that ships.
     static func policy(_ name: String) throws -> Policy { try PolicyFile.load(path: "\(policies)/\(name)") }
 }
+
+/// Without optimization searches go less far.
+#if DEBUG
+    let isDebug = true
+#else
+    let isDebug = false
+#endif
 
 /// As a scenario has a whole policy in it.
 func block(_ text: String) -> String { "\"\"\"\n\(text)\n\"\"\"" }
@@ -37,5 +45,26 @@ extension PolicyWalk.Finding {
     func runs(_ place: SourceLocation = #_sourceLocation) throws {
         let outcome = try Scenario.parse(scenario, file: "finding", policies: ".").run()
         #expect(outcome.passed, "\(outcome.report)", sourceLocation: place)
+    }
+}
+
+extension Walk.Report {
+    /// No promise was broken on the way.
+    func expectKept(_ place: SourceLocation = #_sourceLocation) {
+        guard let counterexample else { return }
+        Issue.record("\(world): \(counterexample.message)\n\(counterexample.text)", sourceLocation: place)
+    }
+}
+
+extension Array {
+    /// Each element in as many copies as there are values, with one of them each.
+    mutating func vary<Value>(_ path: WritableKeyPath<Element, Value>, _ values: [Value]) {
+        self = flatMap { element in
+            values.map { value in
+                var varied = element
+                varied[keyPath: path] = value
+                return varied
+            }
+        }
     }
 }

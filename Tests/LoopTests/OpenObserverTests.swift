@@ -3,7 +3,6 @@ import CLinux
 import System
 import Testing
 
-/// A file that is watched.
 private final class WatchedFile {
     let loop: EventLoop
     private(set) var observer: OpenObserver!
@@ -29,8 +28,6 @@ private final class WatchedFile {
 struct OpenObserverTests {
     private static let second: Int64 = 1_000_000_000
 
-    // MARK: As a value
-
     @Test("News take two hundred turns within a second, and then wait for the next one")
     func turns() {
         var turns = OpenObserver.TurnsOfASecond()
@@ -47,19 +44,6 @@ struct OpenObserverTests {
     func rareTurns() {
         var turns = OpenObserver.TurnsOfASecond()
         for number in 1...2000 { #expect(turns.take(at: 9 * Self.second + Int64(number) * Self.second / 150) == nil) }
-    }
-
-    // MARK: With a file
-
-    @Test("A file that is opened and closed is told of at once, in the order in which that happened")
-    func told() throws {
-        let file = try WatchedFile()
-        let number = try file.program.open()
-        try file.loop.turn(until: { file.opened == 1 })
-        #expect(file.closed == 0)
-        try file.program.close(number)
-        try file.loop.turn(until: { file.closed == 1 })
-        #expect(file.opened == 1)
     }
 
     @Test(

@@ -57,24 +57,6 @@ private final class Desk: LogindDelegate {
 
 @Suite("systemd-logind, followed", .timeLimit(.minutes(10)))
 struct LogindTests {
-    // MARK: Sessions
-
-    @Test("All sessions are told at once, by their ids, when the last of them is known")
-    func known() throws {
-        let desk = try Desk {
-            $0.add("c1", user: 1001, active: true)
-            $0.add("2", user: 1000, seat: "", remote: true)
-            $0.add("10", user: 1000, locked: true)
-            $0.holds = "GetAll"
-        }
-        try desk.loop.turn(until: { desk.bus.held.count == 3 })
-        for number in [2, 0] { desk.bus.answer(number) }
-        #expect(try desk.news() == [])
-        desk.bus.answer(0)
-        #expect(
-            try desk.news() == ["knows [10 of 1000 at seat0 locked, 2 of 1000 remote, c1 of 1001 at seat0 active]"])
-    }
-
     @Test("What comes, changes and ends is told once each, and nothing that is as before")
     func changes() throws {
         let desk = try Desk { $0.add("1", user: 1000) }
@@ -105,7 +87,6 @@ struct LogindTests {
         desk.bus.say(changed: "2", ["Active": .boolean(false)])
         desk.bus.add("4", user: 1002, seat: "", active: true, class: "manager")
         desk.bus.say(new: "4")
-        #expect(try desk.news() == [])
         desk.bus.say(removed: "2")
         #expect(try desk.news() == [])
     }
@@ -148,7 +129,9 @@ struct LogindTests {
             told = try desk.news()
         }
         #expect(asked == Logind.sessionsMax && desk.logind.leftOut == 3)
+        // All at once, when the last of them is known, by their ids.
         #expect(told.count == 1 && told[0].split(separator: ",").count == Logind.sessionsMax)
+        #expect(told[0].hasPrefix("knows [0 of 1000 at seat0, 1 of 1000 at seat0, 10 of"))
         // There is room for another when one has ended.
         desk.bus.holds = nil
         desk.bus.add("late", user: 1001)
@@ -157,8 +140,6 @@ struct LogindTests {
         desk.bus.say(new: "late")
         #expect(try desk.news() == ["ended 0", "changed late of 1001 at seat0"] && desk.logind.leftOut == 4)
     }
-
-    // MARK: Whom it believes
 
     @Test("Whoever is not the owner of logind's name is not believed, while it runs and when it has ended")
     func impostor() throws {
@@ -177,8 +158,6 @@ struct LogindTests {
         #expect(try desk.news() == ["lost: logind has ended"])
         #expect(try lie(":1.7") == [])
     }
-
-    // MARK: Beginning and end
 
     @Test("Another logind is asked anew, and nothing that an earlier one was still to answer counts")
     func another() throws {
@@ -217,23 +196,6 @@ struct LogindTests {
         #expect(asked.count == 3 && asked[1] - asked[0] >= 1_000_000_000 && asked[2] - asked[1] >= 2_000_000_000)
         #expect(desk.bus.isHeld(desk.bus.inhibitorsGiven - 1))
     }
-
-    @Test("A bus that is lost is looked for again, and all of logind is asked anew")
-    func busLost() throws {
-        let desk = try Desk {
-            $0.add("1", user: 1000)
-            $0.isAsleep = true
-        }
-        let known = "knows [1 of 1000 at seat0]"
-        #expect(try desk.known() == ["sleeps", known])
-        desk.bus.isAsleep = false
-        desk.bus.dropConnection()
-        #expect(try desk.known() == ["wakes", "lost: the system bus has ended the connection", known])
-        try desk.letGo(0)
-        #expect(desk.isHeld(of: 2, 1))
-    }
-
-    // MARK: Sleep
 
     /// Microseconds there, nanoseconds here.
     @Test(

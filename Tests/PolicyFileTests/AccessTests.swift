@@ -27,12 +27,6 @@ struct AccessTests {
         Rights.Account(name: name, number: number)
     }
 
-    @Test("Without a table the user at the seat has it, by any identity")
-    func usual() throws {
-        let rights = try parse("name = \"k\"\n").rights
-        #expect(rights == Rights(seat: true, users: [], groups: [], services: [], identity: .any))
-    }
-
     @Test("Names become the numbers of the machine that reads them, and one it does not know is nobody's")
     func names() throws {
         let rights = try PolicyFile.parse(Self.text, file: "p.toml", accounts: TwoUsers()).rights

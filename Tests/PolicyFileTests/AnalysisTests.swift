@@ -20,16 +20,15 @@ struct AnalysisTests {
         #expect(PolicyFile.check(path: Checkout.path("policies/\(file)")) == nil)
     }
 
-    @Test("Where nobody tells apps apart, what nobody can say never holds")
+    @Test("Where only a login session tells apps apart, none has the focus; where an app says so of itself, it may")
     func sources() {
-        for fact in [
-            "focused = true", "layout = \"split\"", "foreground-apps = \"several\"", "presence = \"background\"",
-        ] {
+        let focused = rank("R", "focused = true")
+        for fact in ["focused = true", "layout = \"split\""] {
             #expect(warnings(rank("R", fact), sources: "") == "rule \"R\" can never match: \(fact) never holds")
         }
+        #expect(warnings(focused, sources: "\"login-session\"").hasPrefix("rule \"R\" can never"))
+        #expect(warnings(focused, sources: "\"self-declared\"") == "")
         #expect(warnings(rank("R", "presence = \"background\""), sources: "\"login-session\"") == "")
-        #expect(warnings(rank("R", "focused = true"), sources: "\"login-session\"").hasPrefix("rule \"R\" can never"))
-        #expect(warnings(rank("R", "focused = true"), sources: "\"self-declared\"") == "")
     }
 
     @Test("Rules of different causes hide nothing from each other")
@@ -45,11 +44,9 @@ struct AnalysisTests {
                 == "rule \"Two\" can never answer: rule \"One\" (line 8) answers wherever it matches")
     }
 
-    @Test("A rank is given by a rule, or falls to apps that no rule matches")
+    @Test("The weakest rank falls to apps that no rule matches, where there can be one")
     func ranks() {
-        let rule = rank("R", "app = \"x\"")
-        #expect(warnings(rule, ranks: "\"a\", \"weakest\"") == "")
-        #expect(warnings(rule, ranks: "\"a\", \"middle\", \"weakest\"") == "no rule gives the rank \"middle\"")
+        #expect(warnings(rank("R", "app = \"x\""), ranks: "\"a\", \"weakest\"") == "")
         #expect(warnings(rank("All"), ranks: "\"a\", \"weakest\"") == "no rule gives the rank \"weakest\"")
     }
 

@@ -5,24 +5,15 @@ import TomlFile
 
 @Suite("Text that means harm")
 struct HostileTextTests {
-    @Test("Every single-byte deletion of kiosk.toml gives a policy, or problems inside the file")
-    func deletions() throws {
+    @Test("Every single-byte deletion and every prefix of kiosk.toml gives a policy, or problems inside the file")
+    func damage() throws {
         let bytes = try Checkout.bytes("policies/kiosk.toml")
-        var refused = 0
-        for index in bytes.indices {
-            var damaged = bytes
-            damaged.remove(at: index)
-            // Half of a two-byte character becomes a replacement character on the way: also text.
-            let text = String(decoding: damaged, as: UTF8.self)
-            if !parsesOrPointsInside(text) { refused += 1 }
+        // Half of a two-byte character becomes a replacement character on the way: also text.
+        let refused = bytes.indices.count { index in
+            !parsesOrPointsInside(String(decoding: bytes[..<index] + bytes[(index + 1)...], as: UTF8.self))
         }
         // The comments are half the file; most of the rest carries meaning.
         #expect(refused > 300)
-    }
-
-    @Test("Every prefix of kiosk.toml gives a policy, or problems inside the file")
-    func prefixes() throws {
-        let bytes = try Checkout.bytes("policies/kiosk.toml")
         for end in stride(from: 0, to: bytes.count, by: 3) {
             _ = parsesOrPointsInside(String(decoding: bytes[..<end], as: UTF8.self))
         }
@@ -49,52 +40,20 @@ struct HostileTextTests {
         }
     }
 
-    @Test("Deep nesting is refused, and needs no deep stack")
+    @Test("Deep nesting in lines of a legitimate length is refused, and needs no deep stack")
     func depth() {
-        let header = "[" + Array(repeating: "a", count: 500).joined(separator: ".") + "]\n"
-        let dotted = Array(repeating: "a", count: 500).joined(separator: ".")
-        var nested = "name = \"deep\"\n" + header
-        for _ in 0..<7 { nested += "\(dotted) = [\n{ " }
-        #expect(problems(nested).contains("this is not TOML"))
-        #expect(problems("name = \"deep\"\n" + header + dotted + " = 1\n").contains("unknown key \"a\""))
+        let dotted = Array(repeating: "a", count: 505).joined(separator: ".")
+        let opened = "name = \"deep\"\n[\(dotted)]\n" + String(repeating: "\(dotted) = [\n{ ", count: 8)
+        #expect(problems(opened).contains("this is not TOML"))
+        #expect(problems("\(opened)\(dotted) = 1\(String(repeating: " }\n]", count: 8))\n").contains("p.toml:"))
+        let short = dotted.dropLast(10)
+        #expect(problems("name = \"deep\"\n[\(short)]\n\(short) = 1\n").contains("unknown key \"a\""))
         #expect(
             problems("name = \"deep\"\nsources = " + String(repeating: "[", count: 900)).contains(
                 "exceeded maximum nested value depth of 8\n"))
     }
 
-    @Test(
-        "A hundred thousand levels in one line are refused before they are parsed",
-        arguments: [
-            "KEY = 1", "[KEY]", "[[KEY]]", "sources = [{ KEY = 1 }]", "sources = OPEN", "a = TABLES",
-            "a = { KEY = OPEN }",
-        ])
-    func hundredThousandLevels(line: String) {
-        let levels = 100_000
-        var text = line
-        for (word, means) in [
-            ("KEY", Array(repeating: "a", count: levels).joined(separator: ".")),
-            ("OPEN", String(repeating: "[", count: levels)),
-            ("TABLES", String(repeating: "{a=", count: levels)),
-        ] where text.contains(word) {
-            text = text.replacing(word, with: means)
-        }
-        let said = problems("name = \"deep\"\n\(text)\n")
-        #expect(said.hasPrefix("p.toml:2:1: the line has \(text.utf8.count) bytes; it may have at most 1024\n"))
-        // Only the beginning of the line is shown.
-        #expect(said.utf8.count < 3 * FileBounds.lineBytesMax)
-    }
-
-    @Test("Many lines of a legitimate length stay far from the end of a small stack")
-    func deepestInLines() throws {
-        let dotted = Array(repeating: "a", count: 505).joined(separator: ".")
-        var nested = "name = \"deep\"\n[\(dotted)]\n"
-        for _ in 0..<8 { nested += "\(dotted) = [\n{ " }
-        nested += "\(dotted) = 1"
-        nested += String(repeating: " }\n]", count: 8) + "\n"
-        #expect(problems(nested).contains("p.toml:"))
-    }
-
-    @Test("Drop-ins count towards the bytes of the whole policy")
+    @Test("Drop-ins count towards the bytes of the whole policy, and so do includes")
     func sumOfDropIns() throws {
         let filling = String(repeating: "# nothing\n", count: 63_200)
         let folder = try TemporaryFolder([
@@ -103,6 +62,9 @@ struct HostileTextTests {
         #expect(
             folder.problems("p.toml", dropIns: "p.d")
                 == "p.d/20-b.toml: with it the policy has more than 1048576 bytes")
+        let includes = try TemporaryFolder(["base.toml": MergingTests.base + filling])
+        try includes.write("include = [\"base.toml\"]\n" + filling, to: "p.toml")
+        #expect(includes.problems("p.toml").hasPrefix("p.toml:1:12: \"include\" has \"base.toml\" in it, with which"))
     }
 
     @Test("A text that is too large is refused as a whole")

@@ -14,11 +14,19 @@ struct WrongPolicyFileTests {
 
     private static let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
 
+    /// What repeats a few lines is written when it is needed.
+    private static let generated = [
+        "more-rules-than-the-bound": "name = \"long\"\nranks = [\"a\"]\n"
+            + (0..<257).map { "[[rank]]\nname = \"\($0)\"\nuser = \($0)\nrank = \"a\"\n" }.joined()
+    ]
+
     /// In the order of their names.
-    static let names: [String] = entries.compactMap { (entry: String) -> String? in
-        if entry.hasSuffix(".toml") { return String(entry.dropLast(5)) }
-        return isThere("\(entry)/policy.toml") ? entry : nil
-    }.sorted()
+    static let names: [String] =
+        (generated.keys
+        + entries.compactMap { (entry: String) -> String? in
+            if entry.hasSuffix(".toml") { return String(entry.dropLast(5)) }
+            return isThere("\(entry)/policy.toml") ? entry : nil
+        }).sorted()
 
     private static func isThere(_ name: String) -> Bool {
         FileManager.default.fileExists(atPath: "\(folder)/\(name)")
@@ -26,6 +34,7 @@ struct WrongPolicyFileTests {
 
     @Test("Each gets exactly its messages", arguments: names)
     func messages(name: String) throws {
+        if let text = Self.generated[name] { return try messages(of: text, "\(name).toml", name) }
         let file = "\(Self.folder)/\(name)"
         let found =
             Self.isThere("\(name)/policy.toml")
@@ -36,21 +45,15 @@ struct WrongPolicyFileTests {
 
     @Test("A file of ten megabytes is refused before it is read to its end")
     func tenMegabytes() throws {
-        let folder = try TemporaryFolder()
         let line = "# \(String(repeating: "x", count: 997))\n"
-        try folder.write(String(repeating: line, count: 10_000), to: "ten-megabytes.toml")
-        try expect(
-            PolicyFile.check(path: folder.path + "/ten-megabytes.toml"), in: folder.path,
-            "ten-megabytes-generated")
+        try messages(of: String(repeating: line, count: 10_000), "ten-megabytes.toml", "ten-megabytes-generated")
     }
 
     @Test("A named pipe holds nobody up")
     func pipe() throws {
         let folder = try TemporaryFolder()
-        let path = folder.path + "/pipe.toml"
-        try #require(mkfifo(path, 0o600) == 0)
-        defer { unlink(path) }
-        try expect(PolicyFile.check(path: path), in: folder.path, "a-pipe-generated")
+        try #require(mkfifo(folder.path + "/pipe.toml", 0o600) == 0)
+        try expect(PolicyFile.check(path: folder.path + "/pipe.toml"), in: folder.path, "a-pipe-generated")
     }
 
     @Test("There are more than twenty, and no messages without a policy")
@@ -60,6 +63,11 @@ struct WrongPolicyFileTests {
             let name = String(entry.dropLast(9))
             #expect(Self.names.contains(name) || name.hasSuffix("-generated"), "\(entry) belongs to no policy")
         }
+    }
+
+    private func messages(of text: String, _ file: String, _ name: String) throws {
+        let folder = try TemporaryFolder([file: text])
+        try expect(PolicyFile.check(path: "\(folder.path)/\(file)"), in: folder.path, name)
     }
 
     /// Holds the messages, without the name of the folder that the files are in, to those that are written down.

@@ -1,6 +1,5 @@
 import ArbiterProtocol
 import Glibc
-import PolicyFile
 import RecorderCore
 import Testing
 
@@ -14,52 +13,42 @@ struct ExifTests {
         var text = [CChar](repeating: 0, count: 20)
         #expect(strftime(&text, text.count, "%Y:%m:%d %H:%M:%S", &parts) == 19)
         let date = text.map { UInt8(bitPattern: $0) }
-
-        let segment = ExifSegment.make(make: "ab", model: "c", seconds: 1_700_000_000, try photo())
-        var expected: [UInt8] = [0xff, 0xe1, 0, 0] + Array("Exif".utf8) + [0, 0]
-        expected += [0x49, 0x49, 0x2a, 0, 8, 0, 0, 0]
-        // IFD0: maker, model, which side is up, when, where the next directory is; then the values of more than four bytes.
-        expected += [5, 0]
-        expected += [0x0f, 0x01, 2, 0, 3, 0, 0, 0] + Array("ab".utf8) + [0, 0]
-        expected += [0x10, 0x01, 2, 0, 2, 0, 0, 0] + Array("c".utf8) + [0, 0, 0]
-        expected += [0x12, 0x01, 3, 0, 1, 0, 0, 0, 6, 0, 0, 0]
-        expected += [0x32, 0x01, 2, 0, 20, 0, 0, 0, 74, 0, 0, 0]
-        expected += [0x69, 0x87, 4, 0, 1, 0, 0, 0, 94, 0, 0, 0]
-        expected += [0, 0, 0, 0] + date
-        // Exif: its entries, the first three, and so on; then exposure, time, bias, comment and zoom.
-        expected += [11, 0]
-        expected += [0x9a, 0x82, 5, 0, 1, 0, 0, 0, 232, 0, 0, 0]
-        expected += [0x27, 0x88, 3, 0, 1, 0, 0, 0, 100, 0, 0, 0]
-        expected += [0x00, 0x90, 7, 0, 4, 0, 0, 0] + Array("0230".utf8)
-        expected += [0x03, 0x90, 2, 0, 20, 0, 0, 0, 240, 0, 0, 0]
-        expected += [0x04, 0x92, 10, 0, 1, 0, 0, 0, 4, 1, 0, 0]
-        expected += [0x09, 0x92, 3, 0, 1, 0, 0, 0, 9, 0, 0, 0]
         let comment = Array("ASCII\0\0\0stillImageStabilizationUsed=false lensStabilizationUsed=false".utf8)
-        expected += [0x86, 0x92, 7, 0, UInt8(comment.count), 0, 0, 0, 12, 1, 0, 0]
-        expected += [0x02, 0xa0, 4, 0, 1, 0, 0, 0, 0x40, 1, 0, 0]
-        expected += [0x03, 0xa0, 4, 0, 1, 0, 0, 0, 0xf0, 0, 0, 0]
-        let zoomAt = 268 + comment.count + 1
-        expected += [0x04, 0xa4, 5, 0, 1, 0, 0, 0, UInt8(zoomAt & 0xff), UInt8(zoomAt >> 8), 0, 0]
-        expected += [0x05, 0xa4, 3, 0, 1, 0, 0, 0, 31, 0, 0, 0]
-        expected += [0, 0, 0, 0]
-        expected += [1, 0, 0, 0, 60, 0, 0, 0] + date + [0x24, 0xfa, 0xff, 0xff, 0xe8, 3, 0, 0]
-        expected += comment + [0, 2, 0, 0, 0, 1, 0, 0, 0]
-        expected[2] = UInt8((expected.count - 2) >> 8)
-        expected[3] = UInt8((expected.count - 2) & 0xff)
+        /// The lowest byte first.
+        func little(_ numbers: [Int], bytes: Int) -> [UInt8] {
+            numbers.flatMap { number in (0..<bytes).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) } }
+        }
+        /// How many entries there are, each with its tag, type, count and value, and that no other directory follows.
+        func directory(_ entries: [(Int, Int, Int, Int)]) -> [UInt8] {
+            let all = entries.flatMap { little([$0.0, $0.1], bytes: 2) + little([$0.2, $0.3], bytes: 4) }
+            return little([entries.count], bytes: 2) + all + [0, 0, 0, 0]
+        }
+        var expected: [UInt8] = [0xff, 0xe1, 0, 0] + Array("Exif\0\0II*\0".utf8) + [8, 0, 0, 0]
+        // Maker, model, which side is up, when, where the next directory is; then the values of more than four bytes.
+        expected += directory([
+            (0x010f, 2, 3, 0x6261), (0x0110, 2, 2, 0x63), (0x0112, 3, 1, 6), (0x0132, 2, 20, 74), (0x8769, 4, 1, 94),
+        ])
+        expected += date
+        expected += directory([
+            (0x829a, 5, 1, 232), (0x8827, 3, 1, 100), (0x9000, 7, 4, 0x3033_3230), (0x9003, 2, 20, 240),
+            (0x9204, 10, 1, 260), (0x9209, 3, 1, 9), (0x9286, 7, comment.count, 268), (0xa002, 4, 1, 320),
+            (0xa003, 4, 1, 240), (0xa404, 5, 1, 268 + comment.count + 1), (0xa405, 3, 1, 31),
+        ])
+        // Exposure, time, bias, comment and zoom.
+        expected += little([1, 60], bytes: 4) + date + little([-1500, 1000], bytes: 4) + comment
+        expected += [0] + little([2, 1], bytes: 4)
+        let count = expected.count - 2
+        expected.replaceSubrange(2..<4, with: [UInt8(count >> 8), UInt8(count & 0xff)])
+        let segment = ExifSegment.make(make: "ab", model: "c", seconds: 1_700_000_000, try photo())
         #expect(segment == expected)
     }
 
     /// Held upright, at 1/60 s and ISO 100, a stop and a half darker, at zoom 2, lit.
     private func photo() throws -> ExifSegment.Photo {
-        let camera = try CameraFile.named("iphone6s-back").capabilities
-        let check = ConfigurationCheck(capabilities: camera)
         let keys: [ConfigurationKey: ConfigurationValue] = [
             .videoOrientation: .text("portrait"), .flashMode: .text("on"), .exposureTargetBias: .number(-1.5),
             .activeFormat: .text("420v 640x480@30"),
         ]
-        let plan = PhotoPlan(
-            try #require(check.settings(Configuration(keys))), of: camera, zoom: 2,
-            exposure: PhotoPlan.Exposure(duration: 1.0 / 60, iso: 100))
-        return ExifSegment.Photo(width: 320, height: 240, plan: plan)
+        return ExifSegment.Photo(width: 320, height: 240, plan: try PhotoPlanTests.plan("iphone6s-back", keys, zoom: 2))
     }
 }

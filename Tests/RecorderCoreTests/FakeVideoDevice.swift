@@ -4,6 +4,7 @@ import CMedia
 import Glibc
 import RecorderCore
 import Synchronization
+import System
 
 /// What a scripted camera is and does; tests change it while the capture uses it.
 final class ScriptedCamera: Sendable {
@@ -15,11 +16,9 @@ final class ScriptedCamera: Sendable {
         var holderStreams = true
         /// Whoever asks is told whether anybody has buffers, as by vb2; else only asking for some shows it, as with uvcvideo.
         var saysWhoHasBuffers = false
-        /// Times that buffers were asked for.
         var buffersAsked = 0
         /// Errors that calls end with, by what they do, each once, oldest first.
         var faults: [String: [Int32]] = [:]
-        /// Frames that are ready, oldest first.
         var frames: [camarb_video_frame] = []
         var news: [(UInt32, Int64)] = []
         var values: [UInt32: Int64] = [:]
@@ -31,7 +30,6 @@ final class ScriptedCamera: Sendable {
         var isOpen = false
         var isStreaming = false
         var starts = 0
-        /// Its buffers can be lent, and how many were.
         var lends = false
         var lent = 0
         /// Called on the capture's thread when opening fails.
@@ -40,7 +38,6 @@ final class ScriptedCamera: Sendable {
         var whenTaken: (@Sendable () -> Void)?
         /// Counts down with each opening.
         var looksLeft = 0
-        /// Controls that were set, oldest first.
         var controlsSet: [UInt32] = []
     }
 
@@ -52,16 +49,12 @@ final class ScriptedCamera: Sendable {
     let formats: Formats
     let controls: [camarb_video_control]
     let menus: [UInt32: [(index: Int64, value: Int64)]]
-    /// Seconds a frame at the slowest; 0: there is one rate only.
-    let slowest: UInt32
 
     init(
         formats: Formats = [camarb_fourcc_nv12: [(640, 480, 30), (320, 240, 30)]],
-        controls: [camarb_video_control] = [], menus: [UInt32: [(index: Int64, value: Int64)]] = [:],
-        slowest: UInt32 = 0
+        controls: [camarb_video_control] = [], menus: [UInt32: [(index: Int64, value: Int64)]] = [:]
     ) {
         self.formats = formats
-        self.slowest = slowest
         self.controls = controls
         self.menus = menus
         state.withLock { state in
@@ -173,8 +166,8 @@ final class FakeVideoDevice: VideoDevice {
     func intervals(of fourcc: UInt32, width: Int, height: Int) -> [camarb_video_interval] {
         (camera.formats[fourcc] ?? []).filter { ($0.width, $0.height) == (UInt32(width), UInt32(height)) }.map {
             camarb_video_interval(
-                is_stepwise: camera.slowest > 0 ? 1 : 0, shortest_numerator: 1, shortest_denominator: $0.rate,
-                longest_numerator: max(1, camera.slowest), longest_denominator: camera.slowest > 0 ? 1 : $0.rate)
+                is_stepwise: 0, shortest_numerator: 1, shortest_denominator: $0.rate, longest_numerator: 1,
+                longest_denominator: $0.rate)
         }
     }
 
@@ -287,41 +280,26 @@ final class FakeVideoDevice: VideoDevice {
 /// Frames of a scripted camera, one in 5 ms while buffers come back: from a thread of its own, so that it goes on while
 /// tests wait in theirs.
 final class Feeder: Sendable {
-    private let thread: pthread_t
-    private let body: Body
-
     private final class Body: Sendable {
-        let camera: ScriptedCamera
         let isOver = Mutex(false)
-        init(_ camera: ScriptedCamera) { self.camera = camera }
-        func run() {
-            while !isOver.withLock({ $0 }) {
-                camera.push()
+    }
+    private let body = Body()
+
+    init(_ camera: ScriptedCamera) {
+        let isRunning = startThread { [body] in
+            while true {
+                let isOver = body.isOver.withLock { isOver in
+                    if !isOver { camera.push() }
+                    return isOver
+                }
+                if isOver { return }
                 usleep(5000)
             }
         }
-    }
-
-    init(_ camera: ScriptedCamera) {
-        let body = Body(camera)
-        self.body = body
-        var thread = pthread_t()
-        pthread_create(
-            &thread, nil,
-            { opaque in
-                if let opaque { Unmanaged<Body>.fromOpaque(opaque).takeRetainedValue().run() }
-                return nil
-            }, Unmanaged.passRetained(body).toOpaque())
-        self.thread = thread
+        precondition(isRunning)
     }
 
     deinit { stop() }
 
-    func stop() {
-        let wasOver = body.isOver.withLock { isOver in
-            defer { isOver = true }
-            return isOver
-        }
-        if !wasOver { pthread_join(thread, nil) }
-    }
+    func stop() { body.isOver.withLock { $0 = true } }
 }

@@ -11,12 +11,14 @@ import Testing
         return clock
     }
 
-    @Test func aFileBeginsWithItsFirstFrame() {
+    @Test func aFileBeginsWithItsFirstFrameAndAPauseBeforeThatIsNone() {
         var clock = FileClock()
+        clock.pause()
+        clock.resume()
         #expect(!clock.hasBegun && clock.place(of: 1_000) == nil && clock.fileEnd == 0)
         #expect(clock.frame(captured: 1_000, interval: frame) == 0)
         #expect(clock.frame(captured: 1_045, interval: frame) == 45)
-        #expect(clock.fileEnd == 85 && clock.firstCapture == 1_000)
+        #expect(clock.fileEnd == 85 && clock.firstCapture == 1_000 && clock.pauses.isEmpty)
         #expect(clock.place(of: 999) == nil)
         #expect(clock.place(of: 1_020) == 20)
     }
@@ -32,14 +34,6 @@ import Testing
         for (moment, place): (Int64, Int64?) in [
             (1_079, 79), (1_080, nil), (3_000, nil), (4_999, nil), (5_000, 80), (5_050, 130),
         ] { #expect(clock.place(of: moment) == place, "\(moment)") }
-    }
-
-    @Test func aPauseBeforeTheFirstFrameIsNone() {
-        var clock = FileClock()
-        clock.pause()
-        clock.resume()
-        #expect(clock.frame(captured: 7, interval: frame) == 0)
-        #expect(clock.pauses.isEmpty)
     }
 
     @Test func aPauseThatNoFrameFollowsEndsTheFile() {

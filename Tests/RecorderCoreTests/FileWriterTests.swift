@@ -23,32 +23,19 @@ extension FileWriter {
 
     /// The child that has the file open: other tests have children, too.
     private func process(writing file: TemporaryFile) throws -> Int32 {
-        try #require(
-            children().first { child in
-                (3..<16).contains { number in
-                    var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
-                    let count = readlink("/proc/\(child)/fd/\(number)", &bytes, bytes.count)
-                    let path = bytes.prefix(max(0, count)).map { UInt8(bitPattern: $0) }
-                    return String(decoding: path, as: UTF8.self) == file.path
+        var found = glob_t()
+        defer { globfree(&found) }
+        try #require(glob("/proc/[0-9]*/fd/*", GLOB_NOSORT, nil, &found) == 0)
+        let paths = (0..<Int(found.gl_pathc)).compactMap { found.gl_pathv[$0].map { String(cString: $0) } }
+        let open = try #require(
+            paths.first { path in
+                var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+                let count = bytes.withUnsafeMutableBytes {
+                    readlink(path, $0.bindMemory(to: CChar.self).baseAddress!, $0.count)
                 }
+                return String(decoding: bytes.prefix(max(0, count)), as: UTF8.self) == file.path
             })
-    }
-
-    private func children() -> [Int32] {
-        var all: [Int32] = []
-        guard let tasks = opendir("/proc/self/task") else { return all }
-        defer { closedir(tasks) }
-        while let entry = readdir(tasks) {
-            let task = withUnsafeBytes(of: entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            guard let file = fopen("/proc/self/task/\(task)/children", "r") else { continue }
-            defer { fclose(file) }
-            var bytes = [UInt8](repeating: 0, count: 65536)
-            let count = fread(&bytes, 1, bytes.count, file)
-            all += String(decoding: bytes.prefix(count), as: UTF8.self).split(separator: " ").compactMap { Int32($0) }
-        }
-        return all
+        return try #require(Int32(open.split(separator: "/")[1]))
     }
 
     /// An order that fails in every file system, as the error that this returns: no file has a byte there, and no memory has room for it.
@@ -61,21 +48,6 @@ extension FileWriter {
         let isInMemory = checked.system == 0x0102_1994  // TMPFS_MAGIC
         writer.put([7], at: .max)
         return .system(isInMemory ? ENOSPC : EINVAL)
-    }
-
-    @Test("What is ordered is in the file when it is answered")
-    func writes() throws {
-        let file = try TemporaryFile()
-        try file.write([9, 9, 9])
-        let writer = try FileWriters.patient.start(try envelope(file.open()))
-        let bytes = (0..<300_000).map { UInt8(truncatingIfNeeded: $0) }
-        writer.put(bytes, at: 0)
-        #expect(writer.answer() == nil)
-        #expect(try file.bytes() == bytes, "and nothing of what was in it")
-        writer.put([1, 2], at: 5)
-        writer.truncate(to: 8)
-        #expect(writer.answer() == nil)
-        #expect(try file.bytes() == [0, 1, 2, 3, 4, 1, 2, 7])
     }
 
     @Test("A file that was longer has nothing of what was in it, and one that is opened again has all of it")
@@ -102,28 +74,6 @@ extension FileWriter {
         again.put([9], at: 999)
         #expect(again.answer() == nil)
         #expect(try file.bytes() == bytes.dropLast() + [9])
-    }
-
-    @Test("A photo, and a recording, into a longer file leave nothing of what was in it")
-    func longerFiles() async throws {
-        let test = try CaptureUnderTest()
-        let (picture, film) = (try TemporaryFile(".jpg"), try TemporaryFile(".mkv"))
-        for file in [picture, film] { try file.write([UInt8](repeating: 0xA5, count: 8 << 20)) }
-        try await test.open(1)
-        let stream = try await test.stream(1)
-        try await test.photo(1, 1, try picture.open())
-        let photo = try await test.photoCaptured()
-        #expect(photo.error == nil && photo.bytes > 0)
-        let jpeg = try picture.bytes()
-        #expect(jpeg.count == Int(photo.bytes) && jpeg.suffix(2) == [0xFF, 0xD9], "it ends as a JPEG ends")
-        try await test.record(1, 1, try film.open())
-        while (try? DecodedVideo(film.path).marks.isEmpty) ?? true { _ = try #require(try stream.mark()) }
-        // While it is written, too: a process that is killed cuts nothing off.
-        #expect(try film.bytes().count < 8 << 20)
-        try await test.stopRecording(1)
-        let finished = try await test.recordingFinished()
-        #expect(finished.why == .stopped)
-        #expect(try film.bytes().count == Int(finished.bytes))
     }
 
     @Test("After an error all is passed over until it was answered as its number, and each error is answered once")
@@ -231,25 +181,13 @@ extension FileWriter {
         close(ours)
         let nothing = try house.start(empty)
         #expect(nothing.answer() == .system(ENODATA))
-        let pipe = try house.start(try envelope(open("/dev/null", O_WRONLY | O_CLOEXEC)))
-        #expect(pipe.answer() == .unsuitable)
-    }
-
-    @Test("A recording whose file hangs ends with write-error, and the session's frames go on")
-    func recordingOfAFileThatHangs() async throws {
-        // Not so patient that it would be waited for long, nor so little that a busy machine hangs.
-        let test = try CaptureUnderTest(patience: 5)
-        let (file, stream) = try await test.recording(frames: 0)
-        // Until the file has a frame, which on a busy machine is long after the preview has.
-        while (try? DecodedVideo(file.path).marks.isEmpty) ?? true { _ = try #require(try stream.mark()) }
-        #expect(kill(try process(writing: file), SIGSTOP) == 0)
-        let finished = try await test.recordingFinished()
-        #expect(finished.why == .writeError)
-        for _ in 0..<5 { _ = try #require(try stream.mark()) }
-        // What was there plays.
-        #expect(try UInt64(DecodedVideo(file.path).marks.count) >= finished.frames)
-        try await test.record(1, 2, try file.open())
-        try await test.stopRecording(2)
-        #expect(try await test.recordingFinished().why == .stopped)
+        let file = try TemporaryFile()
+        for (path, flags) in [
+            ("/dev/null", O_WRONLY), ("/tmp", O_RDONLY | O_DIRECTORY), (file.path, O_RDONLY),
+            (file.path, O_WRONLY | O_APPEND),
+        ] {
+            let unsuitable = try house.start(try envelope(open(path, flags | O_CLOEXEC)))
+            #expect(unsuitable.answer() == .unsuitable, "\(path), \(flags)")
+        }
     }
 }

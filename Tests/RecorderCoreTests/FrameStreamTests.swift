@@ -21,30 +21,6 @@ import Testing
         return (sender, FrameReceiver(adopting: theirs))
     }
 
-    @Test func aBufferCannotBeChangedByWhoeverReceivesIt() throws {
-        let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        defer { close(theirs) }
-        var record = [UInt8](repeating: 0, count: FrameRecord.encodedBytes)
-        var buffer: Int32 = -1
-        #expect(camarb_packet_receive(theirs, &record, record.count, &buffer, 1) == record.count)
-        try #require(buffer >= 0)
-        defer { close(buffer) }
-        let reopened = Glibc.open("/proc/self/fd/\(buffer)", O_RDWR | O_CLOEXEC)
-        defer { close(reopened) }
-        for descriptor in [buffer, reopened] where descriptor >= 0 {
-            #expect(mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0) == MAP_FAILED)
-            #expect(pwrite(descriptor, "x", 1, 0) == -1)
-            #expect(ftruncate(descriptor, 0) == -1)
-            #expect(ftruncate(descriptor, 1 << 24) == -1)
-            if let readable = mmap(nil, 4096, PROT_READ, MAP_SHARED, descriptor, 0), readable != MAP_FAILED {
-                #expect(mprotect(readable, 4096, PROT_READ | PROT_WRITE) == -1)
-                #expect(madvise(readable, 4096, MADV_REMOVE) == -1, "no hole can be punched")
-                munmap(readable, 4096)
-            }
-        }
-        #expect(sender.isOpen)
-    }
-
     @Test func lateFramesAreDroppedAndTheNewestIsKept() throws {
         let (sender, receiver) = try open()
         for number in 1...10 as ClosedRange<UInt64> { send(UInt8(number), as: number, on: sender) }
@@ -147,15 +123,5 @@ import Testing
         }
         try sender.replaceBuffers(layout: PictureLayout(width: 320, height: 240, pixelFormat: "420v"))
         #expect(seenBefore == [[UInt32](repeating: 320, count: BufferPool.buffersUsual)])
-    }
-
-    @Test(arguments: [(192, 144), (640, 272), (1280, 720), (1920, 1080)])
-    func aMarkIsReadAsItWasDrawn(width: Int, height: Int) {
-        let layout = PictureLayout(width: width, height: height, pixelFormat: "420v")
-        var picture = [UInt8](repeating: 90, count: layout.bytes)
-        let mark = BurntInMark(captureTime: 1_234_567_890_123_456_789, frameNumber: 4_000_000_001)
-        picture.withUnsafeBytes { #expect(BurntInMark.read(from: $0, layout: layout) == nil) }
-        picture.withUnsafeMutableBytes { mark.draw(into: $0, layout: layout) }
-        picture.withUnsafeBytes { #expect(BurntInMark.read(from: $0, layout: layout) == mark) }
     }
 }

@@ -6,14 +6,9 @@ import Testing
 
 /// What a simulated camera says of its marker is what its pictures show.
 @Suite struct MovingMarkerTests {
-    private struct Shot {
-        var pixels: [UInt8]
-        var objects: [DetectedObject]
-    }
-
     private static func shots(
         _ batch: Configuration, at moments: [Int64]
-    ) throws -> (layout: PictureLayout, shots: [Shot]) {
+    ) throws -> (layout: PictureLayout, shots: [(pixels: [UInt8], objects: [DetectedObject])]) {
         let camera = SimulatedCamera(try CameraFile.named("iphone6s-front"))
         let check = ConfigurationCheck(capabilities: camera.capabilities)
         let settings = try #require(check.settings(batch))
@@ -27,7 +22,7 @@ import Testing
             var pixels = [UInt8](repeating: 0, count: layout.bytes)
             _ = try #require(try camera.takeFrame(interval: 33_333_333, now: moment))
             try pixels.withUnsafeMutableBytes { try camera.render(into: $0, layout: layout) }
-            return Shot(pixels: pixels, objects: camera.objects)
+            return (pixels: pixels, objects: camera.objects)
         }
         return (layout, shots)
     }

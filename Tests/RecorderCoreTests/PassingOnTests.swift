@@ -3,9 +3,7 @@ import CLinux
 import CMedia
 import FrameStream
 import Glibc
-import PolicyFile
 import RecorderCore
-import Synchronization
 import Testing
 
 /// A camera that passes from one grant to the next without being stopped in between.
@@ -18,11 +16,8 @@ struct PassingOnTests {
     }
 
     /// The capture of a camera that gives frames all the time, once it has passed on from its first grant.
-    private func passedOn(
-        _ camera: ScriptedCamera, _ configuration: Configuration = Configuration()
-    ) async throws -> CaptureUnderTest {
-        let test = CaptureUnderTest(camera)
-        try await test.open(1, configuration)
+    private func passedOn(_ camera: ScriptedCamera) async throws -> CaptureUnderTest {
+        let test = try await CaptureUnderTest.running(camera)
         try await test.passOn(1)
         return test
     }
@@ -138,21 +133,11 @@ struct PassingOnTests {
         #expect(camera.look(\.starts) == 2)
     }
 
-    @Test("Where it is cut for nobody, it stops before anything else is done")
-    func stopsAtOnce() async throws {
-        let camera = Self.camera()
-        let test = CaptureUnderTest(camera)
-        try await test.open(1, Configuration())
-        _ = try await test.cut(1)
-        #expect(!camera.look(\.isStreaming), "it streams beyond the answer")
-    }
-
     @Test("Buffers that a client has are not captured into for the next one: the device is stopped")
     func lentBuffers() async throws {
         let camera = Self.camera()
         camera.change { $0.lends = true }
-        let test = CaptureUnderTest(camera)
-        try await test.open(1, Configuration())
+        let test = try await CaptureUnderTest.running(camera)
         let lent = try await test.stream(1)
         #expect(camera.look(\.lent) > 0)
         try await test.passOn(1)
@@ -209,26 +194,21 @@ struct PassingOnTests {
         #expect(camera.look(\.starts) == 2)
     }
 
-    @Test("A device that is unplugged while nobody has it says so, and the next grant fails of it")
-    func unpluggedBetween() async throws {
-        let camera = Self.camera()
-        let test = try await passedOn(camera)
-        camera.change { $0.isPluggedIn = false }
-        #expect(try await test.deviceChanged().0 == "disconnected")
-        #expect(!camera.look(\.isOpen))
-        #expect(await refusal { try await test.open(2, Configuration()) } != nil)
-    }
-
-    @Test("A privacy switch that goes on while nobody has it stops the device, and is told")
-    func privacyBetween() async throws {
+    @Test(
+        "A device that is unplugged, or whose privacy switch goes on, while nobody has it is stopped, and that is told",
+        arguments: [false, true])
+    func endsBetween(isPluggedIn: Bool) async throws {
         let camera = Self.camera([ScriptedCamera.privacy()])
         let test = try await passedOn(camera)
         camera.change {
+            $0.isPluggedIn = isPluggedIn
+            guard isPluggedIn else { return }
             $0.values[camarb_cid_privacy] = 1
             $0.news.append((camarb_cid_privacy, 1))
         }
-        #expect(try await test.deviceChanged().0 == "privacy-on")
+        #expect(try await test.deviceChanged().0 == (isPluggedIn ? "privacy-on" : "disconnected"))
         #expect(!camera.look(\.isOpen))
+        if !isPluggedIn { #expect(await refusal { try await test.open(2, Configuration()) } != nil) }
     }
 
     @Test("A question about the device between two grants finds it stopped")
@@ -241,77 +221,5 @@ struct PassingOnTests {
         try await test.passOn(2)
         #expect(try await test.describe().formats.count == 2)
         #expect(!camera.look(\.isOpen))
-    }
-
-    @Test("A recording is whole and a waiting photo is given up, as at any cut, and neither goes on")
-    func filesOfTheLoser() async throws {
-        let test = try CaptureUnderTest()
-        let (video, stream) = try await test.recording(7, frames: 5)
-        let photo = try TemporaryFile(".jpg")
-        try await test.photo(1, 8, try photo.open())
-        let lastCapture = try await test.passOn(1)
-        try await test.open(2)
-        let winner = try await test.stream(2, session: 2)
-        for _ in 0..<5 { #expect(try #require(try winner.mark()).mark.captureTime > lastCapture) }
-        let recording = try await test.recordingFinished()
-        #expect(recording.id == 7 && recording.why == .interrupted && recording.frames > 0)
-        #expect(try video.bytes().count == Int(recording.bytes))
-        let decoded = try DecodedVideo(video.path)
-        #expect(decoded.marks.count == Int(recording.frames))
-        #expect(decoded.marks.allSatisfy { ($0?.captureTime ?? .max) <= lastCapture })
-        #expect(await refusal { try await test.photo(1, 9, try photo.open()) }?.kind == .staleGrant)
-        try stream.drain()
-    }
-
-    /// A simulated camera that counts what is done to it.
-    private final class CountedCamera: WrappedCamera {
-        final class Counts: Sendable {
-            private let counts = Mutex<[String: Int]>([:])
-            func note(_ what: String) { counts.withLock { $0[what, default: 0] += 1 } }
-            func of(_ what: String) -> Int { counts.withLock { $0[what] ?? 0 } }
-        }
-
-        let camera: SimulatedCamera
-        private let counts: Counts
-
-        init(_ model: CameraModel, _ counts: Counts) {
-            camera = SimulatedCamera(model)
-            self.counts = counts
-        }
-
-        func start() throws(BrokerError) {
-            counts.note("start")
-            try camera.start()
-        }
-        func stop() {
-            counts.note("stop")
-            camera.stop()
-        }
-        func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool {
-            counts.note("go on")
-            return try camera.goOn(settings, zoom: zoom)
-        }
-    }
-
-    @Test("Of a simulated camera that passes on ten times, each first frame is captured after the cut before it")
-    func manyHandovers() async throws {
-        let model = try CameraFile.named("iphone5-back")
-        let counts = CountedCamera.Counts()
-        let test = CaptureUnderTest { CountedCamera(model, counts) }
-        _ = try await test.describe()
-        let (starts, stops) = (counts.of("start"), counts.of("stop"))
-        var (last, loser): (Int64, FrameReceiver?) = (0, nil)
-        for grant in UInt64(1)...10 {
-            try await test.open(grant)
-            let stream = try await test.stream(grant, session: grant)
-            let first = try #require(try stream.mark())
-            #expect(first.mark.captureTime > last)
-            #expect(try loser?.mark() == nil, "the loser gets nothing after the cut")
-            last = try await test.passOn(grant)
-            #expect(last >= first.mark.captureTime)
-            try stream.drain()
-            loser = stream
-        }
-        #expect(counts.of("start") == starts + 1 && counts.of("stop") == stops && counts.of("go on") == 9)
     }
 }

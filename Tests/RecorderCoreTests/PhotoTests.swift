@@ -13,24 +13,6 @@ struct PhotoTests {
         .activeFormat: .text("420v 1280x720@30"), .highResolutionStillImageOutputEnabled: .flag(true),
     ])
 
-    @Test("has the format's high-resolution size, in the format's shape, and no frame is missed over five of them")
-    func highResolution() async throws {
-        let test = try CaptureUnderTest("simulated:iphone6s-back")
-        try await test.open(1, Self.high)
-        let stream = try await test.stream(1)
-        _ = try #require(try stream.mark())
-        let files = try (0..<5).map { _ in try TemporaryFile(".jpg") }
-        for (place, file) in files.enumerated() { try await test.photo(1, UInt64(place + 1), try file.open()) }
-        for _ in files {
-            let photo = try await test.photoCaptured()
-            #expect(photo.error == nil && photo.width == 4032 && photo.height == 2268)
-            // The stream has four buffers and drops what nobody took: frames are read meanwhile.
-            while case .frame(let frame) = try stream.next(within: .zero) { stream.release(frame) }
-        }
-        let decoded = try withExtendedLifetime(files) { try DecodedVideo(files[0].path) }
-        #expect(decoded.width == 4032 && decoded.height == 2268 && decoded.marks.first.flatMap { $0 } != nil)
-    }
-
     /// A camera whose photos are not drawn before the test says so.
     private final class SlowlyDrawn: WrappedCamera {
         let camera: SimulatedCamera
@@ -58,7 +40,7 @@ struct PhotoTests {
         func wait() { while !isOpen.withLock({ $0 }) { usleep(1000) } }
     }
 
-    @Test("that is being drawn holds up neither frames nor a recording")
+    @Test("of the format's high-resolution size, while it is being drawn, holds up neither frames nor a recording")
     func nobodyWaits() async throws {
         let gate = PhotoGate()
         defer { gate.open() }
@@ -78,7 +60,8 @@ struct PhotoTests {
         let recording = try await test.recordingFinished()
         #expect(recording.why == .stopped && recording.frames >= 10)
         gate.open()
-        #expect(try await test.photoCaptured().error == nil)
+        let photo = try await test.photoCaptured()
+        #expect(photo.error == nil && photo.width == 4032 && photo.height == 2268)
     }
 
     @Test("is a tenth smaller along each side while video is stabilized, which opens with its first picture")
@@ -133,8 +116,9 @@ struct PhotoTests {
 /// What comes of a photo, without taking one.
 @Suite("A photo's plan")
 struct PhotoPlanTests {
-    private func plan(
-        _ camera: String, _ keys: [ConfigurationKey: ConfigurationValue], duration: Double = 1.0 / 60,
+    /// At ISO 100.
+    static func plan(
+        _ camera: String, _ keys: [ConfigurationKey: ConfigurationValue], zoom: Double = 1, duration: Double = 1.0 / 60,
         shot: PhotoBracket.Shot? = nil
     ) throws -> PhotoPlan {
         let capabilities = try CameraFile.named(camera).capabilities
@@ -142,53 +126,44 @@ struct PhotoPlanTests {
         let wanted = Configuration(keys)
         #expect(check.problem(wanted, over: Configuration()) == nil)
         return PhotoPlan(
-            try #require(check.settings(wanted)), of: capabilities, zoom: 1,
+            try #require(check.settings(wanted)), of: capabilities, zoom: zoom,
             exposure: PhotoPlan.Exposure(duration: duration, iso: 100), shot: shot)
     }
 
-    @Test("uses the lens's stabilization from 1/30 s on, on the 6 Plus and 6s Plus, in the format of preset photo")
+    @Test("uses several exposures from 1/30 s on, or the lens on the 6 Plus and 6s Plus, in the format of preset photo")
     func lens() throws {
         let photo: [ConfigurationKey: ConfigurationValue] = [.sessionPreset: .text("photo")]
         for (camera, hasLens) in [
             ("iphone6plus-back", true), ("iphone6splus-back", true), ("iphone6-back", false), ("iphone6s-back", false),
             ("iphone5-back", false),
         ] {
-            #expect(try plan(camera, photo, duration: 1.0 / 30).metadata.lensStabilizationUsed == hasLens, "\(camera)")
-            #expect(try !plan(camera, photo, duration: 1.0 / 31).metadata.lensStabilizationUsed, "\(camera)")
+            let long = try Self.plan(camera, photo, duration: 1.0 / 30).metadata
+            #expect(long.lensStabilizationUsed == hasLens, "\(camera)")
+            let short = try Self.plan(camera, photo, duration: 1.0 / 31).metadata
+            #expect(!short.lensStabilizationUsed && !short.stillImageStabilizationUsed, "\(camera)")
             // The stream's own format, for which the other stabilization is used.
-            let small = try plan(camera, [.activeFormat: .text("420v 1280x720@30")], duration: 0.1).metadata
+            let small = try Self.plan(camera, [.activeFormat: .text("420v 1280x720@30")], duration: 0.1).metadata
             #expect(!small.lensStabilizationUsed && small.stillImageStabilizationUsed == (camera != "iphone5-back"))
         }
     }
 
-    @Test("uses the lens only beside the other stabilization: not with its key off, nor with the flash")
+    @Test("uses the lens only beside the other stabilization: neither with its key off, nor with the flash")
     func lensAlone() throws {
         for (key, value) in [
             (ConfigurationKey.stillImageStabilization, ConfigurationValue.flag(false)), (.flashMode, .text("on")),
         ] {
             let keys: [ConfigurationKey: ConfigurationValue] = [.sessionPreset: .text("photo"), key: value]
-            #expect(try !plan("iphone6plus-back", keys, duration: 0.1).metadata.lensStabilizationUsed)
+            let taken = try Self.plan("iphone6plus-back", keys, duration: 0.1).metadata
+            #expect(!taken.lensStabilizationUsed && !taken.stillImageStabilizationUsed)
         }
     }
 
     @Test("uses it in a bracket only where that was asked for")
     func lensInABracket() throws {
         let shot = PhotoBracket.Shot.exposure(duration: 0.1, iso: 100)
-        #expect(try !plan("iphone6splus-back", [:], shot: shot).metadata.lensStabilizationUsed)
+        #expect(try !Self.plan("iphone6splus-back", [:], shot: shot).metadata.lensStabilizationUsed)
         let asked: [ConfigurationKey: ConfigurationValue] = [.lensStabilizationDuringBracket: .flag(true)]
-        #expect(try plan("iphone6splus-back", asked, shot: shot).metadata.lensStabilizationUsed)
-    }
-
-    @Test(
-        "uses several exposures from 1/30 s on, without the flash, and where that is not switched off",
-        arguments: [
-            ([:], 0.1, true), ([:], 1.0 / 60, false), ([.stillImageStabilization: .flag(false)], 0.1, false),
-            ([.flashMode: .text("on")], 0.1, false),
-        ] as [([ConfigurationKey: ConfigurationValue], Double, Bool)])
-    func stillImageStabilization(
-        _ keys: [ConfigurationKey: ConfigurationValue], _ duration: Double, _ isUsed: Bool
-    ) throws {
-        #expect(try plan("iphone6s-back", keys, duration: duration).metadata.stillImageStabilizationUsed == isUsed)
+        #expect(try Self.plan("iphone6splus-back", asked, shot: shot).metadata.lensStabilizationUsed)
     }
 
     @Test("fires an automatic flash only where it is dark, and another as it is set")
@@ -196,7 +171,7 @@ struct PhotoPlanTests {
         for (mode, duration, fires) in [
             ("auto", 1.0 / 60, false), ("auto", 0.1, true), ("on", 1.0 / 60, true), ("off", 0.1, false),
         ] {
-            let plan = try plan("iphone6s-front", [.flashMode: .text(mode)], duration: duration)
+            let plan = try Self.plan("iphone6s-front", [.flashMode: .text(mode)], duration: duration)
             #expect(plan.metadata.flashFired == fires, "\(mode), \(duration)")
         }
     }
@@ -206,7 +181,7 @@ struct PhotoPlanTests {
         func orientation(_ camera: String, _ word: String?, mirrored: Bool = false) throws -> UInt8 {
             var keys: [ConfigurationKey: ConfigurationValue] = [.videoMirrored: .flag(mirrored)]
             keys[.videoOrientation] = word.map { .text($0) }
-            return try plan(camera, keys).metadata.orientation
+            return try Self.plan(camera, keys).metadata.orientation
         }
         for (camera, word, upright, mirrored) in [
             ("iphone6s-back", nil, 1, 1), ("iphone6s-front", nil, 1, 1), ("iphone6s-back", "portrait", 6, 8),
@@ -221,7 +196,7 @@ struct PhotoPlanTests {
 
     @Test("meets a bias that is too long for the format by the sensitivity")
     func longBias() throws {
-        let plan = try plan("iphone6s-back", [:], duration: 0.3, shot: .exposureTargetBias(2))
+        let plan = try Self.plan("iphone6s-back", [:], duration: 0.3, shot: .exposureTargetBias(2))
         #expect(try #require(plan.metadata.exposureDuration) < 0.34)
         #expect(abs(plan.light - 4) < 1e-6)
     }

@@ -18,20 +18,14 @@ final class RecorderProcess: BusConnectionDelegate {
     /// The longest wait for anything: no test comes near it.
     static let patience: Int64 = 60_000_000_000
 
-    /// - Parameters:
-    ///   - program: `camrecorder` or `tinyrecorder`, from where this test was built.
-    ///   - patience: how many times as long as usual it waits for brokers, work and files: so long that a busy machine is none
-    ///     that hangs, and that no test waits for it.
-    ///   - fileBlocksMax: a limit of the system's on the size of files, in blocks of 512 bytes.
-    init(
-        _ program: String, _ arguments: [String] = [], patience: Int = 60, fileBlocksMax: Int? = nil
-    ) throws {
+    /// camrecorder from where this test was built, so patient with brokers, work and files that a busy machine is none that hangs.
+    /// - Parameter fileBlocksMax: a limit of the system's on the size of files, in blocks of 512 bytes.
+    init(camera: String = "simulated:iphone5-back", fileBlocksMax: Int? = nil) throws {
         loop = try EventLoop()
         var ends: [Int32] = [-1, -1]
         try #require(camarb_unix_pair(&ends) == 0)
-        var path = Self.directory + "/" + program
-        var words = arguments
-        if program == "camrecorder" { words += ["--patience", "\(patience)"] }
+        var path = Self.directory + "/camrecorder"
+        var words = ["--camera", camera, "--patience", "60"]
         if let fileBlocksMax {
             words = ["-c", "ulimit -f \(fileBlocksMax); exec \"$0\" \"$@\"", path] + words
             path = "/bin/sh"
@@ -97,17 +91,6 @@ final class RecorderProcess: BusConnectionDelegate {
         return try #require(result).get()
     }
 
-    /// Calls it, and waits for nothing.
-    func ask(_ member: String, _ done: @escaping () -> Void) {
-        connection?.call(path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member) { _ in done() }
-    }
-
-    /// Lets so many nanoseconds go by.
-    func pass(_ nanoseconds: Int64) throws {
-        let until = EventLoop.now + nanoseconds
-        while EventLoop.now < until { _ = try loop.turn(timeout: until - EventLoop.now) }
-    }
-
     /// Waits for a signal, and takes it.
     func signal(_ member: String) throws -> [WireValue] {
         try wait("the signal \(member)") { signals.contains { $0.member == member } }
@@ -143,7 +126,6 @@ final class RecorderProcess: BusConnectionDelegate {
         return try #require(values.first?.int64)
     }
 
-    /// Closes the broker's end.
     func disconnect() {
         connection?.close()
         connection = nil

@@ -33,8 +33,6 @@ import Testing
         let stream = try await test.stream(1)
         for (index, file) in files.enumerated() {
             try await test.record(1, UInt64(index + 1), try file.open())
-            let second = await refusal { try await test.record(1, 99, try file.open()) }
-            #expect(second?.kind == .alreadyRecording)
             for _ in 0..<6 { _ = try stream.mark() }
             try await test.stopRecording(UInt64(index + 1))
         }
@@ -69,29 +67,6 @@ import Testing
         try await test.record(1, 2, try file.open())
     }
 
-    @Test func whatIsNoWritableRegularFileEndsTheRecordingAndNothingElse() async throws {
-        let test = try CaptureUnderTest()
-        let file = try TemporaryFile()
-        try await test.open(1)
-        var pipes: [Int32] = [0, 0]
-        #expect(pipe(&pipes) == 0)
-        defer { close(pipes[0]) }
-        let directory = Glibc.open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        for unsuitable in [
-            pipes[1], directory, try file.open(O_RDONLY), try file.open(O_WRONLY | O_APPEND),
-        ] {
-            try await test.record(1, 1, unsuitable)
-            let said: String = try await test.event {
-                if case .runtimeError(_, let message) = $0 { message } else { nil }
-            }
-            #expect(said.contains("no regular file that is open for writing"))
-            let finished = try await test.recordingFinished()
-            #expect(finished.why == .writeError && finished.frames == 0 && finished.bytes == 0)
-        }
-        // Nothing changed: a good one is taken.
-        try await test.record(1, 2, try file.open())
-    }
-
     @Test(
         "A recording with a gap, and with a picture that comes early, has packet times equal to its capture times",
         arguments: RecordingFileType.allCases)
@@ -108,28 +83,5 @@ import Testing
         let times = try captures.map { _ in try reader.next() }
         // A tick of an MP4 file is a microsecond.
         #expect(zip(times, captures).allSatisfy { abs($0 - $1 * 1_000_000) <= 1_000 }, "\(times)")
-    }
-
-    @Test(
-        "The default bit rate follows the published sizes",
-        arguments: [
-            (1280, 720, 30, 10_506_240), (192, 144, 30, 111_974), (1920, 1080, 30, 17_333_333),
-            (1920, 1080, 60, 34_666_666), (3840, 2160, 30, 50_000_000),
-        ] as [(Int, Int, Double, Int64)])
-    func defaultBitRate(_ width: Int, _ height: Int, _ frameRate: Double, _ bitRate: Int64) {
-        #expect(VideoEncoder.bitRate(width: width, height: height, frameRate: frameRate) == bitRate)
-    }
-
-    @Test func whatOneCoreCannotEncodeAsH264IsRecordedAsJPEGs() throws {
-        let layout = PictureLayout(width: 3840, height: 2160, pixelFormat: "420v")
-        let file = try TemporaryFile(".mkv")
-        let recording = try RecordingFile(file, RecordingFile.Plan(layout: layout, frameRate: 30))
-        for number in 1...3 {
-            let time = Int64(number) * 33_333_333
-            let picture = layout.marked(BurntInMark(captureTime: time, frameNumber: UInt32(number)))
-            try recording.append(picture, at: time - 33_333_333, interval: 33_333_333)
-        }
-        recording.finish()
-        #expect(try DecodedVideo(file.path).numbers == [1, 2, 3])
     }
 }

@@ -45,7 +45,6 @@ final class TemporaryFile: Sendable {
     }
 }
 
-/// The test's own; it removes it.
 func temporaryFolder() throws -> String {
     var template = Array("/tmp/camarb-test-XXXXXX".utf8CString)
     return try #require(
@@ -61,7 +60,6 @@ func envelope(_ file: Int32) throws -> Int32 {
 }
 
 extension FileWriters {
-    /// Writers that a busy machine may keep waiting.
     static var patient: FileWriters { FileWriters(patience: 60) }
 }
 
@@ -78,7 +76,6 @@ extension RecordingFile {
 }
 
 extension PictureLayout {
-    /// A plain picture with its mark.
     func marked(_ mark: BurntInMark, luma: UInt8 = 128) -> [UInt8] {
         var picture = [UInt8](repeating: luma, count: bytes)
         picture.withUnsafeMutableBytes { mark.draw(into: $0, layout: self) }
@@ -94,7 +91,6 @@ extension VideoReader {
         return body(UnsafeRawBufferPointer(start: planes.data[0], count: stride * height), stride)
     }
 
-    /// The last frame's mark.
     func mark() throws -> BurntInMark? {
         try luma { BurntInMark.read(luma: $0, width: width, height: height, stride: $1) }
     }
@@ -105,7 +101,6 @@ struct DecodedVideo {
     let width: Int
     let height: Int
     private(set) var marks: [BurntInMark?] = []
-    /// The numbers of the frames, by their marks.
     var numbers: [UInt32?] { marks.map { $0?.frameNumber } }
 
     init(_ path: String, atMost limit: Int = .max) throws {
@@ -140,10 +135,7 @@ final class CaptureUnderTest: Sendable {
         self.init(feeder: nil, making: { Capture(spec, patience: patience, faults: faults, onEvent: $0) })
     }
 
-    /// A camera of the test's own.
-    /// - Parameters:
-    ///   - passingLimit: how long it goes on for a grant that is to follow.
-    ///   - clock: in the test's hand; says when frames are due.
+    /// A camera of the test's own. It goes on for a grant that is to follow for as long as `passingLimit` says.
     convenience init(
         feeder: Feeder? = nil, passingLimit: Duration = .seconds(600), by clock: VirtualClock? = nil,
         _ makingSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource
@@ -169,6 +161,12 @@ final class CaptureUnderTest: Sendable {
             // A machine that is busy with other tests is no device that stalls.
             try V4L2Camera(FakeVideoDevice(camera), identity: "usb-cafe:0001-1", stallTime: 600_000_000_000)
         }
+    }
+
+    static func running(_ camera: ScriptedCamera) async throws -> CaptureUnderTest {
+        let test = CaptureUnderTest(camera)
+        try await test.open(1, Configuration())
+        return test
     }
 
     /// The first grant of a camera that nobody feeds, with one frame.
@@ -218,27 +216,6 @@ final class CaptureUnderTest: Sendable {
     func stream(_ grant: UInt64, session: UInt64 = 1) async throws -> FrameReceiver {
         FrameReceiver(
             adopting: try await wait { capture.openStream(GrantID(grant), session: SessionID(session), $0) })
-    }
-    /// The inodes of a stream's buffers; the stream is closed again.
-    func buffers(_ grant: UInt64, session: UInt64) async throws -> Set<UInt> {
-        let end = try await wait { capture.openStream(GrantID(grant), session: SessionID(session), $0) }
-        defer {
-            // A process that a test beside this one is just starting has the descriptor, too, until its program begins.
-            shutdown(end, Int32(SHUT_RDWR))
-            close(end)
-        }
-        var inodes: Set<UInt> = []
-        while inodes.count < BufferPool.buffersUsual {
-            var record = [UInt8](repeating: 0, count: FrameRecord.encodedBytes)
-            var buffer: Int32 = -1
-            try #require(camarb_packet_receive(end, &record, record.count, &buffer, 1) == record.count)
-            guard buffer >= 0 else { continue }
-            var status = stat()
-            #expect(fstat(buffer, &status) == 0)
-            inodes.insert(status.st_ino)
-            close(buffer)
-        }
-        return inodes
     }
     func closeStreams(_ grant: UInt64, session: UInt64) async throws {
         try await wait { capture.closeStreams(GrantID(grant), session: SessionID(session), $0) }
@@ -296,7 +273,6 @@ final class CaptureUnderTest: Sendable {
     ) async throws -> Int64 {
         try await wait { capture.cut(GrantID(grant), why: why, reason: reason, $0) }
     }
-    /// A cut that another grant follows.
     @discardableResult
     func passOn(_ grant: UInt64) async throws -> Int64 {
         try await wait { capture.cut(GrantID(grant), why: .interrupted, passesOn: true, $0) }

@@ -18,7 +18,7 @@ import Testing
         private let clientsEnd: Int32
 
         init() throws {
-            recorder = try RecorderProcess("camrecorder", ProcessTests.camera)
+            recorder = try RecorderProcess()
             folder = try temporaryFolder()
             path = folder + "/kept"
             let (ours, theirs) = try UnixPair.make()
@@ -106,21 +106,6 @@ import Testing
         #expect(try recorder.cut(1, order) > 0)
         // Then it is a recorder core as any other.
         try recorder.open(2)
-    }
-
-    @Test("A grant that was never kept ends with its broker at once, and its recording is whole")
-    func endsByItself() throws {
-        let kept = try Kept()
-        let recorder = kept.recorder
-        try recorder.cut(1)
-        try recorder.open(2)
-        let file = try TemporaryFile(".mkv")
-        try recorder.record(4, into: file, on: 2)
-        let stream = try recorder.stream(2)
-        for _ in 0..<5 { _ = try stream.mark() }
-        recorder.disconnect()
-        #expect(try kept.recorder.ended() == .exited(0))
-        #expect(try DecodedVideo(file.path).marks.count > 0)
     }
 
     @Test(

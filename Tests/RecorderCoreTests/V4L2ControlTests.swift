@@ -62,18 +62,12 @@ struct V4L2ControlTests {
         ([.brightness: .number(-64)], camarb_cid_brightness, -64),
     ]
 
-    private func running(_ camera: ScriptedCamera) async throws -> CaptureUnderTest {
-        let test = CaptureUnderTest(camera)
-        try await test.open(1, Configuration())
-        return test
-    }
-
     @Test("Each key reaches its control, in the control's own unit", arguments: batches.indices)
     func reaches(_ index: Int) async throws {
         let (keys, id, value) = Self.batches[index]
         let batch = Configuration(keys)
         let camera = Self.everything()
-        let test = try await running(camera)
+        let test = try await CaptureUnderTest.running(camera)
         let inForce = try await test.configure(1, batch)
         #expect(camera.look { $0.values[id] } == value)
         for (key, asked) in batch.ordered where key.kind == .text { #expect(inForce[key] == asked, "\(key)") }
@@ -82,7 +76,7 @@ struct V4L2ControlTests {
     @Test("What is in force is read back from the device, in the key's unit")
     func readsBack() async throws {
         let camera = Self.everything()
-        let test = try await running(camera)
+        let test = try await CaptureUnderTest.running(camera)
         let inForce = try await test.configure(
             1, Configuration([.exposureMode: .text("custom"), .exposureDuration: .number(0.02)]))
         #expect(inForce[.exposureDuration] == .number(0.02))
@@ -95,7 +89,7 @@ struct V4L2ControlTests {
     @Test("Every grant begins with the usual values, whatever was set before")
     func beginsAnew() async throws {
         let camera = Self.everything()
-        let test = try await running(camera)
+        let test = try await CaptureUnderTest.running(camera)
         try await test.configure(1, Configuration([.brightness: .number(50), .torchMode: .text("on")]))
         _ = try await test.cut(1)
         _ = try await test.describe()
@@ -106,7 +100,7 @@ struct V4L2ControlTests {
     @Test("A control that the device refuses refuses the batch, and the others are as they were")
     func refusedByTheDevice() async throws {
         let camera = Self.everything()
-        let test = try await running(camera)
+        let test = try await CaptureUnderTest.running(camera)
         camera.fail("set control \(camarb_cid_sharpness)", EACCES)
         let refused = await refusal {
             try await test.configure(1, Configuration([.brightness: .number(9), .sharpness: .number(1)]))
@@ -119,7 +113,7 @@ struct V4L2ControlTests {
     @Test("A batch whose format the device refuses leaves the controls as they were")
     func formatRefusedByTheDevice() async throws {
         let camera = Self.everything()
-        let test = try await running(camera)
+        let test = try await CaptureUnderTest.running(camera)
         camera.fail("set format", EINVAL)
         let batch = Configuration([.activeFormat: .text("420v 320x240"), .brightness: .number(9)])
         // Looked at on the capture's thread: the device is started anew behind that, and its controls with it.
@@ -132,32 +126,10 @@ struct V4L2ControlTests {
         #expect(isRefused && brightness == 0)
     }
 
-    @Test("What a camera lacks, or takes otherwise, is refused by name before the device is asked")
-    func refusals() async throws {
-        let test = try await running(Self.everything())
-        let lacking = await refusal { try await test.configure(1, Configuration([.contrast: .number(1)])) }
-        #expect(
-            lacking?.message == """
-                contrast is 1; Webcam cannot set it, but brightness, exposureDuration, exposureMode, exposureTargetBias, \
-                flashMode, focusMode, gain, gainMode, iso, isoMode, lensPosition, preferredVideoStabilizationMode, \
-                sharpness, torchLevel, torchMode, videoFlipped, videoHDREnabled, videoMirrored, whiteBalanceMode, \
-                whiteBalanceTemperature. Nothing changed.
-                """)
-        let outside = await refusal { try await test.configure(1, Configuration([.brightness: .number(65)])) }
-        #expect(outside?.message == "brightness is 65; Webcam takes -64 to 64. Nothing changed.")
-    }
-
-    @Test("A camera without controls refuses every one")
-    func hasNone() async throws {
-        let test = try await running(ScriptedCamera())
-        let refused = await refusal { try await test.configure(1, Configuration([.iso: .number(400)])) }
-        #expect(refused?.message == "iso is 400; Webcam cannot set it. Nothing changed.")
-    }
-
     @Test("What somebody else changes on the device is told")
     func changedOutside() async throws {
         let camera = Self.everything()
-        let test = try await running(camera)
+        let test = try await CaptureUnderTest.running(camera)
         camera.change {
             $0.values[camarb_cid_brightness] = 12
             $0.news = [(camarb_cid_brightness, 12)]

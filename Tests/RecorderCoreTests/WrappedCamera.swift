@@ -21,9 +21,6 @@ extension WrappedCamera {
     func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
         try camera.nextDue(after: previous, interval: interval, now: now)
     }
-    func due(_ due: Int64, after previous: Int64?, interval: Int64, now: Int64) -> Int64 {
-        camera.due(due, after: previous, interval: interval, now: now)
-    }
     func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
         try camera.render(into: picture, layout: layout)
     }

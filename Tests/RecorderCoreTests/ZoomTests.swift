@@ -116,33 +116,15 @@ import Testing
         #expect(try measured.at(threshold * 1.25) < 0.9 * measured.one)
     }
 
-    @Test("A picture of anything else is no chart")
-    func noChart() throws {
-        let meter = ResolutionMeter(ResolutionChart(width: 3264, height: 2448))
-        let stripes = (0..<640 * 480).map { UInt8($0 % 4 < 2 ? 16 : 235) }
-        let plane = stripes.withUnsafeBytes {
-            LumaPlane($0, width: 640, height: 480, stride: 640, black: 16, white: 235)
-        }
-        #expect(meter.scale(of: plane, upscaleThreshold: 2.55) == nil)
-    }
-
-    @Test("The gratings go from 2 to 40 sensor pixels in steps of 4 percent, within the middle quarter of the sensor")
-    func gratings() throws {
-        let chart = ResolutionChart(width: 3264, height: 2448)
-        #expect(chart.gratings.first?.period == 2)
-        #expect(try #require(chart.gratings.last).period >= 40)
-        for (finer, coarser) in zip(chart.gratings, chart.gratings.dropFirst()) {
-            #expect(abs(coarser.period / finer.period - 1.04) < 1e-9)
-        }
-        for (index, grating) in chart.gratings.enumerated() {
-            #expect(abs(grating.x) + grating.width / 2 <= 3264 / 4)
-            #expect(abs(grating.y) + grating.height / 2 <= 2448 / 4)
-            for other in chart.gratings[..<index] {
-                let isBeside =
-                    abs(grating.x - other.x) >= (grating.width + other.width) / 2
-                    || abs(grating.y - other.y) >= (grating.height + other.height) / 2
-                #expect(isBeside, "\(grating.period) lies over \(other.period)")
-            }
+    @Test func aRampGrowsByDoublingsASecondAndStopsAtItsEnd() {
+        let up = ZoomRamp(from: 1, to: 8, rate: 2, began: 1_000_000_000)
+        let down = ZoomRamp(from: 8, to: 1, rate: 1, began: 0)
+        for (ramp, milliseconds, factor, hasArrived) in [
+            (up, 1500, 2, false), (up, 2000, 4, false), (up, 9000, 8, true), (down, 1000, 4, false),
+            (down, 4000, 1, true),
+        ] as [(ZoomRamp, Int64, Double, Bool)] {
+            let now = ramp.factor(at: milliseconds * 1_000_000)
+            #expect(abs(now.factor - factor) < 1e-9 && now.hasArrived == hasArrived)
         }
     }
 

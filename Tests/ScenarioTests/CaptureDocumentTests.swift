@@ -48,15 +48,12 @@ struct CaptureDocumentTests {
         let parts = try Self.parts()
         let inputs = parts.enumerated().filter { $0.offset % 2 == 1 }.flatMap { $0.element.split(separator: "\n") }
             .filter { $0.contains("configure ") || $0.contains("session ") }
+        let text = parts.enumerated().filter { $0.offset % 2 == 0 }.map(\.element).joined()
         for key in ConfigurationKey.allCases {
             #expect(inputs.contains { $0.contains(" \(key.rawValue)=") }, "no example has \(key.rawValue)")
         }
-        let text = parts.enumerated().filter { $0.offset % 2 == 0 }.map(\.element).joined()
-        for preset in SessionPreset.allCases {
-            #expect(text.contains("`\(preset.rawValue)`"), "the page does not say what \(preset.rawValue) is")
-        }
-        for key in ConfigurationKey.allCases {
-            #expect(text.contains("`\(key.rawValue)`"), "the page does not say what \(key.rawValue) is")
+        for word in SessionPreset.allCases.map(\.rawValue) + ConfigurationKey.allCases.map(\.rawValue) {
+            #expect(text.contains("`\(word)`"), "the page does not say what \(word) is")
         }
     }
 
@@ -83,9 +80,7 @@ struct CaptureDocumentTests {
                 "policy built-in\ncamera back model=\(model)\n", file: "a file", policies: "policies")
             let lines = ScenarioWriter.header(title: "A claim.", policy: "built-in", cameras: named.world.cameras)
             let again = try Scenario.parse(lines.joined(separator: "\n"), file: "a file", policies: "policies")
-            let one = named.world.cameras[0].capabilities
-            let other = again.world.cameras[0].capabilities
-            #expect(one == other, "\(model)")
+            #expect(named.world.cameras[0].capabilities == again.world.cameras[0].capabilities, "\(model)")
         }
     }
 }

@@ -7,22 +7,13 @@ import Testing
 @Suite struct LanguageDocumentTests {
     static let documents = ["docs/man/camarb-scenario.5", "docs/scenarios.md"]
 
-    @Test("Every word of the language is in its manual page and in its document", arguments: documents)
+    @Test("Every word and every notice of the language is in its manual page and in its document", arguments: documents)
     func words(_ document: String) throws {
-        let found = try written(document)
-        for word in Scenario.worldWords + Scenario.inputWords + Scenario.recorderWords {
-            #expect(found.contains(word), "\(document) does not have “\(word)”")
-        }
-    }
-
-    @Test("Every notice of the language is in its manual page and in its document", arguments: documents)
-    func notices(_ document: String) throws {
         let found = try written(document)
         let notices = Interface.session.signals.map { $0.name.prefix(1).lowercased() + $0.name.dropFirst() }
         #expect(notices.count >= 14)
-        for notice in notices + ["refused", "order", "holder"] {
-            #expect(found.contains(notice), "\(document) does not have “\(notice)”")
-        }
+        let words = Scenario.worldWords + Scenario.inputWords + Scenario.recorderWords + ["refused", "order", "holder"]
+        for word in words + notices { #expect(found.contains(word), "\(document) does not have “\(word)”") }
         for other in ["cameras changed", "priorities changed"] {
             #expect(try text(document).contains(other), "\(document) does not have “\(other)”")
         }

@@ -35,54 +35,38 @@ struct PolicyPlanTests {
         return (stage.arbiter, stage.now)
     }
 
-    private static func plan(_ policy: String) throws -> PolicyPlan {
-        let (arbiter, now) = try arbiter()
-        return try #require(
-            PolicyPlan(loading: try PolicyFile.parse(Self.ranks + policy, file: "p"), on: arbiter, at: now))
-    }
+    /// Rules, when the first changes, and each as its app, its kind and the recording that it cuts.
+    static let plans: [(String, Duration, [String])] = [
+        (rule("notes", "rank = \"strong\""), .zero, ["photos interrupted 1", "notes runs"]),
+        (
+            rule("notes", "rank = \"strong\"") + rule("photos", "rank = \"weak\"\ngrace = \"5s\""), .seconds(5),
+            ["photos interrupted 1", "notes runs"]
+        ),
+        // A session that may not have a camera any more, and one that stands still.
+        (
+            rule("photos", "deny = true") + rule("maps", "deny = true"), .zero,
+            ["photos stopped 1", "maps refused", "notes runs"]
+        ),
+        (rule("photos", "rank = \"weak\"\nlease = \"3min\""), .seconds(180), ["photos leased"]),
+    ]
 
-    private static func words(_ plan: PolicyPlan) -> [String] {
-        plan.changes.map { "\($0.app.name) \($0.kind.rawValue) \($0.rule)\($0.recording.map { " cuts \($0)" } ?? "")" }
-    }
-
-    @Test("It names who would lose the camera, to whom, by which rule, and the recording that it cuts")
-    func loses() throws {
-        let plan = try Self.plan(Self.rule("notes", "rank = \"strong\""))
-        #expect(plan.changes.map(\.kind) == [.interrupted, .runs])
-        #expect(plan.changes.map(\.app.name) == ["photos", "notes"])
-        #expect(plan.changes.first?.recording == 1 && plan.changes.first?.after == .zero)
-        #expect(plan.lines.contains { $0.contains("photos wasInterrupted") })
-        #expect(plan.lines.contains { $0.hasPrefix("#   photos is interrupted: device-in-use") })
-    }
-
-    @Test("What only waits for a grace is in it, with its time")
-    func grace() throws {
-        let plan = try Self.plan(
-            Self.rule("notes", "rank = \"strong\"") + Self.rule("photos", "rank = \"weak\"\ngrace = \"5s\""))
-        #expect(plan.changes.map(\.kind) == [.interrupted, .runs])
-        #expect(plan.changes.first?.after == .seconds(5))
-    }
-
-    @Test("A session that may not have a camera any more is stopped, and one that stands still would be refused")
-    func denied() throws {
-        let plan = try Self.plan(Self.rule("photos", "deny = true") + Self.rule("maps", "deny = true"))
-        #expect(
-            Self.words(plan) == [
-                "photos stopped photos's cuts 1", "maps refused maps's",
-                "notes runs " + (plan.changes.last?.rule ?? ""),
-            ])
-    }
-
-    @Test("A lease that the holder gets is in it, with its end")
-    func lease() throws {
-        let plan = try Self.plan(Self.rule("photos", "rank = \"weak\"\nlease = \"3min\""))
-        #expect(plan.changes.map(\.kind) == [.leased])
-        #expect(plan.changes.first?.after == .seconds(180))
-    }
-
-    @Test("A plan that may not go on is none")
-    func impatient() throws {
+    @Test("It names what becomes of whom, and when: also what only waits for a grace or a lease", arguments: plans)
+    func changes(_ rules: String, _ first: Duration, _ changes: [String]) throws {
         let (arbiter, now) = try Self.arbiter()
-        #expect(PolicyPlan(loading: .firstCome, on: arbiter, at: now) { false } == nil)
+        let policy = try PolicyFile.parse(Self.ranks + rules, file: "p")
+        let plan = try #require(PolicyPlan(loading: policy, on: arbiter, at: now))
+        let said = plan.changes.map { "\($0.app.name) \($0.kind.rawValue)\($0.recording.map { " \($0)" } ?? "")" }
+        #expect(said == changes)
+        #expect(plan.changes.first?.after == first)
+        // Each by its rule, where one denies it.
+        for change in plan.changes where change.kind == .stopped || change.kind == .refused {
+            #expect(change.rule == "\(change.app.name)'s")
+        }
+        guard plan.changes.first?.kind == .interrupted else { return }
+        #expect(plan.lines.contains { $0.contains("photos wasInterrupted") })
+        #expect(
+            plan.lines.contains {
+                $0.hasPrefix("#   photos is interrupted\(first == .zero ? "" : " after 5s"): device-in-use")
+            })
     }
 }

@@ -14,19 +14,23 @@ struct PolicySituation {
     /// Whose session is looked at in the end, and what a cell calls it.
     var watched: [(session: String, title: String)]
 
-    /// A runs on the back camera, in front and with the focus, in the active login session.
-    private static let begin = """
-        0s   login-session one active
-             connect A login=one presence=fullscreen focused
-             session A camera=back
-             start A
+    /// In front and with the focus, in the active login session.
+    private static let begin = "0s   login-session one active\n" + starts("A", "fullscreen focused", at: "0s")
 
-        """
+    private static func starts(
+        _ app: String, _ presence: String, at time: String = "9s", session: String = ""
+    ) -> String {
+        "\(time)   connect \(app) login=one presence=\(presence)\n     session \(app) camera=back\(session)\n"
+            + "     start \(app)\n"
+    }
 
     private typealias Watched = [(session: String, title: String)]
     private static let both: Watched = [("A", "A"), ("B", "B")]
     private static let call: Watched = [("A", "A"), ("CALL", "call")]
     private static let alone: Watched = [("A", "A")]
+
+    private static let covered = "9s   presence A background\n" + starts("B", "fullscreen focused")
+    private static let watching = starts("B", "split", session: " sharingMode=sharedReadOnly")
 
     /// - Parameter begin: what happened before.
     private init(
@@ -38,51 +42,19 @@ struct PolicySituation {
     /// In groups of a table each.
     static let groups: KeyValuePairs<String, [PolicySituation]> = [
         "Windows": [
-            PolicySituation(
-                "B comes in front beside A, takes the focus and starts",
-                """
-                9s   connect B login=one presence=split focused
-                     session B camera=back
-                     start B
-                """),
+            PolicySituation("B comes in front beside A, takes the focus and starts", starts("B", "split focused")),
             PolicySituation(
                 "the same, and both opted in to multitasking",
-                """
-                     declare A multitasking
-                9s   connect B login=one presence=split focused multitasking
-                     session B camera=back
-                     start B
-                """),
+                "     declare A multitasking\n\(starts("B", "split focused multitasking"))"),
             PolicySituation(
                 "A goes to the background; nobody else wants the camera", "9s   presence A background\n", alone),
         ],
         "Starting": [
-            PolicySituation(
-                "B, in the background, starts while A runs",
-                """
-                9s   connect B login=one presence=background
-                     session B camera=back
-                     start B
-                """),
-            PolicySituation(
-                "B covers A and starts; A goes to the background",
-                """
-                9s   presence A background
-                     connect B login=one presence=fullscreen focused
-                     session B camera=back
-                     start B
-                """),
+            PolicySituation("B, in the background, starts while A runs", starts("B", "background")),
+            PolicySituation("B covers A and starts; A goes to the background", covered),
             PolicySituation(
                 "and then B stops and leaves, and A is in front again",
-                """
-                9s   presence A background
-                     connect B login=one presence=fullscreen focused
-                     session B camera=back
-                     start B
-                30s  stop B
-                     presence B background
-                     presence A fullscreen focused
-                """),
+                "\(covered)30s  stop B\n     presence B background\n     presence A fullscreen focused\n"),
         ],
         "Sessions of one app": [
             PolicySituation(
@@ -93,22 +65,9 @@ struct PolicySituation {
                 [("A", "first"), ("again", "second")]),
         ],
         "Watching": [
+            PolicySituation("B comes in front beside A and asks to watch only", watching),
             PolicySituation(
-                "B comes in front beside A and asks to watch only",
-                """
-                9s   connect B login=one presence=split
-                     session B camera=back sharingMode=sharedReadOnly
-                     start B
-                """),
-            PolicySituation(
-                "and then A stops and leaves",
-                """
-                9s   connect B login=one presence=split
-                     session B camera=back sharingMode=sharedReadOnly
-                     start B
-                30s  stop A
-                     presence A background
-                """),
+                "and then A stops and leaves", "\(watching)30s  stop A\n     presence A background\n"),
         ],
         "Calls": [
             PolicySituation(
@@ -122,23 +81,12 @@ struct PolicySituation {
                 """, alone, after: ""),
             PolicySituation("the same; A has no microphone", "9s   microphone CALL taken\n", alone),
             PolicySituation(
-                "a call in a corner starts on A's camera",
-                """
-                9s   connect CALL login=one presence=picture-in-picture kind=voip
-                     session CALL camera=back
-                     start CALL
-                """, call),
+                "a call in a corner starts on A's camera", starts("CALL", "picture-in-picture kind=voip"), call),
         ],
         "A stronger bid, and the machine": [
             PolicySituation(
                 "the operator chooses B while A records",
-                """
-                     record A
-                     connect B login=one presence=background
-                     session B camera=back
-                     start B
-                9s   operator B
-                """),
+                "     record A\n\(starts("B", "background", at: "0s"))9s   operator B\n"),
             PolicySituation("it becomes very hot", "9s   pressure critical\n", alone),
             PolicySituation(
                 "another user's login session becomes active", "9s   login-session one inactive\n", alone),
@@ -173,35 +121,27 @@ struct PolicySituation {
 
     private static func fate(of id: SessionID, _ stage: Stage) -> String {
         guard let status = stage.arbiter.status(of: id) else { return "is gone" }
-        switch status.state {
-        case .starting: return "starts"
-        case .interrupted: return "waits"
-        case .running:
-            if isWarned(id, stage) { return "runs, and is told that it will be cut" }
-            if status.access == .all { return "runs" }
-            return status.isHolder ? "runs with \(status.access.names.joined(separator: ", "))" : "watches"
-        case .stopped:
-            var isEvicted = false
-            for step in stage.steps {
-                for case .notify(_, id, _, .sessionStopped) in step.effects { isEvicted = true }
-            }
-            if isEvicted { return "is stopped" }
-            return stage.steps.contains { $0.event == .stopRunning(id) } ? "has stopped" : "is refused"
-        }
-    }
-
-    /// The last that it was told is that it will be interrupted.
-    private static func isWarned(_ id: SessionID, _ stage: Stage) -> Bool {
-        var warned = false
+        var (isEvicted, isWarned) = (false, false)
         for step in stage.steps {
             for case .notify(_, id, _, let event) in step.effects {
                 switch event {
-                case .willBeInterrupted: warned = true
-                case .interruptionWithdrawn, .wasInterrupted: warned = false
+                case .sessionStopped: isEvicted = true
+                case .willBeInterrupted: isWarned = true
+                case .interruptionWithdrawn, .wasInterrupted: isWarned = false
                 default: break
                 }
             }
         }
-        return warned
+        switch status.state {
+        case .starting: return "starts"
+        case .interrupted: return "waits"
+        case .running:
+            if isWarned { return "runs, and is told that it will be cut" }
+            if status.access == .all { return "runs" }
+            return status.isHolder ? "runs with \(status.access.names.joined(separator: ", "))" : "watches"
+        case .stopped:
+            if isEvicted { return "is stopped" }
+            return stage.steps.contains { $0.event == .stopRunning(id) } ? "has stopped" : "is refused"
+        }
     }
 }

@@ -4,26 +4,21 @@ import Scenario
 
 /// The comparison of policies as Markdown: their choices as the files have them, and what they do in the same
 /// short situations.
-struct PolicyTable {
-    let policies: [Policy]
-
-    init(_ policies: [Policy]) { self.policies = policies }
-
-    func markdown() throws -> String {
+enum PolicyTable {
+    static func markdown(_ policies: [Policy]) throws -> String {
         var text = "\n## What they say\n\n"
-        text += Self.table(
+        text += table(
             [
                 "policy", "who says where an app is", "what comes first among bids", "a holder that loses",
                 "a start that loses",
             ],
-            policies.map { [Self.link($0), sources($0), order($0), loser($0), newcomer($0)] })
+            policies.map { [link($0), sources($0), order($0), loser($0), newcomer($0)] })
         for group in PolicySituation.groups {
             text += "\n## \(group.key)\n\n"
-            text += Self.table(
-                ["policy"] + group.value.map(\.title),
-                try policies.map { policy in
-                    [Self.link(policy)] + (try group.value.map { try $0.cell(under: policy) })
-                })
+            let rows = try policies.map { policy in
+                [link(policy)] + (try group.value.map { try $0.cell(under: policy) })
+            }
+            text += table(["policy"] + group.value.map(\.title), rows)
         }
         return text + "\n"
     }
@@ -35,12 +30,12 @@ struct PolicyTable {
         return lines.map { "| \($0.joined(separator: " | ")) |\n" }.joined()
     }
 
-    private func sources(_ policy: Policy) -> String {
+    private static func sources(_ policy: Policy) -> String {
         policy.sources.isEmpty ? "nobody: all are in front" : policy.sources.map(\.rawValue).joined(separator: ", ")
     }
 
     /// Ranks, the order list as far as it is read, and the tie where there can be one.
-    private func order(_ policy: Policy) -> String {
+    private static func order(_ policy: Policy) -> String {
         var words = policy.ranks.count > 1 ? ["rank (\(policy.ranks.joined(separator: ", ")))"] : []
         for clause in policy.clauses {
             switch clause {
@@ -52,19 +47,18 @@ struct PolicyTable {
         return words.joined(separator: "; ")
     }
 
-    private func loser(_ policy: Policy) -> String {
-        guard policy.clauses.contains(.choice(.loser)) else { return "cannot lose" }
-        switch policy.contention.loser {
-        case .interrupt: return policy.contention.sharing == .none ? "waits" : "watches"
-        case .evict: return "is stopped"
-        }
+    private static func loser(_ policy: Policy) -> String {
+        loses(.loser, policy, policy.contention.loser == .evict ? "is stopped" : nil)
     }
 
-    private func newcomer(_ policy: Policy) -> String {
-        guard policy.clauses.contains(.choice(.newcomer)) else { return "cannot lose" }
-        switch policy.contention.newcomer {
-        case .queue: return policy.contention.sharing == .none ? "waits" : "watches"
-        case .refuse: return "is refused"
-        }
+    private static func newcomer(_ policy: Policy) -> String {
+        loses(.newcomer, policy, policy.contention.newcomer == .refuse ? "is refused" : nil)
+    }
+
+    private static func loses(
+        _ choice: PolicyClause.ContentionChoice, _ policy: Policy, _ end: String?
+    ) -> String {
+        guard policy.clauses.contains(.choice(choice)) else { return "cannot lose" }
+        return end ?? (policy.contention.sharing == .none ? "waits" : "watches")
     }
 }

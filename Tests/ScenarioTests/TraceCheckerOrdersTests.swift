@@ -3,17 +3,6 @@ import ArbiterProtocol
 import Scenario
 import Testing
 
-extension TraceCheckerTests.Life {
-    /// What is found of one more step.
-    mutating func finds(
-        _ notices: [SessionEvent] = [], orders: [Effect] = [], in event: Event = .timePassed
-    ) -> [String] {
-        found = []
-        step(event, notices, orders: orders)
-        return found
-    }
-}
-
 /// Each told once as it should be and once as it should not.
 @Suite("What a trace's checker finds of grants and orders")
 struct TraceCheckerOrdersTests {

@@ -12,30 +12,32 @@ struct TraceCheckerTests {
     struct Life {
         var checker: TraceChecker
         var sequence: UInt64 = 0
-        var found: [String] = []
         var now = Moment.zero
         /// What the session's rank promises it.
         var terms: HoldTerms?
 
-        init(holdsStarts: Bool = false) {
+        init(holdsStarts: Bool = false, terms: HoldTerms? = nil) {
             checker = TraceChecker(holdsStarts: holdsStarts)
-            step(.created(session, client, camera: camera, Configuration(), reestablished: false))
+            self.terms = terms
+            let found = finds(in: .created(session, client, camera: camera, Configuration(), reestablished: false))
+            #expect(found == [])
         }
 
-        mutating func step(
-            _ event: Event, _ notices: [SessionEvent] = [], orders: [Effect] = [], wasDue: Bool = false
-        ) {
+        /// What is found of one more step.
+        mutating func finds(
+            _ notices: [SessionEvent] = [], orders: [Effect] = [], in event: Event = .timePassed, wasDue: Bool = false
+        ) -> [String] {
             var effects = orders
             for notice in notices {
                 sequence += 1
                 effects.append(.notify(client, session, sequence: sequence, notice))
             }
-            found += checker.check(event, effects, at: now, wasDue: wasDue, terms: { [terms] _, _ in terms })
+            return checker.check(event, effects, at: now, wasDue: wasDue, terms: { [terms] _, _ in terms })
         }
 
-        static func running() -> Life {
-            var life = Life()
-            life.start()
+        static func running(terms: HoldTerms? = nil) -> Life {
+            var life = Life(terms: terms)
+            #expect(life.starts() == [])
             return life
         }
 
@@ -45,16 +47,17 @@ struct TraceCheckerTests {
             return life
         }
 
-        /// It runs under its first grant.
-        mutating func start(_ notices: [SessionEvent] = [.didStartRunning(grant: GrantID(1))]) {
-            step(.startRunning(session), orders: [.open(camera, GrantID(1), session, Configuration())])
-            step(.recorderStreaming(camera, GrantID(1), inForce: Configuration()), notices)
+        /// Under its first grant.
+        mutating func starts(_ notices: [SessionEvent] = [.didStartRunning(grant: GrantID(1))]) -> [String] {
+            let open = Effect.open(camera, GrantID(1), session, Configuration())
+            let opened = finds(orders: [open], in: .startRunning(session))
+            return opened + finds(notices, in: .recorderStreaming(camera, GrantID(1), inForce: Configuration()))
         }
 
         mutating func record() {
-            step(
-                .startRecording(session), [.recordingStarted(1)],
-                orders: [.startRecording(camera, GrantID(1), session, 1)])
+            let order = Effect.startRecording(camera, GrantID(1), session, 1)
+            let found = finds([.recordingStarted(1)], orders: [order], in: .startRecording(session))
+            #expect(found == [])
         }
     }
 
@@ -67,26 +70,26 @@ struct TraceCheckerTests {
 
     // MARK: Times that a rank promises
 
-    private static let interrupted = SessionEvent.wasInterrupted(
-        id: 1, causes: inUse, interrupter: nil, cutting: nil, rule: "rank: call")
-    private static let warned = SessionEvent.willBeInterrupted(
-        id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: .zero + .seconds(5), rule: "rank: call")
+    private static func cut(
+        for causes: CauseSet = inUse, cutting recording: RecordingID? = nil, rule: String = "rank: call"
+    ) -> [SessionEvent] {
+        [
+            .wasInterrupted(id: 1, causes: causes, interrupter: nil, cutting: recording, rule: rule), .didStopRunning,
+        ]
+    }
 
-    /// It runs from the beginning on, with a grace of 2 s and a min-hold of 3 s.
-    private func held() -> Life {
-        var life = Life()
-        life.terms = HoldTerms(grace: .seconds(2), minHold: .seconds(3))
-        life.start()
+    /// It runs from the beginning on, and some seconds later.
+    private func held(for seconds: Int = 0) -> Life {
+        var life = Life.running(terms: HoldTerms(grace: .seconds(2), minHold: .seconds(3)))
+        life.now = .zero + .seconds(seconds)
         return life
     }
 
     @Test("Whoever holds a camera keeps it for its min-hold")
     func minHold() {
-        var life = held()
-        life.now = .zero + .seconds(2)
-        life.step(.timePassed, [Self.interrupted, .didStopRunning])
+        var life = held(for: 2)
         #expect(
-            life.found == [
+            life.finds(Self.cut()) == [
                 "session 1: WasInterrupted before its min-hold is over, 3s",
                 "session 1: WasInterrupted without the warning that its grace gives it",
             ])
@@ -94,74 +97,56 @@ struct TraceCheckerTests {
 
     @Test("A grace ends at its deadline, or when its holder is ready")
     func grace() {
-        var early = held()
-        early.now = .zero + .seconds(3)
-        early.step(.timePassed, [Self.warned])
+        var early = held(for: 3)
+        #expect(
+            early.finds([
+                .willBeInterrupted(
+                    id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: .zero + .seconds(5), rule: "rank: call")
+            ]) == [])
         var (ready, late) = (early, early)
         early.now = .zero + .seconds(4)
-        early.step(.timePassed, [Self.interrupted, .didStopRunning])
-        #expect(early.found == ["session 1: WasInterrupted before its deadline, 5s"])
-        ready.step(.ready(Self.session, 1))
-        ready.step(.timePassed, [Self.interrupted, .didStopRunning])
+        #expect(early.finds(Self.cut()) == ["session 1: WasInterrupted before its deadline, 5s"])
+        #expect(ready.finds(in: .ready(Self.session, 1)) == [])
+        #expect(ready.finds(Self.cut()) == [])
         late.now = .zero + .seconds(5)
-        late.step(.timePassed, [Self.interrupted, .didStopRunning])
-        #expect(ready.found == [] && late.found == [])
+        #expect(late.finds(Self.cut()) == [])
     }
 
     @Test("An eviction keeps to the same times; another policy, another cause and a rank without them have none")
     func otherEnds() {
-        var evicted = held()
-        evicted.step(.timePassed, [.didStopRunning, .sessionStopped(.evicted, rule: "rank: call")])
-        #expect(evicted.found.count == 2)
-        var reloaded = held()
-        reloaded.step(.policyLoaded(.firstCome), [Self.interrupted, .didStopRunning])
-        var hidden = held()
-        hidden.step(
-            .timePassed,
-            [
-                .wasInterrupted(
-                    id: 1, causes: CauseSet([.videoDeviceNotAvailableInBackground]), interrupter: nil, cutting: nil,
-                    rule: "cause: hidden"), .didStopRunning,
-            ])
-        var plain = Life.running()
-        plain.step(.timePassed, [Self.interrupted, .didStopRunning])
-        #expect(reloaded.found + hidden.found + plain.found == [])
+        var (evicted, reloaded, hidden, plain) = (held(), held(), held(), Life.running())
+        #expect(evicted.finds([.didStopRunning, .sessionStopped(.evicted, rule: "rank: call")]).count == 2)
+        #expect(reloaded.finds(Self.cut(), in: .policyLoaded(.firstCome)) == [])
+        #expect(
+            hidden.finds(Self.cut(for: CauseSet([.videoDeviceNotAvailableInBackground]), rule: "cause: hidden")) == [])
+        #expect(plain.finds(Self.cut()) == [])
     }
 
     // MARK: After the end
 
-    @Test("A closed session is told the end of its recording, and is forgotten then")
+    @Test("A closed session is told the end of its recording and nothing else, and is forgotten then, told or not")
     func closedWithAFile() {
         var life = Life.recording()
-        life.step(.closed(Self.session))
+        #expect(life.finds(in: .closed(Self.session)) == [])
         #expect(!life.checker.exists(Self.session) && life.checker.remembers(Self.session))
         #expect(!life.checker.isRunning(Self.session) && life.checker.hasUnfinishedRecording(Self.session))
-        life.step(Self.fileEnd, [Self.finished])
-        #expect(life.found == [] && !life.checker.remembers(Self.session))
-        life.step(.timePassed, [Self.finished])
-        #expect(life.found == ["session 1 is gone, and gets RecordingFinished"])
+        var (ramped, untold) = (life, life)
+        #expect(
+            ramped.finds([.rampFinished(videoZoomFactor: 2)]) == ["session 1 is closed, and gets RampFinished"])
+        #expect(untold.finds(in: Self.fileEnd) == [])
+        #expect(life.finds([Self.finished], in: Self.fileEnd) == [])
+        #expect(!life.checker.remembers(Self.session) && !untold.checker.remembers(Self.session))
+        #expect(life.finds([Self.finished]) == ["session 1 is gone, and gets RecordingFinished"])
     }
 
-    @Test("A closed session is told nothing else")
-    func closedAndTold() {
-        var life = Life.recording()
-        life.step(.closed(Self.session))
-        life.step(.timePassed, [.rampFinished(videoZoomFactor: 2)])
-        #expect(life.found == ["session 1 is closed, and gets RampFinished"])
-    }
-
-    @Test("A session without a file is forgotten when it is closed, and one whose file ended untold with that file")
+    @Test("A session without a file is forgotten when it is closed")
     func forgotten() {
         var life = Life.running()
-        life.step(.closed(Self.session))
+        #expect(life.finds(in: .closed(Self.session)) == [])
         #expect(!life.checker.remembers(Self.session))
-        life = .recording()
-        life.step(.closed(Self.session))
-        life.step(Self.fileEnd)
-        #expect(life.found == [] && !life.checker.remembers(Self.session))
     }
 
-    // MARK: Starts
+    // MARK: Starts, configurations, refusals and recordings
 
     @Test("A start is one step, in the order of the contract, or it is found where starts are held to it")
     func starts() {
@@ -173,11 +158,7 @@ struct TraceCheckerTests {
         let access = SessionEvent.accessChanged(.all, causes: CauseSet(), rule: "r")
         func found(_ notices: [SessionEvent], holdsStarts: Bool = true) -> [String] {
             var life = Life(holdsStarts: holdsStarts)
-            life.step(
-                .startRunning(Self.session),
-                [.wasInterrupted(id: 1, causes: Self.inUse, interrupter: nil, cutting: nil, rule: "r")])
-            life.start(notices)
-            return life.found
+            return life.finds([Self.cut()[0]], in: .startRunning(Self.session)) + life.starts(notices)
         }
         #expect(found([applied, ended, started, access]) == [])
         #expect(
@@ -187,60 +168,44 @@ struct TraceCheckerTests {
         #expect(found([ended, applied, started], holdsStarts: false) == [])
     }
 
-    // MARK: Configurations
-
     @Test("ConfigurationApplied names the client only where the client asked, once for each batch, or was granted")
     func configurations() {
         let applied = SessionEvent.configurationApplied(asked: Configuration(), inForce: Configuration(), by: .client)
-        let unasked = "session 1: ConfigurationApplied by a client that asked for nothing"
+        let unasked = ["session 1: ConfigurationApplied by a client that asked for nothing"]
         let batch = Configuration([.frameRate: .number(15)])
         let order = Effect.configure(Self.camera, GrantID(1), Self.session, batch)
         let answer = Event.recorderConfigured(Self.camera, GrantID(1), asked: batch, inForce: batch)
         var life = Life()
-        life.step(.timePassed, [applied])
-        #expect(life.found == [unasked])
-        life.found = []
-        life.start([applied, .didStartRunning(grant: GrantID(1))])
-        life.step(.configure(Self.session, batch), orders: [order])
-        life.step(answer, [applied])
-        #expect(life.found == [])
-        life.step(answer, [applied])
-        #expect(life.found == [unasked])
+        #expect(life.finds([applied]) == unasked)
+        #expect(life.starts([applied, .didStartRunning(grant: GrantID(1))]) == [])
+        #expect(life.finds(orders: [order], in: .configure(Self.session, batch)) == [])
+        #expect(life.finds([applied], in: answer) == [])
+        #expect(life.finds([applied], in: answer) == unasked)
         // The holder of a shared camera left: this one's configuration is ordered without its asking again.
-        life.found = []
-        life.step(.disconnected(ClientID(2)), orders: [order])
-        life.step(answer, [applied])
-        #expect(life.found == [])
+        #expect(life.finds(orders: [order], in: .disconnected(ClientID(2))) == [])
+        #expect(life.finds([applied], in: answer) == [])
     }
-
-    // MARK: Refusals and recordings
 
     @Test("A refused request does nothing else, but for what was due before it")
     func refusals() {
         let refusal = Effect.refused(Refusal(.notRunning, "No.", rule: "r"))
         let holder = Effect.announce(.holderChanged(Self.camera, nil))
+        let asked = Event.stopRunning(Self.session)
         var life = Life()
-        life.step(.stopRunning(Self.session), orders: [refusal])
-        life.step(.stopRunning(Self.session), orders: [holder, refusal], wasDue: true)
-        #expect(life.found == [])
-        life.step(.stopRunning(Self.session), orders: [refusal, holder])
-        #expect(life.found == ["a refused request did something: 1 effects"])
+        #expect(life.finds(orders: [refusal], in: asked) == [])
+        #expect(life.finds(orders: [holder, refusal], in: asked, wasDue: true) == [])
+        #expect(life.finds(orders: [refusal, holder], in: asked) == ["a refused request did something: 1 effects"])
     }
 
     @Test("A notice names only its own session's recording")
     func recordings() {
         var life = Life.recording()
-        life.step(
-            .sleep(true),
-            [
-                .wasInterrupted(
-                    id: 1, causes: CauseSet([.systemSleep]), interrupter: nil, cutting: 2, rule: "r"),
-                .didStopRunning,
-            ])
-        #expect(life.found == ["session 1: WasInterrupted names another recording"])
-        life.found = []
-        life.step(Self.fileEnd, [Self.finished])
-        life.step(Self.fileEnd, [Self.finished])
-        #expect(life.found == ["session 1: RecordingFinished for a recording that is finished or never began"])
+        #expect(
+            life.finds(Self.cut(for: CauseSet([.systemSleep]), cutting: 2), in: .sleep(true))
+                == ["session 1: WasInterrupted names another recording"])
+        #expect(life.finds([Self.finished], in: Self.fileEnd) == [])
+        #expect(
+            life.finds([Self.finished], in: Self.fileEnd)
+                == ["session 1: RecordingFinished for a recording that is finished or never began"])
     }
 }

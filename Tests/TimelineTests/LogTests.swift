@@ -8,7 +8,8 @@ struct LogTests {
     func factsReadBack() throws {
         let facts: [TimelineFact] = [
             .appeared(lane: "a"), .left(lane: "a"), .holder(camera: "front", nil), .holder(camera: "front", "a"),
-            .note("privacy on"),
+            .note("privacy on"), .deadline(camera: "front", .lease, due: Moment(nanoseconds: 5)),
+            .deadline(camera: "front", .confirmation, due: nil),
         ]
         for fact in facts {
             let entry = LogEntry.fact(Moment(nanoseconds: 1), fact)
@@ -29,7 +30,9 @@ struct LogTests {
 
     @Test(
         "What is no JSON is an error with its column",
-        arguments: ["{", "{\"a\"}", "[1,]", "\"a", "\"\\u12\"", "tru", "1 2", "{\"a\":}", "", "1e999", "nul", "\\"])
+        arguments: [
+            "{", "{\"a\"}", "[1,]", "\"a", "\"\\u12\"", "tru", "1 2", "{\"a\":}", "", "1e999", "nul", "\\",
+        ])
     func brokenJSON(text: String) {
         let problem = #expect(throws: JSONReader.Problem.self) { try JSONReader.read(text) }
         #expect((problem?.column ?? 0) >= 1)
@@ -38,36 +41,5 @@ struct LogTests {
     @Test("Nesting without end is an error, not a stack that runs over")
     func deepJSON() {
         #expect(throws: JSONReader.Problem.self) { try JSONReader.read(String(repeating: "[", count: 100_000)) }
-    }
-
-    @Test("A decision's parts give its events with all they say, and what the world did")
-    func decisions() {
-        let moment = Moment(nanoseconds: 12_000_000_000)
-        let signal = SessionSignal(
-            sequence: 3, decision: 4,
-            event: .willBeInterrupted(
-                id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 17_000_000_000),
-                rule: "Calls come first"))
-        let parts: [DecidedPart] = [
-            .event("microphone", about: nil, note: "microphone call taken", ["app": .string("call")]),
-            .notice(app: "photos", SessionID(7), signal),
-            .refused(BrokerError(.notRunning, "It does not run."), rule: "x"), .other("waved", [:]),
-        ]
-        #expect(
-            parts.compactMap { $0.entry(of: 4, at: moment) } == [
-                .fact(moment, .note("microphone call taken")), .event(moment, app: "photos", signal),
-                .fact(moment, .note("refused NotRunning because x")),
-            ])
-    }
-
-    @Test("Clients that come and go are lanes, and nothing else of an event is")
-    func lanes() {
-        func entry(_ event: String, _ about: String? = "photo booth") -> LogEntry? {
-            DecidedPart.event(event, about: about, note: nil, [:]).entry(of: 1, at: .zero)
-        }
-        #expect(entry("created") == .fact(.zero, .appeared(lane: "photo booth")))
-        #expect(entry("closed") == .fact(.zero, .left(lane: "photo booth")))
-        #expect(entry("disconnected") == .fact(.zero, .left(lane: "photo booth")))
-        #expect(entry("startRunning") == nil && entry("connected") == nil && entry("timePassed", nil) == nil)
     }
 }

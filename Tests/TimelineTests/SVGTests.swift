@@ -47,6 +47,19 @@ struct SVGTests {
         #expect(outside == nil, "“\(outside?.text ?? "")” leaves the picture")
     }
 
+    @Test("It names every lane, cause, recording and note, is white on paper, and fetches and runs nothing")
+    func parts() throws {
+        let svg = handover().timeline(until: 6000).svg()
+        for part in [
+            ">photos</text>", ">call</text>", ">front</text>", "interrupted #1: device-in-use by call, 2s to 4s",
+            "interrupted: device-in-use</text>", "restricted: multiple-foreground-apps</text>",
+            "recording 1: interrupted after 1.5s, 45 frames", "told to yield: device-in-use, due 2.5s, over at 2s",
+            "2  5s  place notes slide-over", "<rect class=\"paper\" width=\"1000\"",
+            "@media screen and (prefers-color-scheme: dark)", "@media print { .paper { fill: #ffffff; } }",
+        ] { #expect(svg.contains(part), "\(part)") }
+        for foreign in ["<script", "@import", "href", "url(http"] { #expect(!svg.contains(foreign), "\(foreign)") }
+    }
+
     @Test("Ten thousand events make no more than a few megabytes, and what is left out is counted")
     func bounded() throws {
         let svg = life(10_000, lanes: 100).svg()
@@ -71,15 +84,6 @@ struct SVGTests {
         #expect(Set(texts.filter { $0.count == 1 }).count >= Cause.allCases.count)
     }
 
-    @Test("On paper it is white, and a dark screen darkens it only where asked")
-    func media() {
-        let svg = handover().timeline(until: 6000).svg()
-        #expect(svg.contains("<rect class=\"paper\" width=\"1000\""))
-        #expect(svg.contains("@media screen and (prefers-color-scheme: dark)"))
-        #expect(svg.contains("@media print { .paper { fill: #ffffff; } }"))
-        // Nothing is fetched from anywhere, and nothing runs.
-        for foreign in ["<script", "@import", "href", "url(http"] { #expect(!svg.contains(foreign), "\(foreign)") }
-    }
 }
 
 /// The texts of an SVG document, with the room that they take.

@@ -41,27 +41,6 @@ struct TimelineTests {
                 """)
     }
 
-    @Test("A narrow terminal shortens names and words, and keeps every change")
-    func narrowTerminal() {
-        let lines = handover().timeline(until: 6000).terminalLines(width: 30, style: .plain)
-        #expect(
-            lines.prefix(5).joined(separator: "\n") == """
-                          0s              5s
-                photos    ━━━◆━┄D░░░░░░╌━━M┅┅┅
-                  record…  ●▬▬▬■
-                call           ··━━━━━━
-                front     photo…call ───photo…
-                """)
-    }
-
-    @Test("Without the colours the coloured picture is the plain one")
-    func colour() {
-        let timeline = handover().timeline(until: 6000)
-        let coloured = timeline.terminalLines(width: 60, style: TerminalStyle(hasColour: true))
-        #expect(coloured.joined().contains("\u{1b}[32m━"))
-        #expect(coloured.map(withoutEscapes) == timeline.terminalLines(width: 60, style: .plain))
-    }
-
     @Test("Time runs down the live timeline, a column for each lane")
     func live() {
         #expect(
@@ -114,21 +93,6 @@ struct TimelineTests {
         #expect(!svg.contains("<script"))
     }
 
-    @Test("The SVG names every lane, cause, recording and note, and its elements balance")
-    func svg() {
-        let svg = handover().timeline(until: 6000).svg()
-        for part in [
-            ">photos</text>", ">call</text>", ">front</text>", "interrupted #1: device-in-use by call, 2s to 4s",
-            "interrupted: device-in-use</text>", "restricted: multiple-foreground-apps</text>",
-            "recording 1: interrupted after 1.5s, 45 frames", "told to yield: device-in-use, due 2.5s, over at 2s",
-            "2  5s  place notes slide-over", "fill=\"#ffffff\"",
-        ] {
-            #expect(svg.contains(part), "\(part)")
-        }
-        #expect(throws: Never.self) { try SVGReader(svg) }
-        #expect(svg == handover().timeline(until: 6000).svg())
-    }
-
     @Test("An event with an earlier moment counts as the latest, so that no lane runs backwards")
     func earlierMoments() throws {
         var builder = TimelineBuilder()
@@ -140,20 +104,6 @@ struct TimelineTests {
         let spans = try #require(builder.timeline(until: at(5)).lanes.first).spans
         #expect(spans.map(\.state) == [.stopped, .stopped, .running])
         #expect(spans.map(\.begin) == [at(1), at(3), at(4)] && spans.map(\.end) == [at(3), at(4), at(5)])
-    }
-
-    @Test("A span shorter than a column is drawn all the same")
-    func tinySpans() {
-        var story = LiveStory()
-        story.runs("photos")
-        story.interrupt("photos", .systemSleep, 50_000)
-        story.event(
-            "photos",
-            .interruptionEnded(
-                id: 1, causesItHad: CauseSet([.systemSleep]), duration: .milliseconds(1), willResume: true), 50_001)
-        story.runs("photos", 50_001, grant: 2)
-        let lines = story.timeline(until: 100_000).terminalLines(width: 40, style: .plain)
-        #expect(lines[1].contains("Z"))
     }
 
     @Test("An interruption whose causes change is one row, with its causes in order")
@@ -204,23 +154,12 @@ struct TimelineTests {
     }
 
     @Test("An empty timeline is drawn, and so is one without length")
-    func emptyTimelines() {
+    func emptyTimelines() throws {
         #expect(TimelineBuilder().timeline().terminalLines(width: 80, style: .plain).count == 1)
-        var story = LiveStory()
-        story.fact(.appeared(lane: "photos"), 0)
-        let timeline = story.builder.timeline()
-        #expect(timeline.duration == .zero)
-        #expect(timeline.terminalLines(width: 80, style: .plain).count == 2)
-        #expect(throws: Never.self) { try SVGReader(timeline.svg()) }
-    }
-
-    @Test(
-        "Durations read as a person writes them",
-        arguments: [
-            (0, "0s"), (40, "40ms"), (999, "999ms"), (1000, "1s"), (2500, "2.5s"), (12_050, "12.05s"),
-            (60_000, "1min"), (185_000, "3min 5s"), (-1500, "-1.5s"),
-        ])
-    func durations(milliseconds: Int, text: String) {
-        #expect(Duration.milliseconds(milliseconds).shortText == text)
+        var builder = TimelineBuilder()
+        builder.note(.appeared(lane: "photos"), at: .zero)
+        let timeline = builder.timeline()
+        #expect(timeline.duration == .zero && timeline.terminalLines(width: 80, style: .plain).count == 2)
+        _ = try SVGReader(timeline.svg())
     }
 }

@@ -39,6 +39,7 @@ struct TimelineWidthTests {
             #expect(tooWide == nil, "at \(width): \(tooWide ?? "")")
             guard width % 20 == 0 else { continue }
             let coloured = timeline.terminalLines(width: width, style: TerminalStyle(hasColour: true))
+            #expect(width < 60 || coloured.joined().contains("\u{1b}[32m━"), "at \(width)")
             #expect(coloured.map(withoutEscapes) == lines, "at \(width)")
         }
     }

@@ -10,15 +10,10 @@ import Workbench
 struct EventTableTests {
     private static let rounds = 200
 
-    @Test("Every event is described, and none twice")
-    func complete() {
-        #expect(EventDescription.all.map(\.kind) == EventKind.allCases)
-        for kind in EventKind.allCases { #expect(EventDescription.of(kind).kind == kind) }
-    }
-
     @Test("An event has the members that its description lists, of those types", arguments: EventKind.allCases)
     func members(_ kind: EventKind) {
         let described = EventDescription.of(kind)
+        #expect(described.kind == kind && EventDescription.all.count { $0.kind == kind } == 1)
         var generated = GeneratedEvent(random: SeededRandom(seed: 3))
         for _ in 0..<Self.rounds {
             let values = described.values(of: generated.event(kind))
@@ -33,8 +28,11 @@ struct EventTableTests {
         }
     }
 
-    @Test("Every event that a line can say reads back from its line", arguments: EventKind.allCases)
+    @Test(
+        "Every event that a line can say reads back from its line, which begins with a command that it has and names its verb",
+        arguments: EventKind.allCases)
     func lines(_ kind: EventKind) throws {
+        let sentence = EventDescription.of(kind).sentence
         var generated = GeneratedEvent(random: SeededRandom(seed: 11), isSayable: true)
         for _ in 0..<Self.rounds {
             let event = generated.event(kind)
@@ -42,28 +40,14 @@ struct EventTableTests {
             var writer = ScenarioWriter(names: names)
             writer.learn(event)
             guard let line = writer.text(of: event) else {
-                #expect(EventDescription.of(kind).sentence.reading == .never)
+                #expect(sentence.reading == .never && sentence.commands.isEmpty)
                 continue
             }
-            let actions = try Scenario.input(line, names: &names)
-            #expect(actions.last == Self.action(of: event), "\(line)")
+            #expect(try Scenario.input(line, names: &names).last == Self.action(of: event), "\(line)")
+            let words = line.split(separator: " ").map(String.init)
+            #expect(sentence.commands.contains(try #require(words.first)))
+            if let verb = sentence.verb { #expect(words.contains(verb), "\(line)") }
         }
-    }
-
-    @Test("A line begins with a command that its event has, and names its verb", arguments: EventKind.allCases)
-    func commands(_ kind: EventKind) throws {
-        let sentence = EventDescription.of(kind).sentence
-        var generated = GeneratedEvent(random: SeededRandom(seed: 5), isSayable: true)
-        let event = generated.event(kind)
-        var writer = ScenarioWriter(names: Self.names(before: event))
-        writer.learn(event)
-        guard let line = writer.text(of: event) else {
-            #expect(sentence.commands.isEmpty)
-            return
-        }
-        let words = line.split(separator: " ").map(String.init)
-        #expect(sentence.commands.contains(try #require(words.first)))
-        for verb in [sentence.verb].compactMap(\.self) { #expect(words.contains(verb), "\(line)") }
     }
 
     @Test("No line means another event: commands and verbs together are told apart")
@@ -74,21 +58,6 @@ struct EventTableTests {
             }
         }
         #expect(Set(EventDescription.recorderVerbs).count == EventDescription.recorderVerbs.count)
-    }
-
-    @Test("News of another grant differ in the grant alone")
-    func grants() {
-        var generated = GeneratedEvent(random: SeededRandom(seed: 2))
-        let grant = GrantID(77)
-        for kind in EventKind.allCases {
-            let event = generated.event(kind)
-            let other = event.described.event(event, of: grant)
-            let (before, after) = (event.described.values(of: event).members, event.described.values(of: other).members)
-            let says = event.subjects.contains { if case .grant = $0 { true } else { false } }
-            for (old, new) in zip(before, after) {
-                #expect(new == (says && old.key == "grant" ? .init(key: "grant", value: .integer(77)) : old))
-            }
-        }
     }
 
     // MARK: Watchers
@@ -115,25 +84,60 @@ struct EventTableTests {
     }
 
     @Test(
-        "A notice comes to subscribers with everything that its session hears, and reads back as that",
-        arguments: GeneratedNotice.all)
+        "A notice comes to subscribers with everything that its session hears, and reads back as that, also from a log",
+        arguments: shapes)
     func notices(_ notice: SessionEvent) throws {
         var names = Names()
         let client = names.addClient("photo booth", app: AppID("photos", user: 1000))
         let session = names.addSession("photo booth", client: client)
         let wire = try #require(
             Effect.notify(client, session, sequence: 7, notice).decided(names), "every notice is told")
-        #expect(
-            try DecidedPart(wire, of: 9)
-                == .notice(
-                    app: "photo booth", session, SessionSignal(sequence: 7, decision: 9, event: notice)))
+        let signal = SessionSignal(sequence: 7, decision: 9, event: notice)
+        #expect(try DecidedPart(wire, of: 9) == .notice(app: "photo booth", session, signal))
+        let entry = LogEntry.event(Moment(nanoseconds: 7), app: "the \"photos\" app\n", signal)
+        let line = entry.json.text
+        #expect(!line.contains("\n"))
+        #expect(try LogEntry(json: JSONReader.read(line)) == entry)
     }
+
+    /// One of each shape that a notice's arguments can have; `WireTests` has one of each notice.
+    private static let shapes: [SessionEvent] = {
+        let causes = CauseSet([.videoDeviceInUseByAnotherClient, .systemSleep])
+        var cut = RecordingFinished(
+            recording: 3, why: .interrupted, frames: 60, duration: .seconds(2), bytes: 60_000,
+            nextChance: .whenInterruptionEnds)
+        (cut.framesLeftOut, cut.lastCapture) = (4, Moment(nanoseconds: 7))
+        (cut.cause, cut.interrupter) = (.systemSleep, .app("call"))
+        let asked = Configuration([
+            .frameRate: .number(29.5), .usesAudio: .flag(true), .activeFormat: .text("420v 1280x720@30"),
+            .focusPointOfInterest: .point(x: 0.5, y: 0.25), .whiteBalanceGains: .gains(red: 2, green: 1, blue: 1.5),
+        ])
+        return [
+            .willBeInterrupted(
+                id: 1, cause: .systemSleep, deadline: Moment(nanoseconds: 5_000_000_000), rule: "Calls come first"),
+            .wasInterrupted(
+                id: 2, causes: causes, interrupter: .app("call, by"), cutting: 3, rule: "Calls \"come\" first"),
+            .wasInterrupted(id: 3, causes: causes, interrupter: nil, cutting: nil, rule: ""),
+            .wasInterrupted(id: 4, causes: CauseSet(), interrupter: .anotherUsersApp, cutting: 7, rule: ""),
+            .interruptionEnded(id: 4, causesItHad: causes, duration: .nanoseconds(1), willResume: true, cut: 3),
+            .didStartRunning(grant: GrantID(8)), .didStopRunning, .sharersChanged([]),
+            .sharersChanged([.app("mirror"), .anotherUsersApp]), .recordingFinished(cut),
+            .recordingFinished(
+                RecordingFinished(
+                    recording: 4, why: .recorderReset, frames: nil, duration: nil, bytes: nil, nextChance: .now)),
+            .photoCaptured(PhotoCaptured(photo: 2, width: 0, height: 0, bytes: 0, error: "the disk is full")),
+            .configurationApplied(asked: asked, inForce: Configuration(), by: .resumption),
+            .rampFinished(videoZoomFactor: 2.5), .runtimeError(code: "stall", message: "no frame for 2 s"),
+        ]
+    }()
 
     @Test("A refusal comes with its sentence and its rule; orders to recorders do not come")
     func refusals() throws {
         let refusal = Refusal(.notRunning, "The session does not run.", rule: "running")
         let wire = try #require(Effect.refused(refusal).decided(Names()))
-        #expect(try DecidedPart(wire, of: 1) == .refused(refusal.error, rule: "running"))
+        let part = try DecidedPart(wire, of: 1)
+        #expect(part == .refused(refusal.error, rule: "running"))
+        #expect(part.entry(of: 1, at: .zero) == .fact(.zero, .note("refused NotRunning because running")))
         #expect(Effect.killRecorder(CameraID("back")).decided(Names()) == nil)
         #expect(Effect.announce(.holderChanged(CameraID("back"), AppID("a", user: 1))).decided(Names()) == nil)
     }
@@ -165,30 +169,16 @@ struct EventTableTests {
             }
             return fact
         }
-        #expect(
-            try fact(.placed(AppID("two words", user: 1000), .foreground(.split), focused: true, by: .agent))
-                == .note("presence two words split focused by agent"))
+        let placed = Event.placed(AppID("two words", user: 1000), .foreground(.split), focused: true, by: .agent)
+        #expect(try fact(placed) == .note("presence two words split focused by agent"))
         #expect(try fact(.sleep(false)) == .note("wake"))
-        let capabilities = CameraCapabilities(
-            name: "Back", position: .back, sensorWidth: 1, sensorHeight: 1, formats: [])
-        #expect(try fact(.cameraAppeared(CameraID("back"), capabilities)) == .note("plug back"))
         #expect(try fact(.policyLoaded(.firstCome)) == .note("policy-reload built-in"))
-        #expect(
-            try fact(.created(session, client, camera: nil, Configuration(), reestablished: false))
-                == .appeared(lane: "photo booth"))
+        let created = Event.created(session, client, camera: nil, Configuration(), reestablished: false)
+        #expect(try fact(created) == .appeared(lane: "photo booth"))
         #expect(try fact(.closed(session)) == .left(lane: "photo booth"))
         #expect(try fact(.disconnected(client)) == .left(lane: "photo booth"))
         #expect(try fact(.startRunning(session)) == nil)
         #expect(try fact(.recorderCut(CameraID("back"), GrantID(1))) == nil)
-    }
-
-    @Test("An event reads back from its line of JSON", arguments: GeneratedNotice.all + GeneratedNotice.more)
-    func json(_ notice: SessionEvent) throws {
-        let entry = LogEntry.event(
-            Moment(nanoseconds: 7), app: "the \"photos\" app\n", SessionSignal(sequence: 3, decision: 9, event: notice))
-        let line = entry.json.text
-        #expect(!line.contains("\n"))
-        #expect(try LogEntry(json: JSONReader.read(line)) == entry)
     }
 
     // MARK: What a line means
@@ -221,57 +211,4 @@ struct EventTableTests {
         default: .event(event)
         }
     }
-}
-
-/// One of each notice, with everything in it that a notice can have.
-enum GeneratedNotice {
-    private static let cutRecording: RecordingFinished = {
-        var end = RecordingFinished(
-            recording: 3, why: .interrupted, frames: 60, duration: .seconds(2), bytes: 60_000,
-            nextChance: .whenInterruptionEnds)
-        (end.framesLeftOut, end.lastCapture) = (4, Moment(nanoseconds: 7))
-        (end.cause, end.interrupter) = (.systemSleep, .app("call"))
-        return end
-    }()
-
-    private static let causes = CauseSet([.videoDeviceInUseByAnotherClient, .systemSleep])
-
-    /// What else a line of a log can have.
-    static let more: [SessionEvent] = [
-        .wasInterrupted(id: 2, causes: causes, interrupter: .anotherUsersApp, cutting: 7, rule: ""),
-        .interruptionEnded(id: 4, causesItHad: causes, duration: .seconds(2), willResume: false),
-        .sharersChanged([]), .accessChanged(.all, causes: CauseSet(), rule: ""),
-        .recordingFinished(
-            RecordingFinished(
-                recording: 4, why: .recorderReset, frames: nil, duration: nil, bytes: nil, nextChance: .now)),
-        .configurationApplied(
-            asked: Configuration([
-                .usesAudio: .flag(true), .focusPointOfInterest: .point(x: 0.5, y: 0.25),
-                .whiteBalanceGains: .gains(red: 2, green: 1, blue: 1.5),
-            ]), inForce: Configuration(), by: .resumption),
-    ]
-
-    static let all: [SessionEvent] = {
-        let asked = Configuration([.frameRate: .number(29.5), .activeFormat: .text("420v 1280x720@30")])
-        return [
-            .willBeInterrupted(
-                id: 1, cause: .systemSleep, deadline: Moment(nanoseconds: 5_000_000_000), rule: "Calls come first"),
-            .interruptionWithdrawn(id: 1),
-            .wasInterrupted(
-                id: 2, causes: causes, interrupter: .app("call, by"), cutting: 3, rule: "Calls \"come\" first"),
-            .wasInterrupted(id: 3, causes: causes, interrupter: nil, cutting: nil, rule: ""),
-            .interruptionChanged(id: 4, causes: causes, interrupter: .anotherUsersApp, rule: "x"),
-            .interruptionEnded(id: 4, causesItHad: causes, duration: .nanoseconds(1), willResume: true, cut: 3),
-            .didStartRunning(grant: GrantID(8)), .didStopRunning,
-            .accessChanged([.preview, .photo], causes: causes, rule: "Slide over"),
-            .sharersChanged([.app("mirror"), .anotherUsersApp]), .sessionStopped(.leaseExpired, rule: "Photo booth"),
-            .recordingStarted(3), .recordingPaused(3), .recordingResumed(3),
-            .recordingFinished(cutRecording),
-            .photoCaptured(PhotoCaptured(photo: 1, width: 640, height: 480, bytes: 99)),
-            .photoCaptured(PhotoCaptured(photo: 2, width: 0, height: 0, bytes: 0, error: "the disk is full")),
-            .configurationApplied(asked: asked, inForce: asked, by: .client), .rampFinished(videoZoomFactor: 2.5),
-            .cameraStateChanged(Configuration([.adjustingFocus: .flag(true), .pipelineRebuilds: .number(2)])),
-            .runtimeError(code: "stall", message: "no frame for 2 s"),
-        ]
-    }()
 }

@@ -63,24 +63,18 @@ struct GeneratedEvent {
         case .operatorChose: .operatorChose(flag() ? app() : nil)
         case .attribute: .attribute(app(), name: text(), value: flag() ? text() : nil)
         case .modeSet: .modeSet(flag() ? text() : nil, by: random.pick(Mode.Setter.allCases))
-        case .loginSession:
-            .loginSession(
-                login(),
-                LoginSessionFacts(
-                    active: flag(), locked: flag(), seat: flag() ? nil : SeatID(flag() ? "seat0" : "seat1"), user: 1001)
-            )
+        case .loginSession: .loginSession(login(), loginFacts())
         case .loginSessionEnded: .loginSessionEnded(login())
         case .answered:
             .answered(
                 app(), isClaimed: flag(), flag() ? random.pick(AppAnswer.allCases) : nil,
                 by: random.pick(AnswerOrigin.allCases))
-        case .questionAnswered:
-            .questionAnswered(flag() ? 1 : .max, random.pick(AppAnswer.allCases))
+        case .questionAnswered: .questionAnswered(flag() ? 1 : .max, random.pick(AppAnswer.allCases))
         case .questionsWatched: .questionsWatched(user: user(), flag())
         case .stoppedByUser: .stoppedByUser(app())
         case .ownPrivacy: .ownPrivacy(user: user(), on: flag())
         case .answersForgotten: .answersForgotten(user: user())
-        case .cameraAppeared: .cameraAppeared(camera(), capabilities(), seat: SeatID(flag() ? "seat0" : "seat1"))
+        case .cameraAppeared: .cameraAppeared(camera(), capabilities(), seat: seat())
         case .cameraDisappeared: .cameraDisappeared(camera())
         case .privacy: .privacy(flag() ? camera() : nil, on: flag())
         case .heldOutside: .heldOutside(camera(), flag())
@@ -130,6 +124,11 @@ struct GeneratedEvent {
         return options
     }
 
+    private mutating func loginFacts() -> LoginSessionFacts {
+        LoginSessionFacts(active: flag(), locked: flag(), seat: flag() ? nil : seat(), user: 1001)
+    }
+
+    private mutating func seat() -> SeatID { SeatID(flag() ? "seat0" : "seat1") }
     private mutating func flag() -> Bool { random.chance(50) }
 
     /// Also those that JSON's own numbers cannot carry.
@@ -145,17 +144,12 @@ struct GeneratedEvent {
     }
 
     private mutating func text() -> String {
-        if isSayable {
-            return random.pick([
-                "", "photos", "two words", "é 你好 👩🏽‍🚀", "e\u{301}", "null", "12", "true", "a=b", "#1", "by", "seat0",
-                String(repeating: "x", count: 300),
-            ])
-        }
-        return random.pick([
-            "", "photos", "a \"b\" \\ c", "line\nfeed\ttab\r", "\u{0}\u{1f}\u{7f}", "é 你好 👩🏽‍🚀", "\u{2028}",
-            "}],\"sum\":\"0\"}",
-            "e\u{301}", String(repeating: "x", count: 300), "null", "12", "true",
-        ])
+        let others =
+            isSayable
+            ? ["two words", "a=b", "#1", "by", "seat0"]
+            : ["a \"b\" \\ c", "line\nfeed\ttab\r", "\u{0}\u{1f}\u{7f}", "\u{2028}", "}],\"sum\":\"0\"}"]
+        let texts = ["", "photos", "é 你好 👩🏽‍🚀", "e\u{301}", "null", "12", "true", String(repeating: "x", count: 300)]
+        return random.pick(texts + others)
     }
 
     private mutating func user() -> UInt32 { random.pick([0, 1000, .max]) }

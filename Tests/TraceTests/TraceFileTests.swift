@@ -7,42 +7,32 @@ import Workbench
 
 @Suite("Traces")
 struct TraceFileTests {
-    /// A trace of a long random life, in as many files as there are numbers in `rotations`, and one more.
-    static func files(
-        seed: UInt64 = 1, events: Int = 300, rotations: [Int] = [], isHonest: Bool = false
-    ) throws -> [[UInt8]] {
+    /// A trace of a long random life.
+    static func life(seed: UInt64 = 1, events: Int = 300, isHonest: Bool = false) throws -> [UInt8] {
         let (policy, steps) = try FuzzRun.life(seed, steps: events)
-        return written(steps.prefix(events).map { ($0.event, $0.moment) }, policy, rotations, isHonest: isHonest)
+        return written(steps.prefix(events).map { ($0.event, $0.moment) }, policy, isHonest: isHonest)
     }
 
     /// What a broker writes of these events.
     /// - Parameter isHonest: without requests to sessions that are not there, which a broker keeps from its core.
     static func written(
-        _ events: [(event: Event, moment: Moment)], _ policy: Policy = .firstCome, _ rotations: [Int] = [],
-        isHonest: Bool = false
-    ) -> [[UInt8]] {
+        _ events: [(event: Event, moment: Moment)], _ policy: Policy = .firstCome, isHonest: Bool = false
+    ) -> [UInt8] {
         var arbiter = Arbiter(policy: policy)
         var writer = TraceWriter()
-        var files = [writer.header(program: "test 1", origin: .zero, arbiter: arbiter)]
-        for (index, step) in events.enumerated() {
-            if rotations.contains(index) {
-                files[files.count - 1] += writer.end(.rotated)
-                let before = writer
-                writer = TraceWriter(steps: before.steps)
-                files.append(writer.header(program: "test 1", origin: .zero, arbiter: arbiter, following: before))
-            }
+        var bytes = writer.header(program: "test 1", origin: .zero, arbiter: arbiter)
+        for step in events {
             let before = arbiter
             let effects = arbiter.step(step.event, at: step.moment)
             if isHonest, case .refused(let refusal)? = effects.first, refusal.error.kind == .unknownSession {
                 arbiter = before
                 continue
             }
-            files[files.count - 1] += writer.write(
+            bytes += writer.write(
                 step: TraceWriter.step(
                     writer.steps + 1, step.event, at: step.moment, decision: arbiter.lastDecision, effects))
         }
-        files[files.count - 1] += writer.end(.stopped)
-        return files
+        return bytes + writer.end(.stopped)
     }
 
     private func read(_ bytes: [UInt8]) throws(TraceError) -> [TracePart] {
@@ -65,14 +55,21 @@ struct TraceFileTests {
 
     @Test("A long life replays byte for byte", arguments: [1, 2, 3] as [UInt64])
     func replays(_ seed: UInt64) throws {
-        let parts = try read(Self.files(seed: seed)[0])
+        let parts = try read(Self.life(seed: seed))
         #expect(parts.count == 1)
         var seen = 0
         let difference = try Replay.run(parts[0]) { _ in seen += 1 }.difference
         #expect(difference == nil, "\(difference?.expected ?? "")\n\(difference?.got ?? "")")
         // Fewer than there are events: a start without a right begins nothing.
-        #expect(seen == parts[0].steps.count && seen > 200)
-        #expect(parts[0].end == .stopped)
+        #expect(seen == parts[0].steps.count && seen > 200 && parts[0].end == .stopped)
+    }
+
+    @Test("A long random life becomes a scenario that passes", arguments: 1...12 as ClosedRange<UInt64>)
+    func scenario(_ seed: UInt64) throws {
+        let part = try #require(try read(Self.life(seed: seed, isHonest: true)).first)
+        let made = try TraceScenario(part, title: "A life")
+        #expect(made.deviation == nil, "\(made.deviation ?? "")")
+        #expect(try Scenario.parse(made.text, file: "made.scenario", policies: ".").run().passed)
     }
 
     // MARK: Bad input
@@ -84,27 +81,9 @@ struct TraceFileTests {
         } catch { return "\(error)" }
     }
 
-    private func lines(_ bytes: [UInt8]) -> [[UInt8]] {
-        bytes.split(separator: 10, omittingEmptySubsequences: true).map { Array($0) + [10] }
-    }
-
-    @Test("Every changed byte is noticed in its line")
-    func edited() throws {
-        let bytes = try Self.files(events: 40)[0]
-        var random = SeededRandom(seed: 3)
-        for _ in 0..<400 {
-            let place = random.below(bytes.count - 1)
-            var changed = bytes
-            changed[place] = changed[place] == 0x31 ? 0x32 : 0x31
-            let number = bytes[..<place].count { $0 == 10 } + 1
-            let said = refused(changed)
-            #expect(said.hasPrefix("a.trace:\(number): "), "byte \(place), line \(number): \(said)")
-        }
-    }
-
     @Test("A line too few, too many or in another place is noticed")
     func order() throws {
-        let all = lines(try Self.files(events: 40)[0])
+        let all: [[UInt8]] = try Self.life(events: 40).split(separator: 10).map { Array($0) + [10] }
         func expect(_ line: Int, _ change: (inout [[UInt8]]) -> Void) {
             var changed = all
             change(&changed)
@@ -119,33 +98,46 @@ struct TraceFileTests {
         #expect(refused(Array((all + [all[3]]).joined())).hasPrefix("a.trace:\(all.count + 1): a step stands behind"))
     }
 
-    @Test("What is no trace is refused in a sentence")
-    func junk() throws {
-        #expect(refused([]) == "a.trace: the file is empty; a trace has a header")
-        #expect(refused(Array("hello\n".utf8)) == "a.trace:1: this is no trace: its first line is no header")
-        #expect(refused([0xff, 0xfe, 0, 10]) == "a.trace:1: this is no trace: its first line is no header")
-        #expect(refused(Array("{}\n".utf8)) == "a.trace:1: this line has no checksum at its end")
-        #expect(refused(Array("{\"a\":1".utf8)) == "a.trace:1: this is no trace: it has no whole line")
-        let long = [UInt8](repeating: 0x20, count: 10 << 20)
-        #expect(refused(long + [10]).contains("longer than 8388608 bytes"))
-        var random = SeededRandom(seed: 9)
-        for _ in 0..<200 {
-            let noise = (0..<random.below(400)).map { _ in UInt8(random.below(256)) }
-            #expect(refused(noise).hasPrefix("a.trace:"))
+    @Test("Cut after any byte, a trace is refused with its line, or has no end")
+    func everywhere() throws {
+        let app = AppID("photos", user: 1000)
+        let events: [Event] = [
+            .connected(ClientID(1), app: app, ClientIdentity()),
+            .created(SessionID(1), ClientID(1), camera: CameraID("back"), Configuration(), reestablished: false),
+            .startRunning(SessionID(1)), .pressure(.serious), .disconnected(ClientID(1)),
+        ]
+        // Short, since it is read once for each of its bytes.
+        let whole = Self.written(events.enumerated().map { ($1, Moment.zero + .seconds($0)) })
+        let lines = whole.count { $0 == 10 }
+        var boundaries = 0
+        for length in 0..<whole.count {
+            let bytes = Array(whole[..<length])
+            let before = bytes.count { $0 == 10 }
+            let strict = Result { () throws(TraceError) in try TraceReader.read(bytes, file: "a.trace") }
+            let lenient = Result { () throws(TraceError) in
+                try TraceReader.read(bytes, file: "a.trace", mayBeCut: true)
+            }
+            if before == 0 {
+                for case .success in [strict, lenient] { Issue.record("byte \(length): read without a header") }
+                continue
+            }
+            // Without the last line's rest, and that the trace goes on is what a reader can see.
+            let parts = try lenient.get()
+            #expect(parts.count == 1 && parts[0].end == nil && parts[0].steps.count == before - 1 && before < lines)
+            guard bytes.last != 10 else {
+                boundaries += 1
+                #expect(try strict.get().first?.end == nil)
+                #expect(try Replay.run(parts[0]).difference == nil)
+                continue
+            }
+            guard case .failure(let error) = strict else {
+                Issue.record("byte \(length): read, though its last line is not whole")
+                continue
+            }
+            #expect(
+                "\(error)"
+                    == "a.trace:\(before + 1): the trace ends in the middle of this line; --cut leaves it out")
         }
-    }
-
-    @Test("A trace of an older version is refused with the name of its program, since the core decides otherwise now")
-    func olderVersion() {
-        var writer = TraceWriter()
-        let header = writer.header(program: "camarbd 0.1.0", origin: .zero, arbiter: Arbiter(policy: .firstCome))
-        let text = String(decoding: header, as: UTF8.self).replacing("{\"trace\":5,", with: "{\"trace\":3,")
-        let said = refused(Array(text.utf8))
-        #expect(
-            said.hasPrefix(
-                "a.trace:1: the trace has format version 3, written by camarbd 0.1.0, and this program reads 5: the core "
-                    + "decides otherwise since then"), "\(said)")
-        let nameless = text.replacing("\"program\":\"camarbd 0.1.0\"", with: "\"program\":7")
-        #expect(refused(Array(nameless.utf8)).contains("written by an older program"))
+        #expect(boundaries == lines - 1)
     }
 }

@@ -1,5 +1,5 @@
 """A chromium that a test drives by its own protocol, over two pipes: pages, keys, pictures, and what a screen reader would hear."""
-import base64, json, os, pathlib, select, tempfile, time
+import json, os, select, tempfile, time
 
 from harness import Ended, spawn
 from screen import needs
@@ -101,9 +101,3 @@ class Browser(Ended):
     def asked(self):
         """Every address that the page asked for."""
         return [event["params"]["request"]["url"] for event in self.events if event.get("method") == "Network.requestWillBeSent"]
-
-    def picture(self, path):
-        size = self.call("Page.getLayoutMetrics")["cssContentSize"]
-        shot = self.call("Page.captureScreenshot", captureBeyondViewport=True,
-                         clip={"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 12000), "scale": 1})
-        pathlib.Path(path).write_bytes(base64.b64decode(shot["data"]))

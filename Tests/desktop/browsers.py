@@ -2,7 +2,7 @@
 import collections, contextlib, http.server, os, pathlib, signal, tempfile, threading, urllib.parse
 
 from browser import PATIENCE
-from harness import Daemon, Skipped, claim, ran, spawn, wait_until
+from harness import Daemon, Skipped, claim, end, ran, spawn, wait_until
 from pipewire_door import SWAPS, Focus, Video, Viewer, agent, crash, doorway, kind, packaged, sessions
 from screen import Screen, needs
 
@@ -27,8 +27,7 @@ class Portal(Video):
             self.variables.update(XDG_CURRENT_DESKTOP="gtk", DISPLAY=self.screen.name)
             self.ask("dbus-update-activation-environment", "DISPLAY", "XDG_CURRENT_DESKTOP")
         super().begin()
-        for name, service in (("xdg-permission-store", PERMISSIONS),
-                              ("xdg-desktop-portal-gtk", "org.freedesktop.impl.portal.desktop.gtk")):
+        for name, service in (("xdg-permission-store", PERMISSIONS), ("xdg-desktop-portal-gtk", "org.freedesktop.impl.portal.desktop.gtk")):
             self.start(self.programs / name, "-r")
             self.owns(service)
         self.start_portal()
@@ -165,7 +164,6 @@ class Browser:
         wait_until(f"{self.name} to open the camera", opened, PATIENCE)
 
     def sees(self, wanted, count=1, patience=PATIENCE):
-        """Waits for so many pictures of that kind that come from now on."""
         before = len(self.page.of(self.tag))
         wait_until(f"{self.tag} to see {wanted!r}; it sees {self.page.of(self.tag)[-1:]}",
                    lambda: sum(one[0] == wanted for one in self.page.of(self.tag)[before:]) >= count, patience)
@@ -177,9 +175,6 @@ class Browser:
         events = [text for what, text, _ in said if what == "event"]
         assert states == {"live"} and "ended" not in events, (states, events)
         return events
-
-    def frames(self):
-        return max((frames for _, _, frames in self.page.of(self.tag) if frames is not None), default=0)
 
     def end(self):
         with contextlib.suppress(ProcessLookupError):
@@ -195,7 +190,8 @@ class Browser:
             print(f"  {self.tag} said {self.page.of(self.tag)[-12:]}\n{self.log.read_text(errors='replace')[-1500:]}")
 
     def note(self):
-        return f"{self.frames()} frames" + (f", after {len(self.crashes)} crashes of {self.version()}" if self.crashes else "")
+        frames = max((frames for _, _, frames in self.page.of(self.tag) if frames is not None), default=0)
+        return f"{frames} frames" + (f", after {len(self.crashes)} crashes of {self.version()}" if self.crashes else "")
 
 
 @contextlib.contextmanager
@@ -206,56 +202,25 @@ def desk(status=0):
         yield portal, daemon, Page(), door
 
 
-def app_of(daemon, known=()):
-    """The app that has come, as the broker calls it."""
-    return wait_until("a session of an app that was not there", lambda: [
-        one["app"] for one in sessions(daemon) if one["app"] not in known])[0]
-
-
-def take_turns(focus, first, second):
-    """Two are in front in turns, SWAPS times each, the second one first. Each is a pair: the app, as the broker calls it, and
-    what is asked what it sees."""
-    for _ in range(SWAPS):
-        for (app, has), (_, waits) in ((second, first), (first, second)):
-            focus.on(app)
-            has.sees("picture")
-            waits.sees("interrupted")
-
-
 def swapped(browser):
     """A browser and a program beside it take turns at one camera, twenty times each; the track stays live."""
-    with desk() as (portal, daemon, page, _):
-        focus = Focus(daemon)
-        with Browser(portal, page, browser) as first:
-            first.opens()
-            first.sees("picture")
-            app = app_of(daemon)
-            with Viewer(portal, "mirror") as mirror:
-                take_turns(focus, (app, first), ("mirror", mirror))
-            first.is_live_throughout()
-            return f"the broker calls it {app}, {first.note()}"
+    with desk() as (portal, daemon, page, _), contextlib.nullcontext(Focus(daemon)) as focus, Browser(portal, page, browser) as first:
+        first.opens()
+        first.sees("picture")
+        app = wait_until("the browser's session", lambda: [one["app"] for one in sessions(daemon)])[0]
+        with Viewer(portal, "mirror") as mirror:
+            for _ in range(SWAPS):
+                for name, has, waits in (("mirror", mirror, first), (app, first, mirror)):
+                    focus.on(name)
+                    has.sees("picture")
+                    waits.sees("interrupted")
+        first.is_live_throughout()
+        return f"the broker calls it {app}, {first.note()}"
 
 
 for name, browser in (("Chromium", "chromium"), ("Firefox", "firefox-esr")):
     claim(f"{name} through the portal is swapped {SWAPS} times between picture and slate, and its track stays live")(
         lambda browser=browser: swapped(browser))
-
-
-@claim("Chromium and Firefox at once see what each may: one the camera and the other a slate, swapped 20 times")
-def both():
-    with desk() as (portal, daemon, page, _):
-        focus = Focus(daemon)
-        with Browser(portal, page, "chromium") as chromium:
-            chromium.opens()
-            chromium.sees("picture")
-            first = app_of(daemon)
-            with Browser(portal, page, "firefox-esr") as firefox:
-                firefox.opens()
-                second = app_of(daemon, {first})
-                take_turns(focus, (first, chromium), (second, firefox))
-                chromium.is_live_throughout()
-                firefox.is_live_throughout()
-                return f"{first}: {chromium.note()}; {second}: {firefox.note()}"
 
 
 @claim("a page in Chromium sees the camera whichever started first: the session manager, the camera or the portal")
@@ -286,8 +251,7 @@ def survivors(browser, what, rounds=3):
                 old.opens()
                 old.sees("picture")
                 if what == "camagent":
-                    door.process.kill()
-                    door.process.wait()
+                    end(door.process, signal.SIGKILL)
                     stack.enter_context(agent(daemon, portal))
                 elif what == "the session manager":
                     portal.kill(portal.manager)

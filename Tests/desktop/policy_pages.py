@@ -1,13 +1,11 @@
 """The pages about policies in a real browser: by keyboard, by what a screen reader is told, light and dark, wide and narrow."""
-import os, pathlib, tempfile
+import pathlib, tempfile
 
 from browser import Browser
 from camclient import camclient
 from harness import ROOT, claim
 from play import SCENARIO, Play
 
-# Where a person wants to look at the pictures: light and dark of each policy.
-PICTURES = os.environ.get("CAMARB_PICTURES")
 # Text of this size needs so much contrast (WCAG 2.1, AA).
 CONTRAST_MIN = 4.5
 # The contrast of each text with what lies behind it, as far as colours say it, the smallest first.
@@ -52,8 +50,6 @@ def readable():
                 assert [one for one in browser.asked() if not one.startswith("file:")] == [], browser.asked()
                 low = browser.run(CONTRASTS)
                 assert low[0][0] >= CONTRAST_MIN, (name, dark, low)
-                if PICTURES:
-                    browser.picture(f"{PICTURES}/{name}-{'dark' if dark else 'light'}.png")
             browser.open(target.as_uri(), width=320)
             # What is wider scrolls by itself; the page does not.
             assert browser.run("document.documentElement.scrollWidth") <= 320, name
@@ -128,7 +124,3 @@ def played():
         browser.until("document.querySelector('#result').textContent.includes('unknown key')")
         assert not browser.complaints(), browser.complaints()
         assert all(one.startswith(play.origin) for one in browser.asked()), browser.asked()
-        if PICTURES:
-            browser.run(EMPTIES_POLICY)
-            browser.until("!!document.querySelector('#outcome')")
-            browser.picture(f"{PICTURES}/play.png")

@@ -14,7 +14,6 @@ def broker(bus, **options):
 
 
 def is_denied(session, *words):
-    """Its start is."""
     refused(session.start, *words, error="AccessDenied")
 
 
@@ -35,38 +34,13 @@ def seat():
         alice.resumes()
 
 
-@claim("a user has no right by a login session over the network alone, and loses that of the seat when the last one there ends")
-def network():
-    remote = (("7", ALICE, {"Seat": "", "Remote": True, "Active": True}),)
-    with Bus() as bus, Logind(bus, remote) as logind, broker(bus) as daemon:
-        known(daemon, "7")
-        alice = daemon.app(user=ALICE)
-        session = alice.session()
-        is_denied(session)
-        logind.add("1", ALICE, Active=True)
-        known(daemon, "1", "7")
-        session.runs()
-        logind.remove("1")
-        alice.is_interrupted("login-session-inactive")
-        session.call("StopRunning")
-        is_denied(session)
-
-
-@claim("without logind nobody has a camera by its seat, and the status says so; root and those that the policy names have")
-def without_logind():
-    with broker(None, users=(BOB,)) as daemon:
-        is_denied(daemon.app(user=ALICE).session())
-        daemon.app(user=BOB).running()
-        said = camclient(daemon, "status").stdout
-        assert "only root and those that the policy's [access] names" in said, said
-
-
 @claim("the groups are those that a process connected with, and a name that the machine does not know gives nobody a right")
 def groups():
     lab = 'name = "lab"\n[access]\nseat = false\nusers = ["no-such-user"]\ngroups = [4242, "no-such-group"]\n'
     with broker(None, policy=lab) as daemon:
         is_denied(daemon.app(user=ALICE).session())
         daemon.app(user=BOB, groups=(4242,)).running()
+        is_denied(daemon.app(user=ALICE).session())
         assert "does not know: no-such-user, no-such-group" in status(daemon)["degraded"]
         said = camclient(None, "policy", "check", daemon.policy, status=1).stdout
         assert "this machine has no user \"no-such-user\"" in said, said

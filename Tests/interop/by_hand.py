@@ -1,20 +1,11 @@
 """What people meet at a terminal: commands that say what is so, and refuse at once what cannot be meant."""
-import contextlib, fcntl, json, os, pty, re, select, signal, socket, struct, subprocess, sys, termios
+import contextlib, fcntl, os, pty, re, select, signal, socket, struct, subprocess, termios
 
-from camclient import POLICIES, PROGRAM, Running, camclient, commands, status, told, told_lines
-from harness import COMPUTING_PATIENCE, PROGRAMS, ROOT, Daemon, Folder, claim, ran, refused, spawn, stopped, wait_until
+from camclient import POLICIES, PROGRAM, Running, camclient, status, told, told_lines
+from harness import (COMPUTING_PATIENCE, PROGRAMS, ROOT, Daemon, Folder, as_user, claim, listening, ran, refused, spawn, stopped,
+                     wait_until)
 
 ALICE, BOB = 4242, 4343
-
-
-@claim("apps that a shell's command line places are placed as it comes: what they record goes on")
-def places_at_once():
-    with Daemon(policy="ios9") as daemon:
-        photos, session = daemon.running("photos")
-        recording = session.record(daemon.directory / "visit.mkv")
-        camclient(daemon, "shell", "place photos fullscreen focused", "place notes background")
-        assert session.finish(recording)[3] == "stopped"
-        assert "WasInterrupted" not in photos.names(), photos.names()
 
 
 @claim("when a shell has left, status says what counts instead, and explain finds what ended its words and what would help")
@@ -41,6 +32,13 @@ def of_others():
         (shown,) = status(daemon, user=BOB)["sessions"]
         assert shown["state"] == "running" and shown["app"] == "another user's app", shown
         assert not shown["rule"] and not shown["causes"] and not shown["rank"] and not shown["access"], shown
+        waiting = daemon.app("booth", BOB)
+        waiting.session().start()
+        waiting.wait("WasInterrupted")
+        # It would be enough if that one stopped, which has a name for root alone.
+        (verdict,) = told(daemon, "explain", user=BOB)["verdicts"]
+        assert verdict["stops"] == ["another user's app"] and "photos stops" in camclient(daemon, "explain").stdout, verdict
+        waiting.close()
         session.stops()
         (shown,) = status(daemon, user=BOB)["sessions"]
         assert shown["state"] == "stopped", shown
@@ -54,52 +52,6 @@ def after_the_app():
         assert "photos: granted" in why, why
         decision = told(daemon, "explain", user=ALICE)["decision"]
         assert "another user's apps" in camclient(daemon, "explain", decision, status=4, user=BOB).stderr
-
-
-@claim("explain says that it would be enough if the holder stopped, and names it to users that may know it")
-def holder_stops():
-    with Daemon(policy="desktop", users=(ALICE, BOB)) as daemon:
-        _, session = daemon.running("notes", user=ALICE)
-        app = daemon.app("photos", BOB)
-        app.session().start()
-        app.wait("WasInterrupted")
-        (verdict,) = told(daemon, "explain", user=BOB)["verdicts"]
-        assert verdict["stops"] == ["another user's app"], verdict
-        assert "notes stops" in camclient(daemon, "explain").stdout
-        session.call("StopRunning")
-        app.wait("DidStartRunning")
-
-
-@claim("a refusal names the rule behind it once")
-def once():
-    with Daemon('name = "refusing"\n[contention]\ntie = "holder"\nnewcomer = "refuse"\n') as daemon:
-        daemon.running("notes")
-        said = refused(daemon.app("photos").session().start).message
-        assert said.lower().count("because") == 1 and "notes has it" in said, said
-
-
-@claim("an app whose second session waits for its first is not said to wait for itself")
-def two_of_one():
-    with Daemon() as daemon:
-        photos = daemon.app("photos")
-        first, second = photos.session(), photos.session()
-        first.runs()
-        second.start()
-        photos.wait("WasInterrupted")
-        said = camclient(daemon, "status").stdout
-        assert "held by photos; waiting: another session of photos" in said, said
-
-
-@claim("an option that a photo or a recording does not have is refused at once, by name, with those that there are")
-def options():
-    with Daemon() as daemon:
-        app, session = daemon.running("photos")
-        file = daemon.directory / "file"
-        refused(lambda: session.photo(file, quality=("u", 90)),
-                "A photo has no option “quality”, which is 90; it takes none: what it is like is the session's configuration.")
-        refused(lambda: session.record(file, maxSize=("t", 1 << 20)), "“maxSize”", "maxDuration, maxBytes, minFreeBytes")
-        refused(lambda: session.record(file, maxBytes=("t", 5)), "bytes from 262144")
-        assert not {"RecordingStarted", "PhotoCaptured", "RuntimeError"} & set(app.names()), app.names()
 
 
 @claim("photo - is the picture on standard output and nothing beside it, and record - says what to do instead")
@@ -120,12 +72,8 @@ def formats():
         said = camclient(daemon, "record", film, "-d", "200ms").stderr
         assert "will be Matroska" in said and "visit.mkv" in said, said
         assert film.read_bytes()[:4] == b"\x1a\x45\xdf\xa3"
-        for ending in ("mp4", "mov"):
-            film = daemon.directory / f"visit.{ending}"
-            said = camclient(daemon, "record", film, "-d", "200ms").stderr
-            assert "will be" not in said and film.read_bytes()[4:8] == b"ftyp", (said, film.read_bytes()[:16])
-        quiet = camclient(daemon, "record", daemon.directory / "visit.2026", "-d", "200ms").stderr
-        assert "Matroska" not in quiet, quiet
+        quiet = [camclient(daemon, "record", daemon.directory / name, "-d", "200ms").stderr for name in ("visit.mov", "visit.2026")]
+        assert "will be" not in "".join(quiet), quiet
 
 
 @claim("watch shows the id of each decision that told somebody something, and explain takes it")
@@ -148,16 +96,6 @@ def ids():
             decision = [line for line in lines if line.startswith("# decision ")][-1].split()[-1]
             watch.end(how=signal.SIGINT)
         assert "photos: granted" in camclient(daemon, "explain", decision).stdout
-        # Times are a person's; what a recorder says is in force is its own.
-        times = [word for line in lines for word in line.split() if re.fullmatch(r"[0-9.]+s", word)]
-        assert times and all(re.fullmatch(r"[0-9]+(\.[0-9]{1,3})?s", time) for time in times), times
-
-
-@claim("a subcommand that there is not is answered with the nearest one")
-def nearest():
-    assert "did you mean “status”?" in camclient(None, "stauts", status=2).stderr
-    assert "did you mean “show”?" in camclient(None, "policy", "shwo", status=2).stderr
-    assert "did you mean" not in camclient(None, "frobnicate", status=2).stderr
 
 
 @claim("a second camarbd does not take the socket of one that is there, nor wait for one that is too slow to answer, and says which "
@@ -206,20 +144,8 @@ def failing():
             assert len(journal) == 1 and fault in journal[0], journal
 
 
-@claim("the completion of --camera offers the broker's cameras, and nothing where no broker answers")
-def completion():
-    script = camclient(None, "--generate-completion-script", "bash").stdout
-    with Daemon(cameras=("front=simulated", "rear=none")) as daemon:
-        def offered(socket):
-            ask = (f"{script}\nexport CAMARB_SOCKET={socket}\nCOMP_WORDS=({PROGRAM} record --camera '')\nCOMP_CWORD=3\n"
-                   f"COMP_LINE='{PROGRAM} record --camera '\nCOMP_POINT=${{#COMP_LINE}}\n"
-                   f"_camclient {PROGRAM} '' --camera\nprintf '%s\\n' \"${{COMPREPLY[@]}}\"\n")
-            done = ran("bash", "-c", ask, status=None)
-            assert not done.stderr, done.stderr
-            return done.stdout.split()
-        assert offered(daemon.path) == ["front", "rear"], offered(daemon.path)
-        assert offered("/nonexistent/socket") == [], offered("/nonexistent/socket")
-    # Words that others say come into completions by one function, which leaves out what is not plain.
+@claim("words that others say come into camclient's completions by one function, which leaves out what is not plain")
+def plain_words():
     sources = (ROOT / "Sources" / "Programs" / "camclient").rglob("*.swift")
     said = [line for file in sources for line in file.read_text().splitlines() if re.search(r"\.(custom|shellCommand)\b", line)]
     assert len(said) == 1 and "filter(PlainWord.isOne)" in said[0], said
@@ -231,15 +157,13 @@ def strange_listener():
     with Folder() as folder:
         folder.chmod(0o1777)
         path = folder / "socket"
-        listen = ("import os, socket, sys\nlistener = socket.socket(socket.AF_UNIX)\nlistener.bind(sys.argv[1])\nlistener.listen()\n"
-                  "os.chmod(sys.argv[1], 0o777)\nsys.stdin.read()\n")
-
         @contextlib.contextmanager
-        def listening(user):
-            with spawn(sys.executable, "-c", listen, path, user=user, stdin=subprocess.PIPE) as listener:
-                wait_until("the socket", lambda: path.exists() and path.stat().st_mode & 0o777 == 0o777)
+        def listens(user):
+            with as_user(user):
+                listener = listening(path)
+                path.chmod(0o777)
+            with listener:
                 yield
-                listener.communicate()
             path.unlink()
 
         def is_refused(user):
@@ -251,35 +175,14 @@ def strange_listener():
             assert f"it is user {ALICE}: neither root nor you" in done.stderr, done
             return True
 
-        with listening(ALICE):
+        with listens(ALICE):
             assert is_refused(0) and is_refused(BOB) and not is_refused(ALICE)
-        with listening(0):
+        with listens(0):
             assert not is_refused(BOB)
         folder.chmod(0o755)
         os.chown(folder, ALICE, ALICE)
-        with listening(ALICE):
+        with listens(ALICE):
             assert not is_refused(BOB), "in a folder of a user's own others cannot listen in its place"
-
-
-@claim("no line of camclient's help has more than 80 columns, and none of its tables and examples is broken in two")
-def help_columns():
-    seen = 0
-    for path, _ in commands():
-        shown = camclient(None, *path, "--help", env={**os.environ, "COLUMNS": "80"}).stdout
-        wide = [line for line in shown.splitlines() if len(line) > 80]
-        assert not wide, (path, wide)
-        seen += len(shown.splitlines())
-
-    def look(command):
-        texts = [command.get("discussion", ""), *(one.get("discussion", "") for one in command.get("arguments", []))]
-        # What begins with spaces is a table or an example; a paragraph is one line, which is wrapped as a whole.
-        torn = [line for text in texts for line in text.splitlines() if len(line) > 80 and line.startswith(" ")]
-        assert not torn, (command["commandName"], torn)
-        for inner in command.get("subcommands", []):
-            look(inner)
-    look(json.loads(camclient(None, "--experimental-dump-help").stdout)["command"])
-    assert seen > 1000, seen
-    return f"{seen} lines"
 
 
 def on_terminal(words, columns, typed=b""):
@@ -332,8 +235,8 @@ def unknown_override():
 
     with Daemon(policy="kiosk", users=(ALICE, BOB)) as daemon:
         assert override(daemon) == (None, "") and "the operator has chosen" not in camclient(daemon, "status").stdout
-        said = camclient(daemon, "shell", "override atract.service").stderr
         trouble = "no app named “atract.service” is connected or named in the policy; did you mean “attract.service”?"
+        said = camclient(daemon, "shell", "override atract.service").stderr
         assert said == f"camclient: the override is kept, but {trouble}\n", said
         assert override(daemon) == ("atract.service", trouble)
         assert f"the operator has chosen atract.service, and nothing comes of it: {trouble}" in camclient(daemon, "status").stdout
@@ -343,18 +246,14 @@ def unknown_override():
         assert not camclient(daemon, "shell", "override attract.service").stderr
         assert override(daemon) == ("attract.service", "")
         # What root calls by name before anybody bears it is root's own.
-        assert "no app named “photos” is connected" in camclient(daemon, "shell", "override photos").stderr
+        camclient(daemon, "shell", "override photos")
         daemon.running("photos", user=ALICE)
         assert override(daemon) == ("photos", f"no app named “photos” of user 0 is connected; did you mean “photos@{ALICE}”?")
-        assert not camclient(daemon, "shell", "override photos").stderr
-        assert override(daemon)[1] == ""
         camclient(daemon, "shell", "override none")
         assert override(daemon) == (None, "")
-    with Daemon(policy="ios9") as daemon:
-        assert "no rule of the policy asks for the operator's choice" in camclient(daemon, "shell", "override photos").stderr
 
 
-@claim("what is wrong with a request is said by its own sentence, and a verdict by its rule")
+@claim("what is wrong with a request is said by its own sentence, an option that there is not too, and a verdict by its rule, once")
 def no_rule_names():
     with Daemon() as daemon:
         for words in (["configure", "activeFormat=4k"], ["photo", "/dev/null", "--overwrite", "--camera", "attic"],
@@ -364,6 +263,14 @@ def no_rule_names():
         assert "activeVideoMaxFrameDuration=1/30" in printed and "exposureDuration=1/60" in printed, printed
         assert not re.search(r"[0-9]\.[0-9]{5,}", printed), printed
         assert "0.000013 to" in camclient(daemon, "controls").stdout
+        session, file = daemon.app("photos").running(), daemon.directory / "file"
+        refused(lambda: session.photo(file, quality=("u", 90)),
+                "A photo has no option “quality”, which is 90; it takes none: what it is like is the session's configuration.")
+        refused(lambda: session.record(file, maxSize=("t", 1 << 20)), "“maxSize”", "maxDuration, maxBytes, minFreeBytes")
+    with Daemon('name = "refusing"\n[contention]\ntie = "holder"\nnewcomer = "refuse"\n') as daemon:
+        daemon.running("notes")
+        said = refused(daemon.app("photos").session().start).message
+        assert said.lower().count("because") == 1 and "notes has it" in said, said
 
 
 @claim("a scenario that does not come out says what a refusal said, and test --json has each difference and a summary")
@@ -373,19 +280,16 @@ def scenario_words():
     both = "     connect one app=photos user=1001\n     connect two app=photos user=1002\n"
     with Folder() as folder:
         path = folder / "tried.scenario"
-
-        def tried(text, *words, status=1):
+        for text, ended, *words in (
+                (begin + "     configure photos frameRate=999\n", 1, "refused: ", "frameRate", "999"),
+                (begin.replace("policy built-in\n", duties) + "     attribute photos duty asleep\n", 1, "it has on-call, off"),
+                (begin + "     recorder back slow-open 2s\n     start photos\n       photos didStartRunning\n",
+                 1, "ends before that", "“2s”"),
+                ("# A claim.\n\n0s   connect call\n" + both + "     presence photos fullscreen\n", 2, "photos@1001 or photos@1002"),
+                ('# A claim.\n\npolicy """\nname = "a"\ninclude = ["b.toml"]\n"""\n\n0s   connect photos\n', 2, "is for files")):
             path.write_text(text)
-            said = camclient(None, "test", path, *POLICIES, status=status).stdout
+            said = camclient(None, "test", path, *POLICIES, status=ended).stdout
             assert all(word in said for word in words), said
-            return said
-
-        said = tried(begin + "     configure photos frameRate=999\n", "refused: ")
-        assert "frameRate" in said.split("refused: ", 1)[1] and "999" in said, said
-        tried(begin.replace("policy built-in\n", duties) + "     attribute photos duty asleep\n", "it has on-call, off")
-        tried(begin + "     recorder back slow-open 2s\n     start photos\n       photos didStartRunning\n", "ends before that", "“2s”")
-        tried("# A claim.\n\n0s   connect call\n" + both + "     presence photos fullscreen\n", "photos@1001 or photos@1002", status=2)
-        tried('# A claim.\n\npolicy """\nname = "a"\ninclude = ["b.toml"]\n"""\n\n0s   connect photos\n', "is for files", status=2)
         path.write_text(begin + "     start photos\n       photos didStopRunning\n")
         first, *_, last = told_lines(None, "test", path, *POLICIES, status=1)
         assert first["differences"] == [{"file": str(path), "line": 9, "expected": ["       photos didStopRunning"],

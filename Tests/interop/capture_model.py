@@ -1,6 +1,5 @@
-"""What can be configured, over the wire: presets, points and gains, checks, and switches from one simulated iPhone camera to the other."""
-from clients import in_order
-from harness import COMPUTING_PATIENCE, Daemon, Refused, claim, refused
+"""What can be configured, over the wire: presets, points and gains, checks, what there is no room for, and what a camera says of itself."""
+from harness import CAMERA, COMPUTING_PATIENCE, Daemon, Refused, claim, plain, refused
 
 IPHONES = ("back=simulated:iphone6s-back", "front=simulated:iphone6s-front")
 FORMAT_KEYS = {"sessionPreset", "activeFormat", "frameRate", "activeVideoMinFrameDuration", "activeVideoMaxFrameDuration",
@@ -15,7 +14,6 @@ STATE = {"adjustingFocus", "adjustingExposure", "adjustingWhiteBalance", "lensPo
 
 
 def configure(app, session, **settings):
-    """What is in force then."""
     session.call("Configure", "a{sv}", settings)
     return app.wait("ConfigurationApplied", lambda body: set(settings) <= set(body[2]))[3]
 
@@ -84,42 +82,6 @@ def checked():
         assert configure(app, session, **good)["frameRate"] == ("d", 12.0)
 
 
-@claim("a session that goes to the other camera hears which outputs to open again, and has format, zoom and flash of each when it is back")
-def switched():
-    with Daemon(cameras=IPHONES) as daemon:
-        app, session = daemon.running("photos", "back")
-        wanted = {"activeFormat": ("s", "420v 1920x1080@30"), "videoZoomFactor": ("d", 2.0), "flashMode": ("s", "on")}
-        configure(app, session, **wanted)
-        stream = session.stream()
-        stream.read()
-
-        def goes_to(camera, **settings):
-            seen = len(app.signals)
-            told = configure(app, session, camera=("s", camera), **settings)
-            _, _, now, reopen = app.wait("ConnectionsFormed")
-            assert now == camera == session.property("Camera"), now
-            names = [name for _, name, _ in app.signals[seen:]]
-            assert in_order(names, "DidStopRunning", "ConfigurationApplied", "DidStartRunning", "ConnectionsFormed"), names
-            assert told.pop("camera") == ("s", camera), told
-            shown = session.property("Configuration")
-            assert all(shown[key] == told[key] for key in set(told) - STATE), (shown, told)
-            return told, reopen
-
-        told, reopen = goes_to("front", videoZoomFactor=("d", 3.0))
-        assert reopen == ["preview"], reopen
-        # The other camera's own: its default format, and what it has no control for is not there.
-        assert (told["activeFormat"], told["videoZoomFactor"], told["flashMode"]) == (
-            ("s", "420v 1280x720@30"), ("d", 3.0), ("s", "off")) and "focusMode" not in told, told
-        while stream.read():
-            pass
-        # Nothing is open now: there is nothing to open again.
-        told, reopen = goes_to("back")
-        assert reopen == [] and {key: told[key] for key in wanted} == wanted, (told, reopen)
-        session.stream().read()
-        told, reopen = goes_to("front")
-        assert reopen == ["preview"] and told["videoZoomFactor"] == ("d", 3.0), (told, reopen)
-
-
 def shows(stream, *size):
     """The next frame of that size; of those before it, some may be of another."""
     while True:
@@ -155,3 +117,27 @@ def no_room():
         # What one leaves is the other's.
         first.close()
         shows(second, 4032, 3024)
+
+
+def states(session, until):
+    """What CameraStateChanged tells a session, up to a state that is waited for."""
+    told = []
+
+    def is_last(body):
+        told.append(plain(body[2]))
+        return until(told[-1])
+
+    session.app.wait("CameraStateChanged", is_last)
+    return told
+
+
+@claim("who watches a camera hears of its state as its holder does")
+def watched():
+    with Daemon(policy="windows", cameras=(f"{CAMERA}=simulated:iphone6-back",)) as daemon:
+        _, session = daemon.running("photos", activeFormat="420v 640x480@30")
+        _, watching = daemon.running("mirror", sharingMode="sharedReadOnly")
+        session.configure(exposureMode="auto", exposureTargetBias=1.0)
+        for at in (session, watching):
+            told = states(at, lambda state: "exposureMode" in state)
+            assert told[-1]["exposureMode"] == "locked" and told[0].get("adjustingExposure") is True, told
+            assert at.property("Configuration")["exposureMode"] == ("s", "locked")

@@ -1,8 +1,6 @@
 """Unmodified D-Bus clients drive a full session: create, start, be interrupted, resume, stop."""
 import itertools, json, re, subprocess
 
-from jeepney import DBusAddress
-
 from harness import CAMERA, Daemon, Ended, claim, ran, spawn, wait_until
 from shared import Shared
 
@@ -40,36 +38,7 @@ def in_order(names, *wanted):
 LIFE = ("DidStartRunning", "WasInterrupted", "DidStopRunning", "InterruptionEnded", "DidStartRunning", "DidStopRunning")
 
 
-@claim("jeepney drives a session: started, interrupted, resumed by itself, stopped")
-def jeepney_session():
-    with Daemon() as daemon:
-        app = daemon.app("photos")
-        session = app.session()
-        rival = Rival(daemon, "photos")
-        session.runs()
-        assert session.property("Running") is True
-        rival.take()
-        interrupted = app.wait("WasInterrupted")
-        sequence, decision, interruption, causes, reason, interrupter, recording, rule = interrupted
-        assert (causes, reason, interrupter, recording) == ([IN_USE], IN_USE, "rival", 0), interrupted
-        assert rule, "an interruption names its rule"
-        app.wait("DidStopRunning")
-        assert session.property("Interrupted") is True and session.property("Running") is False
-        assert session.property("Causes") == [IN_USE]
-        rival.give_back()
-        ended = app.wait("InterruptionEnded")
-        assert ended[2] == interruption and ended[3] == [IN_USE] and ended[4] > 0 and ended[5] is True, ended
-        app.wait("DidStartRunning")
-        session.stops()
-        sequences = [body[0] for path, name, body in app.signals if path == session.path and name != "PropertiesChanged"]
-        assert sequences == list(range(1, len(sequences) + 1)), f"sequence numbers have gaps: {sequences}"
-        assert in_order(app.names(), *LIFE), app.names()
-        session.call("Close")
-
-
 class Tool:
-    """A command-line D-Bus tool, run once for each call."""
-
     # How it is given a dictionary with the app's name, and a camera's with an empty one.
     declared = created = ()
 
@@ -112,8 +81,8 @@ class Gdbus(Tool):
 
 
 def drive_with(kind, maker=None):
-    """The same life as above; what the session was told is read from its properties, as a script would. `maker` makes it, where the tool
-    cannot write the dictionaries that this takes."""
+    """A session's life; what it was told is read from its properties, as a script would. `maker` makes it, where the tool cannot write
+    the dictionaries that this takes."""
     with Daemon() as daemon, Shared(daemon) as shared:
         tool, maker = kind(shared.address), (maker or kind)(shared.address)
         maker.call(*AT, "DeclareClient", *maker.declared)
@@ -131,14 +100,9 @@ def drive_with(kind, maker=None):
         tool.until(path, False, False)
 
 
-@claim("busctl drives a session: started, interrupted, resumed by itself, stopped")
-def busctl_session():
-    drive_with(Busctl)
-
-
-@claim("gdbus drives a session: started, interrupted, resumed by itself, stopped")
-def gdbus_session():
-    drive_with(Gdbus)
+DRIVES = "drives a session: started, interrupted, resumed by itself, stopped"
+claim(f"busctl {DRIVES}")(lambda: drive_with(Busctl))
+claim(f"gdbus {DRIVES}")(lambda: drive_with(Gdbus))
 
 
 @claim("busctl, straight to the socket, introspects, walks the tree, reads properties and asks for the status")
@@ -171,8 +135,6 @@ def gdbus_straight():
 
 
 class Monitor(Ended):
-    """A program that shows what it hears, and what it has shown."""
-
     def __init__(self, daemon, name, *command):
         self.log = daemon.directory / name
         self.process = spawn(*command, log=self.log, stderr=subprocess.STDOUT)
@@ -201,21 +163,3 @@ def busctl_monitor():
 
         wait_until("the interruption on the monitor",
                    lambda: any("photos wasInterrupted" in trace and "rival" in trace for trace in decided()))
-
-
-@claim("the object manager shows cameras to all and a session to its owner, and it is gone when closed")
-def object_manager():
-    with Daemon() as daemon:
-        manager = DBusAddress("/org/camarb", "org.camarb", "org.freedesktop.DBus.ObjectManager")
-        app, other = daemon.app("photos"), daemon.app("other")
-        session = app.session()
-
-        def objects(of):
-            return of.call(manager, "GetManagedObjects")[0]
-
-        mine = objects(app)
-        camera = mine[f"/org/camarb/camera/{CAMERA}"]["org.camarb.Camera1"]
-        assert camera["Id"] == ("s", CAMERA) and camera["Present"] == ("b", True), camera
-        assert mine[session.path]["org.camarb.Session1"]["Running"] == ("b", False)
-        session.call("Close")
-        assert session.path not in objects(app) and session.path not in objects(other)

@@ -23,13 +23,17 @@ app = App(address, name)
 session = app.session()
 session.start()
 say(what="ready")
-stream = grant = first = last = None
+stream = grant = last = None
 frames = 0
+
+
+def buffers():
+    return [buffer.descriptor for buffer in stream.buffers.values()]
 
 
 def ended():
     global stream
-    say([buffer.descriptor for buffer in stream.buffers.values()], what="cut", grant=grant, first=first, last=last, frames=frames)
+    say(buffers(), what="cut", grant=grant, last=last)
     stream.close()
     stream = None
 
@@ -50,9 +54,8 @@ while True:
             assert frame.mark[0] == frame.timestamp, "the record and the picture disagree about the capture time"
             frames += 1
             last = frame.mark[0]
-            if first is None:
-                first = last
-                say([buffer.descriptor for buffer in stream.buffers.values()], what="first", grant=grant, time=first)
+            if frames == 1:
+                say(buffers(), what="first", grant=grant, time=last)
             if frames == int(many):
                 say(what="many", grant=grant)
             stream.release(frame)
@@ -65,7 +68,7 @@ while True:
                 while stream.read() is not None:
                     pass
                 ended()
-            grant, first, last, frames = body[2], None, None, 0
+            grant, last, frames = body[2], None, 0
             try:
                 stream = session.stream()
             except Exception as refused:  # Cut again before the stream was asked for: the next grant will have one.

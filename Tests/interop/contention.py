@@ -1,7 +1,7 @@
 """Two real processes contend for one camera: what the loser sees ends before what the winner sees begins."""
 import hashlib, itertools, json, mmap, os, pathlib, select, signal, socket, sys
 
-from harness import PATIENCE, Daemon, Ended, Folder, claim, recorded_marks, spawn
+from harness import PATIENCE, Daemon, Ended, Folder, claim, is_blank, recorded_marks, spawn
 
 HANDOVERS = 200
 # Of two that record: each file is decoded.
@@ -12,8 +12,6 @@ MANY = 60
 
 
 class Contender(Ended):
-    """A contender.py of our own, and the memory it was given."""
-
     def __init__(self, daemon, name):
         self.name = name
         self.socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -89,8 +87,7 @@ def the_loser_sees_nothing(then):
             then(red)
             give_focus(shell, "blue", "red")
             started = blue.until("first", since=held + 1)
-            blank = [not any(mapping[at:at + 65536].strip(b"\0") for at in range(0, len(mapping), 65536)) for mapping in mappings]
-            assert all(blank), f"of the loser's buffers, blank after the cut: {blank}"
+            assert all(map(is_blank, mappings)), "of the loser's buffers not all are blank after the cut"
             digests = [hashlib.sha256(mapping).digest() for mapping in mappings]
             # The winner's frames are counted by its own process.
             blue.until("many", since=held + 1)

@@ -1,15 +1,13 @@
 #!/usr/bin/python3
 """An application of a desktop, in a process of its own: a window, and a session of the camera.
 
-usage: desktop_app.py ADDRESS DISPLAY NAME [claim] [forge=PID] [windowless] [helper] [child=NAME[+WORD…]] [orphan] [tty]
-                      [unit=GROUP]
+usage: desktop_app.py ADDRESS DISPLAY NAME [claim] [forge=PID] [windowless] [child=NAME[+WORD…]] [orphan] [tty] [unit=GROUP]
 
 DISPLAY is X11's, or the path of a Wayland socket. NAME becomes the process's own name, and with `claim` also what it says
-it is. With `windowless` it has a session and no window; with `helper` it has a window, and a child without one has the
-session; `child=` starts another that is as its words say. An `orphan` is not its parent's any more, one with `tty` has a
-controlling terminal, and `unit=` waits until it has been put into that control group. What happens to it is said on
-standard output, a JSON line each; it ends when its standard input does, and does what it reads there: fullscreen, window,
-minimize, close, answer (which says that everything that came before has been said).
+it is. With `windowless` it has a session and no window; `child=` starts another that is as its words say. An `orphan` is not
+its parent's any more, one with `tty` has a controlling terminal, and `unit=` waits until it has been put into that control
+group. What happens to it is said on standard output, a JSON line each; it ends when its standard input does, and does what it
+reads there: fullscreen, window, minimize, close, answer (which says that everything that came before has been said).
 """
 import ctypes, fcntl, json, os, pty, select, subprocess, sys, termios
 
@@ -42,8 +40,6 @@ def say(**what):
 
 
 class X11Window:
-    """A window on X11, with the methods of a Wayland one."""
-
     def __init__(self):
         self.display = xwindow.Display(screen)
         self.window = self.display.window(name)
@@ -62,42 +58,30 @@ class X11Window:
         self.display.drain()
 
 
-app = window = None
-children = []
+window, children = None, []
 if "windowless" not in words:
     window = wlwindow.Window(screen, name) if screen.startswith("/") else X11Window()
     say(what="window", window=getattr(window, "window", name), process=os.getpid())
-started = [word[6:].split("+") for word in words if word.startswith("child=")]
-for called, *its in ([[f"{name}-helper", "windowless"]] if "helper" in words else []) + started:
+for called, *its in (word[6:].split("+") for word in words if word.startswith("child=")):
     children.append(subprocess.Popen(
         [sys.executable, __file__, address, screen, called, *its, *(set(words) & {"claim"})], stdin=subprocess.PIPE,
         preexec_fn=die_with_parent))
-if "helper" not in words:
-    app = App(address, name if "claim" in words else None)
-    app.session().start()
-    say(what="started")
+app = App(address, name if "claim" in words else None)
+app.session().start()
+say(what="started")
 while True:
-    ready, _, _ = select.select([sys.stdin, *(one for one in (app, window) if one)], [], [])
+    ready, _, _ = select.select([sys.stdin, app, *([window] if window else [])], [], [])
     if window in ready:
         window.drain()
-    if app:
-        app.poll()
-        for path, member, body in app.signals[app.seen:]:
-            app.seen += 1
-            say(what=member, body=[value for value in body if isinstance(value, (int, str, list))])
+    app.poll()
+    for path, member, body in app.signals[app.seen:]:
+        app.seen += 1
+        say(what=member, body=[value for value in body if isinstance(value, (int, str, list))])
     if sys.stdin in ready:
         command = sys.stdin.readline().strip()
-        if command == "fullscreen":
-            window.fill_screen()
-        elif command == "window":
-            window.fill_screen(False)
-        elif command == "minimize":
-            window.minimize()
-        elif command == "close":
-            window.destroy()
-        elif command == "answer":
-            say(what="answer")
-        elif not command:
+        if not command:
             break
+        {"fullscreen": lambda: window.fill_screen(), "window": lambda: window.fill_screen(False), "minimize": lambda: window.minimize(),
+         "close": lambda: window.destroy(), "answer": lambda: say(what="answer")}[command]()
 for child in children:
     child.communicate()

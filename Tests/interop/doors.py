@@ -97,7 +97,8 @@ def list_programs():
         assert "V4L2 door off" in text and "none: static" in text and "PipeWire door" in text, text
 
 
-@claim("camclient apps on and off edit the user's list as the door reads it, and leave remarks where they are")
+@claim("camclient apps on and off edit the user's list as the door reads it, leave remarks where they are, and lose no change that another "
+       "made at once")
 def edit_list():
     with Home() as home:
         program, link = home.built("viewer", text=SEES), home.bin / "link"
@@ -130,13 +131,21 @@ def edit_list():
         home.apps("on", "viewer")
         assert home.list.is_symlink() and elsewhere.read_text() == "viewer\n"
         assert sorted(path.name for path in home.list.parent.iterdir()) == ["apps"], "something is left beside the list"
+        # Of several that change it at once none loses another's change.
+        running = [home.run(spawn, "on", f"app{number}", user=USER, log=os.devnull) for number in range(8)]
+        assert [process.wait(timeout=PATIENCE * 2) for process in running] == [0] * 8
+        assert sorted(elsewhere.read_text().split()) == sorted(["viewer", *(f"app{number}" for number in range(8))]), elsewhere.read_text()
 
 
-@claim("camclient apps refuses what the door cannot be put before, with a sentence, and changes nothing")
+@claim("camclient apps refuses what the door cannot be put before, and root, with a sentence, and changes nothing")
 def refusals():
     with Home() as home:
         home.built("lonely", "-static")
         home.script("seer", "#!/usr/bin/python3\n")
+        # Root, whom the door never serves, is told that a list of root's would say nothing.
+        for command in ("on", "off"):
+            said = home.apps(command, "viewer", status=2, user=0).stderr
+            assert "never on for root" in said and "--all" in said and not home.list.exists(), said
         for words, status, says in (
                 (["lonely"], 1, "it is static"), (["seer"], 1, "a script of python3"), (["*"], 2, "For all: --all"),
                 (["#x"], 2, "cannot stand in the list"), (["a\nb"], 2, "cannot stand in the list"), ([], 2, "Name programs"),
@@ -152,21 +161,3 @@ def refusals():
         shutil.rmtree(home.list.parent)
         home.list.parent.write_text("")
         assert "Not a directory" in home.apps("on", "later", status=5).stderr
-
-
-@claim("of two that change the list at once neither loses the other's change")
-def at_once():
-    with Home() as home:
-        home.owned()
-        running = [home.run(spawn, "on", f"app{number}", user=USER, log=os.devnull) for number in range(8)]
-        assert [process.wait(timeout=PATIENCE * 2) for process in running] == [0] * 8
-        assert sorted(home.list.read_text().split()) == [f"app{number}" for number in range(8)], home.list.read_text()
-
-
-@claim("root, whom the door never serves, is told that a list of root's would say nothing")
-def root_is_not_served():
-    with Home() as home:
-        for command in ("on", "off"):
-            said = home.apps(command, "viewer", status=2, user=0).stderr
-            assert "never on for root" in said and "--all" in said, said
-        assert not home.list.exists()

@@ -8,13 +8,11 @@ from harness import SHELL, wait_until
 from message_bus import Peers
 
 STATUS = {
-    "version": ("s", "0"), "policy": ("s", "a test's"), "degraded": ("s", ""), "presenceKnown": ("b", False),
-    "unknown": ("as", []), "speakers": ("aa{sv}", []), "privacy": ("b", False), "asleep": ("b", False),
-    "loginSessionsUnknown": ("s", ""), "loginSessions": ("aa{sv}", []), "pressure": ("s", "nominal"),
-    "pressureSaid": ("s", "nominal"), "pressureMeasured": ("s", ""), "pressureWhy": ("s", ""),
-    "pressureTrouble": ("s", ""), "budgets": ("aa{sv}", []), "moment": ("x", 0), "decision": ("t", 0),
-    "moreSessions": ("b", False),
-}
+    "version": ("s", "0"), "policy": ("s", "a test's"), "degraded": ("s", ""), "presenceKnown": ("b", False), "unknown": ("as", []),
+    "speakers": ("aa{sv}", []), "privacy": ("b", False), "asleep": ("b", False), "loginSessionsUnknown": ("s", ""),
+    "loginSessions": ("aa{sv}", []), "pressure": ("s", "nominal"), "pressureSaid": ("s", "nominal"), "pressureMeasured": ("s", ""),
+    "pressureWhy": ("s", ""), "pressureTrouble": ("s", ""), "budgets": ("aa{sv}", []), "moment": ("x", 0), "decision": ("t", 0),
+    "moreSessions": ("b", False)}
 
 
 def use(camera, name, holder="", own=False, recording=False, since=0, waiting=()):
@@ -25,7 +23,6 @@ def use(camera, name, holder="", own=False, recording=False, since=0, waiting=()
 
 
 def camera(id):
-    """One camera of GetStatus."""
     return {"id": ("s", id), "name": ("s", "A camera"), "position": ("s", "front"), "present": ("b", True), "privacy": ("b", False),
             "generation": ("t", 1), "tenancy": ("s", "free"), "holder": ("s", ""), "session": ("t", 0), "waiting": ("as", []),
             "sharers": ("as", []), "outside": ("s", ""), "openIn": ("s", ""), "unwatched": ("s", ""), "bypass": ("s", "")}
@@ -34,14 +31,10 @@ def camera(id):
 class FalseBroker(Peers):
     def __init__(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-false."))
-        self.use, self.private = [], False
-        # The ids of its cameras.
-        self.cameras = []
-        # Methods that are refused.
-        self.refuses = set()
-        # Methods that are answered later, and what waits for that.
-        self.holds, self.held = set(), []
-        self.calls = []
+        # The ids of its cameras, and what is called.
+        self.use, self.private, self.cameras, self.calls = [], False, [], []
+        # Methods that are refused; those that are answered later, and what waits for that.
+        self.refuses, self.holds, self.held = set(), set(), []
         super().__init__(self.directory / "socket")
 
     def __exit__(self, *_):
@@ -81,7 +74,6 @@ class FalseBroker(Peers):
             self.send(peer, new_signal(SHELL, member, signature, body))
 
     def release(self):
-        """Gives the answers that were held."""
         self.holds = set()
         while self.held:
             self.send(*self.held.pop(0))
@@ -91,7 +83,6 @@ class FalseBroker(Peers):
         self.signal("UseChanged")
 
     def said(self, member):
-        """The arguments of each call of that method so far."""
         return [body for name, body in self.calls if name == member]
 
     def wait(self, member, body=None):

@@ -1,8 +1,8 @@
 """Traces of many machines, as figures by SQL; and the page about fleets."""
-import json, os, random, re, shutil, subprocess
+import collections, json, os, random, re, shutil
 
-from camclient import camclient
-from harness import COMPUTING_PATIENCE, PATIENCE, PROGRAMS, ROOT, Daemon, claim, wait_until
+from camclient import status
+from harness import COMPUTING_PATIENCE, PATIENCE, PROGRAMS, ROOT, Daemon, claim, ran, wait_until
 from libraries import PYTHON, fetched
 from page import Shell, tried
 from traces import Folder, place, walk
@@ -19,13 +19,10 @@ def duckdb():
 
 
 def by_duckdb(folder, *queries):
-    """What queries find in the traces of a folder, as lists of rows."""
     # Its bar of progress, shown from two seconds on, goes to where the answer does.
     command = [duckdb(), "-bail", "-json", "-cmd", "SET enable_progress_bar = false"]
-    with open(DECISIONS) as text:
-        subprocess.run([*command, "figures.db"], stdin=text, cwd=folder, check=True, timeout=COMPUTING_PATIENCE)
-    return [json.loads(subprocess.run([*command, "figures.db", "-c", query], cwd=folder, stdout=subprocess.PIPE, check=True,
-                                      timeout=COMPUTING_PATIENCE).stdout or "[]") for query in queries]
+    ran(*command, "figures.db", input=DECISIONS.read_text(), cwd=folder, timeout=COMPUTING_PATIENCE)
+    return [json.loads(ran(*command, "figures.db", "-c", one, cwd=folder, timeout=COMPUTING_PATIENCE).stdout or "[]") for one in queries]
 
 
 def by_clickhouse(folder, *queries):
@@ -38,11 +35,9 @@ for statement in statements:
     session.query(statement)
 answers = [str(session.query(query + " SETTINGS output_format_json_quote_64bit_integers = 0", "JSONEachRow")) for query in queries]
 print(json.dumps([[json.loads(row) for row in answer.splitlines()] for answer in answers]))"""
-    done = subprocess.run(
-        [PYTHON, "-c", program], input=json.dumps([[one for one in text.split(";\n") if one.strip()], queries]), cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(fetched("ClickHouse", "chdb"))}, capture_output=True, text=True, timeout=COMPUTING_PATIENCE)
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)
+    return json.loads(ran(
+        PYTHON, "-c", program, input=json.dumps([[one for one in text.split(";\n") if one.strip()], queries]), cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(fetched("ClickHouse", "chdb"))}, timeout=COMPUTING_PATIENCE).stdout)
 
 
 class Story:
@@ -51,7 +46,7 @@ class Story:
     def __init__(self, seed):
         self.random, self.moment, self.steps, self.lines = random.Random(seed), 10 ** 13 + seed, 0, []
         self.times = {figure: [] for figure in ("waited", "held", "handover", "interrupted")}
-        self.causes, self.refusals = {}, {}
+        self.causes, self.refusals = collections.Counter(), collections.Counter()
         self.lines.append(f'{{"trace":5,"program":"test","origin":{self.moment},"steps":0,'
                           f'"policy":"name = \\"p{seed % 2}\\"","policyHash":"h"')
         for client, app in ((1, "photos"), (2, "call")):
@@ -80,37 +75,36 @@ class Story:
     def runs(self, session):
         return self.step("recorderStreaming", '"camera":"front","grant":1', self.tell(session, "DidStartRunning"))
 
+    def maybe(self, event, session=1):
+        if self.random.random() < 0.3:
+            self.step(event, f'"session":{session}')
+
     def refuse(self, event):
         rule = self.random.choice(("one at a time", "no"))
-        self.refusals[rule] = self.refusals.get(rule, 0) + 1
+        self.refusals[rule] += 1
         self.step(event, '"session":1', f'{{"effect":"refused","error":"Refused","message":"","rule":"{rule}"}}')
 
     def visit(self):
         opened, cut = ('{"effect":"%s","camera":"front","grant":1}' % effect for effect in ("open", "cut"))
         stopped = [self.tell(session, "DidStopRunning") for session in (0, 1, 2)]
-        if self.random.random() < 0.3:
-            self.refuse("startRunning")  # No wait begins with it.
-        if self.random.random() < 0.2:
-            self.step("startRunning", '"session":1')
-            self.step("stopRunning", '"session":1')  # A wait that comes to nothing.
+        self.refuse("startRunning")  # No wait begins with it.
+        self.maybe("startRunning")
+        self.step("stopRunning", '"session":1')  # A wait that comes to nothing.
         asked = self.step("startRunning", '"session":1', opened)
-        for _ in range(self.random.randrange(3)):
-            self.step("startRunning", '"session":1')  # It waits already.
+        self.maybe("startRunning")  # It waits already.
         ran = self.runs(1)
         self.times["waited"].append(ran - asked)
         self.refuse("startRecording")
-        if self.random.random() < 0.3:
-            self.step("startRunning", '"session":1')  # It runs already.
-        cause = self.random.choice(("in-use", "background"))
-        rule = f"rule {self.random.randrange(3)}"
-        self.causes[cause, rule] = self.causes.get((cause, rule), 0) + 1
-        asked = cutting = began = self.step("startRunning", '"session":2', cut, self.tell(
+        self.maybe("startRunning")  # It runs already.
+        cause, rule = self.random.choice(("in-use", "background")), f"rule {self.random.randrange(3)}"
+        self.causes[cause, rule] += 1
+        began = self.step("startRunning", '"session":2', cut, self.tell(
             1, "WasInterrupted", f',"causes":["{cause}"],"reason":"{cause}","rule":"{rule}","interrupter":"call"'), stopped[1])
         self.times["held"].append(began - ran)
         self.step("recorderCut", '"camera":"front","grant":1', opened)
         ran = self.runs(2)
-        self.times["waited"].append(ran - asked)
-        self.times["handover"].append(ran - cutting)
+        self.times["waited"].append(ran - began)
+        self.times["handover"].append(ran - began)
         self.times["held"].append(self.step("stopRunning", '"session":2', cut, stopped[2]) - ran)
         self.step("recorderCut", '"camera":"front","grant":2')  # Nobody follows: what comes is no handover.
         ended = self.moment - began
@@ -151,8 +145,7 @@ def count(by):
         assert sorted(row["figure"] for row in percentiles) == sorted(stories[0].times), percentiles
 
         def summed(counts):
-            keys = sorted({key for story in counts for key in story})
-            return [(key, each * sum(story.get(key, 0) for story in counts)) for key in keys]
+            return [(key, each * n) for key, n in sorted(sum(counts, collections.Counter()).items())]
 
         assert [((row["cause"], row["rule"]), row["n"]) for row in causes] == summed([story.causes for story in stories]), causes
         assert [(row["rule"], row["n"]) for row in refusals] == summed([story.refusals for story in stories]), refusals
@@ -169,7 +162,8 @@ def million():
     return count(by_duckdb)
 
 
-@claim("a million decisions of 2000 machines are counted by ClickHouse with decisions.clickhouse.sql as they were made")
+@claim("a million decisions of 2000 machines are counted by ClickHouse with decisions.clickhouse.sql as they were made",
+       long="the claim before counts them by DuckDB, and the next one looks at both on a few")
 def million_by_clickhouse():
     return count(by_clickhouse)
 
@@ -177,13 +171,11 @@ def million_by_clickhouse():
 def interrupted_again_and_again(trace, app):
     """The trace of an app that starts, is interrupted once, goes on and stops: so many times."""
     with Daemon("ios9", extra=("--trace", trace, "--trace-size", "64K")) as daemon:
-        shell = daemon.shell()
+        shell, photos = daemon.shell(), daemon.app(app)
         place(shell, app, "fullscreen", True)
-        photos = daemon.app(app)
         session = photos.session()
         for _ in range(VISITS):
-            session.start()
-            photos.wait("DidStartRunning")
+            session.runs()
             place(shell, "notes", "split")
             photos.wait("WasInterrupted")
             place(shell, "notes", "background")
@@ -285,7 +277,8 @@ class Reader(Shell):
         return printed, status
 
 
-@claim("every command of the page about fleets runs as it stands: traces are shipped and counted, a drop-in goes out and comes back, and a policy is pinned")
+@claim("every command of the page about fleets runs as it stands: traces are shipped and counted, a drop-in goes out and "
+       "comes back, and a policy is pinned")
 def page_of_fleets():
     with Folder() as folder:
         kiosk, desk, tools = (folder / name for name in ("kiosk-17", "desk", "tools"))
@@ -307,11 +300,8 @@ def page_of_fleets():
         here = ("--policy-dir", kiosk / "etc" / "policy.d")
         with Daemon(kiosk / "etc" / "policy.toml", extra=(*here, *traced, "--trace-size", "64K")) as daemon:
             (kiosk / "pid").write_text(str(daemon.process.pid))
-            walks, loop, booth = daemon.shell(), daemon.app("attract.service"), daemon.app("photobooth.service")
-            loop.session().start()
-            loop.wait("DidStartRunning")
-            booth.session().start()
-            booth.wait("DidStartRunning")
+            walks = daemon.shell()
+            daemon.running("attract.service"), daemon.running("photobooth.service")
             wait_until("a finished trace", lambda: (walk(walks, 50), (kiosk / "lib" / "decisions.trace.1").exists())[1])
             (tools / "duckdb").symlink_to(duckdb())
             shell = Reader(desk, f"{tools}:{PROGRAMS}:/usr/bin:/bin", COMPUTING_PATIENCE, CAMARB_SOCKET=str(daemon.path), KIOSK=str(kiosk))
@@ -319,20 +309,19 @@ def page_of_fleets():
                 count = tried(folder / "fleet.md", {"$": shell}, looks=("ssh root@kiosk-17 camclient status",), look_patience=PATIENCE)
             finally:
                 shell.end()
-            told = subprocess.run([duckdb(), "-json", "figures.db", "-c", "SELECT DISTINCT machine, app FROM interruptions"], cwd=desk,
-                                  stdout=subprocess.PIPE, check=True, timeout=PATIENCE).stdout
+            told = ran(duckdb(), "-json", "figures.db", "-c", "SELECT DISTINCT machine, app FROM interruptions", cwd=desk).stdout
             assert json.loads(told) == [{"machine": "kiosk-17", "app": "attract.service"}], told
             assert not list((kiosk / "lib").glob("*.[1-4]")), os.listdir(kiosk / "lib")
-            before = json.loads(camclient(daemon, "status", "--json").stdout)
+            before = status(daemon)
         assert count >= 15, count
         # What is pinned decides the same, whatever becomes of the files of the package; and a drop-in still counts.
         (kiosk / "etc" / "policy.toml").write_text('name = "another"\n')
         with Daemon(kiosk / "etc" / "policy.toml", extra=(*here, *pinned)) as daemon:
-            after = json.loads(camclient(daemon, "status", "--json").stdout)
+            after = status(daemon)
             assert (after["policy"], after["policyHash"]) == ("our-kiosk", before["policyHash"]), (before, after)
         shutil.copy(desk / "new.d" / "50-booth.toml", kiosk / "etc" / "policy.d")
         with Daemon(kiosk / "etc" / "policy.toml", extra=(*here, *pinned)) as daemon:
-            assert json.loads(camclient(daemon, "status", "--json").stdout)["policyHash"] != before["policyHash"]
+            assert status(daemon)["policyHash"] != before["policyHash"]
         return f"{count} commands"
 
 
@@ -343,6 +332,6 @@ def service_flags():
     assert "--service" in unit.split() and unit.split()[-1] == "$CAMARB_FLAGS" and "--camera" not in unit, unit
     for extra, simulated in (((), True), (("--service",), False)):
         with Folder() as folder, Daemon(cameras=(), extra=(*extra, *flags.replace("/var/lib/camarb", str(folder)).split())) as daemon:
-            cameras = [camera["camera"] for camera in json.loads(camclient(daemon, "status", "--json").stdout)["cameras"]]
+            cameras = [camera["camera"] for camera in status(daemon)["cameras"]]
             assert ("simulated" in cameras) == simulated, (extra, cameras)
             assert (folder / "decisions.trace").exists()

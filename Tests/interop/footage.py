@@ -14,9 +14,3 @@ def filmed(rate, seconds=2, picture="testsrc=size=640x480", filters="", encoder=
         ran("ffmpeg", "-v", "error", "-f", "lavfi", "-i", f"{picture}:rate={rate}{filters}", "-t", seconds, "-c:v", *encoder, film,
             timeout=COMPUTING_PATIENCE)
         yield f"front=file:{film}"
-
-
-def too_slow():
-    """A film that no machine decodes at its pace: noise of 1280x720, a thousand pictures a second of it, each by itself."""
-    return filmed(1000, 0.02, "nullsrc=size=1280x720", ",geq=lum='random(1)*255':cb=128:cr=128",
-                  ("mjpeg", "-q:v", "2", "-pix_fmt", "yuvj420p"), "mov")

@@ -20,11 +20,6 @@ APP_NAME = (f"new Function(new TextDecoder().decode(imports.gi.GLib.file_get_con
             ".dir.get_child('processes.js').get_path())[1]).replace(/^export .*$/m, '') + '; return appName')()")
 
 
-def version():
-    """The number that extensions go by."""
-    return ran("gnome-shell", "--version").stdout.split()[-1].split(".")[0]
-
-
 class GnomeShell(Compositor):
     def __init__(self, daemon):
         super().__init__("gnome-shell", "dbus-run-session", "gdbus", XDG_SESSION_TYPE="wayland", GSETTINGS_BACKEND="keyfile",
@@ -44,7 +39,6 @@ class GnomeShell(Compositor):
         self.evaluate("Main.overview.hide()")
 
     def install(self):
-        """The extension as the package brings it, enabled as a user does it."""
         with Folder() as folder:
             installed(folder)
             shutil.copytree(folder / "usr/share/gnome-shell", self.home / ".local/share/gnome-shell")
@@ -86,8 +80,10 @@ class GnomeShell(Compositor):
 def extension():
     with desk() as daemon, GnomeShell(daemon) as shell:
         are_known(daemon)
+        # The number that extensions go by.
+        source = f'GNOME Shell {ran("gnome-shell", "--version").stdout.split()[-1].split(".")[0]}.'
         wait_until("the source to be told", lambda: any(
-            one["source"][1].startswith(f"GNOME Shell {version()}.") for one in daemon.app(user=USER).status()["speakers"]))
+            one["source"][1].startswith(source) for one in daemon.app(user=USER).status()["speakers"]))
         for unit, name in NAMES.items():
             # A backslash would not come through as it is.
             told = unit.replace("\\", "${String.fromCharCode(92)}")

@@ -3,8 +3,8 @@
 Nothing here sleeps for luck: every wait is for an event and has a bound, after which the test fails and says what it
 waited for. Every process is started by the test that needs it and ended by its own id.
 """
-import concurrent.futures, contextlib, ctypes, faulthandler, json, mmap, multiprocessing, os, pathlib, select, shutil, signal, socket
-import struct, subprocess, sys, tempfile, threading, time, traceback
+import collections, concurrent.futures, contextlib, ctypes, faulthandler, json, mmap, multiprocessing, os, pathlib, select, shutil
+import signal, socket, struct, subprocess, sys, tempfile, threading, time, traceback
 
 from jeepney import DBusAddress, MessageType, new_method_call
 from jeepney.io.blocking import open_dbus_connection
@@ -26,12 +26,15 @@ IN_ORDER = (("DidStartRunning", "WasInterrupted", "DidStopRunning", "Interruptio
             ("ConfigurationApplied",), ("CameraStateChanged",), ("PropertiesChanged",))
 
 claims = []
+# Why a short run leaves some of them out.
+long_ones = {}
 
 
-def claim(sentence):
-    """Registers a test under the sentence it shows to be true."""
+def claim(sentence, long=None):
     def register(function):
         claims.append((sentence, function))
+        if long:
+            long_ones[sentence] = long
         return function
     return register
 
@@ -54,7 +57,7 @@ def needs_root(what="only root can be another user"):
 
 
 def attempt(at, hang=None):
-    """Runs one claim, and returns what became of it and how that is said, with the words at the beginning that make/test looks for."""
+    """What became of one claim, and how that is said, with the words at the beginning that make/test looks for."""
     sentence, test = claims[at]
     begun = time.monotonic()
     if hang:
@@ -78,13 +81,11 @@ def attempt_in_shard(at):
         before = [os.dup(descriptor) for descriptor in (1, 2)]
         for descriptor in (1, 2):
             os.dup2(printed.fileno(), descriptor)
-        try:
-            outcome, said = attempt(at)
-        finally:
-            sys.stdout.flush()
-            for descriptor, own in zip((1, 2), before):
-                os.dup2(own, descriptor)
-                os.close(own)
+        outcome, said = attempt(at)
+        sys.stdout.flush()
+        for descriptor, own in zip((1, 2), before):
+            os.dup2(own, descriptor)
+            os.close(own)
         printed.seek(0)
         return outcome, printed.read().decode(errors="replace") + said
 
@@ -108,12 +109,13 @@ def outcomes(wanted, shards, hang, again):
         yield at, *attempt(at, hang)
 
 
-def run_claims(words, of=None, hang=None, shards=1):
-    """Runs the claims that are asked for and says what became of each; returns the exit status. `of` names the modules whose claims they
-    are: what these import may have claims of its own; without it all are. With `hang` a claim that takes so many seconds ends the run and
-    says where it was: what hangs inside a C library no exception ends. They run in the order in which they were registered, in as many
-    `shards` at once."""
+def run_claims(words, of=None, hang=None, shards=1, short=False):
+    """Runs the claims that are asked for, in order, in as many `shards` at once, and says what became of each; returns the exit status.
+    `of` names the modules whose claims they are, since what these import may have claims of its own. With `hang` a claim that takes so
+    many seconds ends the run and says where it was: what hangs inside a C library no exception ends. `short` leaves out what takes long."""
     wanted = [at for at, (sentence, test) in enumerate(claims) if (not of or test.__module__ in of) and is_wanted(sentence, words)]
+    left_out = [claims[at][0] for at in wanted if short and claims[at][0] in long_ones]
+    wanted = [at for at in wanted if claims[at][0] not in left_out]
     count = dict.fromkeys(("passed", "failed", "skipped"), 0)
     failed, again = [], []
     for at, outcome, said in outcomes(wanted, shards, hang, again):
@@ -121,6 +123,8 @@ def run_claims(words, of=None, hang=None, shards=1):
         if outcome == "failed":
             failed.append(claims[at][0])
         print(said, flush=True)
+    for sentence in left_out:
+        print(f"left out, since {long_ones[sentence]}: {sentence}")
     # Again where a long run ends, which is all that is read of it from afar.
     for sentence in (claims[at][0] for at in again):
         if sentence not in failed:
@@ -133,8 +137,6 @@ def run_claims(words, of=None, hang=None, shards=1):
 
 
 class Refused(Exception):
-    """The broker answered with an error."""
-
     def __init__(self, name, message):
         super().__init__(f"{name}: {message}")
         self.name, self.message = name, message
@@ -165,8 +167,6 @@ def typed(settings):
 
 
 class Folder(tempfile.TemporaryDirectory):
-    """A folder of the test's own, as a path."""
-
     def __init__(self):
         super().__init__(prefix="camarb-test.")
 
@@ -180,7 +180,7 @@ def die_with_parent():
 
 
 def wait_until(what, condition, patience=PATIENCE):
-    """Polls a fact of the system (a process, a file) that has no event to wait for."""
+    """Polls a fact of the system that has no event to wait for."""
     until = time.monotonic() + patience
     while True:
         found = condition()
@@ -254,12 +254,11 @@ def as_other(user):
 
 
 def recorders_of(broker):
-    """The ids of the recorder cores that a camarbd has started and that have not ended."""
     return children_of(broker, "camrecorder")
 
 
 def children_of(broker, program):
-    """The ids of the processes of one program that a camarbd has started and that have not ended."""
+    """The ids of a camarbd's processes of one program that have not ended."""
     return [int(process) for process in filter(str.isdigit, os.listdir("/proc"))
             if (found := stat_of(process))[0] == program and found[1][1] == str(broker) and found[1][0] != "Z"]
 
@@ -307,8 +306,6 @@ def end(process, how=signal.SIGTERM):
 
 
 class Ended:
-    """What has a process, and kills it where its block ends."""
-
     def __enter__(self):
         return self
 
@@ -316,6 +313,33 @@ class Ended:
         if self.process.poll() is None:
             self.process.kill()
         self.process.communicate()
+
+
+class Speaking(Ended):
+    """A program that says lines of JSON and is told words."""
+
+    def __init__(self, *command, **options):
+        self.process = spawn(*command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **options)
+        # How many lines waits have looked at; what of the next one is there.
+        self.said, self.seen, self.rest = [], 0, b""
+
+    def tell(self, word):
+        self.process.stdin.write(f"{word}\n".encode())
+        self.process.stdin.flush()
+
+    def wait(self, where):
+        """The next line that is so, each seen once, in order; those before it are passed over."""
+        until = time.monotonic() + PATIENCE
+        while True:
+            while self.seen < len(self.said):
+                self.seen += 1
+                if where(self.said[self.seen - 1]):
+                    return self.said[self.seen - 1]
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, until - time.monotonic()))
+            read = os.read(self.process.stdout.fileno(), 65536) if ready else b""
+            assert read, f"waited {PATIENCE:.0f} s, or the program ended; it said {self.said[-20:]}"
+            *lines, self.rest = (self.rest + read).split(b"\n")
+            self.said += map(json.loads, lines)
 
 
 class Daemon:
@@ -351,7 +375,7 @@ class Daemon:
             command += ["--camera", camera]
         if system_bus is not None:
             command += ["--system-bus", system_bus]
-        # Nor on how hot or busy the machine is.
+        # Nor does a test depend on how hot or busy the machine is.
         if "--machine" not in map(str, extra):
             command += ["--machine", self.directory]
         # Other users come in, too.
@@ -396,7 +420,6 @@ class Daemon:
         self.start()
 
     def reload(self, text=None):
-        """Has it read its policy again, with this text now."""
         if text is not None:
             self.policy.write_text(text)
         self.process.send_signal(signal.SIGHUP)
@@ -419,7 +442,6 @@ class Daemon:
         return "    " + "\n    ".join(text.splitlines()[-40:])
 
     def recorders(self):
-        """The ids of the recorder cores this camarbd has started."""
         return recorders_of(self.process.pid)
 
     def app(self, name=None, user=None, groups=(), **attributes):
@@ -430,12 +452,10 @@ class Daemon:
         return app
 
     def running(self, name, camera=CAMERA, user=None, **configuration):
-        """An app, and its session that runs."""
         app = self.app(name, user)
         return app, app.running(camera, **configuration)
 
     def shell(self):
-        """A connection that is the shell."""
         shell = self.app()
         shell.call(SHELL, "Attach", "s", "shell")
         return shell
@@ -454,10 +474,8 @@ class App:
             self.call(BROKER, "DeclareClient", "a{sv}", typed({"app": name, **attributes}))
 
     def close(self):
-        try:
+        with contextlib.suppress(OSError):
             self.connection.close()
-        except OSError:
-            pass
 
     def fileno(self):
         return self.connection.sock.fileno()
@@ -490,17 +508,14 @@ class App:
             return answer.body
 
     def refusal(self, *call):
-        """Why a call is refused."""
         return refused(lambda: self.call(*call))
 
     def poll(self, patience=0.0):
         """Keeps what has arrived; waits up to `patience` seconds for at least one message."""
-        try:
+        with contextlib.suppress(TimeoutError):
             while True:
                 self.keep(self.connection.receive(timeout=patience))
                 patience = 0.0
-        except TimeoutError:
-            pass
 
     def wait(self, name, where=lambda body: True, patience=PATIENCE):
         """The body of the first signal of that name that no wait has returned. Those before it are passed over, and are there for a
@@ -532,16 +547,13 @@ class App:
         return [plain(body[1]) for at, member, body in self.signals if at == path and member == "PropertiesChanged"]
 
     def heard(self, name, since=0):
-        """What each signal of that name carried, of those so far."""
         return [body for _, member, body in self.signals[since:] if member == name]
 
     def is_not_told(self, *names):
-        """None of these so far."""
         self.poll()
         assert not set(names) & set(self.names()), self.names()
 
     def is_interrupted(self, *causes):
-        """Is told so, for these causes if any are given: what it was told."""
         told = self.wait("WasInterrupted")
         assert not causes or told[3] == list(causes), told
         return told
@@ -557,11 +569,9 @@ class App:
         return self.call(at, "Get", "ss", interface, name)[0][1]
 
     def status(self):
-        """What the broker says of itself."""
         return plain(self.call(BROKER, "GetStatus")[0])
 
     def place(self, app, presence, focused=False):
-        """As a shell."""
         self.call(SHELL, "PlaceApp", "ssb", app, presence, focused)
 
     def session(self, camera=CAMERA, **configuration):
@@ -581,20 +591,17 @@ class Session:
         return self.app.call(self.at, member, signature, *body)
 
     def refusal(self, *call):
-        """Why a call is refused."""
         return refused(lambda: self.call(*call))
 
     def start(self):
         self.call("StartRunning")
 
     def runs(self):
-        """Starts, and is told that it runs."""
         self.start()
         self.app.wait("DidStartRunning")
         return self
 
     def stops(self):
-        """Stops, and is told so."""
         self.call("StopRunning")
         self.app.wait("DidStopRunning")
 
@@ -611,7 +618,6 @@ class Session:
         return recording
 
     def records(self, path, **options):
-        """The number of a recording that has started."""
         recording = self.record(path, **options)
         self.app.wait("RecordingStarted", lambda body: body[2] == recording)
         return recording
@@ -622,13 +628,16 @@ class Session:
         return self.app.wait("RecordingFinished", lambda body: recording in (None, body[2]))
 
     def photo(self, path, **options):
-        """Takes a photo: what was told of it."""
         with open(path, "w+b") as file:
             (photo,) = self.call("CapturePhoto", "ha{sv}", file, options)
         return self.app.wait("PhotoCaptured", lambda body: body[2] == photo)
 
     def property(self, name):
         return self.app.property(self.path, "org.camarb.Session1", name)
+
+
+def is_blank(memory):
+    return not any(memory[at:at + 65536].strip(b"\0") for at in range(0, len(memory), 65536))
 
 
 class Buffer:
@@ -640,12 +649,10 @@ class Buffer:
 
     @property
     def is_blank(self):
-        return not any(self.memory[at:at + 65536].strip(b"\0") for at in range(0, len(self.memory), 65536))
+        return is_blank(self.memory)
 
 
-class Frame:
-    def __init__(self, index, sequence, timestamp, flags, mark):
-        self.index, self.sequence, self.timestamp, self.flags, self.mark = index, sequence, timestamp, flags, mark
+Frame = collections.namedtuple("Frame", "index sequence timestamp flags mark")
 
 
 class Stream:
@@ -662,7 +669,6 @@ class Stream:
         return self.socket.fileno()
 
     def read(self, patience=PATIENCE):
-        """The next frame, or None at the stream's end."""
         while not self.ended:
             if not select.select([self.socket], [], [], patience)[0]:
                 raise AssertionError(f"no frame within {patience:.0f} s")
@@ -691,10 +697,8 @@ class Stream:
         return None
 
     def release(self, frame):
-        try:
+        with contextlib.suppress(OSError):  # The grant may have ended since; `read` says so.
             self.socket.send(struct.pack("<II32x", 3, frame.index))
-        except OSError:
-            pass  # The grant may have ended since; `read` says so.
 
     def close(self):
         self.socket.close()

@@ -3,12 +3,12 @@
 Each app is a program of its own in `libraries`: it says what it hears as lines of JSON, and does what it is told in words.
 What it is told, and what it has to hear, is the same for all of them.
 """
-import json, os, pathlib, select, shutil, subprocess, time
+import os, pathlib, shutil
 
 from jeepney import DBusAddress
 
-from clients import AT, IN_USE, LIFE, Gdbus, Monitor, Rival, Tool, drive_with, in_order
-from harness import CAMERA, COMPUTING_PATIENCE, PATIENCE, ROOT, Daemon, Ended, Skipped, claim, ran, spawn, wait_until
+from clients import AT, DRIVES, IN_USE, LIFE, Gdbus, Monitor, Rival, Tool, drive_with, in_order
+from harness import CAMERA, COMPUTING_PATIENCE, PATIENCE, ROOT, Daemon, Skipped, Speaking, claim, ran, wait_until
 from screen import needs
 
 LIBRARIES = ROOT / "Tests" / "interop" / "libraries"
@@ -17,71 +17,49 @@ MADE = ROOT / ".build" / "interop"
 PYTHON = "/usr/bin/python3"
 
 
-class Program(Ended):
-    """An app in a process of its own."""
+def has(what):
+    return lambda line: what in line
 
-    def __init__(self, command):
-        self.process = spawn(*command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.said, self.seen, self.rest = [], 0, b""
 
-    def tell(self, word):
-        self.process.stdin.write(f"{word}\n".encode())
-        self.process.stdin.flush()
+def told(app, signal):
+    return app.wait(lambda line: line.get("signal") == signal)["body"]
 
-    def wait(self, what, where=lambda line: True):
-        """The next line that has `what`, each seen once, in order; those before it are passed over."""
-        until = time.monotonic() + PATIENCE
-        while True:
-            while self.seen < len(self.said):
-                line = self.said[self.seen]
-                self.seen += 1
-                if what in line and where(line):
-                    return line
-            ready, _, _ = select.select([self.process.stdout], [], [], max(0, until - time.monotonic()))
-            read = os.read(self.process.stdout.fileno(), 65536) if ready else b""
-            if not read:
-                raise AssertionError(f"waited {PATIENCE:.0f} s for {what}, or the app ended; it said {self.said}")
-            *lines, self.rest = (self.rest + read).split(b"\n")
-            self.said += map(json.loads, lines)
 
-    def signal(self, name):
-        return self.wait("signal", lambda line: line["signal"] == name)["body"]
-
-    def all(self, what):
-        return [line for line in self.said if what in line]
+def all_with(app, what):
+    return [line for line in app.said if what in line]
 
 
 def live(*command, holders=None):
     """A session's life, as an app hears it that is started with the broker's address and a camera behind the command; and
     which apps had the camera, one after the other, where the app says that, too."""
-    with Daemon() as daemon, Program([*command, daemon.address, CAMERA]) as app:
-        first = app.wait("properties")["properties"]
+    with Daemon() as daemon, Speaking(*command, daemon.address, CAMERA) as app:
+        first = app.wait(has("properties"))["properties"]
         assert first["Running"] is False and first["Configuration"] == {}, first
         rival = Rival(daemon, "photos")
         app.tell("start")
-        app.signal("DidStartRunning")
-        assert app.wait("stream")["stream"] > 0
+        told(app, "DidStartRunning")
+        assert app.wait(has("stream"))["stream"] > 0
         rival.take()
-        _, decision, _, causes, reason, interrupter, recording, rule = app.signal("WasInterrupted")
+        _, decision, _, causes, reason, interrupter, recording, rule = told(app, "WasInterrupted")
         assert (causes, reason, interrupter, recording) == ([IN_USE], IN_USE, "rival", 0) and rule and decision, causes
-        app.signal("DidStopRunning")
+        told(app, "DidStopRunning")
         rival.give_back()
-        assert app.signal("InterruptionEnded")[5] is True
-        app.signal("DidStartRunning")
+        assert told(app, "InterruptionEnded")[5] is True
+        told(app, "DidStartRunning")
         # It opens a stream at each start, and is told to stop only then: a session that stopped has none to open.
-        assert app.wait("stream")["stream"] > 0
+        assert app.wait(has("stream"))["stream"] > 0
         app.tell("stop")
-        app.signal("DidStopRunning")
-        app.wait("changed", lambda line: line["changed"].get("Running") is False)
+        told(app, "DidStopRunning")
+        app.wait(lambda line: "changed" in line and line["changed"].get("Running") is False)
         if holders:
-            app.wait("holder", lambda line: line["holder"] == holders[-1])
-            assert [line["holder"] for line in app.all("holder")] == holders, app.all("holder")
+            app.wait(lambda line: "holder" in line and line["holder"] == holders[-1])
+            assert [line["holder"] for line in all_with(app, "holder")] == holders, all_with(app, "holder")
         app.process.stdin.close()
         app.process.stdin = None
-        app.wait("closed")
-        names = tuple(line["signal"] for line in app.all("signal") if line["signal"] in LIFE)
+        app.wait(has("closed"))
+        names = tuple(line["signal"] for line in all_with(app, "signal") if line["signal"] in LIFE)
         assert names == LIFE, names
-        check_properties(first, app.all("changed"))
+        check_properties(first, all_with(app, "changed"))
 
 
 def check_properties(first, lines):
@@ -143,28 +121,27 @@ def built_with_go(name):
         raise Skipped("there is no Go compiler of GCC's (gccgo)")
     MADE.mkdir(parents=True, exist_ok=True)
     # Debian has the sources of Go's libraries in one tree, and no modules.
-    subprocess.run(
-        [go, "build", "-o", program, source], check=True, timeout=6 * PATIENCE,
-        env={**os.environ, "GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOCACHE": str(MADE / "go"), "GOFLAGS": ""})
+    ran(go, "build", "-o", program, source, timeout=6 * PATIENCE, env={
+        **os.environ, "GO111MODULE": "off", "GOPATH": "/usr/share/gocode", "GOCACHE": str(MADE / "go"), "GOFLAGS": ""})
     return program
 
 
-DRIVES = "drives a session: started, interrupted, resumed by itself, stopped, and sees its properties change"
+SEES = f"{DRIVES}, and sees its properties change"
 HOLDERS = {"holders": ["photos", "rival", "photos", ""]}
 
 # What each shows, and how its app is started, which may have to be made first.
 for sentence, command, heard in (
-        (f"dbus-fast {DRIVES}", lambda: [PYTHON, LIBRARIES / "with_dbus_next.py", "dbus_fast"], {}),
-        (f"dbus-next {DRIVES}", lambda: [PYTHON, LIBRARIES / "with_dbus_next.py", "dbus_next"], {}),
-        (f"python-sdbus {DRIVES}", lambda: [
+        (f"dbus-fast {SEES}", lambda: [PYTHON, LIBRARIES / "with_dbus_next.py", "dbus_fast"], {}),
+        (f"dbus-next {SEES}", lambda: [PYTHON, LIBRARIES / "with_dbus_next.py", "dbus_next"], {}),
+        (f"python-sdbus {SEES}", lambda: [
             "env", f"PYTHONPATH={fetched('python-sdbus', 'sdbus')}", PYTHON, LIBRARIES / "with_sdbus.py"], {}),
-        (f"QtDBus, peer to peer, {DRIVES}", lambda: [PYTHON, LIBRARIES / "with_qt.py", "peer"], {}),
+        (f"QtDBus, peer to peer, {SEES}", lambda: [PYTHON, LIBRARIES / "with_qt.py", "peer"], {}),
         ("QtDBus, which takes the socket for a bus, drives a session likewise", lambda: [PYTHON, LIBRARIES / "with_qt.py", "bus"], {}),
         ("Gio's ObjectManagerClient, peer to peer, keeps the properties of a session and of its camera up to date",
          lambda: [PYTHON, LIBRARIES / "with_gio.py", "peer"], HOLDERS),
         ("Gio's ObjectManagerClient, which takes the socket for a bus, keeps them likewise",
          lambda: [PYTHON, LIBRARIES / "with_gio.py", "bus"], HOLDERS),
-        (f"godbus, peer to peer, {DRIVES}", lambda: [built_with_go("with_godbus"), "peer"], {}),
+        (f"godbus, peer to peer, {SEES}", lambda: [built_with_go("with_godbus"), "peer"], {}),
         ("godbus, which takes the socket for a bus, drives a session likewise", lambda: [built_with_go("with_godbus"), "bus"], {})):
     claim(sentence)(lambda command=command, heard=heard: live(*command(), **heard))
 
@@ -176,9 +153,7 @@ class Qdbus(Tool):
     get = call
 
 
-@claim("qdbus drives a session: started, interrupted, resumed by itself, stopped")
-def qdbus_session():
-    drive_with(Qdbus, maker=Gdbus)
+claim(f"qdbus {DRIVES}")(lambda: drive_with(Qdbus, maker=Gdbus))
 
 
 @claim("qdbus, straight to the socket, lists objects and methods, reads properties and shows errors")
@@ -194,52 +169,19 @@ def qdbus_straight():
         assert refused.returncode != 0 and "org.camarb.Error.UnknownDecision" in refused.stdout + refused.stderr, refused
 
 
-class DbusMonitor(Monitor):
-    """A dbus-monitor with rules, or without any."""
-
-    def __init__(self, daemon, name, *rules):
-        super().__init__(daemon, name, "dbus-monitor", "--address", daemon.address, *rules)
-
-    def __enter__(self):
-        wait_until("the monitor to be one", lambda: "NameLost" in self.shown() or self.process.poll() is not None)
-        return self
-
-    def signals(self):
-        return self.shown().split("signal time=")
-
-    def members(self):
-        """Of signals, but those of a bus."""
-        return {word.removeprefix("member=") for one in self.signals() for word in one.split() if word.startswith("member=")} - {
-            "NameAcquired", "NameLost"}
-
-
 @claim("dbus-monitor, straight to the socket, shows an interruption as it is decided, and the camera's holder as it changes")
 def dbus_monitor():
-    with Daemon() as daemon, DbusMonitor(daemon, "monitor") as monitor:
+    with Daemon() as daemon, Monitor(daemon, "monitor", "dbus-monitor", "--address", daemon.address) as monitor:
+        wait_until("the monitor to be one", lambda: "NameLost" in monitor.shown() or monitor.process.poll() is not None)
         session, rival = daemon.app("photos").session(), Rival(daemon, "photos")
         session.runs()
         rival.take()
 
         def shows(*words):
-            return any(all(word in one for word in words) for one in monitor.signals())
+            return any(all(word in one for word in words) for one in monitor.shown().split("signal time="))
 
         wait_until("the interruption and the holder on the monitor", lambda: (
             shows("member=Decided", "photos wasInterrupted", "by rival") and shows("member=PropertiesChanged", '"Holder"', '"rival"')))
-
-
-@claim("a dbus-monitor with rules shows what they say, and nothing else")
-def dbus_monitor_with_rules():
-    with Daemon() as daemon:
-        holders, decisions = "type='signal',member='HolderChanged'", "type='signal',path='/org/camarb/Broker1',member='Decided'"
-        with (DbusMonitor(daemon, "holders", holders) as one, DbusMonitor(daemon, "calls", "type='method_call'") as none,
-              DbusMonitor(daemon, "both", holders, decisions) as both):
-            _, session = daemon.running("photos")
-            session.stops()
-            # To each of them the last news of all goes in order, behind everything else.
-            wait_until("that the camera is free again", lambda: all(
-                sum("member=HolderChanged" in signal for signal in monitor.signals()) == 2 for monitor in (one, both)))
-            assert one.members() == {"HolderChanged"} and both.members() == {"HolderChanged", "Decided"} and not none.members(), (
-                one.members(), both.members(), none.members())
 
 
 @claim("qdbusxml2cpp and gdbus-codegen make proxies of every object, with files among their arguments")

@@ -1,7 +1,7 @@
 """A logind that does what it is told, on a message bus of its own: what systemd-logind says, without a seat to sit at."""
 import os, select
 
-from jeepney import DBusAddress, HeaderFields, new_error, new_method_return, new_signal
+from jeepney import DBusAddress, HeaderFields, new_method_return, new_signal
 
 from harness import wait_until
 from message_bus import Service
@@ -17,10 +17,10 @@ class Logind(Service):
 
     name, path = NAME, PATH
 
-    def __init__(self, bus, sessions=(), delay=5.0, asleep=False, refuses_inhibitors=False):
+    def __init__(self, bus, sessions=(), asleep=False):
         self.bus = bus
         self.sessions = {id: self.session(user, **fields) for id, user, fields in sessions}
-        self.delay, self.asleep, self.refuses_inhibitors = delay, asleep, refuses_inhibitors
+        self.asleep = asleep
         # The read end of each inhibitor that was given away: at its end when nobody holds it any more.
         self.inhibitors = []
         # One that is being given away: both its ends.
@@ -40,13 +40,11 @@ class Logind(Service):
             listed = [(id, s["User"], f"user{s['User']}", s["Seat"], self.path_of(id)) for id, s in self.sessions.items()]
             return new_method_return(call, "a(susso)", (listed,))
         if member == "Inhibit":
-            if self.refuses_inhibitors:
-                return new_error(call, "org.freedesktop.DBus.Error.AccessDenied", "s", ("Permission denied",))
             assert body[0] == "sleep" and body[3] == "delay", f"Inhibit{body}"
             self.inhibitor = os.pipe()
             return new_method_return(call, "h", (self.inhibitor[1],))
         if member == "Get" and body[1] == "InhibitDelayMaxUSec":
-            return new_method_return(call, "v", (("t", int(self.delay * 1e6)),))
+            return new_method_return(call, "v", (("t", 5_000_000),))
         if member == "Get" and body[1] == "PreparingForSleep":
             return new_method_return(call, "v", (("b", self.asleep),))
         if member == "GetAll":
@@ -93,10 +91,6 @@ class Logind(Service):
     def add(self, id, user, **fields):
         self.sessions[id] = self.session(user, **fields)
         self.send(new_signal(MANAGER, "SessionNew", "so", (id, self.path_of(id))))
-
-    def remove(self, id):
-        del self.sessions[id]
-        self.send(new_signal(MANAGER, "SessionRemoved", "so", (id, self.path_of(id))))
 
     def prepare_for_sleep(self, asleep):
         self.asleep = asleep

@@ -1,20 +1,16 @@
 """Login sessions and sleep, as logind tells of them: the user at the machine has its cameras, and recordings end before it sleeps."""
-import contextlib, os, re, signal, time
+import re
 
-from camclient import camclient, status
-from harness import BROKER, PROGRAMS, ROOT, Daemon, Folder, children_of, claim, played, ran, wait_until
+from camclient import status
+from harness import BROKER, ROOT, Daemon, claim, played, wait_until
 from logind import Logind
 from message_bus import Bus
 
 TWO = (("1", 1000, {"Active": True}), ("2", 1001, {}))
 
 
-def logins(daemon):
-    return {login["id"]: login for login in status(daemon)["loginSessions"]}
-
-
 def known(daemon, *ids):
-    wait_until(f"sessions {ids} in the status", lambda: set(logins(daemon)) == set(ids))
+    wait_until(f"sessions {ids} in the status", lambda: [login["id"] for login in status(daemon)["loginSessions"]] == list(ids))
 
 
 def broker(bus, **options):
@@ -22,41 +18,24 @@ def broker(bus, **options):
 
 
 def alices(daemon, session="1"):
-    """An app of a login session, and its session that runs."""
     app = daemon.app("alices", loginSession=session)
     return app, app.running()
 
 
-@contextlib.contextmanager
-def at_a_machine(extra=(), **options):
-    """A logind, a broker that hears it, and Alice's app that has the camera."""
-    with Bus() as bus, Logind(bus, TWO, **options) as logind, broker(bus, extra=extra) as daemon:
-        yield logind, daemon, *alices(daemon)
-
-
 @claim("a login session counts as inactive until logind has told of it")
 def not_told_yet():
-    with Bus() as bus, Logind(bus, TWO) as logind, broker(bus) as daemon:
-        known(daemon, "1", "2")
+    remote = ("7", 1003, {"Seat": "", "Remote": True, "Active": True})
+    with Bus() as bus, Logind(bus, (*TWO, remote)) as logind, broker(bus) as daemon:
+        known(daemon, "1", "2", "7")
+        assert status(daemon)["loginSessions"][1:] == [
+            {"id": "2", "user": 1001, "seat": "seat0", "remote": False, "active": False, "locked": False},
+            {"id": "7", "user": 1003, "seat": "", "remote": True, "active": True, "locked": False}]
         early = daemon.app("early", loginSession="3")
         early.session().start()
         early.wait("WasInterrupted")
         logind.change("1", Active=False)
         logind.add("3", 1002, Active=True)
         early.resumes()
-
-
-@claim("the status says seat, user, remote, active and locked of each login session")
-def shown():
-    sessions = (("c1", 1000, {"Active": True}), ("7", 1001, {"Seat": "", "Remote": True, "Active": True}))
-    with Bus() as bus, Logind(bus, sessions), broker(bus) as daemon:
-        known(daemon, "c1", "7")
-        assert logins(daemon)["7"] == {"id": "7", "user": 1001, "seat": "", "remote": True, "active": True, "locked": False}
-        assert logins(daemon)["c1"]["seat"] == "seat0"
-        assert status(daemon)["loginSessionsKnown"]
-        said = camclient(daemon, "status").stdout
-        assert "login session c1 of user 1000 on seat0 is active\n" in said, said
-        assert "login sessions without a seat: 1\n" in said, said
 
 
 @claim("without logind the status says that login sessions are not known, and nobody is paused")
@@ -96,7 +75,8 @@ def restarted():
 
 @claim("before the machine sleeps recordings are finished; afterwards sessions go on, and recordings do not")
 def sleeping():
-    with at_a_machine() as (logind, daemon, alice, session):
+    with Bus() as bus, Logind(bus, TWO) as logind, broker(bus) as daemon:
+        alice, session = alices(daemon)
         assert logind.is_held(0)
         film = daemon.directory / "film.mp4"
         session.records(film)
@@ -117,48 +97,6 @@ def sleeping():
         alice.poll()
         assert alice.names().count("RecordingStarted") == 1, alice.names()
         assert all(not session["recording"] for session in status(daemon)["sessions"])
-
-
-@claim("without an inhibitor the journal says so, and sleep still closes the camera")
-def no_inhibitor():
-    with at_a_machine(refuses_inhibitors=True) as (logind, daemon, alice, _):
-        wait_until("the warning", lambda: "logind does not let camarb delay it: Permission denied" in daemon.said())
-        logind.prepare_for_sleep(True)
-        alice.wait("WasInterrupted")
-        logind.prepare_for_sleep(False)
-        alice.wait("DidStartRunning")
-
-
-@claim("a recording that nobody finishes keeps the machine from sleeping for four fifths of the time that logind waits")
-def hanging():
-    with Folder() as folder:
-        # The second one, which is to complete what the first leaves, says nothing.
-        core = folder / "core"
-        core.write_text(f'#!/bin/sh\ncd {folder}\n[ -e first ] && [ ! -e second ] && : >second && exec sleep 600\n: >first\n'
-                        f'exec "{PROGRAMS}/camrecorder" "$@"\n')
-        core.chmod(0o755)
-        # So patient that it is logind's time that ends it.
-        with at_a_machine(("--recorder", core, "--patience", 20), delay=2.0) as (logind, daemon, alice, session):
-            session.records(daemon.directory / "film.mp4")
-            assert logind.is_held(0)
-            (recorder,) = daemon.recorders()
-            os.kill(recorder, signal.SIGSTOP)
-            begun = time.monotonic()
-            logind.prepare_for_sleep(True)
-            wait_until("the inhibitor to be let go", lambda: not logind.is_held(0))
-            assert time.monotonic() - begun >= 1.6, time.monotonic() - begun
-            assert "RecordingFinished" not in alice.names(), alice.names()
-            logind.prepare_for_sleep(False)
-            assert logind.is_held(1)
-            (silent,) = children_of(daemon.process.pid, "sleep")
-            os.kill(silent, signal.SIGKILL)
-            alice.wait("DidStartRunning")
-
-
-@claim("a system bus that cannot be meant is an error of the command line")
-def wrong_bus():
-    said = ran(PROGRAMS / "camarbd", "--system-bus", "tcp:host=x", status=2).stderr
-    assert "--system-bus: \"tcp:host=x\" is no socket address" in said, said
 
 
 @claim("a machine that slept while nobody looked is asleep for the broker too, and awake when logind is gone")

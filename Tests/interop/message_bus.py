@@ -12,8 +12,6 @@ CONFIGURATION = """<busconfig><listen>unix:path={path}</listen><auth>EXTERNAL</a
 
 
 class Bus:
-    """A dbus-daemon with a socket of its own."""
-
     def __init__(self):
         self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-bus."))
         # Other users come in, too.

@@ -2,13 +2,11 @@
 import contextlib, os, pathlib, re, shutil
 
 from harness import PROGRAMS, ROOT, Folder, Skipped, claim, ran
-from shells import Shells, installed
+from shells import installed
 
 VERSION = (ROOT / "VERSION").read_text().strip()
 # Ten times the score of `systemd-analyze security`: reliability (e) promises at most 1.5 for each service.
 EXPOSURE_MAX = 15
-
-
 UNITS = {name: (ROOT / "packaging" / "systemd" / f"{name}.service").read_text() for name in ("camarbd", "camrecorder@")}
 PYTHON = "/usr/bin/python3"
 
@@ -19,10 +17,9 @@ def run(*command, **options):
 
 
 @contextlib.contextmanager
-def installation(prefix="/usr"):
-    """A folder of its own in which all is installed."""
+def installation():
     with Folder() as folder:
-        installed(folder, prefix)
+        installed(folder)
         yield folder
 
 
@@ -36,15 +33,13 @@ def exposure():
     return ", ".join(scores)
 
 
-@claim("the broker's unit has no device at all, and a recorder core's has cameras and nothing else")
-def devices():
+@claim("broker and recorder cores are two users: the broker may kill and nothing else, and trusts root alone; it has no device at all, "
+       "and a recorder core has cameras and nothing else")
+def two_users():
     allowed = {name: re.findall(r"^DeviceAllow=(.*)$", unit, re.MULTILINE) for name, unit in UNITS.items()}
     assert all("DevicePolicy=closed" in unit for unit in UNITS.values())
     assert allowed == {"camarbd": [], "camrecorder@": ["char-video4linux rw", "char-media rw"]}, allowed
 
-
-@claim("broker and recorder cores are two users: the broker may kill and nothing else, and trusts root alone")
-def two_users():
     def value(name, key):
         (found,) = re.findall(rf"^{key}=(.*)$", UNITS[name], re.MULTILINE)
         return found
@@ -65,7 +60,7 @@ def two_users():
         assert [line.split(":")[0] for line in members] == ["camarb"], members
 
 
-@claim("systemd finds nothing wrong in the installed units, nor udev's and the others' files missing")
+@claim("systemd finds nothing wrong in the installed units, and all that they start is there")
 def understood():
     with installation() as folder:
         units = sorted((folder / "usr/lib/systemd/system").iterdir())
@@ -75,88 +70,20 @@ def understood():
             for line in re.findall(r"^Exec\w+=[-+!@:]*(\S+)", unit.read_text(), re.MULTILINE):
                 assert line == "/bin/kill" or os.access(f"{folder}{line}", os.X_OK), f"{unit.name} starts {line}, which is not there"
         run("systemd-analyze", "verify", "--recursive-errors=no", "--man=no", f"--root={folder}", "camarbd.socket", "camrecorder.socket")
-        for file in ("etc/camarb/policy.toml", "usr/lib/sysusers.d/camarb.conf", "usr/lib/tmpfiles.d/camarb.conf",
-                     "usr/lib/udev/rules.d/72-camarb.rules", "usr/lib/udev/rules.d/74-camarb.rules", "usr/libexec/camarb/camkeeper",
-                     *(f"usr/share/{file}" for file in (
-                         "camarb/policies/kiosk.toml", "camarb/cameras/iphone6s-back.toml", "man/man8/camarbd.8", "man/man1/camarb-v4l2.1",
-                         "man/man3/libcamarb.3", "man/man7/camarbsrc.7", "bash-completion/completions/camclient",
-                         "gnome-shell/extensions/camarb@camarb.org/metadata.json", "wireplumber/main.lua.d/90-camarb.lua",
-                         "wireplumber/wireplumber.conf.d/90-camarb.conf", "wireplumber/scripts/camarb.lua",
-                         "wireplumber/scripts/linking/camarb.lua"))):
-            assert (folder / file).stat().st_size > 0, file
 
 
-@claim("an installation below another prefix names its own files, and leaves an administrator's policy alone")
-def prefix():
-    with Folder() as folder:
-        mine = folder / "etc/camarb/policy.toml"
-        mine.parent.mkdir(parents=True)
-        mine.write_text("mine")
-        installed(folder, "/opt/camarb")
-        assert mine.read_text() == "mine"
-        unit = (folder / "opt/camarb/lib/systemd/system/camarbd.service").read_text()
-        assert "ExecStart=/opt/camarb/sbin/camarbd " in unit and "/usr/" not in unit, unit
-
-
-@claim("a purge takes the folders of /etc/camarb, unless an administrator has written something there, which stays")
-def purge():
-    script = (ROOT / "packaging" / "debian" / "camarb.postrm").read_text()
-    for written in (None, "policy.d/50-mine.toml", "cameras/desk.toml"):
-        with Folder() as root:
-            for path in ("etc/camarb/policy.d", "etc/udev/rules.d", "var/lib/camarb", "run/camarb"):
-                (root / path).mkdir(parents=True)
-            (root / "var/lib/camarb/decisions.trace").write_text("a trace")
-            if written:
-                (root / "etc/camarb" / written).parent.mkdir(exist_ok=True)
-                (root / "etc/camarb" / written).write_text("mine")
-            # The script's folders are this one's, and there are no users that it could delete.
-            (root / "bin").mkdir()
-            (root / "bin/getent").write_text("#!/bin/sh\nexit 2\n")
-            (root / "bin/getent").chmod(0o755)
-            here = re.sub(r"(?<![\w/}])/(?=(etc|var|run)/)", f"{root}/", script)
-            run("env", f"PATH={root}/bin:/usr/bin:/bin", "sh", "-c", here, "postrm", "purge")
-            left = sorted(str(path.relative_to(root)) for path in root.rglob("*") if "camarb" in path.name or "camarb/" in str(path))
-            wanted = ["etc/camarb", *(["etc/camarb/" + written.split("/")[0], f"etc/camarb/{written}"])] if written else []
-            assert left == wanted, (written, left)
-
-
-@claim("all that is installed is in one of the Debian packages")
-def in_packages():
-    with Folder() as folder:
-        run(ROOT / "packaging" / "install", "--destdir", folder, "--prefix", "/usr", "--libraries", "/usr/lib/x86_64-linux-gnu",
-            "--programs", PROGRAMS)
-        patterns = []
-        for file in (ROOT / "packaging" / "debian").glob("*.install"):
-            patterns += file.read_text().split()
-        left = [path.relative_to(folder) for path in folder.rglob("*") if not path.is_dir() or path.is_symlink()]
-        left = [path for path in left if not any(
-            pathlib.PurePath(*path.parts[:len(pattern.split("/"))]).match(pattern) for pattern in patterns)]
-        assert not left, f"in no package: {left}"
-
-
-@claim("a program in C and one in Python are built on what is installed, and on nothing of the checkout")
+@claim("what is installed of libcamarb is of camarb's version, and no other name of it is seen by programs than its own")
 def libraries():
     with installation() as folder:
-        program = folder / "version"
-        program.with_suffix(".c").write_text(
-            '#include <camarb.h>\n#include <stdio.h>\nint main(void) { return puts(camarb_version()) < 0; }\n')
-        package = ("env", f"PKG_CONFIG_PATH={folder}/usr/lib/pkgconfig", f"PKG_CONFIG_SYSROOT_DIR={folder}", "pkg-config", "camarb")
-        flags, version = run(*package, "--cflags", "--libs").split(), run(*package, "--modversion").strip()
-        run("gcc", "-o", program, program.with_suffix(".c"), *flags)
-        at = f"LD_LIBRARY_PATH={folder}/usr/lib"
-        assert run("env", at, program).strip() == version
-        said = run("env", at, f"PYTHONPATH={folder}/usr/lib/python3/dist-packages", PYTHON, "-B", "-c",
-                   "import camarb; print(camarb.version())")
-        assert said.strip() == version, said
-        assert version == VERSION, f"libcamarb is {version}, and the file VERSION says {VERSION}"
+        said = run("env", f"PKG_CONFIG_PATH={folder}/usr/lib/pkgconfig", "pkg-config", "camarb", "--modversion").strip()
+        assert said == VERSION, f"libcamarb is {said}, and the file VERSION says {VERSION}"
         # The plugin is left out where GStreamer's headers are not, which clients/Makefile says.
         for plugin in folder.rglob("libgstcamarb.so"):
-            said = run("env", at, "gst-inspect-1.0", plugin)
+            said = run("env", f"LD_LIBRARY_PATH={folder}/usr/lib", "gst-inspect-1.0", plugin)
             assert re.search(rf"^ +Version +{re.escape(VERSION)}$", said, re.MULTILINE), said
         defined = run("readelf", "--dyn-syms", "--wide", f"{folder}/usr/lib/libcamarb.so.1")
         names = re.findall(r" DEFAULT +\d+ (\S+)", defined)
         assert len(names) > 40 and all(re.match(r"camarb_\w+@@CAMARB_1$|CAMARB_1$", name) for name in names), names
-        return version
 
 
 IN_ITS_OWN_PLACES = r"""
@@ -212,10 +139,18 @@ def by_pip():
         assert {"camarb/__init__.py", "camarb/py.typed", f"camarb-{VERSION}.dist-info"} <= found, found
 
 
-@claim("the V4L2 door is installed where its command and its generator look for it, below any prefix")
+@claim("an installation below another prefix names its own files, and leaves an administrator's policy alone; the V4L2 door is where its "
+       "command and its generator look for it, below any prefix")
 def door():
     for prefix, beside in (("/usr", False), ("/opt/camarb", True)):
-        with installation(prefix) as folder:
+        with Folder() as folder:
+            mine = folder / "etc/camarb/policy.toml"
+            mine.parent.mkdir(parents=True)
+            mine.write_text("mine")
+            installed(folder, prefix)
+            assert mine.read_text() == "mine"
+            unit = (folder / f"{prefix[1:]}/lib/systemd/system/camarbd.service").read_text()
+            assert f"ExecStart={prefix}/sbin/camarbd " in unit and ("/usr/" in unit) == (prefix == "/usr"), unit
             library, here = f"{prefix}/lib/camarb/libcamarb-v4l2.so", pathlib.Path(f"{folder}{prefix}")
             found = os.stat(f"{folder}{library}")
             assert found.st_uid == os.getuid() and not found.st_mode & 0o022, oct(found.st_mode)
@@ -227,28 +162,6 @@ def door():
             assert ("'/usr/$LIB/camarb/libcamarb-v4l2.so'" if prefix == "/usr" else library) in command.read_text()
             assert f"\nlibrary='{library}'\n" in generator.read_text() and "@" not in generator.read_text()
             assert all(os.access(file, os.X_OK) for file in (command, generator))
-
-
-@claim("the installed policy is one that camclient finds nothing wrong with, its include too")
-def policy():
-    with installation() as folder:
-        file = folder / "etc/camarb/policy.toml"
-        file.write_text(file.read_text().replace('"/usr/', f'"{folder}/usr/'))
-        run(PROGRAMS / "camclient", "policy", "check", file)
-        shown = run(PROGRAMS / "camclient", "policy", "show", "--merged", file)
-        assert "focused" in shown, shown
-
-
-@claim("bash, zsh and fish complete camclient's arguments by what is installed")
-def completions():
-    with installation() as folder:
-        shells = Shells(folder)
-        assert all(file.read_text() and not file.read_text().startswith("#!") for file in shells.files)
-        assert shells.bash("camclient policy ver") == ["verify"]
-        shells.fish("camclient policy ver\t", "camclient policy verify ")
-        shells.zsh("camclient policy ver\t", "camclient policy verify ")
-    with installation("/usr/local") as folder:
-        assert (folder / "usr/local/share/zsh/site-functions/_camclient").exists()
 
 
 @claim("there is one version: programs, packages, changes and the file VERSION say the same")
@@ -289,10 +202,6 @@ class Checkout(Folder):
     def git(self, *words):
         ran("git", *words, cwd=self.root, env=self.environment)
 
-    def commit(self):
-        self.git("add", "--all")
-        self.git("commit", "--quiet", "--allow-empty", "--message", "a change")
-
     def version(self, id="debian", number="12", root=None):
         """The version on such a system, and what is said of it; `root`: of another checkout."""
         system = self.folder / "os-release"
@@ -300,10 +209,9 @@ class Checkout(Folder):
         done = ran((root or self.root) / "packaging" / "version", system, env=self.environment)
         return done.stdout.strip(), done.stderr
 
-    def built(self, commits=True):
-        """The version with one more commit."""
-        if commits:
-            self.commit()
+    def built(self):
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--allow-empty", "--message", "a change")
         return self.version()[0]
 
 
@@ -312,19 +220,26 @@ def ascending(*versions):
         ran("dpkg", "--compare-versions", lower, "lt", higher)
 
 
-@claim("a package's version grows with each commit, and a release's tag is newer than all builds on the way to it")
+@claim("a package's version grows with each commit, and a release's tag is newer than all builds on the way to it; an upgrade of Debian "
+       "is one of camarb's packages, of the same commit and of the same release")
 def versions():
     with Checkout() as checkout:
+        def ascends_with_debian():
+            ascending(*(checkout.version("debian", number)[0] for number in ("12", "13", "")))
+
         # Over a limit of digits, where a comparison of texts would go wrong.
         built = ["0.1.0", *(checkout.built() for _ in range(11))]
         assert re.fullmatch(r"0\.2\.0~git11\.[0-9a-f]{8}\+deb12u1", built[-1]), built
+        ascends_with_debian()
         # The release's commit is not tagged at once.
         checkout.write("0.2.0")
         built.append(checkout.built())
         assert built[-1].startswith("0.2.0~git12."), built
         checkout.git("tag", "v0.2.0")
-        built.append(checkout.built(commits=False))
+        built.append(checkout.version()[0])
         assert built[-1] == "0.2.0+deb12u1", built
+        ascends_with_debian()
+        assert checkout.version("ubuntu", "24.04")[0] == "0.2.0+ubuntu24.04"
         # Nobody has noticed anything of what came next.
         built.append(checkout.built())
         checkout.write("0.2.0", "Something new")
@@ -334,24 +249,11 @@ def versions():
         return " < ".join(built[-5:])
 
 
-@claim("an upgrade of Debian is an upgrade of camarb's packages, of the same commit and of the same release")
-def releases():
-    with Checkout() as checkout:
-        for tag in (None, "v0.1.0"):
-            checkout.write("0.1.0", "" if tag else "Added")
-            checkout.commit()
-            if tag:
-                checkout.git("tag", tag)
-            ascending(*(checkout.version("debian", number)[0] for number in ("12", "13", "")))
-        assert checkout.version("ubuntu", "24.04")[0] == "0.1.0+ubuntu24.04"
-
-
 @claim("changes that are not committed are part of a package's version, which is then newer than the commit's")
 def uncommitted():
     with Checkout() as checkout:
-        checkout.commit()
-        clean, said = checkout.version()
-        assert not said, said
+        clean = checkout.built()
+        assert not checkout.version()[1], checkout.version()
         (checkout.root / "new.swift").write_text("")
         changed, said = checkout.version()
         assert changed == clean.replace("+deb12u1", ".changed+deb12u1") and "not all changes are committed" in said, (changed, said)
@@ -361,8 +263,7 @@ def uncommitted():
 @claim("without commits to count a package is older than any build of one, and the reason is said")
 def without_commits():
     with Checkout() as checkout:
-        checkout.commit()
-        counted = checkout.built()
+        counted = [checkout.built() for _ in range(2)][-1]
         copy = checkout.folder / "copy"
         checkout.git("clone", "--quiet", "--depth=1", f"file://{checkout.root}", copy)
         shallow, said = checkout.version(root=copy)
@@ -390,14 +291,3 @@ def no_foundation():
         # A search for a text is in the module of regular expressions: `contains`, `firstRange`, `ranges`, `replacing`,
         # `split(separator: "…")`.
         assert not found, f"{program} has {', '.join(found)} in itself; is a text searched for otherwise than by `holds` or by characters?"
-
-
-@claim("the installed programs carry the Swift runtime in themselves")
-def self_contained():
-    for program in ("camarbd", "camkeeper", "camrecorder", "camwriter", "camagent", "camclient", "camplay"):
-        needed = run("readelf", "--dynamic", PROGRAMS / program)
-        swift = re.findall(r"NEEDED.*\[(lib(?:swift|Foundation|_?dispatch)[^\]]*)\]", needed)
-        assert not swift, f"{program} needs {swift}"
-        # A folder of whoever built it is on no other machine, or is somebody else's there.
-        elsewhere = [path for line in re.findall(r"R(?:UN)?PATH.*\[([^\]]*)\]", needed) for path in line.split(":") if path != "$ORIGIN"]
-        assert not elsewhere, f"{program} looks for libraries in {elsewhere}"

@@ -37,7 +37,6 @@ def steps(page, prompts="$"):
 
 
 def pattern(expected):
-    """What is expected, as a regular expression over the whole output."""
     return re.compile("".join(
         r"(?:.*\n)*?" if line == "…" else "[^\n]*?".join(map(re.escape, line.split("…"))) + "\n" for line in expected))
 
@@ -62,7 +61,6 @@ class Shell:
         self.end()
 
     def run(self, command):
-        """All that a command prints, and its exit status."""
         # The next command may ask for $?, which the mark must not change.
         self.process.stdin.write(f"{command}\n__status=$?; echo \"<done $__status>\"; (exit $__status)\n")
         self.process.stdin.flush()

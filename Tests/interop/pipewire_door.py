@@ -78,7 +78,6 @@ class Video(Sound):
             shutil.copy(ROOT / "desktop" / "wireplumber" / version / name, self.directory / folder)
 
     def tries(self, *command):
-        """Whether a command said that it worked."""
         return ran(*command, env=self.environment(), user=self.user, status=None).returncode == 0
 
     def kill(self, process):
@@ -99,7 +98,6 @@ class Video(Sound):
         return {one["info"]["props"].get("node.name"): one for one in self.objects() if one["type"].endswith(":Node")}
 
     def links(self):
-        """Which nodes are linked, by name."""
         names = {one["id"]: name for name, one in self.nodes().items()}
         return {(names.get(one["info"]["output-node-id"]), names.get(one["info"]["input-node-id"]))
                 for one in self.objects() if one["type"].endswith(":Link")}
@@ -190,12 +188,8 @@ class Focus:
         self.shell.place(f"{app}@{os.getuid()}", "split", True)
         self.placed.add(app)
 
-    def hides(self, app):
-        self.shell.place(f"{app}@{os.getuid()}", "background")
-
 
 def sessions(daemon):
-    """Apps and processes of the sessions there are."""
     return [plain(one) for one in status(daemon)[2]]
 
 
@@ -242,15 +236,6 @@ def formats():
             caps = f"video/x-raw,format={form},width={size[0]},height={size[1]},framerate=15/1"
             with Viewer(video, "mirror", camera=None, caps=caps) as mirror:
                 mirror.sees("picture")
-        # What no camera can be is no link at all, and touches nobody else.
-        with Viewer(video, "mirror") as mirror, Viewer(video, "odd", caps="video/x-raw,width=12345,height=7") as odd:
-            mirror.sees("picture")
-            # GStreamer 1.26 ends there.
-            wait_until("the other to be known", lambda: len(sessions(daemon)) == 2 or odd.process.poll())
-            for _ in range(30):
-                mirror.sees("picture")
-            odd.look()
-            assert not odd.counts, odd.counts
 
 
 @claim("a camera in PipeWire says where it sits, front or back, in the words that libcamera's cameras have for it there")
@@ -284,7 +269,6 @@ def liars():
 
 
 def reads(video, name, wanted):
-    """Runs a program until it can be read in its picture."""
     width, height = 640, 480
     with spawn("gst-launch-1.0", "-q", "pipewiresrc", "target-object=camarb.front", "!", f"video/x-raw,width={width},height={height}", "!",
                "videoconvert", "!", "video/x-raw,format=GRAY8", "!", "fdsink", log=video.log, env=video.environment(),
@@ -316,46 +300,7 @@ def names():
             wait_until("the doorway to go", lambda: "camarb.front" not in video.nodes())
 
 
-@claim("a camera that is switched off for privacy is a slate of its own kind to a program in PipeWire, and back when it is switched on")
-def privacy():
-    with at_a_door() as (video, daemon, _), Viewer(video, "mirror") as mirror:
-        shell = daemon.shell()
-        mirror.sees("picture")
-        for _ in range(3):
-            shell.call(SHELL, "SetPrivacy", "sb", "front", True)
-            mirror.sees("switched off", count=3)
-            shell.call(SHELL, "SetPrivacy", "sb", "front", False)
-            mirror.sees("picture")
-
-
-@claim("a program that may not look for a while, though its session runs, sees why in PipeWire, and the camera as soon as it may again")
-def may_not_look():
-    behind = (ROOT / "policies" / "desktop.toml").read_text() + """
-[[cause]]
-name = "Behind other windows"
-when = { presence = "background" }
-cause = "video-device-not-available-in-background"
-access = ["record"]
-"""
-    with at_a_door(policy=behind) as (video, daemon, _):
-        focus = Focus(daemon)
-        focus.on("mirror")
-        for begins in ("picture", "interrupted"):
-            with Viewer(video, "mirror") as mirror:
-                mirror.sees(begins)
-                for _ in range(2):
-                    focus.on("mirror")
-                    mirror.sees("picture")
-                    focus.hides("mirror")
-                    mirror.sees("interrupted", count=3)
-                    assert [one["state"] for one in sessions(daemon)] == ["restricted"], sessions(daemon)
-                focus.on("mirror")
-                mirror.sees("picture", count=3)
-            focus.hides("mirror")
-
-
 def private_node(video):
-    """The one private node there is."""
     return wait_until("a private node", lambda: [
         node for name, node in video.nodes().items() if name and name.startswith("camarb.front.for-")])[0]
 
@@ -438,15 +383,6 @@ def linked_by_hand():
             mirror.sees("picture")
 
 
-@claim("without the script a program in PipeWire sees slates, and nothing else, and the camera is not asked for")
-def no_script():
-    with Video(script=False) as video, Daemon() as daemon, agent(daemon, video):
-        doorway(video)
-        with Viewer(video, "mirror") as mirror:
-            mirror.sees("waiting", count=30)
-            assert set(mirror.counts) == {"waiting"} and " start mirror" not in daemon.said(), mirror.counts
-
-
 class Notified:
     """What a service manager is told, by the last line of each kind."""
 
@@ -464,12 +400,17 @@ class Notified:
         return self.last.get("STATUS", "")
 
 
-@claim("where WirePlumber has not read the script, camagent's status and camclient status say so and what to do, and no more once it has")
+@claim("where WirePlumber has not read the script, camagent's status and camclient status say so and what to do, and no more once it has; "
+       "till then a program in PipeWire sees slates, and nothing else, and the camera is not asked for")
 def says_that_the_script_is_missing():
     wanted = "programs in PipeWire see slates only: WirePlumber has not read camarb's script; run systemctl --user restart wireplumber"
     with Video(script=False) as video, Screen() as screen, Daemon() as daemon:
         notified = Notified(video.directory)
         with agent(daemon, video, "--windows", "x11", DISPLAY=screen.name, NOTIFY_SOCKET=str(notified.path)):
+            doorway(video)
+            with Viewer(video, "mirror") as mirror:
+                mirror.sees("waiting", count=30)
+                assert set(mirror.counts) == {"waiting"} and " start mirror" not in daemon.said(), mirror.counts
             wait_until("camagent's status to say so", lambda: wanted in notified.status())
             wait_until("camclient status to say so", lambda: wanted in camclient(daemon, "status").stdout)
             video.give_script()

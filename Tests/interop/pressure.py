@@ -1,5 +1,5 @@
 """How hard the machine is pressed: what its own files say, what a shell says, and which of the two counts."""
-import contextlib, os, re
+import os, re
 
 from harness import BROKER, Daemon, Folder, claim, wait_until
 
@@ -27,7 +27,8 @@ class Machine:
         self.write(self.zone / "type", "x86_pkg_temp")
         self.write(self.zone / "trip_point_0_type", "passive")
         self.write(self.zone / "trip_point_0_temp", "90000")
-        self.memory(0)
+        self.write(self.folder / "proc/pressure/memory", "".join(
+            f"{what} avg10=0.00 avg60=0.00 avg300=0.00 total=0\n" for what in ("some", "full")))
         self.heat(50)
 
     def write(self, path, text):
@@ -38,18 +39,6 @@ class Machine:
     def heat(self, degrees):
         self.write(self.zone / "temp", str(degrees * 1000))
 
-    def memory(self, percent):
-        self.write(self.folder / "proc/pressure/memory",
-                   f"some avg10={percent}.50 avg60=0.00 avg300=0.00 total=0\nfull avg10={percent}.00 avg60=0.00 avg300=0.00 total=0")
-
-
-@contextlib.contextmanager
-def pressed():
-    with Folder() as folder:
-        machine = Machine(folder)
-        with Daemon(POLICY, extra=["--machine", folder]) as daemon:
-            yield daemon, machine
-
 
 def gauge(app):
     return re.search(r"^camarb_pressure (\d)$", app.call(BROKER, "GetMetrics")[0], re.MULTILINE)[1]
@@ -58,7 +47,7 @@ def gauge(app):
 @claim("a machine that grows too hot interrupts with system pressure by itself, says by which reading, and gives the camera back "
        "when it has cooled")
 def heat():
-    with pressed() as (daemon, machine):
+    with Folder() as folder, Daemon(POLICY, extra=["--machine", (machine := Machine(folder)).folder]) as daemon:
         app = daemon.app("photos")
         session = app.session()
         assert app.status()["pressureMeasured"] == "", "nobody asks for a camera, and it is looked at"
@@ -82,9 +71,7 @@ def heat():
 
 @claim("a machine that says nothing of its pressure is told as such, and interrupts nobody")
 def silent():
-    with pressed() as (daemon, machine):
-        for path in sorted(machine.folder.rglob("*"), reverse=True):
-            path.rmdir() if path.is_dir() else path.unlink()
+    with Folder() as folder, Daemon(POLICY, extra=["--machine", folder]) as daemon:
         app, _ = daemon.running("photos")
         trouble = wait_until("the trouble", lambda: app.status()["pressureTrouble"])
         assert "neither /proc/pressure nor a thermal zone" in trouble, trouble

@@ -9,7 +9,6 @@ SESSION_INTERFACE = "org.camarb.Session1"
 
 
 def whole_life(daemon, app):
-    """Starts, is interrupted, resumes and stops."""
     session, rival = app.session(), Rival(daemon, "photos")
     session.runs()
     rival.take()
@@ -70,12 +69,8 @@ def taken_and_in_force():
 def senders():
     with Daemon() as daemon:
         app = daemon.app("photos")
-
-        def answer(member, *arguments):
-            call = new_method_call(BROKER, member, *arguments)
-            return app.connection.send_and_get_reply(call, timeout=PATIENCE)
-
-        good, bad = answer("GetStatus"), answer("Explain", "t", (77,))
+        good, bad = (app.connection.send_and_get_reply(new_method_call(BROKER, *call), timeout=PATIENCE)
+                     for call in (("GetStatus",), ("Explain", "t", (77,))))
         assert (good.header.message_type, bad.header.message_type) == (MessageType.method_return, MessageType.error)
         owner = app.call(BUS, "GetNameOwner", "s", "org.camarb")[0]
         for message in (good, bad):

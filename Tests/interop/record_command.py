@@ -1,8 +1,7 @@
 """`camclient record`: into a folder, and on after an interruption. Files, lists and reports are read as their users do."""
-import contextlib, errno, json, os, pathlib, re, signal
+import contextlib, errno, json, os, pathlib, signal
 
 from camclient import Running, camclient, told, until_frames
-from footage import too_slow
 from harness import Daemon, Skipped, claim, is_there, played, probed, recorded_marks, wait_until
 
 # Half a frame of the simulated camera, which has 30 a second: nearer than that is the same frame.
@@ -10,7 +9,6 @@ HALF_A_FRAME = 1e9 / 60
 
 
 def tags(file):
-    """What a recording says of itself, by the tag's name."""
     return probed(file, "-show_entries", "format_tags", complains=False)["format"].get("tags", {})
 
 
@@ -44,7 +42,6 @@ def library(daemon):
 
 
 def writes(running, folder):
-    """Waits until some frames are written into a file without a name."""
     wait_until("the recording's frames", lambda: any(size > 500_000 for size in unnamed(running.process.pid, folder)))
 
 
@@ -76,35 +73,6 @@ def numbered():
         # One more, through another name of the folder.
         again = told(daemon, "record", "--into", f"{folder}/", "-d", "300ms")
         assert again["file"] == str(folder / "recording-0006.mkv"), again
-
-
-@claim("camclient record --into: of a client that is killed nothing is left in the folder")
-def killed_client():
-    with Daemon() as daemon:
-        folder = library(daemon)
-        with into(daemon, folder) as recorder:
-            recorder.process.kill()
-            recorder.process.wait()
-        # The recorder core has its own descriptor of the file until the broker has cut the recording.
-        (core,) = daemon.recorders()
-        wait_until("the recorder core's last descriptor of it", lambda: not unnamed(core, folder))
-        assert names(folder) == [], names(folder)
-        whole = told(daemon, "record", "--into", folder, "-d", "300ms")
-        assert names(folder) == ["recording-0001.mkv"] and played(folder / "recording-0001.mkv")[0] == whole["frames"]
-
-
-@claim("camclient record --into: when camrecorder is killed the file is completed, and in the folder")
-def killed_recorder():
-    with Daemon() as daemon:
-        folder = library(daemon)
-        with into(daemon, folder) as recorder:
-            (core,) = daemon.recorders()
-            os.kill(core, signal.SIGKILL)
-            finished = json.loads(recorder.end(status=1)[0])
-        assert finished["why"] == "recorder-reset" and names(folder) == ["recording-0001.mkv"], (finished, names(folder))
-        count, _ = played(folder / "recording-0001.mkv")
-        assert count == finished["frames"] > 0 and finished["cause"], (count, finished)
-        return f"{count} frames"
 
 
 @claim("camclient record says what is wrong with its words before it asks for a camera, and touches no file")
@@ -235,24 +203,6 @@ def again_after_a_reset():
         # The second interruption goes on: nothing follows it.
         assert last["fileBefore"] == "visit-2.mkv" and last["fileAfter"] is last["nanoseconds"] is None, last
         return f"{gap['nanoseconds'] / 1e6:.0f} ms without a recorder core"
-
-
-@claim("footage that is decoded too slowly says so once with its figures, and the frames that are missing count as left out of the "
-       "recording")
-def slow_footage():
-    with too_slow() as camera, Daemon(cameras=(camera,)) as daemon:
-        film = daemon.directory / "slow.mkv"
-        done = camclient(daemon, "record", film, "-d", "2s", "--json")
-        finished = json.loads(done.stdout)
-        (said,) = [line for line in done.stderr.splitlines() if "camera-slow" in line]
-        figures = re.search(r"Footage film\.mov is decoded more slowly than it plays: ([0-9.]+) frames a second of 1000\. "
-                            r"(\d+) frames were missed\.$", said)
-        assert figures and 0 < float(figures[1]) < 1000 and int(figures[2]) > 100, said
-        numbers = [number for _, number in recorded_marks(film)]
-        missing = numbers[-1] - numbers[0] + 1 - len(numbers)
-        # Those behind the last frame that came are left out, too.
-        assert len(numbers) == finished["frames"] and 100 < missing <= finished["framesLeftOut"], (finished, missing)
-        return f"{said.partition(': ')[2]} {finished['frames']} frames, {finished['framesLeftOut']} left out"
 
 
 @claim("camclient run says of a recording whose broker nothing outlives that what is in it is not known, as JSON null, and the file plays")

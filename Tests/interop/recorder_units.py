@@ -2,7 +2,7 @@
 import os, pathlib, shutil, signal, socket, tempfile, threading
 
 import groups
-from harness import PROGRAMS, Daemon, claim, die_with_parent, is_there, listening, played, spawn, start_unheard, wait_until
+from harness import PROGRAMS, Daemon, claim, die_with_parent, is_there, listening, spawn, start_unheard, wait_until
 
 
 class RecorderSocket:
@@ -53,39 +53,20 @@ class RecorderSocket:
         return Daemon(extra=("--recorder", f"unix:{self.path}", *flags), **more)
 
     def running(self, daemon, name):
-        """An app whose session runs, the session, and the recorder core that it runs in, which is the only one."""
-        app, session = daemon.running(name)
+        """A session that runs, and the recorder core that it runs in, which is the only one."""
+        _, session = daemon.running(name)
         (process,) = self.processes
-        return app, session, process
+        return session, process
 
     def ended(self, process):
-        """Waits for its end: its exit status."""
         wait_until(f"the end of process {process.pid}", lambda: process.poll() is not None)
         return process.returncode
-
-
-@claim("a recorder core behind a socket is told its camera, streams, photographs and records")
-def served():
-    with RecorderSocket() as recorders, recorders.daemon() as daemon:
-        _, session = daemon.running("photos")
-        assert daemon.recorders() == [], "the broker started a recorder core of its own"
-        stream, file = session.stream(), daemon.directory / "served.mkv"
-        session.records(file)
-        for _ in range(10):
-            frame = stream.read()
-            assert frame.mark
-            stream.release(frame)
-        assert session.photo(daemon.directory / "served.jpg")[6] == ""
-        session.finish()
-        frames, _ = played(file)
-        assert frames >= 5, frames
-        return f"{frames} frames play"
 
 
 @claim("a recorder core behind a socket that has nothing to do says so and leaves, and the next session gets another")
 def idle():
     with RecorderSocket() as recorders, recorders.daemon() as daemon:
-        app, session, first = recorders.running(daemon, "photos")
+        session, first = recorders.running(daemon, "photos")
         session.call("StopRunning")
         assert recorders.ended(first) == 0
         session.runs()
@@ -112,39 +93,18 @@ def start_before_leaving_is_seen():
             assert "did not say that it leaves" not in daemon.said(), daemon.said()
 
 
-@claim("a recorder core behind a socket that does not answer a cut is killed by the process it named, and the other app runs")
-def hangs():
-    with RecorderSocket("--fault", "cut-hangs") as recorders, recorders.daemon() as daemon:
-        _, session, stuck = recorders.running(daemon, "photos")
-        session.call("StopRunning")
-        daemon.running("notes")
-        assert recorders.ended(stuck) == -signal.SIGKILL
-
-
 @claim("as a service, a broker takes units camrecorder@ alone for recorder cores, and kills one that hangs")
 def units():
     unit = "/system.slice/system-camrecorder.slice/camrecorder@1-2-3.service"
     other = "/system.slice/camarb-test.service"
     with groups.made(unit, other):
         with RecorderSocket("--fault", "cut-hangs", group=unit) as recorders, recorders.daemon("--service") as daemon:
-            _, session, stuck = recorders.running(daemon, "photos")
+            session, stuck = recorders.running(daemon, "photos")
             session.call("StopRunning")
             assert recorders.ended(stuck) == -signal.SIGKILL
         with RecorderSocket(group=other) as recorders, recorders.daemon("--service") as daemon:
             wait_until("it to be refused", lambda: f"in “{other}”, which is no unit" in daemon.said())
             assert recorders.ended(recorders.processes[0]) == 0, "a process that is no unit was signalled"
-
-
-@claim("SIGKILL of a recorder core behind a socket: its session is interrupted, and runs again in another")
-def killed():
-    with RecorderSocket() as recorders, recorders.daemon() as daemon:
-        app, session, first = recorders.running(daemon, "photos")
-        first.kill()
-        assert app.wait("WasInterrupted")[4] == "recorder-reset"
-        app.wait("InterruptionEnded", lambda body: body[5] is True)
-        app.wait("DidStartRunning")
-        recorders.ended(first)
-        assert len(recorders.processes) == 2
 
 
 @claim("a recorder socket that nobody listens on is named in the status, and does no harm")

@@ -13,46 +13,6 @@ def frames(stream, count):
     return frame
 
 
-@claim("a recording that an interruption cuts ends with frames captured before the winner's first, and is whole")
-def interrupted():
-    with Daemon() as daemon:
-        shell, app, rival = daemon.shell(), daemon.app("photos"), daemon.app("rival")
-        shell.place("photos", "fullscreen", True)
-        session, other = app.session(), rival.session()
-        session.runs()
-        stream = session.stream()
-        file = daemon.directory / "cut.mkv"
-        recording = session.records(file)
-        frames(stream, 20)
-        shell.place("rival", "fullscreen", True)
-        shell.place("photos", "fullscreen")
-        other.start()
-        cut = app.wait("WasInterrupted")
-        assert cut[6] == recording, f"the interruption names recording {cut[6]}, not {recording}"
-        finished = app.wait("RecordingFinished")
-        assert finished[2] == recording and finished[3] == "interrupted", finished
-        assert finished[7] == "when-interruption-ends", finished
-        rival.wait("DidStartRunning")
-        first = other.stream().read()
-        assert os.path.getsize(file) == finished[6], (os.path.getsize(file), finished)
-        count, seconds = played(file)
-        assert count == finished[4] > 0, f"{count} frames play, {finished[4]} were announced"
-        assert abs(seconds - finished[5] / 1e9) < 0.1, f"{seconds} s play, {finished[5] / 1e9} s were announced"
-        marks = recorded_marks(file)
-        assert None not in marks, f"frame {marks.index(None) + 1} of the recording has no burnt-in mark"
-        times = [time for time, _ in marks]
-        assert times == sorted(times) and times[-1] < first.mark[0], (times[-1], first.mark)
-        # The camera comes back by itself; the recording does not.
-        other.call("StopRunning")
-        app.wait("DidStartRunning")
-        frames(session.stream(), 5)
-        app.poll()
-        assert app.names().count("RecordingStarted") == 1, app.names()
-        again = session.record(daemon.directory / "again.mkv")
-        assert again != recording
-        session.finish(again)
-
-
 def kill_the_recorder(daemon, app, session, open_file, seen=70):
     """Records `seen` frames, and kills camrecorder: when, and how the recording ended."""
     session.runs()
@@ -72,7 +32,6 @@ def kill_the_recorder(daemon, app, session, open_file, seen=70):
 
 
 def packets(file, *more):
-    """The times of a recording's packets, in seconds."""
     found = probed(file, "-select_streams", "v:0", "-show_entries", "packet=pts_time", *more, complains=False)
     return [float(packet["pts_time"]) for packet in found["packets"]]
 

@@ -151,6 +151,10 @@ def gate():
         wrong = camclient(None, "policy", "diff", old, new, "--allow", "strickter", status=2).stderr
         assert "did you mean “stricter”" in wrong, wrong
         camclient(None, "policy", "diff", old, new, *SMALL, "--allow", "stricter,laxer,other", "--max-states", "2", status=6)
+        # What no walk reads is named, and is a difference.
+        unread = write(folder, "unread.toml", old.read_text() + "[pressure]\nwatch = false\n")
+        said = camclient(None, "policy", "diff", old, unread, *SMALL, status=6).stdout
+        assert "NOT COMPARED: they differ in pressure.watch, which no walk reads" in said, said
         # Drop-ins count on the side that they are of, and a statement broken by them is shown with them.
         broken = '[[always]]\nname = "B"\nwhen = { claimed-app = "booth" }\nis = "running"\n'
         drop_ins = write(folder, "d/50.toml", rule("booth", "deny = true") + broken).parent

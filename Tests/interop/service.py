@@ -1,36 +1,31 @@
-"""camarbd as a service manager runs it: socket activation, readiness, status, watchdog."""
+"""camarbd as a service manager runs it: readiness, status, watchdog. Restarts have claims about its socket (restart.py)."""
 import os, pathlib, select, socket
 
-from harness import CAMERA, PATIENCE, App, Daemon, activated, claim, listening, spawn
+from harness import CAMERA, PATIENCE, App, Daemon, claim, spawn
 
 
 class Manager(Daemon):
-    """What systemd is to a service: a socket it listens on, a socket for notices, and the process."""
+    """What systemd is to a service: a socket for notices, and the process."""
 
-    def __init__(self, path=None, activate=True, **options):
-        """`path`: of a socket that it is to listen on by itself."""
+    def __init__(self, path=None, **options):
+        """`path`: of a socket that it is to listen on, where that is not the usual one."""
         self.notices, self.seen = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM), []
-        self.own, self.activate = path, activate
+        self.own = path
         super().__init__(**options)
 
     def listens(self):
         self.notices.bind(str(self.directory / "notify"))
         self.variables["NOTIFY_SOCKET"] = str(self.directory / "notify")
-        if self.activate:
-            self.listener = listening(self.path)
-        return [] if self.activate else ["--socket", self.own or self.path]
+        return ["--socket", self.own or self.path]
 
     def start(self):
-        options = {"log": self.log, "env": {**os.environ, **self.variables}}
-        self.process = activated(self.listener, *self.command, **options) if self.activate else spawn(*self.command, **options)
+        self.process = spawn(*self.command, log=self.log, env={**os.environ, **self.variables})
 
     def __exit__(self, *_):
         # One that could not listen has its own status.
         self.ends = (*self.ends, self.process.poll())
         super().__exit__(*_)
         self.notices.close()
-        if self.activate:
-            self.listener.close()
 
     def notice(self, beginning):
         """The next notice with a line that begins so."""
@@ -44,19 +39,9 @@ class Manager(Daemon):
                     return line
 
 
-@claim("a socket that the service manager listens on is served, also for clients that connected before camarbd ran")
-def socket_activated():
-    with Manager() as manager:
-        # In the queue of the listening socket, perhaps before the daemon has begun.
-        app = App(manager.address, None)
-        manager.notice("READY=1")
-        assert app.property("/org/camarb/Broker1", "org.camarb.Broker1", "PolicyName") == "desktop"
-        app.close()
-
-
-@claim("camarbd says that it is ready, and in its status which app has which camera")
+@claim("camarbd says that it is ready, and in its status which app has which camera, and pets its watchdog, when it was given one")
 def ready_and_status():
-    with Manager(activate=False) as manager:
+    with Manager(variables={"WATCHDOG_USEC": "400000"}) as manager:
         manager.notice("READY=1")
         assert manager.path.exists(), "it said READY before its socket was there"
         app = App(manager.address, "photos")
@@ -64,19 +49,13 @@ def ready_and_status():
         while "photos" not in manager.notice("STATUS="):
             pass
         app.close()
-
-
-@claim("camarbd pets its watchdog, again and again, when it was given one")
-def watchdog():
-    with Manager(variables={"WATCHDOG_USEC": "400000"}) as manager:
-        manager.notice("READY=1")
         for _ in range(3):
             manager.notice("WATCHDOG=1")
 
 
 @claim("the system's readiness is not told by a camarbd that could not listen")
 def not_ready():
-    with Manager("/proc/none/socket", activate=False) as manager:
+    with Manager("/proc/none/socket") as manager:
         assert manager.process.wait(timeout=PATIENCE) != 0
         manager.notices.setblocking(False)
         try:
@@ -87,7 +66,6 @@ def not_ready():
 
 
 def writers(path):
-    """The processes that have a file open."""
     found = set()
     for link in pathlib.Path("/proc").glob("[0-9]*/fd/*"):
         try:

@@ -12,8 +12,6 @@ from message_bus import Peers
 
 
 class Shared(Peers):
-    """Listens beside camarbd's socket until it is closed."""
-
     passes_files = False
 
     def __init__(self, daemon):

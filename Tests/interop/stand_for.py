@@ -22,8 +22,8 @@ class Program(Ended):
         shutil.rmtree(self.directory, ignore_errors=True)
 
 
-def stand(app, program, began=None):
-    return app.call(BROKER, "StandFor", "ut", program.pid, program.began if began is None else began)[0]
+def stand(app, program):
+    return app.call(BROKER, "StandFor", "ut", program.pid, program.began)[0]
 
 
 @claim("an agent's connection that stands for a process is that process's client: its app, whatever it declares, and its end")
@@ -48,10 +48,8 @@ def stands():
 def stands_not():
     with Daemon(claims=False, users=[4242]) as daemon, Program("mirror") as mirror, Program("other", user=4243) as other:
         app = daemon.app()
-        refused(lambda: stand(app, mirror, began=mirror.began + 10_000_000), "There is no process", error="InvalidValue")
-        refused(lambda: stand(app, other), "There is no process", error="InvalidValue")
-        refused(lambda: app.call(BROKER, "StandFor", "ut", 0, 0), "There is no process", error="InvalidValue")
-        refused(lambda: app.call(BROKER, "StandFor", "ut", 2**32 - 1, mirror.began), "There is no process", error="InvalidValue")
+        for which in ((mirror.pid, mirror.began + 10_000_000), (other.pid, other.began), (0, 0), (2**32 - 1, mirror.began)):
+            refused(lambda: app.call(BROKER, "StandFor", "ut", *which), "There is no process", error="InvalidValue")
         stand(app, mirror)
         refused(lambda: stand(app, mirror), "once in a connection", error="AccessDenied")
         late = daemon.app()

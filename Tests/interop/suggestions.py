@@ -17,8 +17,6 @@ def suggest():
         def tested(*flags, status=0):
             return camclient(None, "policy", "test", kept, *POLICIES, *flags, status=status).stdout
 
-        first = json.loads(tested("--json").splitlines()[-1])
-        assert first["gaps"] and [one["why"] for one in first["unreachable"]] == ["the answer is the same without that fact"], first
         printed = tested("--suggest")
         assert printed.count("\npolicy kiosk.toml\n") > 1 and "\n# " in printed, printed
         found = json.loads(tested("--suggest", "--json", "--save", more).splitlines()[-1])
@@ -36,4 +34,4 @@ def suggest():
         shutil.rmtree(more)
         cut = tested("--suggest", "--max-states", "10", status=6)
         assert "cut off by the bound on states" in cut, cut
-        camclient(None, "policy", "test", kept, *POLICIES, "--save", more, status=2)
+        tested("--save", more, status=2)

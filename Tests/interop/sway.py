@@ -51,14 +51,12 @@ def desk(**options):
 
 @contextlib.contextmanager
 def on_sway(**options):
-    """A sway whose windows are known."""
     with Sway() as sway, desk(**options) as daemon, sway.agent(daemon) as agent:
         are_known(daemon)
         yield sway, daemon, agent
 
 
 def said(daemon):
-    """What camclient status says to this user."""
     return camclient(daemon, "status", user=USER).stdout
 
 
@@ -119,14 +117,6 @@ def stopped():
             assert "windows" in unknown(daemon, USER)
             sway.process.send_signal(signal.SIGCONT)
             are_known(daemon)
-
-
-@claim("camclient status names sway as what the windows are known from, and the client that told it")
-def source():
-    with on_sway() as (_, daemon, _):
-        wait_until("the source to be told", lambda: "sway" in said(daemon))
-        line = rf"^windows of user {USER}: known from sway \d.*, told by camagent$"
-        assert re.search(line, said(daemon), re.M), said(daemon)
 
 
 @claim("a window of an X11 program inside sway is the process's that its X server names, whatever the window says")

@@ -111,10 +111,7 @@ class Window:
         self.send(self.surface, 6)  # commit
 
     def fill_screen(self, on=True):
-        if on:
-            self.send(self.top, 11, struct.pack("=I", 0))  # set_fullscreen, on any output
-        else:
-            self.send(self.top, 12)
+        self.send(self.top, *((11, struct.pack("=I", 0)) if on else (12,)))  # set_fullscreen, on any output; unset_fullscreen
 
     def minimize(self):
         self.send(self.top, 13)

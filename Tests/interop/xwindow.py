@@ -32,7 +32,6 @@ class Display:
                 ("XInternAtom", c_ulong, [c_void_p, c_char_p, c_int]),
                 ("XChangeProperty", c_int, [c_void_p, c_ulong, c_ulong, c_ulong, c_int, c_int, c_void_p, c_int]),
                 ("XListProperties", ctypes.POINTER(c_ulong), [c_void_p, c_ulong, ctypes.POINTER(c_int)]),
-                ("XGetWindowProperty", c_int, [c_void_p, c_ulong, c_ulong, c_long, c_long, c_int, c_ulong, *[c_void_p] * 5]),
                 ("XFree", c_int, [c_void_p]),
                 ("XSendEvent", c_int, [c_void_p, c_ulong, c_int, c_long, c_void_p]),
                 ("XSync", c_int, [c_void_p, c_int]),
@@ -60,15 +59,6 @@ class Display:
         found = set(atoms[:count.value]) if atoms else set()
         self.x.XFree(atoms)
         return all(self.atom(name) in found for name in names)
-
-    def managed(self):
-        """The windows that the window manager has, by their numbers. wmctrl of Debian 13 is killed by one without a title."""
-        kind, form, count, left, found = c_ulong(), c_int(), c_ulong(), c_ulong(), ctypes.POINTER(c_ulong)()
-        self.x.XGetWindowProperty(self.display, self.root, self.atom("_NET_CLIENT_LIST"), 0, 1024, 0, self.atom("WINDOW"),
-                                  *map(byref, (kind, form, count, left, found)))
-        windows = set(found[:count.value])
-        self.x.XFree(found)
-        return windows
 
     def window(self, title, x=20, y=20):
         window = self.x.XCreateSimpleWindow(self.display, self.root, x, y, 200, 150, 0, 0, 0)

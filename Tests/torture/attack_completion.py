@@ -2,7 +2,7 @@
 import pathlib, tempfile
 
 import shells
-from rows import NEIGHBOUR, Figure, row, stage
+from rows import NEIGHBOUR, Figure, row
 
 
 @row("completion", "pressing Tab behind camclient runs nothing and offers plain words only, whoever's broker answers",
@@ -18,7 +18,6 @@ def completion(short):
         ran, offered, right, tried = 0, 0, 0, 0
         # Together, behind each line; and each alone, since a word that a shell takes for nonsense keeps it from the others.
         for names, lines in [(words, None), *(([word], ["camclient record --camera "]) for word in ([] if short else words))]:
-            stage(f"{tried} lines completed")
             for shell, line, said in shells.completing(folder, mark, names, user=NEIGHBOUR, lines=lines):
                 tried += 1
                 ran += mark.exists()

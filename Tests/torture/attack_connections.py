@@ -1,5 +1,5 @@
 """Too many connections, and those that never become one."""
-import contextlib, errno, select, socket, time
+import contextlib, select, socket, time
 
 from jeepney import DBusAddress
 
@@ -9,18 +9,13 @@ from rows import (ATTACKER, IDS, NEIGHBOUR, Bystanders, Child, Figure, attack, b
 from wire import call, connect, is_over, several
 
 
-def connect_in_a_loop(path, seconds, hurries=False):
-    """Connects and closes, as fast as one core can; who hurries does it ten times a second, with sockets that do not wait in
-    `connect`. How often it was tried, how often it was taken, and how often there was no place in the queue."""
-    tried = taken = full = 0
+def connect_in_a_loop(path, seconds):
+    """Connects and closes, as fast as one core can. How often it was tried and taken."""
+    tried = taken = 0
     for _ in until(seconds):
         with socket.socket(socket.AF_UNIX) as peer:
-            peer.setblocking(not hurries)
-            ended = peer.connect_ex(str(path))
-        tried, taken, full = tried + 1, taken + (ended == 0), full + (ended == errno.EAGAIN)
-        if hurries:
-            time.sleep(0.1)
-    return [tried, taken, full]
+            tried, taken = tried + 1, taken + (peer.connect_ex(str(path)) == 0)
+    return [tried, taken]
 
 
 def connects(path, seconds):
@@ -35,7 +30,6 @@ def connects(path, seconds):
 def flooded(daemon, seconds, floods, own):
     """The figures of floods: those of their `own`, of what they return, and what others notice. Each is a user, a function and its
     arguments."""
-    idle = neighbour(daemon, 2).result()
     bystanders = Bystanders(daemon)
     before = descriptors(daemon) - len(bystanders.apps)
     with contextlib.ExitStack() as stack:
@@ -49,7 +43,7 @@ def flooded(daemon, seconds, floods, own):
     yield bystanders.disconnected()
     yield Figure("connections of a well-behaved client meanwhile", len(connected), least=1)
     yield Figure("the longest that one of them took until it was served", max(connected), "ms", most=1000)
-    yield from beside(daemon, calls, idle)
+    yield from beside(daemon, calls)
     wait_until("the descriptors to be given back", lambda: descriptors(daemon) <= before)
 
 
@@ -57,15 +51,11 @@ def flooded(daemon, seconds, floods, own):
         "one user who connects and closes as fast as a core can, for 60 s (5 s in the short form)", 5, 60)
 def connect_flood(daemon, seconds):
     def own(results):
-        (tried, taken, _), (hurried, _, refused) = results
+        ((tried, taken),) = results
         yield Figure("connections tried", tried)
         yield Figure("of them taken", taken)
-        # The kernel's word, before the broker hears of it: its queue is full at that moment.
-        yield Figure("connections of one that does not wait for a place in the queue", hurried)
-        yield Figure("of them refused by the kernel", refused)
 
-    yield from flooded(daemon, seconds, [(ATTACKER, connect_in_a_loop, seconds), (NEIGHBOUR, connect_in_a_loop, seconds - 1, True)],
-                       own)
+    yield from flooded(daemon, seconds, [(ATTACKER, connect_in_a_loop, seconds)], own)
 
 
 def half_open(path, count, seconds):
@@ -78,9 +68,7 @@ def half_open(path, count, seconds):
         while len(peers) < count:
             peer = socket.socket(socket.AF_UNIX)
             peer.setblocking(False)
-            try:
-                peer.connect(str(path))
-            except OSError:
+            if peer.connect_ex(str(path)):
                 peer.close()
                 break
             peers[peer.fileno()] = peer
@@ -108,7 +96,6 @@ def half_open_flood(daemon, seconds):
 
 
 def ended(peers):
-    """How many of them the broker has ended, behind all that they have not read."""
     for peer in peers:
         peer.settimeout(0.2)
     return sum(map(is_over, peers))
@@ -120,7 +107,7 @@ def never_read(path, count, seconds):
     for peer in peers:
         peer.sendall(call("Watch", "b", True))
     time.sleep(seconds)
-    return [count, ended(peers)]
+    return ended(peers)
 
 
 def churn(address, seconds):
@@ -136,15 +123,13 @@ def churn(address, seconds):
 @attack("never-read", "a client that does not read what it asked for is disconnected, and no other is",
         "32 watchers of one user that never read, while its own sessions come and go, for 20 s (5 s)", 5, 20)
 def never_reading(daemon, seconds):
-    idle = neighbour(daemon, 2).result()
     bystanders = Bystanders(daemon)
-    calls, (count, cut), came = meanwhile(daemon, seconds - 1, (ATTACKER, never_read, daemon.path, 32, seconds),
-                                          (ATTACKER, churn, daemon.address, seconds - 1))
+    calls, cut, came = meanwhile(daemon, seconds - 1, (ATTACKER, never_read, daemon.path, 32, seconds),
+                                 (ATTACKER, churn, daemon.address, seconds - 1))
     yield Figure("sessions that came and went", came)
-    yield Figure("watchers that never read", count)
-    yield Figure("of them disconnected", cut)
+    yield Figure("watchers that never read and were disconnected", cut, "of 32")
     yield bystanders.disconnected()
-    yield from beside(daemon, calls, idle)
+    yield from beside(daemon, calls)
 
 
 def nonsense(path, seconds):
@@ -161,9 +146,7 @@ def nonsense(path, seconds):
 @attack("journal-flood", "a user causes a few lines a second in the journal, and is told how many more there were",
         "connections that say nonsense in a loop, of one user and of two other ids, for 5 s")
 def journal_flood(daemon):
-    with contextlib.ExitStack() as stack:
-        children = [stack.enter_context(Child(user, nonsense, daemon.path, 5)) for user in (ATTACKER, *IDS[:2])]
-        count = sum(child.result(patience=60) for child in children)
+    count = sum(child.result() for child in [Child(user, nonsense, daemon.path, 5) for user in (ATTACKER, *IDS[:2])])
     said = [line for line in daemon.log.read_text().splitlines() if "disconnected process" in line]
     yield Figure("connections that failed", count, least=100)
     yield Figure("lines about them", len(said), most=40, least=1)
@@ -171,8 +154,8 @@ def journal_flood(daemon):
 
 
 def add_rules(path, connections, rules, bytes):
-    """Match rules without end, over connections that stay: how many were taken and refused."""
-    taken = refused = 0
+    """Match rules without end, over connections that stay: how many these are, and how many rules were taken."""
+    taken = 0
     bus = DBusAddress("/org/freedesktop/DBus", "org.freedesktop.DBus", "org.freedesktop.DBus")
     peers = several(path, connections)
     for peer in peers:
@@ -180,11 +163,9 @@ def add_rules(path, connections, rules, bytes):
             rule = f"path='/{number}/{'x' * (bytes - 30)}',member='M'"
             peer.sendall(call("AddMatch", "s", rule, at=bus, serial=number + 1))
             # One answer, at the least its beginning, which says what it is.
-            kind = peer.recv(4096)[1]
-            taken += kind == 2
-            refused += kind == 3
+            taken += peer.recv(4096)[1] == 2
     time.sleep(2)
-    return [len(peers), taken, refused]
+    return [len(peers), taken]
 
 
 @attack("match-rules", "what a connection wants to hear takes little memory, and one that wants too much hears everything",
@@ -195,7 +176,7 @@ def match_rules(daemon, connections):
     for bytes, most in ((1_000, None), (100_000, 0)):
         with Child(ATTACKER, add_rules, daemon.path, connections, 300, bytes) as child:
             calls = neighbour(daemon, 2).result()
-            count, taken, refused = child.result(patience=300)
+            count, taken = child.result(patience=300)
         yield Figure(f"rules of {bytes:,} bytes that were taken", taken, f"of {300 * count:,}", most=most)
         yield latency(calls)
     yield growth(daemon, before, 16)
@@ -221,15 +202,12 @@ def leave_unread(path, seconds, bytes):
 @attack("unread-of-many", "what all clients together have not read is bounded, and who has left most goes first",
         "connections of 24 subordinate ids that ask for 460 KiB each, half of which the kernel has, and read nothing")
 def unread_of_many(daemon):
-    idle = neighbour(daemon, 1).result()
     bystanders = Bystanders(daemon)
     before = memory(daemon)
-    calls, *results = meanwhile(
-        daemon, 7, *((user, leave_unread, daemon.path, 4, 460 << 10) for user in range(IDS[0], IDS[0] + 24)))
+    calls, *results = meanwhile(daemon, 7, *((user, leave_unread, daemon.path, 4, 460 << 10) for user in range(IDS[0], IDS[0] + 24)))
     yield Figure("connections that read nothing", sum(count for count, _ in results), least=206)
     yield Figure("of them disconnected", sum(cut for _, cut in results), least=1)
     yield bystanders.disconnected()
-    yield latency(idle, idle=True)
     yield latency(calls)
     # Each message that waits takes some hundred bytes besides.
     yield growth(daemon, before, 72)

@@ -1,23 +1,23 @@
 """Descriptors that hang whoever closes them, that come by the hundred, and with bytes where none belongs."""
-import contextlib, os, signal, socket, statistics, struct, tempfile, time
+import contextlib, os, signal, statistics, tempfile, time
 
 from jeepney import DBusAddress
 
 import slow_files, wire
-from harness import PATIENCE, App, children_of, refused, stat_of, wait_until
+from harness import PATIENCE, App, children_of, stat_of, wait_until
 from rows import ATTACKER, NEIGHBOUR, Child, Figure, attack, beside, descriptors, neighbour, since, timed, until
 
 SESSION = DBusAddress("/org/camarb/session/1", "org.camarb", "org.camarb.Session1")
 
 
-def states(daemon, program="camkeeper"):
-    """The letters of what camarbd's processes of that program do, of those that have ended, too."""
+def keepers(daemon):
+    """The letters of what camarbd's keepers do, of those that have ended, too."""
     found = map(stat_of, filter(str.isdigit, os.listdir("/proc")))
-    return [state for name, (state, *rest) in found if name == program and rest[0] == str(daemon.process.pid)]
+    return [state for name, (state, *rest) in found if name == "camkeeper" and rest[0] == str(daemon.process.pid)]
 
 
 def keeper_hangs(daemon):
-    return "D" in states(daemon)
+    return "D" in keepers(daemon)
 
 
 @contextlib.contextmanager
@@ -29,23 +29,17 @@ def hanging(daemon, function, *arguments):
         yield attack, seen
 
 
-def photo(app, session, file):
-    """Takes one; fails where it failed."""
-    (number,) = session.call("CapturePhoto", "ha{sv}", file, {})
-    captured = app.wait("PhotoCaptured", lambda body: body[2] == number)
-    assert captured[6] == "", captured
-
-
 def photos(address, count, seconds=0.0):
-    """Takes photos into files of its own, one after the other: how long each took in milliseconds, and the largest."""
-    app = App(address, "camera")
-    session = app.running()
+    """Takes photos into a file of its own, one after the other: how long each took in milliseconds, and the largest."""
+    session = App(address, "camera").running()
     end = time.monotonic() + seconds
     taken, largest = [], 0
-    with tempfile.TemporaryFile() as file:
+    with tempfile.NamedTemporaryFile() as file:
         while len(taken) < count or time.monotonic() < end:
-            taken.append(timed(lambda: photo(app, session, file))[1])
-            largest = max(largest, os.fstat(file.fileno()).st_size)
+            captured, took = timed(lambda: session.photo(file.name))
+            assert captured[6] == "", captured
+            taken.append(took)
+            largest = max(largest, os.path.getsize(file.name))
             time.sleep(0.01)
     return [taken, largest]
 
@@ -74,19 +68,18 @@ def slow(daemon, seconds):
     before = descriptors(daemon)
     with Child(ATTACKER, pass_slow_files, daemon.path, seconds, 0.002) as attack:
         calls = neighbour(daemon, seconds - 1)
-        with Child(NEIGHBOUR, photos, daemon.address, 5, seconds - 2.0) as camera:
-            taken, largest = camera.result(patience=seconds + 60)
+        taken, _ = Child(NEIGHBOUR, photos, daemon.address, 5, seconds - 2.0).result(patience=seconds + 60)
         heard = calls.result()
         yield Figure("photos of another user meanwhile", len(taken), least=5)
         yield Figure("the slowest of them", max(taken), "ms", most=1000)
-        yield Figure("keepers that hang", states(daemon).count("D"), most=2, least=1)
+        yield Figure("keepers that hang", keepers(daemon).count("D"), most=2, least=1)
         yield Figure("camarbd's descriptors beyond those before", descriptors(daemon) - before, most=40)
         passed = attack.result(patience=seconds + 60)
     yield Figure("files passed", passed, least=2)
     # The server is gone: what hung is over, and the user is served again.
     wait_until("the keeper that hung", lambda: not keeper_hangs(daemon))
-    with Child(ATTACKER, photos, daemon.address, 1) as again:
-        yield Figure("photos of the attacker's user afterwards", len(again.result()[0]), least=1)
+    again, _ = Child(ATTACKER, photos, daemon.address, 1).result()
+    yield Figure("photos of the attacker's user afterwards", len(again), least=1)
     yield from beside(daemon, heard)
 
 
@@ -135,56 +128,6 @@ def dropped(daemon):
     wait_until("the keeper to be back", lambda: not keeper_hangs(daemon))
 
 
-def sound_with_slow_file(address, is_late, seen):
-    """A microphone with whose sound the last reference of such a file comes, before it is attached or after; then the camera is
-    given back. How long that took, in milliseconds."""
-    file, bag, _kept = slow_files.in_bag()
-    app = App(address, "caller")
-    session = app.running(usesAudio=True)
-    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-
-    def say():
-        socket.send_fds(ours, [struct.pack("<qII", time.monotonic_ns(), 480, 0) + bytes(960)], [bag.fileno()])
-        bag.close()
-
-    if not is_late:
-        say()
-    session.call("AttachMicrophone", "ha{sv}", theirs, {"sampleRate": ("u", 48_000), "channels": ("u", 1)})
-    theirs.close()
-    if is_late:
-        say()
-    with tempfile.TemporaryFile() as film:
-        session.call("StartRecording", "ha{sv}", film, {})
-    time.sleep(0.5)
-    _, took = timed(session.stops)
-    ours.settimeout(PATIENCE)
-    assert ours.recv(1) == b"", "the microphone goes on"
-    app.close()
-    # Whoever has the last of it hangs meanwhile.
-    time.sleep(3)
-    file.end(seen)
-    return took
-
-
-@attack("slow-microphones", "what a client sends along with its sound hangs neither the camera nor the broker",
-        "a file with unwritten pages, of a FUSE mount whose server has stopped answering, in a packet of sound: before the microphone is "
-        "attached, and after", needs=slow_files.may_be_made, users=(NEIGHBOUR, ATTACKER))
-def slow_microphones(daemon):
-    calls = neighbour(daemon, 6)
-    hung = 0
-    for is_late in (False, True):
-        with hanging(daemon, sound_with_slow_file, daemon.address, is_late) as (attack, seen):
-            seen.touch()
-            hung += states(daemon, "camrecorder").count("D")
-            with Child(NEIGHBOUR, photos, daemon.address, 5) as camera:
-                yield Figure("photos of another user meanwhile", len(camera.result()[0]), least=5)
-            yield Figure("a camera is given back after", attack.result(patience=60), "ms", most=500)
-        wait_until("the keeper to be back", lambda: not keeper_hangs(daemon))
-    yield Figure("recorder cores that hang", hung, most=0)
-    yield Figure("recorder cores that were killed", daemon.said().count("SIGKILL"), most=0)
-    yield from beside(daemon, calls.result())
-
-
 def flood_halves(path, seconds):
     """Messages that never become whole: descriptors with each byte, as many as the kernel allows; and few, on as many
     connections as there may be. How many descriptors were sent."""
@@ -225,16 +168,13 @@ def photos_while_keepers_die(address, seconds):
     end = time.monotonic() + seconds
     taken = cut = 0
     while time.monotonic() < end:
-        app = App(address, "camera")
-        session = app.running()
-        try:
-            with tempfile.TemporaryFile() as file:
+        with contextlib.closing(App(address, "camera")) as app, tempfile.NamedTemporaryFile() as file:
+            session = app.running()
+            try:
                 while time.monotonic() < end:
-                    (number,) = session.call("CapturePhoto", "ha{sv}", file, {})
-                    taken += app.wait("PhotoCaptured", lambda body: body[2] == number)[6] == ""
-        except (OSError, EOFError, AssertionError):
-            cut += 1
-        app.close()
+                    taken += session.photo(file.name)[6] == ""
+            except (OSError, EOFError, AssertionError):
+                cut += 1
     return [taken, cut]
 
 
@@ -255,34 +195,26 @@ def killed(daemon, count):
     yield Figure("photos taken", taken, least=count)
     yield Figure("connections cut", cut, most=kills)
     yield from beside(daemon, calls.result())
-    wait_until("the ended keepers to be gone", lambda: "Z" not in states(daemon))
+    wait_until("the ended keepers to be gone", lambda: "Z" not in keepers(daemon))
 
 
 def recordings(address, count):
-    app = App(address, "camera")
-    session = app.running()
+    session = App(address, "camera").running()
     taken = []
     for _ in range(count):
-        with tempfile.TemporaryFile() as file:
-            (recording,), took = timed(lambda: session.call("StartRecording", "ha{sv}", file, {}))
+        with tempfile.NamedTemporaryFile() as file:
+            recording, took = timed(lambda: session.record(file.name))
             taken.append(took)
             finished = session.finish(recording)
             assert finished[3] == "stopped", finished
-    with tempfile.TemporaryFile() as file:
-        session.call("StartRecording", "ha{sv}", file, {})
-        refused(lambda: session.call("CapturePhoto", "ha{sv}", file, {}), "recorded to already")
     return taken
 
 
 @attack("photos-and-recordings", "photos and recordings are as quick as their frames",
         "100 photos, then 100 recordings, of one client (20 each)", 20, 100, users=(NEIGHBOUR, ATTACKER))
 def ordinary(daemon, count):
-    with Child(NEIGHBOUR, photos, daemon.address, count) as camera:
-        taken, largest = camera.result()
-    yield Figure("photos", len(taken), least=count)
+    taken, largest = Child(NEIGHBOUR, photos, daemon.address, count).result()
     yield Figure("median of a photo, from the call to the file", statistics.median(taken), "ms", most=1000)
     yield Figure("the largest file", largest, "bytes", least=1000)
-    with Child(NEIGHBOUR, recordings, daemon.address, count) as camera:
-        begun = camera.result()
-    yield Figure("recordings", len(begun), least=count)
+    begun = Child(NEIGHBOUR, recordings, daemon.address, count).result()
     yield Figure("median of StartRecording", statistics.median(begun), "ms", most=1000)

@@ -1,12 +1,11 @@
 """Programs that pass for others: by nested control groups, as the recorder core's or the broker's own user, after they
 connected; and what is told of others."""
-import contextlib, ctypes, os, pathlib
+import contextlib, ctypes, os, pathlib, signal
 
 import groups
-from harness import BROKER, CAMERA, PATIENCE, SHELL, App, Daemon, Refused, spawn, wait_until
-from rows import ATTACKER, NEIGHBOUR, Child, Figure, attack, beside, marks, neighbour, row, until
+from harness import BROKER, CAMERA, PATIENCE, SHELL, App, Daemon, Refused, end, spawn, wait_until
+from rows import ATTACKER, NEIGHBOUR, Child, Figure, attack, beside, marks, neighbour, row
 
-# Neither needs an entry in the user database.
 BROKERS_USER, RECORDERS_USER = 901, 902
 
 
@@ -14,17 +13,15 @@ def starts(address, group, seconds):
     """An app in that control group that asks to run: whether it was let run, and its rank."""
     groups.wait_for(group)
     app = App(address)
-    ran = True
     try:
         session = app.session()
         session.start()
-        app.wait("DidStartRunning", patience=seconds)
-    except AssertionError:
-        ran = False
+        with contextlib.suppress(AssertionError):
+            app.wait("DidStartRunning", patience=seconds)
     except Refused:
         return [False, []]
     said = app.call(BROKER, "GetStatus")[2]
-    return [ran, [one["rank"][1] for one in said if f"/{one['session'][1]}" in session.path]]
+    return ["DidStartRunning" in app.names(), [one["rank"][1] for one in said if f"/{one['session'][1]}" in session.path]]
 
 
 def in_group(user, group, function, *arguments):
@@ -49,10 +46,7 @@ def nested():
         app = App(address)
         app.running()
         pathlib.Path(path, "holds").touch()
-        for _ in until(120):
-            app.poll(0.05)
-            if os.path.exists(os.path.join(path, "over")):
-                break
+        wait_until("the end", lambda: app.poll(0.05) or pathlib.Path(path, "over").exists(), 120)
         return app.names()
 
     with groups.made(booth, real, *attacks), Daemon(policy="kiosk", claims=False) as daemon:
@@ -62,13 +56,10 @@ def nested():
             with neighbour(daemon, 2) as calling:
                 won = 0
                 for group in attacks:
-                    with in_group(ATTACKER, group, starts, daemon.address, group, 0.3) as attacker:
-                        ran, ranks = attacker.result()
+                    ran, ranks = in_group(ATTACKER, group, starts, daemon.address, group, 0.3).result()
                     won += ran or "safety" in ranks
                 calls = calling.result()
-            # What the same start does from where only root puts a process: the row could fail.
-            with in_group(ATTACKER, real, starts, daemon.address, real, PATIENCE) as evacuation:
-                ran, ranks = evacuation.result()
+            ran, ranks = in_group(ATTACKER, real, starts, daemon.address, real, PATIENCE).result()
             (mark / "over").touch()
             heard = holder.result()
         yield Figure("nested units that were ranked or run as the evacuation camera", won, f"of {len(attacks)}", most=0)
@@ -83,14 +74,13 @@ FACTS_FOR_ALL = (("Override", "s", ""), ("SetPrivacy", "sb", "", True), ("SetSle
 
 
 def asks(address):
-    """What is refused of what root alone may say and have."""
     app = App(address)
     refused = 0
     for at, call, error in (*((SHELL, fact, "NotTrusted") for fact in FACTS_FOR_ALL), (BROKER, ("Trace",), "AccessDenied")):
         try:
             app.call(at, *call)
         except Refused as refusal:
-            refused += refusal.name == f"org.camarb.Error.{error}"
+            refused += refusal.error == error
     return refused
 
 
@@ -117,24 +107,15 @@ def taken_over(daemon):
     # As the package runs it: a user of its own, as a service. A program may be looked into by its user until it forbids that.
     # As a control: the same ways lead into a process that does not forbid it.
     open_house = spawn("sleep", "60", user=BROKERS_USER)
-    try:
-        with Child(BROKERS_USER, looks_in, open_house.pid) as looker:
-            into_another = looker.result()
-    finally:
-        open_house.kill()
-        open_house.wait()
-    facts = looks = 0
+    into_another = Child(BROKERS_USER, looks_in, open_house.pid).result()
+    end(open_house, signal.SIGKILL)
+    users = (BROKERS_USER, RECORDERS_USER)
     with neighbour(daemon, 1) as calling:
-        for user in (BROKERS_USER, RECORDERS_USER):
-            with Child(user, asks, daemon.address) as child:
-                facts += child.result()
-            with Child(user, looks_in, daemon.process.pid) as child:
-                looks += child.result()
+        facts = sum(Child(user, asks, daemon.address).result() for user in users)
+        looks = sum(Child(user, looks_in, daemon.process.pid).result() for user in users)
         calls = calling.result()
-    with Child(0, asks, daemon.address) as root:
-        refused_to_root = root.result()
-    yield Figure("facts and traces refused", facts, f"of {2 * (len(FACTS_FOR_ALL) + 1)}",
-                 least=2 * (len(FACTS_FOR_ALL) + 1))
+    refused_to_root = Child(0, asks, daemon.address).result()
+    yield Figure("facts and traces refused", facts, f"of {2 * (len(FACTS_FOR_ALL) + 1)}", least=2 * (len(FACTS_FOR_ALL) + 1))
     yield Figure("ways into the broker refused", looks, "of 10", least=10)
     yield Figure("ways into another process of that user refused, as a control", into_another, "of 5", most=1)
     # Root is no presence source, and nobody's app has the attribute: those two it is told.
@@ -146,6 +127,8 @@ def taken_over(daemon):
         "anything", "clients that change their user, or whose control group changes, between connecting and starting",
         claims=False, extra=("--weak-identities",))
 def weak(daemon):
+    real = "/system.slice/evacuation.service"
+
     def changes_user(address):
         os.seteuid(ATTACKER)
         app = App(address)
@@ -156,11 +139,10 @@ def weak(daemon):
     def changes_group(address, path):
         session = App(address).session()
         pathlib.Path(path, f"connected-{os.getpid()}").touch()
-        groups.wait_for("/system.slice/evacuation.service")
+        groups.wait_for(real)
         return starts_again(session)
 
     def starts_again(session):
-        """Whether it ran, after it became another."""
         with contextlib.suppress(Refused, OSError, AssertionError, EOFError):
             session.start()
             session.app.wait("DidStartRunning", patience=1.0)
@@ -173,13 +155,11 @@ def weak(daemon):
         return [one["weak"][1] for one in app.call(BROKER, "GetStatus")[2]]
 
     with neighbour(daemon, 2) as calling:
-        with Child(0, changes_user, daemon.address) as child:
-            user_ran = child.result()
-        with groups.made("/system.slice/evacuation.service"):
-            with Child(0, changes_group, daemon.address, str(daemon.directory)) as child:
-                wait_until("it to connect", (daemon.directory / f"connected-{child.pid}").exists)
-                groups.put(child.pid, "/system.slice/evacuation.service")
-                group_ran = child.result()
+        user_ran = Child(0, changes_user, daemon.address).result()
+        with groups.made(real), Child(0, changes_group, daemon.address, str(daemon.directory)) as child:
+            wait_until("it to connect", (daemon.directory / f"connected-{child.pid}").exists)
+            groups.put(child.pid, real)
+            group_ran = child.result()
         calls = calling.result()
     told = daemon.log.read_text().count("is not what it was when it connected, and")
     yield Figure("clients that became others and ran", int(user_ran) + int(group_ran), "of 2", most=0)
@@ -190,8 +170,7 @@ def weak(daemon):
 
 
 @attack("decisions-of-others", "a watcher of another user hears facts of the machine, and nobody's name",
-        "another user watches while an operator chooses an app, login sessions change, and an app of root's starts, is cut "
-        "and stops")
+        "another user watches while an operator chooses an app, login sessions change, and an app of root's starts, is cut and stops")
 def decisions(daemon):
     secrets = ("photos", "rival", "alices-seat-7", "operator", "recorder", "login-session")
 
@@ -200,7 +179,6 @@ def decisions(daemon):
         app.call(BROKER, "Watch", "b", True)
         pathlib.Path(path, f"watches-{os.getuid()}").touch()
         app.wait("Decided", lambda body: "wake" in body[2], patience=60)
-        # The lines, and the same as data.
         return [f"{body[2]}\n{body[3]}" for body in app.heard("Decided")]
 
     folder = marks(daemon)
@@ -215,14 +193,12 @@ def decisions(daemon):
         shell.call(SHELL, "SetLoginSession", "sbb", "alices-seat-7", False, True)
         photos.call("StopRunning")
         rivals.call("StopRunning")
-        shell.call(SHELL, "Override", "s", "")
-        shell.call(SHELL, "SetSleep", "b", True)
-        shell.call(SHELL, "SetSleep", "b", False)
+        for fact in (("Override", "s", ""), ("SetSleep", "b", True), ("SetSleep", "b", False)):
+            shell.call(SHELL, *fact)
         heard, all_of_it = other.result(), root.result()
     leaked = [text for text in heard if any(word in text for word in secrets)]
     yield Figure("decisions that another user heard", len(heard), least=2)
     yield Figure("of them with somebody's name", len(leaked), most=0)
     yield Figure("kinds of names that root heard, as a control",
                  sum(any(word in text for text in all_of_it) for word in secrets), f"of {len(secrets)}", least=4)
-    for text in leaked[:3]:
-        yield text.replace("\n", " ⏎ ")
+    yield from leaked[:3]

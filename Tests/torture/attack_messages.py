@@ -64,8 +64,7 @@ def trickle(path, connections, seconds):
 def stops(daemon):
     wait_until("an answer", lambda: neighbour(daemon, 0.1).result())
     before, rest = descriptors(daemon), memory(daemon)
-    calls, lived, ended = meanwhile(daemon, 9, (ATTACKER, stop_short, daemon.path, 30, 128 << 10),
-                                    (ATTACKER, trickle, daemon.path, 30, 14))
+    calls, lived, ended = meanwhile(daemon, 9, (ATTACKER, stop_short, daemon.path, 30, 128 << 10), (ATTACKER, trickle, daemon.path, 30, 14))
     yield Figure("the shortest life of one that stopped", min(lived), "s", least=9)
     yield Figure("the longest", max(lived), "s", most=14)
     yield Figure("slow ones that were ended", ended, least=30, most=30)
@@ -75,7 +74,6 @@ def stops(daemon):
 
 
 def speak_nonsense(path, seconds):
-    """Everything that is no authentication and no message: how many connections."""
     hello = b"\0AUTH EXTERNAL " + str(os.getuid()).encode().hex().encode() + b"\r\n"
     texts = (b"GET / HTTP/1.1\r\n\r\n", b"\0" + b"A" * 70_000, b"\0" + b"AUTH\r\n" * 5000, b"\0AUTH EXTERNAL 30\r\nBEGIN\r\n",
              b"\0AUTH ANONYMOUS\r\nBEGIN\r\n" + b"l" * 100, hello + b"BEGIN\r\n" + b"l\1\0\1" + b"\0" * 20,
@@ -89,7 +87,6 @@ def speak_nonsense(path, seconds):
                 peer.connect(str(path))
                 wire.send(peer, text[:1000], some)
                 peer.sendall(text[1000:])
-                # Urgent bytes, with a descriptor too.
                 wire.send(peer, b"x", (file,), socket.MSG_OOB)
             spoken += 1
     return spoken

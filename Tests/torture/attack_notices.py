@@ -1,10 +1,10 @@
 """Very many notices to very many clients: each is there, once, and in its place."""
-import collections, contextlib, itertools, mmap, select, struct, time
+import contextlib, itertools, mmap, select, struct
 
 from jeepney import DBusAddress
 
 from harness import BROKER, CAMERA, PATIENCE, SHELL, Daemon, wait_until
-from rows import IDS, Child, Figure, beside, memory, neighbour, row, stage
+from rows import IDS, Child, Figure, beside, memory, neighbour, row
 from wire import call, connect
 
 # 64 clients in all, of eight users, and eight sessions of each: one fact about the machine is news to 512 sessions.
@@ -26,7 +26,7 @@ class Listener:
         self.peer = connect(path)
         self.rest = bytearray()
         self.serial = self.notices = self.answers = self.decided = 0
-        self.sequences, self.members, self.wrong = {}, collections.Counter(), []
+        self.sequences, self.wrong = {}, []
         self.answer = b""
 
     def fileno(self):
@@ -42,7 +42,6 @@ class Listener:
         return self.answer
 
     def sessions(self, count):
-        """Has so many that ask to run."""
         for _ in range(count):
             answer = self.call("CreateSession", "sa{sv}", CAMERA, {})
             path = answer[4:4 + struct.unpack_from("<I", answer)[0]]
@@ -60,13 +59,13 @@ class Listener:
             body = at + 16 + (fields + 7) // 8 * 8
             if len(self.rest) < body + length:
                 break
+            said, header, at = bytes(self.rest[body:body + length]), bytes(self.rest[at + 16:at + 16 + fields]), body + length
             if kind == 4:
-                self.signal(bytes(self.rest[at + 16:at + 16 + fields]), bytes(self.rest[body:body + length]))
+                self.signal(header, said)
             else:
-                self.answer = bytes(self.rest[body:body + length])
-                assert kind == 2, f"a call was refused: {self.answer}"
+                assert kind == 2, f"a call was refused: {said}"
+                self.answer = said
                 self.answers += 1
-            at = body + length
         del self.rest[:at]
 
     def signal(self, fields, body):
@@ -79,7 +78,6 @@ class Listener:
         if sequence != self.sequences[path] + 1:
             self.wrong.append(f"{path.decode()}: {sequence} came after {self.sequences[path]}")
         self.sequences[path] = sequence
-        self.members[member.decode()] += 1
         self.notices += 1
 
 
@@ -110,16 +108,14 @@ def listen(path, shared, slot):
         SLOT.pack_into(shared, slot * SLOT.size, 1 + sum(one.notices for one in listeners))
     for one in listeners:
         one.call("Watch", "b", False)
-    return {"notices": [one.notices for one in listeners], "members": sum((one.members for one in listeners), collections.Counter()),
-            "wrong": [why for one in listeners for why in one.wrong]}
+    return {"notices": [one.notices for one in listeners], "wrong": [why for one in listeners for why in one.wrong]}
 
 
 def facts():
     """What is news to everybody, and now and then another choice of the camera's holder, without end."""
     for number in itertools.count():
-        for member, *body in (("SetPrivacy", "sb", "", True), ("SetSleep", "b", True), ("SetPrivacy", "sb", "", False),
-                              ("SetSleep", "b", False)):
-            yield member, *body
+        for on in (True, False):
+            yield from (("SetPrivacy", "sb", "", on), ("SetSleep", "b", on))
         app = f"app{number % CLIENTS_A_USER}@{IDS[number // CLIENTS_A_USER % len(IDS)]}"
         yield ("Override", "s", app) if number % 2 else ("PlaceApp", "ssb", app, "fullscreen", True)
 
@@ -132,7 +128,6 @@ def million_notices(load):
     shared = mmap.mmap(-1, mmap.PAGESIZE)
     slots = range(1, 1 + len(IDS))
     with Daemon(users=IDS, decides_aloud=False) as daemon, contextlib.ExitStack() as stack:
-        idle = neighbour(daemon, 2).result()
         machine = Listener(daemon.path)
         machine.call("Watch", "b", True)
         machine.call("Attach", "s", "shell", at=SHELL)
@@ -152,34 +147,26 @@ def million_notices(load):
 
         catch_up("all sessions", lambda: all(SLOT.unpack_from(shared, slot * SLOT.size)[0] for slot in slots))
         calls = neighbour(daemon, seconds)
-        begun = time.monotonic()
         said, warm = 0, None
         for fact in facts():
             machine.call(*fact, at=SHELL)
             said += 1
             if said % 100 == 0:
                 daemon.reload()
-                stage(f"{machine.decided:,} of {count:,}")
             catch_up("those that read", lambda: machine.decided - heard() <= BEHIND_MAX)
             if warm is None and machine.decided > count / 10:
                 warm = memory(daemon)
             if machine.decided >= count:
                 break
         catch_up("the last of them to be heard", lambda: machine.decided == heard())
-        took = time.monotonic() - begun
         after = memory(daemon)
         SLOT.pack_into(shared, 0, 1)
         results = [child.result() for child in children]
-        wrong = [why for result in results for why in result["wrong"]]
-        notices = [number for result in results for number in result["notices"]]
+        notices, wrong = ([each for result in results for each in result[what]] for what in ("notices", "wrong"))
         yield Figure("notices that were decided", machine.decided, least=count)
         yield Figure("notices that were heard", sum(notices), least=machine.decided, most=machine.decided)
         yield Figure("of one client, the fewest", min(notices), least=1)
         yield Figure("gaps, repetitions and those out of place", len(wrong), most=0)
         yield from wrong[:3]
-        members = sum((collections.Counter(result["members"]) for result in results), collections.Counter())
-        yield "they were: " + ", ".join(f"{number:,} {member}" for member, number in sorted(members.items()))
-        yield Figure("facts that caused them", said)
-        yield Figure("notices a second", sum(notices) / took)
         yield Figure("camarbd's memory at the end, beyond that after a tenth", after - warm, "MiB", most=GROWTH_MIB)
-        yield from beside(daemon, calls.result(), idle)
+        yield from beside(daemon, calls.result())

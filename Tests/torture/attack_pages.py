@@ -3,9 +3,8 @@ import time
 
 import play
 from harness import ROOT
-from rows import ATTACKER, Child, Figure, percentile, row, stage, timed
+from rows import ATTACKER, Child, Figure, percentile, row, timed
 
-# As many as may be open without having shown the address.
 CONNECTIONS = 256
 
 
@@ -24,7 +23,6 @@ def play_kept_busy(seconds):
         with Child(ATTACKER, crowd, page.port, seconds) as attack:
             # Its time counts from when all of it is there.
             while not attack.is_over():
-                stage(f"{len(times)} pages")
                 refused, took = timed(lambda: play.refuses(page))
                 served += not refused
                 times.append(took)

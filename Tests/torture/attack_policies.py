@@ -30,8 +30,7 @@ def deep_policies():
             app, _ = daemon.running("photos")
             for what, text in DEEP.items():
                 path.write_text('name = "deep"\n' + text)
-                checked = subprocess.run(
-                    [PROGRAMS / "camclient", "policy", "check", path], capture_output=True, text=True, timeout=60)
+                checked = subprocess.run([PROGRAMS / "camclient", "policy", "check", path], capture_output=True, text=True, timeout=60)
                 said = checked.stdout + checked.stderr
                 assert checked.returncode == 1 and f"{path}:2:1: the line has" in said, (what, checked.returncode, said[:300])
                 longest = max(longest, len(said))

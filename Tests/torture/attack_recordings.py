@@ -1,14 +1,13 @@
 """Recordings whose recorder core is killed at any moment, with sound and metadata, also on a disk that is full."""
-import collections, ctypes, json, os, pathlib, random, shutil, signal, socket, subprocess, tempfile, time
+import collections, ctypes, functools, json, os, pathlib, random, shutil, signal, socket, tempfile, time
 
-from harness import Daemon, Refused, Skipped, needs_root, probed, recorded_marks, stat_of, wait_until
+from harness import Daemon, Refused, Skipped, needs_root, probed, ran, recorded_marks, stat_of, wait_until
 from recordings_with_sound import Microphone
-from rows import Child, Figure, attack, row, stage, until
+from rows import Child, Figure, attack, row, until
 
-KILLS, KILLS_SHORT = 200, 20
+KILLS, KILLS_SHORT = 100, 10
 # Seconds of recording before the kill: before the first second of sound and the third key frame, and long enough behind them.
 MOMENTS = (0.2, 2.5)
-# Bytes of a file system that is full in the midst of most of these recordings.
 SMALL_DISK = 450_000
 # What may be missing before the kill, and between the ends of sound and picture.
 LOST_MAX, APART_MAX = 1.0, 0.1
@@ -37,17 +36,13 @@ def small_disk_file():
 
 
 def packet_ends(path, track):
-    """The end of each packet of a track, in seconds."""
     said = probed(path, "-show_entries", "packet=pts_time,duration_time", "-select_streams", track, complains=False)
     return [float(one["pts_time"]) + float(one.get("duration_time", 0)) for one in said["packets"]]
 
 
 def samples(path):
-    """What the metadata's track says, as text."""
-    done = subprocess.run(
-        ["ffmpeg", "-v", "error", "-i", str(path), "-map", "0:s:0", "-c", "copy", "-f", "data", "-"],
-        stdout=subprocess.PIPE, timeout=60, check=True)
-    decoder, text, read = json.JSONDecoder(), done.stdout.decode(), []
+    text = ran("ffmpeg", "-v", "error", "-i", path, "-map", "0:s:0", "-c", "copy", "-f", "data", "-").stdout
+    decoder, read = json.JSONDecoder(), []
     while text:
         sample, end = decoder.raw_decode(text)
         read.append(sample)
@@ -98,15 +93,13 @@ def examined(path, killed, appended):
     return (killed - last) / 1e9, abs(pictures[-1] - (sound[-1] if sound else 0))
 
 
-def kills(short, disk_is_full):
+def kills(count, disk_is_full):
     if not shutil.which("ffprobe"):
         raise Skipped("ffprobe is not installed")
-    count = (KILLS_SHORT if short else KILLS) // 2
-    seed = 13 if short else time.time_ns() % 1_000_000
+    seed = 13 if count == KILLS_SHORT else time.time_ns() % 1_000_000
     moments = random.Random(seed)
     lost, apart, empty, ends = [], [], 0, collections.Counter()
     for number in range(count):
-        stage(f"{number} of {count} kills")
         appended = []
         seconds = moments.uniform(*MOMENTS)
         with tempfile.TemporaryDirectory() as folder:
@@ -114,8 +107,7 @@ def kills(short, disk_is_full):
             with small_disk_file() if disk_is_full else open(path, "w+b") as file:
                 killed, finished = record_and_kill(seconds, file, appended)
                 if disk_is_full:
-                    with open(path, "wb") as copy:
-                        shutil.copyfileobj(os.fdopen(os.open(f"/proc/self/fd/{file.fileno()}", os.O_RDONLY), "rb"), copy)
+                    shutil.copyfile(f"/proc/self/fd/{file.fileno()}", path)
             ends[finished[3]] += 1
             try:
                 said = examined(path, killed, appended)
@@ -131,8 +123,7 @@ def kills(short, disk_is_full):
         if finished[3] != "disk-full":
             lost.append(said[0])
         apart.append(said[1])
-    yield Figure("files that open", count, f"of {count}")
-    yield Figure("killed before the first frame", empty)
+    yield Figure("files that open, some killed before the first frame", count, f"of which {empty}")
     yield f"how they ended: {', '.join(f'{why} {times}' for why, times in sorted(ends.items()))}; seed {seed}"
     if disk_is_full:
         yield Figure("recordings that met the full disk", ends["disk-full"], least=1)
@@ -142,21 +133,16 @@ def kills(short, disk_is_full):
                  most=round(APART_MAX * 1000))
 
 
-@row("recordings-killed", "a recording with sound and metadata whose recorder core is killed opens, lacks at most a second, and "
-     "sound and picture end within 100 ms", f"{KILLS // 2} kills at random moments ({KILLS_SHORT // 2} in the short form)", True, False)
-def recordings_killed(short):
-    yield from kills(short, disk_is_full=False)
-
-
-@row("recordings-killed-disk-full", "the same where the disk gets full", f"{KILLS // 2} kills of recordings on a file system of "
-     f"{SMALL_DISK / 1e3:.0f} kB ({KILLS_SHORT // 2} in the short form)", True, False)
-def recordings_killed_disk_full(short):
-    yield from kills(short, disk_is_full=True)
+for name, promise, load, is_full in (
+        ("recordings-killed", "a recording with sound and metadata whose recorder core is killed opens, lacks at most a second, and "
+         "sound and picture end within 100 ms", f"{KILLS} kills at random moments ({KILLS_SHORT} in the short form)", False),
+        ("recordings-killed-disk-full", "the same where the disk gets full", f"{KILLS} kills of recordings on a file system of "
+         f"{SMALL_DISK / 1e3:.0f} kB ({KILLS_SHORT} in the short form)", True)):
+    row(name, promise, load, KILLS_SHORT, KILLS)(functools.partial(kills, disk_is_full=is_full))
 
 
 # Bytes of a cluster, as long as a completion takes one for a recording's, and what it is full of: elements of two bytes.
 CLUSTER, ELEMENT = 255 << 20, b"\xec\x80"
-# Of a header, with its rooms for tags and index: the first cluster begins before.
 HEADER_MAX = 1 << 18
 # Seconds: a completion may take 4, and a broker waits 5. Then so many are looked at, in which one that went on would take a
 # processor, and on an idle machine write.
@@ -184,7 +170,6 @@ def long_completions(daemon, seconds):
         stream.release(stream.read())
     whole = path.read_bytes()
     begin = whole.index(b"\x1f\x43\xb6\x75", 0, HEADER_MAX)
-    # Its time, and a frame at it.
     body = b"\xe7\x81\x00\xa3\x85\x81\x00\x00\x80\x07"
     body += ELEMENT * ((CLUSTER - len(body)) // len(ELEMENT))
     crafted = whole[:begin] + b"\x1f\x43\xb6\x75" + (1 << 56 | len(body)).to_bytes(8, "big") + body

@@ -1,9 +1,9 @@
 """A program of the user's own that passes for the user's shell, or for the user."""
-import os, pathlib, time
+import os, time
 
 import ask, groups
 from harness import BROKER, ROOT, SHELL, App, Daemon, Refused, wait_until
-from rows import NEIGHBOUR, Child, Figure, beside, marks, neighbour, row, timed
+from rows import Child, Figure, beside, marks, neighbour, row, timed
 
 USER = 1002
 MANAGER = f"/user.slice/user-{USER}.slice/user@{USER}.service"
@@ -11,12 +11,12 @@ SHELL_UNIT = f"{MANAGER}/session.slice/torture-shell.service"
 APP_UNIT = f"{MANAGER}/app.slice/app-torture-12.scope"
 
 
-def refusal(app, member, signature, *body):
+def refusal(app, *call):
     try:
-        app.call(SHELL, member, signature, *body)
+        app.call(SHELL, *call)
         return ""
     except Refused as refused:
-        return f"{refused.name}: {refused.message}"
+        return str(refused)
 
 
 def squats(address, marks, group):
@@ -24,12 +24,12 @@ def squats(address, marks, group):
     if group:
         groups.wait_for(group)
     app = App(address)
-    first = refusal(app, "Attach", "s", "shell")
-    refusal(app, "PlaceApp", "ssb", "zoom", "background", False)
-    (pathlib.Path(marks) / f"squats-{os.getpid()}").touch()
-    wait_until("the shell to speak", (pathlib.Path(marks) / "speaks").exists, patience=60)
-    later = [refusal(app, "Attach", "s", "shell"), refusal(app, "PlaceApp", "ssb", "zoom", "background", False),
-             refusal(app, "RaiseSensitiveContent", "s", "zoom"), refusal(app, "TakeMicrophone", "s", "mal")]
+    attach, place = ("Attach", "s", "shell"), ("PlaceApp", "ssb", "zoom", "background", False)
+    first = refusal(app, *attach)
+    refusal(app, *place)
+    (marks / f"squats-{os.getpid()}").touch()
+    wait_until("the shell to speak", (marks / "speaks").exists, patience=60)
+    later = [refusal(app, *call) for call in (attach, place, ("RaiseSensitiveContent", "s", "zoom"), ("TakeMicrophone", "s", "mal"))]
     app.poll(0.2)
     return [first, later, app.heard("Displaced")]
 
@@ -40,19 +40,18 @@ def speaks(address, marks):
     app = App(address)
     said, taken = timed(lambda: refusal(app, "Attach", "s", "shell"))
     said += refusal(app, "PlaceApp", "ssb", "zoom", "fullscreen", True)
-    (pathlib.Path(marks) / "speaks").touch()
-    wait_until("it to be over", (pathlib.Path(marks) / "over").exists, patience=60)
+    (marks / "speaks").touch()
+    wait_until("it to be over", (marks / "over").exists, patience=60)
     return [said, taken, [[one["role"][1], one["unit"][1], one["process"][1]] for one in app.status()["speakers"]]]
 
 
 def zooms(address, marks):
-    """An app of the user's: where it was while the shell spoke."""
     app = App(address, "zoom")
     session = app.session()
-    (pathlib.Path(marks) / "zooms").touch()
-    wait_until("the shell to speak", (pathlib.Path(marks) / "speaks").exists, patience=60)
+    (marks / "zooms").touch()
+    wait_until("the shell to speak", (marks / "speaks").exists, patience=60)
     places = set()
-    while not (pathlib.Path(marks) / "over").exists():
+    while not (marks / "over").exists():
         (own,) = [one for one in app.call(BROKER, "GetStatus")[2] if session.path.endswith(f"/{one['session'][1]}")]
         places.add((own["presence"][1], own["focused"][1]))
         time.sleep(0.01)
@@ -67,12 +66,12 @@ def second_shell():
         folder = marks(daemon)
 
         def child(function, group=None, *arguments):
-            begun = Child(USER, function, daemon.address, str(folder), *arguments)
+            begun = Child(USER, function, daemon.address, folder, *arguments)
             if group:
                 groups.put(begun.pid, group)
             return begun
 
-        with neighbour(daemon, 3, user=NEIGHBOUR) as calling, child(zooms) as app:
+        with neighbour(daemon, 3) as calling, child(zooms) as app:
             wait_until("the app", (folder / "zooms").exists)
             with child(squats, None, None) as first:
                 wait_until("the first", (folder / f"squats-{first.pid}").exists)
@@ -83,7 +82,6 @@ def second_shell():
                         answers = [one.result() for one in (first, second, sandboxed)]
                         (folder / "over").touch()
                         said, taken, speakers = shell.result()
-                        shell_process = shell.pid
             places = app.result()
             calls = calling.result()
         (was, _, told), (beat, _, _), (shut, _, _) = answers
@@ -92,15 +90,12 @@ def second_shell():
         yield Figure("one in an app's unit was refused", int("sandbox" in shut), "of 1", least=1)
         yield Figure("the real shell spoke after", taken, "ms", most=1000)
         yield f"it was answered: {said or 'nothing'}"
-        yield Figure("status has it as the shell",
-                     int(["shell", "torture-shell.service", shell_process] in speakers), "of 1", least=1)
-        yield Figure("the first heard that it is the shell no more",
-                     sum(str(shell_process) in body[1] for body in told), "of 1", least=1)
+        is_shell = ["shell", "torture-shell.service", shell.pid] in speakers
+        yield Figure("status has it as the shell", int(is_shell), "of 1", least=1)
+        yield Figure("the first heard that it is the shell no more", sum(str(shell.pid) in body[1] for body in told), "of 1", least=1)
         later = [answer for one in answers for answer in one[1]]
-        yield Figure("of what the others said after that, refused", sum(map(bool, later)), f"of {len(later)}",
-                     least=len(later))
-        yield Figure("the app was where the shell put it and nowhere else",
-                     int(places == [["fullscreen", True]]), "of 1", least=1)
+        yield Figure("of what the others said after that, refused", sum(map(bool, later)), f"of {len(later)}", least=len(later))
+        yield Figure("the app was where the shell put it and nowhere else", int(places == [["fullscreen", True]]), "of 1", least=1)
         yield from beside(daemon, calls)
 
 
@@ -121,7 +116,7 @@ def allows_itself(address, times):
 def answers_for_itself(times):
     with ask.broker() as daemon:
         agent, other = ask.asked(daemon, ask.ALICE), ask.asked(daemon, ask.BOB)
-        with neighbour(daemon, 3, user=NEIGHBOUR) as calling, Child(ask.ALICE, allows_itself, daemon.address, times) as attack:
+        with neighbour(daemon, 3) as calling, Child(ask.ALICE, allows_itself, daemon.address, times) as attack:
             while not attack.is_over():
                 # Whoever does not read is disconnected in the end.
                 agent.poll(0.05)

@@ -1,12 +1,11 @@
 """Everything ordinary, for long: what comes goes again, and neither camarbd nor its recorder cores grow by it."""
-import collections, contextlib, os, pathlib, select, statistics, tempfile, time
+import collections, contextlib, itertools, os, select, statistics, tempfile, time
 
 from jeepney import DBusAddress
 
 from harness import BROKER, ROOT, SHELL, App, Daemon, Refused
-from rows import Child, Figure, beside, descriptors, frames_of, memory, neighbour, row, stage, until
+from rows import Child, Figure, beside, descriptors, frames_of, memory_of, neighbour, row, until
 
-# The user that films and drops in, and the one that only drops in.
 FILMING, VISITING = 1002, 1003
 CAMERAS = ("front=simulated", "back=simulated:iphone6-back")
 # The two policies that a reload changes between: one in which a camera is one app's, and one in which it is shared.
@@ -27,9 +26,18 @@ CORES_GROWTH_KIB_A_MINUTE = 512.0
 # A keeper of files more or less has two descriptors, and that once in half an hour is no growth. What a recorder core has open
 # for streams and files that are under way goes up and down by some; one of a hundred that stays would be more than this.
 DESCRIPTORS_A_MINUTE, CORES_DESCRIPTORS_A_MINUTE = 0.2, 1.0
-# In the short form the same of camarbd, as a growth from the first to the last window: the allocator's unrest, and what is on
-# its way.
+# In the short form the same of camarbd, as a growth from the first to the last window: the allocator's unrest, and what is on its way.
 SHORT_GROWTH_KIB, SHORT_DESCRIPTORS = 2048, 12
+
+
+@contextlib.contextmanager
+def looking(session):
+    """Its stream; what was mapped of it is given up."""
+    with contextlib.closing(session.stream()) as stream:
+        yield stream
+        for buffer in stream.buffers.values():
+            buffer.memory.close()
+            os.close(buffer.descriptor)
 
 
 def films(address, seconds, name, camera):
@@ -47,11 +55,10 @@ def films(address, seconds, name, camera):
                 if number % 2:
                     done["photos"] += session.photo(os.path.join(folder, "photo"))[6] == ""
                 else:
-                    with contextlib.closing(session.stream()) as stream:
+                    with looking(session) as stream:
                         session.record(os.path.join(folder, "film.mkv"))
                         for _ in zip(range(10), frames_of(stream)):
                             pass
-                        close(stream)
                     with contextlib.suppress(Refused):  # It may have been cut.
                         session.call("StopRecording")
                     done["recordings"] += app.wait("RecordingFinished")[4] > 0
@@ -60,14 +67,6 @@ def films(address, seconds, name, camera):
                 app.poll(0.2)
             done["interruptions"] += app.names().count("WasInterrupted")
     return done
-
-
-def close(stream):
-    """Gives up what was mapped of it."""
-    for buffer in stream.buffers.values():
-        buffer.memory.close()
-        os.close(buffer.descriptor)
-    stream.buffers.clear()
 
 
 def visits(address, seconds, name):
@@ -84,20 +83,19 @@ def visits(address, seconds, name):
             session.start()
             if second:
                 second.start()
+            runs = False
             for _ in until(VISIT):
                 app.poll(VISIT / 4)
-                if "DidStartRunning" in app.names(session.path):
+                if runs := "DidStartRunning" in app.names(session.path):
                     break
-            if "DidStartRunning" in app.names(session.path):
+            if runs:
                 done["runs"] += 1
-                with contextlib.closing(session.stream()) as stream:
+                with looking(session) as stream:
                     done["frames"] += stream.read() is not None
-                    close(stream)
             else:
                 done["waits"] += 1
-            if number % 2:
-                session.call("StopRunning")
-                session.call("Close")
+            for call in ("StopRunning", "Close") if number % 2 else ():
+                session.call(call)
         except Refused:
             done["refusals"] += 1
             time.sleep(VISIT / 4)
@@ -138,9 +136,8 @@ def shows(address, seconds):
         for number in until(min(10.0, seconds)):
             shell.place(apps[number % len(apps)], ("fullscreen", "split")[number % 2], True)
             if number % 20 == 19:
-                for member, *body in (("SetPrivacy", "sb", "front"), ("SetSleep", "b")):
-                    shell.call(SHELL, member, *body, True)
-                    shell.call(SHELL, member, *body, False)
+                for (member, *body), on in itertools.product((("SetPrivacy", "sb", "front"), ("SetSleep", "b")), (True, False)):
+                    shell.call(SHELL, member, *body, on)
             done["facts"] += 1
             shell.poll(1.5 * VISIT)
             shell.signals.clear()
@@ -153,8 +150,7 @@ def recorders(daemon):
     own = count = 0
     for process in daemon.recorders():
         with contextlib.suppress(OSError):
-            status = pathlib.Path(f"/proc/{process}/status").read_text()
-            own += next(int(line.split()[1]) for line in status.splitlines() if line.startswith("RssAnon"))
+            own += memory_of(process, "RssAnon")
             count += len(os.listdir(f"/proc/{process}/fd"))
     return own, count
 
@@ -183,26 +179,22 @@ def soak(short):
     with contextlib.ExitStack() as stack:
         policies = [f'name = "soak"\ninclude = ["{ROOT}/policies/{name}.toml"]\n' for name in POLICIES]
         daemon = stack.enter_context(Daemon(policies[0], cameras=CAMERAS, users=(FILMING, VISITING), decides_aloud=False))
-        idle = neighbour(daemon, 2).result()
-        children = [stack.enter_context(Child(user, function, daemon.address, seconds, *arguments))
-                    for user, function, *arguments in (
+        children = [stack.enter_context(Child(user, function, daemon.address, seconds, *arguments)) for user, function, *arguments in (
                         (FILMING, films, "film0", "front"), (FILMING, films, "film1", "back"), (FILMING, visits, "visit"),
                         (VISITING, visits, "visit"), (VISITING, asks), (0, asks), (0, shows))]
         # At the end: as slow as it became, if it did.
         begun = time.monotonic()
-        samples, calls, cores = [], None, set()
+        samples, calls = [], None
         for number in until(seconds - 2):
             time.sleep(0.25)
             assert not select.select([child.reading for child in children], [], [], 0)[0], "one of them ended before its time"
             at = time.monotonic() - begun
-            stage(f"of {seconds:.0f} s")
             if calls is None and at > seconds - 12:
                 calls = neighbour(daemon, 8)
             if number % 8 == 7:
                 daemon.reload(policies[number // 8 % len(policies)])
-            cores.update(daemon.recorders())
             if at > warm:
-                samples.append((at, memory(daemon) * 1024, descriptors(daemon), *recorders(daemon)))
+                samples.append((at, memory_of(daemon.process.pid, "VmRSS"), descriptors(daemon), *recorders(daemon)))
         done = collections.Counter()
         for child in children:
             done.update(child.result())
@@ -215,5 +207,4 @@ def soak(short):
                 ("the recorder cores' own memory", "KiB", None, CORES_GROWTH_KIB_A_MINUTE),
                 ("the recorder cores' descriptors", "", None, CORES_DESCRIPTORS_A_MINUTE)), 1):
             yield from course(what, unit, [(sample[0], sample[at]) for sample in samples], short, *most)
-        yield Figure("recorder cores that there were", len(cores))
-        yield from beside(daemon, calls.result(), idle)
+        yield from beside(daemon, calls.result())

@@ -6,17 +6,16 @@ from rows import Child, Figure, attack, frames_in, until
 
 
 def keeps_buffers(address, seconds):
-    """A watcher that opens and closes streams for so long and keeps every buffer: streams it got, times it was refused,
-    bytes that it keeps, which are blank in the end, and bytes of one stream."""
+    """A watcher that opens and closes streams for so long and keeps every buffer: streams it got, bytes that it keeps, which are blank in
+    the end, and bytes of one stream."""
     app = App(address, "mirror")
     session = app.running(sharingMode="sharedReadOnly")
-    kept, opened, refused, one = {}, 0, 0, 0
+    kept, opened, one = {}, 0, 0
     for _ in until(seconds):
         try:
             stream = session.stream()
         except Refused as why:
             assert "LimitExceeded" in why.name, why
-            refused += 1
             time.sleep(0.005)
             continue
         opened += 1
@@ -30,7 +29,7 @@ def keeps_buffers(address, seconds):
     # What it keeps shows it nothing any more, also while the holder films on. The recorder core sees the end of a stream
     # when it turns to it.
     wait_until("its buffers to be blank", lambda: all(buffer.is_blank for buffer in kept.values()))
-    return [opened, refused, size(kept.values()), one]
+    return [opened, size(kept.values()), one]
 
 
 def size(buffers):
@@ -46,16 +45,14 @@ def kept_buffers(daemon, seconds):
     with Child(0, keeps_buffers, daemon.address, seconds) as watcher:
         seen = frames_in(seconds, stream)
         assert not stream.ended, "the holder's stream ended"
-        opened, refused, total, one = watcher.result(patience=seconds + 60)
-    recorders = daemon.recorders()
+        opened, total, one = watcher.result(patience=seconds + 60)
     holder.poll()
-    lost = [name for name in holder.names() if name not in ("DidStartRunning", "SharersChanged")]
+    lost = set(holder.names()) - {"DidStartRunning", "SharersChanged"}
     yield Figure("streams it was given", opened, least=8, most=9 + seconds)
-    yield Figure("times it was refused", refused)
     yield Figure("what it keeps", total / (1 << 20), "MiB", most=one / (1 << 20))
     yield Figure("frames of the holder meanwhile, a second", seen / seconds, least=20)
-    yield Figure("events of the holder", len(lost), most=0)
-    yield Figure("recorder cores that died", 0 if len(recorders) == 1 else 1, most=0)
+    yield Figure("kinds of other events of the holder", len(lost), most=0)
+    yield Figure("recorder cores that died", int(len(daemon.recorders()) != 1), most=0)
 
 
 def keeps_grants(address, count):
@@ -83,8 +80,8 @@ def kept_grants(daemon):
         while keeper.status is None and not select.select([keeper.reading], [], [], 0.02)[0]:
             seen.update(daemon.recorders())
         total, interruptions = keeper.result(patience=120)
-    said = daemon.log.read_text(errors="replace")
     yield Figure("what it keeps", total, "MiB", least=500.0)
     yield Figure("recorder cores that shared it", len(seen), least=2)
     yield Figure("interruptions", interruptions, most=0)
-    yield Figure("recorder cores that ended out of order", said.count("the recorder core of camera"), most=0)
+    said = daemon.log.read_text(errors="replace").count("the recorder core of camera")
+    yield Figure("recorder cores that ended out of order", said, most=0)

@@ -2,7 +2,7 @@
 import contextlib
 
 from harness import PROGRAMS, Folder, ran
-from rows import ATTACKER, Child, Figure, attack, stage, until
+from rows import ATTACKER, Child, Figure, attack, until
 
 
 def reader(folder, seconds):
@@ -24,7 +24,6 @@ def traces_of_others(daemon, count):
         folder.chmod(0o755)
         with Child(ATTACKER, reader, folder, 1.0 * count) as other:
             for number in range(count):
-                stage(f"{number} of {count} traces")
                 daemon.app(f"app-{number}")
                 ran(PROGRAMS / "camclient", "trace", "record", f"{folder}/{number}.trace", "-d", "300ms", "--address", daemon.address,
                     umask=0)

@@ -1,16 +1,20 @@
 """Recorder cores that are not to be trusted: they answer as one must, and then say what nobody should believe."""
-import array, contextlib, os, pathlib, shutil, signal, socket, tempfile
+import array, contextlib, os, pathlib, signal, socket
 
 from jeepney import DBusAddress, MessageType, Parser, new_error, new_method_return, new_signal
 
 import wire
+from harness import Folder, listening
 from rows import Child
 
 RECORDER = DBusAddress("/org/camarb/Recorder1", "org.camarb", "org.camarb.Recorder1")
-FORMAT = {"pixelFormat": ("s", "420v"), "width": ("u", 640), "height": ("u", 480),
-          "minFrameRate": ("d", 1.0), "maxFrameRate": ("d", 30.0)}
+FORMAT = {"pixelFormat": ("s", "420v"), "width": ("u", 640), "height": ("u", 480), "minFrameRate": ("d", 1.0), "maxFrameRate": ("d", 30.0)}
 CAPABILITIES = {"name": ("s", "Liar"), "position": ("s", "external"), "sensorWidth": ("u", 640),
                 "sensorHeight": ("u", 480), "formats": ("aa{sv}", [FORMAT])}
+ANSWERS = {"Describe": ("a{sv}", (CAPABILITIES,)), "Open": ("a{sv}", ({},)), "Configure": ("a{sv}", ({},)), "Cut": ("x", (0,)),
+           "PassOn": ("x", (0,))}
+REFUSALS = {"OpenStream": ("org.camarb.Error.OutOfResources", "s", ("no stream " + "x" * 100_000,)),
+            "Complete": ("org.freedesktop.DBus.Error.UnknownMethod", "s", ("It completes nothing.",))}
 # A recorder core that lies is killed and started again; more than this many of them are not made.
 LIARS_MAX = 40
 
@@ -63,16 +67,10 @@ class Liar:
             self.camera = call.body[0]
             with Descriptor(os.pidfd_open(os.getpid())) as process:
                 return self.send(new_method_return(call, "h", (process,)))
-        if member == "Describe":
-            return self.send(new_method_return(call, "a{sv}", (CAPABILITIES,)))
-        if member in ("Open", "Configure"):
-            return self.send(new_method_return(call, "a{sv}", ({},)))
-        if member in ("Cut", "PassOn"):
-            return self.send(new_method_return(call, "x", (0,)))
-        if member == "OpenStream":
-            return self.send(new_error(call, "org.camarb.Error.OutOfResources", "s", ("no stream " + "x" * 100_000,)))
-        if member == "Complete":
-            return self.send(new_error(call, "org.freedesktop.DBus.Error.UnknownMethod", "s", ("It completes nothing.",)))
+        if member in ANSWERS:
+            return self.send(new_method_return(call, *ANSWERS[member]))
+        if member in REFUSALS:
+            return self.send(new_error(call, *REFUSALS[member]))
         self.send(new_method_return(call))
         if member == "StartRecording" and self.camera == "simulated":
             self.lie(self, *call.body[:2])
@@ -107,12 +105,9 @@ class Liars:
     `lie(liar, grant, recording)` tells the lie; `before` are bytes that follow the authentication at once."""
 
     def __init__(self, lie, before=b""):
-        self.directory = pathlib.Path(tempfile.mkdtemp(prefix="camarb-liars."))
-        os.chmod(self.directory, 0o755)
-        self.path = self.directory / "recorder"
-        self.listener = socket.socket(socket.AF_UNIX)
-        self.listener.bind(str(self.path))
-        self.listener.listen()
+        self.folder = Folder()
+        self.path = pathlib.Path(self.folder.name, "recorder")
+        self.listener = listening(self.path)
         self.child = Child(0, self.listen, lie, before)
 
     def listen(self, lie, before):
@@ -129,4 +124,4 @@ class Liars:
     def __exit__(self, *_):
         self.child.end()
         self.listener.close()
-        shutil.rmtree(self.directory, ignore_errors=True)
+        self.folder.cleanup()

@@ -1,9 +1,8 @@
 """What the rows of the torture share: their register, figures with bounds, attackers of other users, and a neighbour.
 
-A row attacks a camarbd of its own and measures what somebody else notices of it. Whatever it starts it ends by its own
-id, and every load is bounded in count and time.
+A row attacks a camarbd of its own and measures what somebody else notices of it. Every load is bounded in count and time.
 """
-import collections.abc, contextlib, dataclasses, itertools, json, os, select, signal, socket, time, traceback, typing
+import collections.abc, contextlib, dataclasses, itertools, json, os, select, signal, socket, time, traceback
 
 from harness import BROKER, App, Daemon, die_with_parent
 
@@ -27,12 +26,8 @@ class Row:
     counts: tuple
     function: collections.abc.Callable
 
-    # How far the row is that runs now, in words, for watchers.
-    stage: typing.ClassVar[str] = ""
-
     def run(self, short):
         """Its figures, and the verdict."""
-        Row.stage = ""
         figures = list(self.function(*self.counts[0 if short else 1:][:1]))
         missed = [figure for figure in figures if isinstance(figure, Figure) and not figure.met]
         # The short form is part of `make test`, on machines that do other things besides: a time is printed there, and fails
@@ -61,11 +56,6 @@ def attack(name, promise, load, *counts, needs=lambda: None, **options):
             with Daemon(**options) as daemon:
                 yield from function(daemon, *count)
     return register
-
-
-def stage(text):
-    """Called by a row that takes long: how far it is."""
-    Row.stage = text
 
 
 @dataclasses.dataclass
@@ -105,7 +95,6 @@ class Figure:
 
 
 def percentile(values, share):
-    """The value that `share` of all do not exceed; not a number where there are none."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(len(ordered) * share))] if ordered else float("nan")
 
@@ -117,7 +106,6 @@ def until(seconds):
 
 
 def since(begun):
-    """How long ago that was, in milliseconds."""
     return (time.monotonic() - begun) * 1000
 
 
@@ -135,15 +123,7 @@ def frames_of(stream):
 
 
 def frames_in(seconds, stream):
-    """How many come in that time."""
     return sum(1 for _ in zip(until(seconds), frames_of(stream)))
-
-
-def die_with(parent):
-    """Called by a process after it was forked: it ends when its parent does, and at once where that has ended already."""
-    die_with_parent()
-    if os.getppid() != parent:
-        os._exit(0)
 
 
 class Child:
@@ -161,8 +141,10 @@ class Child:
                     os.setgroups([])
                     os.setresgid(user, user, user)
                     os.setresuid(user, user, user)
-                # After the change of user, which would clear it.
-                die_with(parent)
+                # After the change of user, which would clear it; the parent may have ended already.
+                die_with_parent()
+                if os.getppid() != parent:
+                    os._exit(0)
                 with open(writing, "w") as result:
                     json.dump(function(*arguments), result)
                 status = 0
@@ -178,21 +160,16 @@ class Child:
         return bool(select.select([self.process], [], [], 0)[0])
 
     def result(self, patience=120.0):
-        """What the function returned."""
-        end = time.monotonic() + patience
-        data = b""
-        while True:
-            left = end - time.monotonic()
-            if left <= 0 or not select.select([self.reading], [], [], left)[0]:
-                self.end()
-                raise AssertionError(f"a child did not end within {patience:.0f} s")
-            part = os.read(self.reading, 1 << 20)
-            if not part:
-                break
-            data += part
-        self.wait()
-        assert self.status == 0, "a child ended without a result"
-        return json.loads(data)
+        end, data = time.monotonic() + patience, b""
+        while select.select([self.reading], [], [], max(0, end - time.monotonic()))[0]:
+            if part := os.read(self.reading, 1 << 20):
+                data += part
+                continue
+            self.wait()
+            assert self.status == 0, "a child ended without a result"
+            return json.loads(data)
+        self.end()
+        raise AssertionError(f"a child did not end within {patience:.0f} s")
 
     def wait(self):
         if self.status is None:
@@ -201,7 +178,6 @@ class Child:
             os.close(self.process)
 
     def end(self):
-        """Kills it, where it has not ended."""
         if self.status is None:
             signal.pidfd_send_signal(self.process, signal.SIGKILL)
             self.wait()
@@ -218,7 +194,7 @@ def echo(far):
         far.send(part)
 
 
-def knocks(address, seconds, pause):
+def knocks(address, seconds):
     """Calls of a well-behaved client, one after the other, and as many echoes of a process that does nothing else, which the
     machine makes it wait for as it makes the broker: how long each took, in milliseconds."""
     taken, echoes = [], []
@@ -228,28 +204,15 @@ def knocks(address, seconds, pause):
         for _ in until(seconds):
             taken.append(timed(lambda: app.call(BROKER, "Watch", "b", False, patience=60.0))[1])
             echoes.append(timed(lambda: (near.send(b"echo"), near.recv(64)))[1])
-            time.sleep(pause)
+            time.sleep(0.005)
         app.close()
     return [taken, echoes]
 
 
-class Calls(list):
-    """How long each call took, in milliseconds; `echoes`: the same without camarb."""
-
-    def __init__(self, taken, echoes):
-        super().__init__(taken)
-        self.echoes = echoes
-
-
-class Neighbour(Child):
-    def result(self, patience=120.0):
-        return Calls(*super().result(patience))
-
-
-def neighbour(daemon, seconds, user=NEIGHBOUR, pause=0.005):
-    """A client of another user, in a process of its own, while something else happens: `result()` has its calls' times
-    in milliseconds."""
-    return Neighbour(user, knocks, daemon.address, seconds, pause)
+def neighbour(daemon, seconds, user=NEIGHBOUR):
+    """A client of another user, in a process of its own, while something else happens: `result()` has the times of its calls, and of
+    echoes without camarb."""
+    return Child(user, knocks, daemon.address, seconds)
 
 
 def meanwhile(daemon, seconds, *attacks):
@@ -280,10 +243,13 @@ class Bystanders:
         return Figure("clients of others that were disconnected", lost, f"of {len(self.apps)}", most=0)
 
 
+def memory_of(process, field):
+    with open(f"/proc/{process}/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith(field))
+
+
 def memory(daemon, field="VmRSS"):
-    """Of camarbd, in MiB; `VmHWM` is its peak."""
-    with open(f"/proc/{daemon.process.pid}/status") as status:
-        return next(int(line.split()[1]) for line in status if line.startswith(field)) / 1024
+    return memory_of(daemon.process.pid, field) / 1024
 
 
 def peak(daemon):
@@ -294,17 +260,14 @@ def growth(daemon, before, most):
     return Figure("camarbd's memory at its peak, above what it was", memory(daemon, "VmHWM") - before, "MiB", most=most)
 
 
-def latency(calls, idle=False):
-    """Of a neighbour's calls; idle, before anything was done, it is only printed."""
-    what = "p99 of a neighbour's call, idle" if idle else "p99 of a neighbour's call beside it"
-    return Figure(what, percentile(calls, 0.99), "ms", most=None if idle else CALL_P99_MS,
-                  control=percentile(calls.echoes, 0.99))
+def latency(calls, what="it"):
+    taken, echoes = calls
+    return Figure(f"p99 of a neighbour's call beside {what}", percentile(taken, 0.99), "ms", most=CALL_P99_MS,
+                  control=percentile(echoes, 0.99))
 
 
-def beside(daemon, calls, idle=None):
+def beside(daemon, calls):
     """The figures of what nobody else may notice of a row, at its end: a neighbour's calls, and camarbd's memory."""
-    if idle is not None:
-        yield latency(idle, idle=True)
     yield latency(calls)
     yield peak(daemon)
 

@@ -3,7 +3,7 @@
 Any user can make one. Whoever closes such a file waits for its server, beyond the reach of SIGKILL, and where nothing of it is
 kept, whoever writes to it, cuts it or looks at it; the wait ends when the server's process does.
 """
-import ctypes, errno, mmap, os, select, signal, socket, struct, tempfile
+import ctypes, errno, mmap, os, pathlib, select, signal, socket, struct, tempfile
 
 import wire
 from harness import Skipped, wait_until
@@ -16,34 +16,34 @@ WRITEBACK_CACHE = 1 << 16
 LIFE = 120
 
 
+def check(result, what):
+    if result != 0:
+        raise OSError(ctypes.get_errno(), what)
+
+
 def may_be_made():
     """Or the row is skipped, aloud."""
-    if not os.path.exists("/dev/fuse"):
-        raise Skipped("there is no /dev/fuse on this machine")
-    if os.stat("/dev/fuse").st_mode & 0o006 != 0o006:
-        raise Skipped("/dev/fuse is not for everybody on this machine")
+    if not os.path.exists("/dev/fuse") or os.stat("/dev/fuse").st_mode & 0o006 != 0o006:
+        raise Skipped("there is no /dev/fuse for everybody on this machine")
 
 
 class SlowFile:
-    """A file of the calling process, whose server answers until `hang()` is called, and whoever closes it then waits for
-    `end()`. `keeps`: the kernel keeps for it what is written to it, and what it looks like. For a process that may leave its
-    namespaces: a `Child`."""
+    """A file of the calling process, whose server answers until `hang()` is called, and whoever closes it then waits for `end()`. `keeps`:
+    the kernel keeps for it what is written to it, and what it looks like. For a process that may leave its namespaces: a `Child`."""
 
     def __init__(self, keeps=True):
         user, group = os.geteuid(), os.getegid()
         # After a change of user /proc/self is root's without it.
         libc.prctl(4, 1)  # PR_SET_DUMPABLE
-        self.check(libc.unshare(NEW_USER | NEW_MOUNTS), "unshare")
-        for name, text in (
-                ("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
-            with open(f"/proc/self/{name}", "w") as file:
-                file.write(text)
+        check(libc.unshare(NEW_USER | NEW_MOUNTS), "unshare")
+        for name, text in (("setgroups", "deny"), ("uid_map", f"{user} {user} 1"), ("gid_map", f"{group} {group} 1")):
+            pathlib.Path("/proc/self", name).write_text(text)
         descriptor, self.path = tempfile.mkstemp(prefix="camarb-slow.")
         os.close(descriptor)
         self.device = os.open("/dev/fuse", os.O_RDWR)
         # The mount is of one file, so that nothing has to be looked up in it.
         options = f"fd={self.device},rootmode=100000,user_id={user},group_id={group}"
-        self.check(libc.mount(b"slow", self.path.encode(), b"fuse", 0, options.encode()), "mount")
+        check(libc.mount(b"slow", self.path.encode(), b"fuse", 0, options.encode()), "mount")
         # Set from here, read by the server.
         self.hangs = mmap.mmap(-1, 1)
         # The server ends when this process does: it must not wait for its own file while it ends, so that what tells of
@@ -57,11 +57,6 @@ class SlowFile:
             os._exit(0)
         os.close(told)
         os.close(self.device)
-
-    @staticmethod
-    def check(result, what):
-        if result != 0:
-            raise OSError(ctypes.get_errno(), what)
 
     def open(self):
         # The kernel takes it for root's, which does not exist in here, until it has asked.
@@ -89,26 +84,20 @@ class SlowFile:
             length, opcode, unique = struct.unpack_from("<IIQ", request)
             if opcode == INTERRUPT or (self.hangs[0] and opcode != INIT):
                 continue
-            if opcode == INIT:
-                body = struct.pack("<IIIIHHIIHHI28x", 7, 31, 65536, WRITEBACK_CACHE * keeps, 16, 12, 65536, 1, 16, 0, 0)
-            elif opcode in (GETATTR, SETATTR):
-                # Believed for an hour: nobody has to ask again.
-                body = struct.pack("<QII", 3600 * keeps, 0, 0) + struct.pack(
-                    "<6Q3I7I", 1, 1 << 20, 0, 0, 0, 0, 0, 0, 0, 0o100666, 1, os.geteuid(), os.getegid(), 0, 4096, 0)
-            elif opcode == OPEN:
-                body = struct.pack("<QII", 1, 0, 0)
-            elif opcode == WRITE:
-                body = struct.pack("<II", struct.unpack_from("<QQI", request, 40)[2], 0)
-            elif opcode == STATFS:
-                body = struct.pack("<5Q4I24x", 0, 0, 0, 0, 0, 4096, 255, 4096, 0)
-            else:
-                body = b""
-            known = opcode in (GETATTR, SETATTR, OPEN, READ, WRITE, STATFS, RELEASE, FLUSH, INIT)
-            os.write(self.device, struct.pack("<IiQ", 16 + len(body), 0 if known else -errno.ENOSYS, unique) + body)
+            # Attributes are believed for an hour: nobody has to ask again.
+            attributes = struct.pack("<QII6Q3I7I", 3600 * keeps, 0, 0, 1, 1 << 20, 0, 0, 0, 0, 0, 0, 0, 0o100666, 1, os.geteuid(),
+                                     os.getegid(), 0, 4096, 0)
+            answers = {INIT: struct.pack("<IIIIHHIIHHI28x", 7, 31, 65536, WRITEBACK_CACHE * keeps, 16, 12, 65536, 1, 16, 0, 0),
+                       GETATTR: attributes, SETATTR: attributes, OPEN: struct.pack("<QII", 1, 0, 0), READ: b"",
+                       # How much was written, as it was asked.
+                       WRITE: request[56:60] + bytes(4), STATFS: struct.pack("<5Q4I24x", 0, 0, 0, 0, 0, 4096, 255, 4096, 0),
+                       RELEASE: b"", FLUSH: b""}
+            body = answers.get(opcode, b"")
+            status = 0 if opcode in answers else -errno.ENOSYS
+            os.write(self.device, struct.pack("<IiQ", 16 + len(body), status, unique) + body)
 
 
 def that_hangs():
-    """Such a file and a descriptor of it, once it hangs."""
     file = SlowFile()
     slow = file.open()
     file.hang()

@@ -7,7 +7,6 @@ from harness import BROKER
 
 
 def connect(path, patience=20.0):
-    """A socket on which the authentication is over."""
     peer = socket.socket(socket.AF_UNIX)
     # Blocking: where the broker's backlog is full the kernel waits so long for a place.
     peer.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", int(patience), 0))
@@ -23,7 +22,6 @@ def connect(path, patience=20.0):
 
 
 def several(path, count):
-    """So many connections, or as many of them as this user gets."""
     peers = []
     with contextlib.suppress(OSError, AssertionError):
         while len(peers) < count:
@@ -49,7 +47,6 @@ def passing(member, signature=None, *body, at=BROKER, serial=1):
 
 
 def call(*said, **how):
-    """A call without descriptors, as bytes."""
     return passing(*said, **how)[0]
 
 

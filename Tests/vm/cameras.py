@@ -6,7 +6,6 @@ from harness import BROKER, Daemon, Refused, end, plain, ran, refused, spawn, wa
 
 IDENTITIES = [f"platform-vivid.0-vivid-{number:03}-vid-cap" for number in range(2)]
 BACK, FRONT = f"back=v4l2:{IDENTITIES[0]}", f"front=v4l2:{IDENTITIES[1]}"
-# Small and at a rate that an emulated machine holds.
 SMALL = {"activeFormat": "420v 320x180", "frameRate": 15.0}
 DRIVER = pathlib.Path("/sys/bus/platform/drivers/vivid")
 SECONDS_TO_CLOSE = 2.0
@@ -34,7 +33,6 @@ def node(camera=0):
 
 
 def v4l2_ctl(*words, camera=0, check=True):
-    """What v4l2-ctl says. It is a program outside the broker."""
     return ran("v4l2-ctl", "-d", node(camera), *words, status=0 if check else None, timeout=VM_PATIENCE, capture_output=False,
                stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout
 
@@ -49,7 +47,6 @@ def press(name, camera=0):
 
 
 def holders(path):
-    """The processes that have a node open."""
     found = []
     for entry in pathlib.Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -71,19 +68,10 @@ class Openings:
         assert watched >= 0, os.strerror(ctypes.get_errno())
 
     def seen(self):
-        """Since it was last asked."""
         try:
             return len(os.read(self.descriptor, 1 << 16)) // self.EVENT
         except BlockingIOError:
             return 0
-
-
-def stream_of(session):
-    """Its stream; None where it was interrupted before it asked for one, as apps may be at any time: its next start has one."""
-    try:
-        return session.stream()
-    except Refused as refused:
-        assert refused.name.endswith((".NotRunning", ".Interrupted")), refused
 
 
 class Watcher:
@@ -100,21 +88,21 @@ class Watcher:
         return self
 
     def configure(self, **settings):
-        """Asks for them, and is told of the last of them."""
         self.session.configure(**settings)
         key, value = settings.popitem()
         self.wait("ConfigurationApplied", where=lambda body: key in body[3] and body[3][key][1] == value)
 
     def runs(self):
-        """Waits until it runs, and opens the stream of this grant."""
         while True:
             grant = self.app.wait("DidStartRunning", patience=VM_PATIENCE)[2]
-            self.stream = stream_of(self.session)
-            if self.stream is not None:
+            try:
+                self.stream = self.session.stream()
                 return grant
+            except Refused as refusal:
+                # It may be interrupted before it asks for one, at any time: its next start has one.
+                assert refusal.error in ("NotRunning", "Interrupted"), refusal
 
     def frames(self, count):
-        """That many frames of the running stream, released at once."""
         seen = []
         while len(seen) < count:
             frame = self.stream.read(VM_PATIENCE)
@@ -140,7 +128,6 @@ class Watcher:
 
 
 def status(app):
-    """(broker, cameras by id, sessions) as plain values."""
     broker, cameras, sessions = app.call(BROKER, "GetStatus", patience=VM_PATIENCE)
     return plain(broker), {camera["id"][1]: plain(camera) for camera in cameras}, list(map(plain, sessions))
 
@@ -158,7 +145,6 @@ def wait_for_node(camera=0, patience=VM_PATIENCE):
 
 
 def settled():
-    """udev has dealt with all that happened, where it runs."""
     if os.path.exists("/run/udev/control"):
         subprocess.run(["udevadm", "settle", "--timeout=20"], check=True)
 
@@ -174,7 +160,6 @@ def plug():
 
 
 def current_options():
-    """What the driver was loaded with."""
     folder = pathlib.Path("/sys/module/vivid/parameters")
     return {name: (folder / name).read_text().strip() for name in ("n_devs", "node_types", "num_inputs", "input_types")}
 

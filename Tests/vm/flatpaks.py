@@ -18,14 +18,12 @@ def said(*command):
 
 
 def python_files():
-    """The files of the modules that the app's programs import."""
     names = said("/usr/bin/python3", "-c", f"{PYTHON}, sys\n"
                  "for one in list(sys.modules.values()): print(getattr(one, '__file__', None) or '')")
     return [pathlib.Path(name) for name in names.split()]
 
 
 def files():
-    """All files of the runtime, by their names on this machine."""
     programs = [pathlib.Path(shutil.which(name, path="/usr/bin:/usr/sbin:/sbin")) for name in PROGRAMS]
     plugins = pathlib.Path(said("pkg-config", "--variable=pluginsdir", "gstreamer-1.0").strip())
     pipewire = pathlib.Path(said("pkg-config", "--variable=moduledir", "libpipewire-0.3").strip())
@@ -39,10 +37,8 @@ def files():
 
 
 def build(folder, repository):
-    """Makes both in `folder`, and puts them into the repository."""
     runtime, app = folder / "runtime", folder / "app"
     for file in files():
-        # Where /lib is /usr/lib.
         place = runtime / (file.parent.resolve() / file.name).relative_to("/")
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file, place)

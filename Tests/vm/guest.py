@@ -1,12 +1,12 @@
 """A guest in QEMU that runs steps: booting it, following it, and saying what became of each step."""
-import ctypes, os, pathlib, shlex, shutil, signal, subprocess, tempfile, time
+import ctypes, dataclasses, os, pathlib, re, shlex, shutil, signal, subprocess, tempfile, time
 
 import kernel
 from kernel import ROOT, Mistake, NotToBeHad
 
 # Two cameras of the kernel's own virtual driver, capture only, each one webcam.
 VIVID = "n_devs=2 node_types=0x1,0x1 num_inputs=1,1 input_types=0x0,0x0"
-# Seconds until the steps begin, at most: five for plain and seventeen for systemd where nothing else goes on, and many times that where much does.
+# Seconds until the steps begin, at most: five for plain and seventeen for systemd where nothing else goes on, and many times that else.
 BOOT_MAX = {"plain": 180, "systemd": 420}
 # What a guest has to stop a step that hangs, and to copy what it said, before the guest itself counts as hung.
 STEP_MARGIN = 60
@@ -20,59 +20,47 @@ class Step:
     SECONDS = 90
 
     def __init__(self, path):
-        self.path, self.name, self.guest, self.seconds = path, path.name, None, self.SECONDS
+        self.path, self.name = path, path.name
+        first = "\n".join(path.read_text().splitlines()[:20])
+        said = dict(re.findall(r"^# *(guest|seconds|long): *(.*)", first, re.MULTILINE))
         # Why a short run leaves it out; empty where it does not.
-        self.long = ""
-        for line in path.read_text().splitlines()[:20]:
-            words = line.strip("#/ ").split()
-            if words[:1] == ["guest:"] and line.startswith("#"):
-                self.guest = " ".join(words[1:])
-            elif words[:1] == ["seconds:"] and line.startswith("#"):
-                self.seconds = int(words[1])
-            elif words[:1] == ["long:"] and line.startswith("#"):
-                self.long = " ".join(words[1:])
+        self.guest, self.seconds, self.long = said.get("guest"), int(said.get("seconds", self.SECONDS)), said.get("long", "")
         if self.guest not in self.GUESTS:
-            said = "has no line" if self.guest is None else f"says \"guest: {self.guest}\" and not"
-            raise Mistake(f"{path}: {said} \"# guest: plain\" or \"# guest: systemd\" among its first 20.")
+            raise Mistake(f"{path} has no line \"# guest: plain\" or \"# guest: systemd\" among its first 20.")
         if not os.access(path, os.X_OK):
             raise Mistake(f"{path} is not executable: chmod +x it.")
 
 
+@dataclasses.dataclass
 class Outcome:
-    def __init__(self, step, status, seconds, said="", journal=""):
-        self.step, self.status, self.seconds, self.said, self.journal = step, status, seconds, said, journal
+    step: Step
+    status: int | str
+    seconds: float
+    said: str = ""
+    journal: str = ""
 
 
 def programs_folder():
     """What is tested: $CAMARB_PROGRAMS, else the newer of the release and the debug build."""
     said = os.environ.get("CAMARB_PROGRAMS")
-    if said:
-        if not (pathlib.Path(said) / "camarbd").exists():
-            raise Mistake(f"CAMARB_PROGRAMS is {said}, and there is no camarbd.")
-        return pathlib.Path(said)
-    built = [ROOT / ".build" / kind for kind in ("release", "debug") if (ROOT / ".build" / kind / "camarbd").exists()]
+    folders = [pathlib.Path(said)] if said else [ROOT / ".build" / kind for kind in ("release", "debug")]
+    built = [folder for folder in folders if (folder / "camarbd").exists()]
     if not built:
-        raise Mistake("There are no programs to test: `make build` makes them.")
+        raise Mistake(f"there is no camarbd in {' or '.join(map(str, folders))}: `make build` makes the programs.")
     return max(built, key=lambda folder: (folder / "camarbd").stat().st_mtime)
 
 
 def libraries(folder):
     """The folders that the programs have libraries in, apart from the system's own."""
-    found = set()
-    for name in PROGRAMS:
-        if (folder / name).exists():
-            for line in kernel.ran("ldd", str(folder / name)).stdout.splitlines():
-                words = line.split()
-                if len(words) > 2 and words[1] == "=>" and not words[2].startswith(("/lib", "/usr")):
-                    found.add(os.path.dirname(os.path.realpath(words[2])))
-                    found.add(os.path.dirname(words[2]))
-    return sorted(found)
+    said = kernel.ran("ldd", *(str(folder / name) for name in PROGRAMS if (folder / name).exists())).stdout
+    paths = [path for path in re.findall(r" => (/\S+)", said) if not path.startswith(("/lib", "/usr"))]
+    return sorted({os.path.dirname(each) for path in paths for each in (path, os.path.realpath(path))})
 
 
 def masks(folder):
     """A tree for the guest's /etc in which all is masked that it has no use for: units, and everything that makes units."""
-    names = [line.split() for line in (kernel.ROOT / "Tests/vm/guest/masked-units").read_text().splitlines()
-             if line and not line.startswith("#")]
+    lines = [line.split() for line in (ROOT / "Tests/vm/guest/masked-units").read_text().splitlines() if not line.startswith("#")]
+    names = [(kind, name) for kind, *units in lines for name in units]
     for kind in ("system", "user"):
         generators = pathlib.Path(f"/lib/systemd/{kind}-generators")
         if generators.exists():
@@ -83,7 +71,6 @@ def masks(folder):
 
 
 def requirements():
-    """Why there can be no guest here; returns when there can."""
     if os.uname().machine != "x86_64":
         raise NotToBeHad(f"the guest runs this machine's programs, and is made for x86_64, not for {os.uname().machine}")
     if shutil.which("qemu-system-x86_64") is None:
@@ -125,14 +112,10 @@ class Guest:
         for name in PROGRAMS:
             if (built / name).exists():
                 shutil.copy2(built / name, programs / name)
-        environment = {
-            "GUEST": self.kind, "CHECKOUT": ROOT, "PROGRAMS": programs, "VIVID": VIVID,
-            "LIBRARIES": " ".join(libraries(built)),
-        }
+        environment = {"GUEST": self.kind, "CHECKOUT": ROOT, "PROGRAMS": programs, "VIVID": VIVID, "LIBRARIES": " ".join(libraries(built))}
         (self.run / "env").write_text("".join(f"{name}={shlex.quote(str(value))}\n" for name, value in environment.items()))
         masks(self.run / "masks")
-        (self.run / "steps").write_text(
-            "".join(f"{step.name} {step.seconds} {step.path.relative_to(ROOT)}\n" for step in self.steps))
+        (self.run / "steps").write_text("".join(f"{step.name} {step.seconds} {step.path.relative_to(ROOT)}\n" for step in self.steps))
         self.process = subprocess.Popen(
             self.command(), stdin=subprocess.DEVNULL, stdout=open(self.run / "qemu.log", "w"), stderr=subprocess.STDOUT,
             preexec_fn=die_with_parent)

@@ -2,7 +2,7 @@
 
 The kernel's package is downloaded and unpacked, never installed: this machine boots what it boots.
 """
-import contextlib, fcntl, gzip, lzma, os, pathlib, shutil, struct, subprocess
+import contextlib, fcntl, gzip, lzma, os, pathlib, re, shutil, struct, subprocess, tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CACHE = pathlib.Path(os.environ.get("CAMARB_VM_CACHE", ROOT / ".build-vm"))
@@ -45,19 +45,14 @@ def alone():
 
 
 def package_name():
-    """The kernel's package, as the package lists name it today; None when they do not."""
-    for line in ran("apt-cache", "depends", META_PACKAGE).stdout.splitlines():
-        words = line.split()
-        if words[:1] == ["Depends:"] and words[1].startswith("linux-image-"):
-            return words[1]
-    return None
+    found = re.search(r"Depends: (linux-image-\S+)", ran("apt-cache", "depends", META_PACKAGE).stdout)
+    return found and found[1]
 
 
 def refresh_lists():
-    as_root = [] if os.geteuid() == 0 else ["sudo", "-n"]
+    # As root, as which alone there is a guest.
     say("asking apt for fresh package lists")
-    done = ran(*as_root, "apt-get", "-q", "update", timeout=300)
-    return done.returncode == 0
+    return ran("apt-get", "-q", "update", timeout=300).returncode == 0
 
 
 def unpacked():
@@ -102,9 +97,8 @@ def download(name, folder):
 
 def modules(folder):
     """The kernel's modules: `lib/modules/VERSION`, wherever this release of Debian puts `lib`."""
-    for at in ("lib/modules", "usr/lib/modules"):
-        for found in (folder / at).glob("*"):
-            return found
+    for found in (*folder.glob("lib/modules/*"), *folder.glob("usr/lib/modules/*")):
+        return found
     raise NotToBeHad(f"{folder.name} has no modules where they are expected")
 
 
@@ -131,21 +125,18 @@ def image(folder):
 
 def decompressed(payload):
     """What a kernel's image has inside: packed by xz in Debian 12, by Zstandard since 13. None where it cannot be unpacked."""
-    try:
+    with contextlib.suppress(lzma.LZMAError):
         return lzma.LZMADecompressor().decompress(payload)
-    except lzma.LZMAError:
-        pass
-    try:
-        # Behind what is packed stands its size, in four bytes.
+    # Behind what is packed stands its size, in four bytes.
+    with contextlib.suppress(OSError, subprocess.SubprocessError):
         return subprocess.run(["zstd", "--decompress", "--stdout"], input=payload[:-4], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                               timeout=60, check=True).stdout
-    except (OSError, subprocess.SubprocessError):
-        return None
+    return None
 
 
 def initramfs(folder):
     """A root file system of busybox, the early modules and guest/init, which mounts the real one."""
-    busybox = next((path for path in ("/usr/bin/busybox", "/bin/busybox") if os.path.exists(path)), None)
+    busybox = shutil.which("busybox", path="/usr/bin:/bin")
     if busybox is None:
         raise NotToBeHad("busybox-static is not installed")
     lib = modules(folder)
@@ -153,56 +144,33 @@ def initramfs(folder):
         done = ran("/sbin/depmod", "-b", str(lib.parents[2]), lib.name, timeout=120)
         if done.returncode != 0:
             raise NotToBeHad(f"depmod failed: {done.stdout.strip()[-200:]}")
-    files = [("init", 0o755, (pathlib.Path(__file__).parent / "guest" / "init").read_bytes()),
-             ("bin/busybox", 0o755, pathlib.Path(busybox).read_bytes())]
-    order = []
-    for path in load_order(lib, EARLY_MODULES):
-        data = (lib / path).read_bytes()
-        if path.endswith(".xz"):
-            data = lzma.decompress(data)
-        name = path.rsplit("/", 1)[-1].removesuffix(".xz")
-        order.append(name)
-        files.append((f"mods/{name}", 0o644, data))
-    files.append(("mods/order", 0o644, ("\n".join(order) + "\n").encode()))
     out = folder / "initramfs.gz"
-    packed = gzip.compress(archive(files), 1, mtime=0)
-    if not out.exists() or out.read_bytes() != packed:
-        out.write_bytes(packed)
+    with tempfile.TemporaryDirectory(dir=CACHE) as made:
+        root = pathlib.Path(made)
+        for name in ("bin", "dev", "proc", "sys", "mods", "lower", "rw", "newroot"):
+            (root / name).mkdir()
+        shutil.copy(pathlib.Path(__file__).parent / "guest" / "init", root / "init")
+        shutil.copy(busybox, root / "bin" / "busybox")
+        order = []
+        for path in load_order(lib):
+            order.append(path.name.removesuffix(".xz"))
+            (root / "mods" / order[-1]).write_bytes((lzma.decompress if path.suffix == ".xz" else bytes)(path.read_bytes()))
+        (root / "mods" / "order").write_text("\n".join(order) + "\n")
+        # At once: another run's guest may be reading it.
+        draft = root / "initramfs"
+        draft.write_bytes(gzip.compress(archive(root, busybox), 1, mtime=0))
+        draft.rename(out)
     return out
 
 
-def load_order(lib, names):
-    """The files of the modules and of what they need, each after what it needs."""
-    needs = {}
-    for line in (lib / "modules.dep").read_text().splitlines():
-        path, _, rest = line.partition(":")
-        needs[path] = rest.split()
-    by_name = {path.rsplit("/", 1)[-1].split(".ko")[0].replace("-", "_"): path for path in needs}
-    order = []
-    for name in names:
-        path = by_name.get(name.replace("-", "_"))
-        if path is None:
-            continue  # Built into the kernel.
-        for each in [*reversed(needs[path]), path]:
-            if each not in order:
-                order.append(each)
-    return order
+def load_order(lib):
+    """The files of the early modules and of what they need, each after what it needs; what is built into the kernel has none."""
+    said = [ran("/sbin/modprobe", "-C", "/dev/null", "-d", str(lib.parents[2]), "-S", lib.name, "--show-depends", name).stdout
+            for name in EARLY_MODULES]
+    return list(dict.fromkeys(pathlib.Path(path) for path in re.findall(r"^insmod (\S+)", "".join(said), re.MULTILINE)))
 
 
-def archive(files):
-    """A cpio archive in the kernel's `newc` format."""
-    out = bytearray()
-
-    def add(name, mode, data):
-        fields = (0, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name) + 1, 0)
-        out.extend(b"070701" + b"".join(b"%08x" % field for field in fields) + name.encode() + b"\0")
-        out.extend(b"\0" * (-len(out) % 4))
-        out.extend(data)
-        out.extend(b"\0" * (-len(out) % 4))
-
-    for folder in ("bin", "dev", "proc", "sys", "mods", "lower", "rw", "newroot"):
-        add(folder, 0o040755, b"")
-    for name, mode, data in files:
-        add(name, 0o100000 | mode, data)
-    add("TRAILER!!!", 0, b"")
-    return bytes(out)
+def archive(root, busybox):
+    names = "".join(f"{path.relative_to(root)}\n" for path in sorted(root.rglob("*")))
+    return subprocess.run([busybox, "cpio", "-o", "-H", "newc"], cwd=root, input=names.encode(), stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, timeout=60, check=True).stdout

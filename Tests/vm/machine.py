@@ -29,8 +29,7 @@ def show(*words):
 
 def run(*command):
     """What a command says on standard output; fails when it does."""
-    done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=PATIENCE)
+    done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
     said = f"{done.stdout.strip()}\n{done.stderr.strip()}".strip()
     assert done.returncode == 0, f"{' '.join(map(str, command))}: status {done.returncode}: {said}"
     return done.stdout
@@ -97,7 +96,6 @@ class Broker:
         return json.loads(run(PROGRAMS / "camclient", "status", "--json"))
 
     def status_where(self, what, is_so):
-        """The first status of which that is so."""
         return wait_until(what, lambda: next(filter(is_so, [self.status()]), None))
 
 
@@ -128,7 +126,6 @@ class App:
         self.type("start")
 
     def runs(self):
-        """Starts, and has the camera."""
         self.start()
         self.event("DidStartRunning")
 
@@ -210,7 +207,6 @@ def activate(user):
 
 
 def lock(user, locked):
-    """As the user's screen locker does."""
     id = session(user)
     path = f"/org/freedesktop/login1/session/{'_3' if id[0].isdigit() else ''}{id}"
     run(FOLDER / "in-session", user, "busctl", "--system", "call", "org.freedesktop.login1", path,

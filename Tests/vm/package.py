@@ -16,14 +16,12 @@ ALONE = 3.0
 
 
 def package(name="camarb"):
-    """A package's file, which `make deb` has made."""
     found = sorted((ROOT / ".build-deb").glob(f"{name}_*.deb"))
     assert found, f"there is no package {name} in .build-deb: make deb makes it"
     return found[-1]
 
 
 def dpkg(*words):
-    """What dpkg and the package's scripts say goes to the step's output."""
     # Unpacking fifty megabytes is the longest thing that these steps do.
     done = subprocess.run(["dpkg", *map(str, words)], stdin=subprocess.DEVNULL, timeout=6 * PATIENCE)
     assert done.returncode == 0, f"dpkg {words[0]}: status {done.returncode}"
@@ -58,29 +56,24 @@ class Installed:
             pathlib.Path("/etc/default/camarb").write_text(f'CAMARB_FLAGS="{self.flags}"\n')
         files = [package(name) for name in self.packages]
         with tempfile.TemporaryDirectory() as folder:
-            self.install("installed", [with_version(file, self.version, folder) for file in files] if self.version else files)
+            self.install([with_version(file, self.version, folder) for file in files] if self.version else files)
         self.files = [path for path in run("dpkg", "--listfiles", *self.packages).splitlines() if "camarb" in path]
         assert len(self.files) > 20, self.files
         return self
 
-    def install(self, what, files):
-        begun = time.monotonic()
+    def install(self, files):
         # A file in /etc that is there already is kept, as an administrator's.
         dpkg("--install", "--force-confold", *files)
-        print(f"{what} in {time.monotonic() - begun:.1f} s", flush=True)
 
     def upgrade(self):
-        self.install("upgraded", [package(name) for name in self.packages])
+        self.install([package(name) for name in self.packages])
 
     def __exit__(self, kind, *_):
         if kind is not None:
             subprocess.run(["systemctl", "--no-pager", "status", "camarbd.service", "camarbd.socket", "camrecorder.socket"])
-        begun = time.monotonic()
         dpkg("--purge", *self.packages)
-        print(f"purged in {time.monotonic() - begun:.1f} s", flush=True)
 
     def left(self):
-        """What is still there of it, after the purge."""
         found = [path for path in self.files if os.path.lexists(path)]
         found += run("find", "/etc", "/run", "/var/lib/systemd", "/var/lib/dpkg/info", "-xdev", "-maxdepth", "4",
                      "(", "-name", "*camarb*", "-o", "-name", "*camrecorder*", "-o", "-name", "camagent*", ")").splitlines()
@@ -150,7 +143,6 @@ def unit(name, key):
 
 
 def main_process():
-    """The broker that runs now, if one does."""
     found = int(unit("camarbd.service", "MainPID"))
     return found if found > 0 and unit("camarbd.service", "ActiveState") == "active" else None
 
@@ -187,13 +179,11 @@ def frames(film):
 
 
 def recorders():
-    """The units of recorder cores that run now."""
     lines = run("systemctl", "list-units", "--no-legend", "--plain", "--state=running", "camrecorder@*.service")
     return [line.split()[0] for line in lines.splitlines()]
 
 
 def rights(node):
-    """Owner, group, mode and access list, as one text."""
     listed = run("getfacl", "--absolute-names", "--omit-header", node).split()
     found = os.stat(node)
     try:

@@ -1,7 +1,6 @@
 import RecorderCore
 import Testing
 
-/// Times are in milliseconds here, but for one nanosecond that makes a difference.
 @Suite("What a recording's tracks give, in one order") struct InterleaverTests {
     private typealias Tracks = Interleaver<String>
     private static let ms: Int64 = 1_000_000
@@ -11,47 +10,6 @@ import Testing
         var all: [String] = []
         while let item = tracks.next() { all.append(item) }
         return all
-    }
-
-    @Test("A picture waits for the sound up to it, a sound for the pictures up to it, and a text for both")
-    func waitingForEachOther() {
-        var tracks = Tracks(hasSound: true)
-        tracks.add("picture 0", .picture, at: 0, bytes: 1)
-        #expect(written(&tracks) == [])
-        tracks.add("sound 0", .sound, at: 0, bytes: 1, until: 20)
-        #expect(written(&tracks) == ["sound 0", "picture 0"])
-        tracks.add("sound 20", .sound, at: 20, bytes: 1, until: 40)
-        #expect(written(&tracks) == [])
-        tracks.add("picture 40", .picture, at: 40, bytes: 1)
-        #expect(written(&tracks) == ["sound 20", "picture 40"], "sound ends where the picture is")
-        tracks.add("picture 41", .picture, at: 41, bytes: 1)
-        #expect(written(&tracks) == [])
-        tracks.soundIsComplete(upTo: 40)
-        #expect(written(&tracks) == [])
-        tracks.soundIsComplete(upTo: 41)
-        #expect(written(&tracks) == ["picture 41"])
-        tracks.add("text 50", .text, at: 50, bytes: 1)
-        tracks.soundIsComplete(upTo: 60)
-        #expect(written(&tracks) == [])
-        tracks.add("picture 49", .picture, at: 49, bytes: 1)
-        #expect(written(&tracks) == ["picture 49"])
-        tracks.add("picture 50", .picture, at: 50, bytes: 1)
-        #expect(written(&tracks) == ["text 50", "picture 50"])
-        // What is known is not forgotten over something older.
-        tracks.soundIsComplete(upTo: 55)
-        tracks.add("picture 60", .picture, at: 60, bytes: 1)
-        #expect(written(&tracks) == ["picture 60"] && tracks.rest() == nil)
-    }
-
-    @Test("As many things wait as its bound says, and each further one lets the first go")
-    func items() {
-        var tracks = Tracks(hasSound: true)
-        for index in 0..<Tracks.itemsMax { tracks.add("\(index)", .picture, at: Int64(index), bytes: 1) }
-        #expect(written(&tracks) == [])
-        for index in 0..<3 {
-            tracks.add("more", .picture, at: Int64(Tracks.itemsMax + index), bytes: 1)
-            #expect(written(&tracks) == ["\(index)"])
-        }
     }
 
     /// What is written, when, by sorting everything anew after each thing that comes.

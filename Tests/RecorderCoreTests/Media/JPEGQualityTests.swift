@@ -3,33 +3,32 @@ import Testing
 
 /// A recording's JPEGs keep to a size, by their quality.
 @Suite struct JPEGQualityTests {
-    /// A picture of a scene at a quality: JPEGs grow by some 5 % a point around 90, and by 2 % around 60.
-    private func bytes(_ scene: Double, _ quality: Int32) -> Int {
-        var size = scene
-        for point in stride(from: 90, to: quality, by: -1) { size /= point > 75 ? 1.05 : 1.02 }
-        return Int(size)
+    /// The sizes of so many pictures of a scene: JPEGs grow by some 5 % a point around 90, and by 2 % around 60.
+    private func take(_ count: Int, of scene: Double, _ quality: inout JPEGQuality) -> [Int] {
+        var sizes: [Int] = []
+        for _ in 0..<count {
+            var size = scene
+            for point in stride(from: 90, to: quality.quality, by: -1) { size /= point > 75 ? 1.05 : 1.02 }
+            sizes.append(Int(size))
+            quality.note(Int(size))
+        }
+        return sizes
     }
 
     @Test("What fits at the best quality keeps it")
     func fits() {
         var quality = JPEGQuality(budget: 1_000_000)
-        for _ in 0..<300 {
-            quality.note(bytes(900_000, quality.quality))
-            #expect(quality.quality == 90)
-        }
+        let sizes = take(300, of: 900_000, &quality)
+        #expect(sizes.allSatisfy { $0 == 900_000 } && quality.quality == 90)
     }
 
     @Test("A scene that is too large is within its budget after a second, on average, and stays so")
     func steady() {
         for scene in [1_100_000.0, 1_500_000, 1_900_000] {
             var quality = JPEGQuality(budget: 1_000_000)
-            for _ in 0..<30 { quality.note(bytes(scene, quality.quality)) }
-            var sum = 0
-            for _ in 0..<300 {
-                sum += bytes(scene, quality.quality)
-                quality.note(bytes(scene, quality.quality))
-            }
-            #expect(sum / 300 <= 1_000_000 && sum / 300 >= 820_000, "a scene of \(scene)")
+            _ = take(30, of: scene, &quality)
+            let mean = take(300, of: scene, &quality).reduce(0, +) / 300
+            #expect((820_000...1_000_000).contains(mean), "a scene of \(scene)")
         }
     }
 
@@ -37,12 +36,9 @@ import Testing
     func rest() {
         for scene in stride(from: 1_000_000.0, through: 2_400_000, by: 50_000) {
             var quality = JPEGQuality(budget: 1_000_000)
-            for _ in 0..<300 { quality.note(bytes(scene, quality.quality)) }
-            let rested = quality.quality
-            for _ in 0..<600 {
-                quality.note(bytes(scene, quality.quality))
-                #expect(quality.quality == rested, "a scene of \(scene)")
-            }
+            _ = take(300, of: scene, &quality)
+            let sizes = take(601, of: scene, &quality)
+            #expect(Set(sizes).count == 1, "a scene of \(scene)")
         }
     }
 
@@ -60,11 +56,11 @@ import Testing
     @Test("A scene that calms down has the best quality again, slowly")
     func recovery() {
         var quality = JPEGQuality(budget: 1_000_000)
-        for _ in 0..<100 { quality.note(bytes(3_000_000, quality.quality)) }
+        _ = take(100, of: 3_000_000, &quality)
         #expect(quality.quality == 60)
-        for _ in 0..<60 { quality.note(bytes(200_000, quality.quality)) }
-        #expect(quality.quality > 60 && quality.quality < 75)
-        for _ in 0..<600 { quality.note(bytes(200_000, quality.quality)) }
+        _ = take(60, of: 200_000, &quality)
+        #expect((61..<75).contains(quality.quality))
+        _ = take(600, of: 200_000, &quality)
         #expect(quality.quality == 90)
     }
 }

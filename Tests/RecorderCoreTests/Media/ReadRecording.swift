@@ -77,7 +77,6 @@ struct ReadRecording {
         }
     }
 
-    /// A track's times, in milliseconds.
     func times(_ track: Int) -> [Int64] { packets.filter { $0.track == track }.map(\.time) }
     /// A track's packets as text, with their times.
     func samples(_ track: Int) -> [String] {

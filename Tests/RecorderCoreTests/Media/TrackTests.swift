@@ -19,45 +19,6 @@ import Testing
         #expect(read.duration.map { abs($0 - made.recording.duration / 1_000_000) <= 1 } == true)
     }
 
-    @Test(
-        "What is heard is where it was: a beep is as far into the sound as into the recording, also in the first frame",
-        arguments: [0, 17])
-    func beep(_ loud: Int) throws {
-        let made = try TrackedRecording()
-        try made.finish(after: 30, loud: loud)
-        let sound = try DecodedSound(made.file.path).samples
-        let milliseconds = 1000 / Double(TrackedRecording.sampleRate)
-        let first = try #require(sound.firstIndex { abs($0) > 0.2 })
-        let last = try #require(sound.lastIndex { abs($0) > 0.2 })
-        let (begin, end) = (Double(first) * milliseconds, Double(last) * milliseconds)
-        let frame = 1000 / Double(TrackedRecording.frameRate)
-        let began = Double(loud) * frame
-        // The file's unit is a millisecond; and the first 21 ms of a file have no packet before them to be whole with.
-        let late = loud == 0 ? 22.0 : 3
-        #expect(begin - began > -3 && begin - began < late, "it begins \(begin - began) ms late")
-        #expect(abs(end - began - frame) < 3, "it ends at \(end) ms")
-        // The sound ends with the last picture.
-        #expect((999...1030).contains(Double(sound.count) * milliseconds))
-    }
-
-    @Test("Packets lie in the file in the order of time, whichever track is ahead")
-    func order() throws {
-        let made = try TrackedRecording()
-        // The sound comes in lumps, five frames late; then the pictures do.
-        for isSoundFirst in [false, true] {
-            for _ in 0..<4 {
-                if isSoundFirst { for _ in 0..<5 { try made.sound() } }
-                for _ in 0..<5 { try made.picture() }
-                if !isSoundFirst { for _ in 0..<5 { try made.sound() } }
-            }
-        }
-        try made.endSound()
-        made.recording.finish()
-        let read = try ReadRecording(made.file.path)
-        #expect(read.packets.map(\.time) == read.packets.map(\.time).sorted())
-        #expect(read.times(0).count == 40 && read.times(1).count >= 61)
-    }
-
     @Test("A picture waits for the sound up to it, and for no longer than 400 ms; without sound none waits")
     func waiting() throws {
         let made = try TrackedRecording(metadata: [])

@@ -34,7 +34,6 @@ final class TrackedRecording {
             bytesMax: bytesMax)
     }
 
-    /// Pictures alone, so many.
     convenience init(pictures: Int) throws {
         try self.init(hasSound: false, metadata: [])
         for _ in 0..<pictures { try picture() }
@@ -60,16 +59,15 @@ final class TrackedRecording {
     }
 
     /// So many pictures, each with its sound, and the end of both.
-    func finish(after count: Int, loud: Int? = nil) throws {
-        for frame in 0..<count {
-            try sound(isLoud: frame == loud)
+    func finish(after count: Int) throws {
+        for _ in 0..<count {
+            try sound()
             try picture()
         }
         try endSound()
         recording.finish()
     }
 
-    /// The sound's last packets.
     func endSound() throws { _ = try put { try encoder.finish($0) } }
 
     private func put(_ encode: ((SoundEncoder.Packet) throws(MediaFault) -> Void) throws -> Void) throws -> Bool {
@@ -87,7 +85,6 @@ final class TrackedRecording {
 }
 
 extension SoundEncoder {
-    /// The track of a recording that has its sound.
     var track: RecordingFile.SoundTrack {
         RecordingFile.SoundTrack(
             sampleRate: Int32(sampleRate), channels: Int32(channels), configuration: configuration,
@@ -100,7 +97,6 @@ struct KilledRecording {
     private(set) var bytes: [UInt8] = []
     private(set) var lengths: [Int]
 
-    /// Pictures alone.
     init(pictures: Int) throws {
         let made = try TrackedRecording(pictures: 0)
         lengths = [Int(made.recording.bytes)]

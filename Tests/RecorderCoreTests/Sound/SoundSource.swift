@@ -61,13 +61,7 @@ struct Placement {
     /// Where silence is, in frames of the file.
     private(set) var silences: [Range<Int64>] = []
 
-    /// - Parameters:
-    ///   - nearly: the number of a frame that is captured at about this moment of the file, by which its 16 bits are completed.
-    ///   - moment: the moment of the file, in seconds, that a frame of the source belongs to.
-    mutating func add(
-        _ found: [SoundTimeline.Piece], fileRate: Int, sourceRate: Int, frame nearly: (_ seconds: Double) -> Int64,
-        moment: (_ frame: Int64) -> Double
-    ) {
+    mutating func add(_ found: [SoundTimeline.Piece], of source: TestSource, fileRate: Int) {
         for piece in found {
             switch piece {
             case .silence(let count):
@@ -78,7 +72,7 @@ struct Placement {
                     silences.append(frames..<frames + count)
                 }
             case .sound(let samples, let count):
-                let nominal = Double(samples.count) * Double(fileRate) / Double(sourceRate)
+                let nominal = Double(samples.count) * Double(fileRate) / Double(source.sampleRate)
                 // Pieces have whole frames.
                 let part = max(0, abs(Double(count) - nominal) - 1) / nominal
                 if frames < 5 * fileRate {
@@ -89,10 +83,10 @@ struct Placement {
                 for (index, sample) in samples.enumerated() {
                     let place =
                         (Double(frames) + Double(index) * Double(count) / Double(samples.count)) / Double(fileRate)
-                    let near = nearly(place)
+                    let near = Int64(place * Double(source.sampleRate) * (1 + source.fast))
                     // The number with these 16 bits that is nearest.
                     let number = near + Int64(Int16(truncatingIfNeeded: Int64(sample) - near))
-                    let error = place - moment(number)
+                    let error = place - (source.moment(of: Double(number)) - Double(source.start)) / 1e9
                     if abs(error) > abs(worst) { (worst, worstAt) = (error, place) }
                 }
             }

@@ -69,27 +69,17 @@ func store(answer *dbus.Call, into ...interface{}) {
 	}
 }
 
-// show reads the first packet of a preview stream, which comes with a buffer's descriptor, and maps that.
+// show reads the first packet of a preview stream, which comes with a buffer's descriptor.
 func show(stream int) {
 	record, control := make([]byte, recordBytes), make([]byte, 64)
 	count, passed, _, _, err := syscall.Recvmsg(stream, record, control, 0)
 	if err != nil || count != recordBytes || binary.LittleEndian.Uint32(record) != bufferTag {
 		log.Fatalf("the stream begins with %d bytes: %v", count, err)
 	}
-	messages, err := syscall.ParseSocketControlMessage(control[:passed])
-	if err != nil || len(messages) != 1 {
+	if messages, err := syscall.ParseSocketControlMessage(control[:passed]); err != nil || len(messages) != 1 {
 		log.Fatalf("the buffer has %d control messages: %v", len(messages), err)
 	}
-	descriptors, err := syscall.ParseUnixRights(&messages[0])
-	if err != nil || len(descriptors) != 1 {
-		log.Fatalf("the buffer has %d descriptors: %v", len(descriptors), err)
-	}
-	size := binary.LittleEndian.Uint64(record[24:])
-	if _, err := syscall.Mmap(descriptors[0], 0, int(size), syscall.PROT_READ, syscall.MAP_SHARED); err != nil {
-		log.Fatalf("the buffer of %d bytes cannot be mapped: %v", size, err)
-	}
 	say(line{"stream": binary.LittleEndian.Uint32(record[8:])})
-	syscall.Close(descriptors[0])
 	syscall.Close(stream)
 }
 

@@ -9,46 +9,36 @@ from lines import listen, say, show
 
 class Broker(DbusInterfaceCommonAsync, interface_name="org.camarb.Broker1"):
     @dbus_method_async("a{sv}")
-    async def declare_client(self, attributes):
-        raise NotImplementedError
+    async def declare_client(self, attributes): ...
 
     @dbus_method_async("sa{sv}", "o")
-    async def create_session(self, camera, configuration):
-        raise NotImplementedError
+    async def create_session(self, camera, configuration): ...
 
 
 class Session(DbusInterfaceCommonAsync, interface_name="org.camarb.Session1"):
     @dbus_method_async()
-    async def start_running(self):
-        raise NotImplementedError
+    async def start_running(self): ...
 
     @dbus_method_async()
-    async def stop_running(self):
-        raise NotImplementedError
+    async def stop_running(self): ...
 
     @dbus_method_async(result_signature="h")
-    async def open_stream(self):
-        raise NotImplementedError
+    async def open_stream(self): ...
 
     @dbus_method_async()
-    async def close(self):
-        raise NotImplementedError
+    async def close(self): ...
 
     @dbus_signal_async("tttasssts")
-    def was_interrupted(self):
-        raise NotImplementedError
+    def was_interrupted(self): ...
 
     @dbus_signal_async("tttasxbt")
-    def interruption_ended(self):
-        raise NotImplementedError
+    def interruption_ended(self): ...
 
     @dbus_signal_async("ttt")
-    def did_start_running(self):
-        raise NotImplementedError
+    def did_start_running(self): ...
 
     @dbus_signal_async("tt")
-    def did_stop_running(self):
-        raise NotImplementedError
+    def did_stop_running(self): ...
 
 
 def plain(value):
