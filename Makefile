@@ -141,9 +141,8 @@ DEMO_RUNS = camclient camarbd camrecorder camkeeper camwriter
 # Not optimized, which takes minutes less; where optimized ones have been built, those.
 demo:
 	@make/packages demo
-	@if [ -e .build/release/camclient ]; then make/compile $(DEMO_RUNS); else \
-		echo "The first build of what the demo runs takes about four minutes on two cores; later ones build what changed."; \
-		make/compile --debug $(DEMO_RUNS); fi
+	@[ -e .build/release/camclient ] || echo "The first build of what the demo runs takes about four minutes on two cores; later ones build what changed."
+	@make/compile $(if $(wildcard .build/release/camclient),,--debug) $(DEMO_RUNS)
 	@demo/run $(if $(CAMERA),--camera "$(CAMERA)")
 
 bench:
