@@ -158,16 +158,16 @@ def recorders(daemon):
 def course(what, unit, samples, short, growth, slope):
     """The figures of a number over time, by pairs of seconds and value, in windows. Each counts with its median: one sample sees what
     lives for a moment, too."""
-    begun, ended = samples[0][0], samples[-1][0]
-    width = (ended - begun) / WINDOWS
-    values = [statistics.median([value for at, value in samples if begun + number * width <= at <= begun + (number + 1) * width])
-              for number in range(WINDOWS)]
+    # Of as many samples each: on a busy machine none may be taken for a second.
+    edges = [len(samples) * number // WINDOWS for number in range(WINDOWS + 1)]
+    windows = [samples[first:last] for first, last in itertools.pairwise(edges)]
+    values = [statistics.median(value for _, value in window) for window in windows]
     yield f"{what}, in windows: {', '.join(f'{value:,.0f}' for value in values)} {unit}".rstrip()
     if short:
         yield Figure(f"{what}, growth", values[-1] - values[0], unit, most=growth)
     else:
         # A minute, by least squares.
-        minutes = [(number + 0.5) * width / 60 for number in range(WINDOWS)]
+        minutes = [statistics.median(at for at, _ in window) / 60 for window in windows]
         yield Figure(f"{what}, slope", statistics.linear_regression(minutes, values).slope, f"{unit} a minute".strip(), most=slope)
 
 
