@@ -186,8 +186,6 @@ struct FuzzCommand {
         let compared =
             judging == .reference ? "compared with the reference" : "compared with what should change nothing"
         lines.append("\(compared) \(tally.compared) times, to their ends in \(tally.features[.compared] ?? 0) stories")
-        // Two processes that say another number here have decided by the order of a set or a dictionary.
-        lines.append("digest of all grants \(tally.grants)")
         lines += findings.map { "\($0.count) stories: \($0.promise)" }
         lines.append(
             "fuzzed \(tally.policies) policies in \(tally.stories) stories of \(tally.steps) steps, seed \(campaign.options.seed): "

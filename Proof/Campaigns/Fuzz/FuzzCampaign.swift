@@ -38,7 +38,6 @@ package final class FuzzCampaign: Sendable {
         package var policies = 0
         /// Comparisons with a judge's expectations, in all stories.
         package var compared = 0
-        package var grants: UInt64 = 0
         package var broken = 0
         package var features: [FuzzFeature: Int] = [:]
         package var kinds = Set<EventKind>()
@@ -98,7 +97,6 @@ package final class FuzzCampaign: Sendable {
             state.tally.steps += verdict.steps
             state.tally.policies += verdict.policies
             state.tally.compared += verdict.compared
-            state.tally.grants &+= verdict.grants
             state.tally.kinds.formUnion(verdict.kinds)
             state.tally.said.merge(verdict.said, uniquingKeysWith: +)
             for feature in verdict.features { state.tally.features[feature, default: 0] += 1 }

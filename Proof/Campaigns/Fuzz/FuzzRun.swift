@@ -1,5 +1,4 @@
 package import Arbiter
-import ArbiterProtocol
 import PolicyFile
 package import Scenario
 import Workbench
@@ -81,9 +80,6 @@ package struct FuzzRun {
         for step in stage.takeSteps() {
             verdict.steps += 1
             if case .policyLoaded(let policy) = step.event { count(policy) }
-            for case .open(_, _, let session, _) in step.effects {
-                verdict.grants = verdict.grants &* 31 &+ session.rawValue
-            }
             spotter.note(step)
             isNews = isNews || step.effects.contains { if case .notify = $0 { true } else { false } }
             // After an objection a judge knows nothing any more.

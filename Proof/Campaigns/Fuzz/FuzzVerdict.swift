@@ -8,8 +8,6 @@ package struct FuzzVerdict: Hashable, Sendable {
     package var policies = 0
     /// How often a judge compared what is to be seen with what it expects.
     package var compared = 0
-    /// A digest of who got a camera after whom.
-    package var grants: UInt64 = 0
     package var features = Set<FuzzFeature>()
     package var kinds = Set<EventKind>()
     package var said: [PolicyKey: Int] = [:]
@@ -43,7 +41,7 @@ package struct FuzzVerdict: Hashable, Sendable {
 extension FuzzVerdict {
     /// What a process that ran the story tells the one that asked: one line of fields.
     package var line: String {
-        var fields = ["\(steps)", "\(policies)", "\(compared)", "\(grants)"]
+        var fields = ["\(steps)", "\(policies)", "\(compared)"]
         fields += [features.map(\.rawValue), kinds.map(\.rawValue)].map { $0.joined(separator: " ") }
         fields.append(said.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: " "))
         switch outcome {
@@ -58,23 +56,22 @@ extension FuzzVerdict {
     /// Nil when the line is something else that the process said.
     package init?(line: String) {
         let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map { Self.unescape($0) }
-        guard fields.count >= 8, let steps = Int(fields[0]), let policies = Int(fields[1]),
-            let compared = Int(fields[2]), let grants = UInt64(fields[3]), let said = Self.said(fields[6])
+        guard fields.count >= 7, let steps = Int(fields[0]), let policies = Int(fields[1]),
+            let compared = Int(fields[2]), let said = Self.said(fields[5])
         else { return nil }
-        switch (fields[7], fields.count) {
-        case ("kept", 8): self.init(.kept)
-        case ("broken", 11):
-            guard let moment = Int64(fields[9]) else { return nil }
-            self.init(.broken(Broken(fields[10], lines: Int(fields[8]), moment: Moment(nanoseconds: moment))))
-        case ("unreadable", 9): self.init(.unreadable(fields[8]))
+        switch (fields[6], fields.count) {
+        case ("kept", 7): self.init(.kept)
+        case ("broken", 10):
+            guard let moment = Int64(fields[8]) else { return nil }
+            self.init(.broken(Broken(fields[9], lines: Int(fields[7]), moment: Moment(nanoseconds: moment))))
+        case ("unreadable", 8): self.init(.unreadable(fields[7]))
         default: return nil
         }
         self.steps = steps
         self.policies = policies
         self.compared = compared
-        self.grants = grants
-        features = Set(fields[4].split(separator: " ").compactMap { FuzzFeature(rawValue: String($0)) })
-        kinds = Set(fields[5].split(separator: " ").compactMap { EventKind(rawValue: String($0)) })
+        features = Set(fields[3].split(separator: " ").compactMap { FuzzFeature(rawValue: String($0)) })
+        kinds = Set(fields[4].split(separator: " ").compactMap { EventKind(rawValue: String($0)) })
         self.said = said
     }
 
