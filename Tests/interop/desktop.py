@@ -4,7 +4,8 @@ import contextlib, json, os, pathlib, shutil, signal, sys, tempfile
 
 import groups
 from camclient import camclient
-from harness import BROKER, PROGRAMS, ROOT, SHELL, Daemon, Speaking, claim, end, needs_root, ran, refused, spawn, stopped, wait_until
+from harness import (BROKER, PROGRAMS, ROOT, SHELL, Daemon, Skipped, Speaking, claim, end, needs_root, ran, refused, spawn, stopped,
+                     wait_until)
 from screen import USER, Screen
 
 PROGRAM = str(PROGRAMS / "camagent")
@@ -261,6 +262,35 @@ def nothing_known():
             assert "not known: windows, microphones" in camclient(daemon, "status").stdout
         with Agent(daemon, DISPLAY="localhost:10.0") as agent:
             agent.says("another machine")
+
+
+@claim("a window that writes another app's process id is still its own app's: the X server's word counts")
+def forged():
+    with on_x11() as (screen, daemon, _), DesktopApp(daemon, screen, "red") as red:
+        red.wait("started")
+        with DesktopApp(daemon, screen, "blue", f"forge={red.process.pid}") as blue:
+            blue.wait("started")
+            focus(daemon, screen, red, blue)
+            focus(daemon, screen, blue, red)
+
+
+@claim("a window that has the number of one that is gone is its own app's, however fast it came")
+def same_number():
+    with on_x11() as (screen, daemon, agent):
+        with DesktopApp(daemon, screen, "red") as red:
+            red.wait("started")
+            becomes(daemon, red=("split", True))
+            # So that the end of one window and the beginning of the other are one piece of news.
+            agent.process.send_signal(signal.SIGSTOP)
+        with DesktopApp(daemon, screen, "blue") as blue:
+            blue.wait("started")
+            agent.process.send_signal(signal.SIGCONT)
+            if blue.window != red.window:
+                raise Skipped("the X server gave the second window another number")
+            becomes(daemon, blue=("split", True))
+            # Followed like any other, too.
+            blue.do("minimize")
+            becomes(daemon, blue=("background", False))
 
 
 @claim("camagent --once shows windows, apps and microphones, for people and as JSON, and --print each change until Ctrl-C; a wrong command "
