@@ -136,13 +136,11 @@ test-vm:
 	@packaging/deb
 	@Tests/vm/run $(STEPS)
 
-# Of all programs those that it runs.
-DEMO_RUNS = camclient camarbd camrecorder camkeeper camwriter
-# Not optimized, which takes minutes less; where optimized ones have been built, those.
+# Of all programs those that it runs: not optimized, which takes minutes less, and where optimized ones have been built, those.
 demo:
 	@make/packages demo
 	@[ -e .build/release/camclient ] || echo "The first build of what the demo runs takes about four minutes on two cores; later ones build what changed."
-	@make/compile $(if $(wildcard .build/release/camclient),,--debug) $(DEMO_RUNS)
+	@make/compile $(if $(wildcard .build/release/camclient),,--debug) camclient camarbd camrecorder camkeeper camwriter
 	@demo/run $(if $(CAMERA),--camera "$(CAMERA)")
 
 bench:

@@ -320,6 +320,6 @@ if let names = Context.environment["CAMARB_ONLY"] {
         }
     }
     package.targets.removeAll { !wanted.contains($0.name) }
-    // What nothing uses is not fetched either.
+    // Nor is SwiftNIO fetched, the last of them, where nothing uses it.
     if !wanted.contains("PlayServing") { package.dependencies.removeLast() }
 }
