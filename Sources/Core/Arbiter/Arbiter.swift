@@ -24,6 +24,8 @@ public struct Arbiter: Sendable {
     var current: DecisionID = 0
     /// When `step` wants to be called at the latest, with `timePassed` if nothing else happens. Nil: never.
     public internal(set) var deadline: Moment?
+    /// What the step under way gathers; between two steps it is empty.
+    var notes = StepNotes()
     /// Memory of the last step, used again by the next one; it says nothing about the state.
     private var memory: StepMemory?
 
@@ -51,26 +53,28 @@ public struct Arbiter: Sendable {
     /// The same, in memory that the caller keeps: for callers that step millions of copies.
     package mutating func step(_ event: Event, at now: Moment, in memory: inout StepMemory) {
         memory.notes.begin()
-        take(event, at: now, &memory.notes, &memory.seating)
+        take(event, at: now, &memory)
     }
 
     /// The same, with what was decided about each session: for `explain` and for measuring which rules are reached.
     package mutating func observedStep(_ event: Event, at now: Moment) -> (effects: [Effect], verdicts: [Verdict]) {
-        var notes = StepNotes(isObserved: true)
-        var seating = Seating(state.policy)
-        take(event, at: now, &notes, &seating)
-        return (notes.effects, notes.verdicts)
+        var memory = StepMemory(for: self)
+        memory.notes.isObserved = true
+        take(event, at: now, &memory)
+        return (memory.effects, memory.notes.verdicts)
     }
 
-    private mutating func take(_ event: Event, at now: Moment, _ notes: inout StepNotes, _ seating: inout Seating) {
+    private mutating func take(_ event: Event, at now: Moment, _ memory: inout StepMemory) {
         precondition(now >= state.now, "the clock went back from \(state.now.nanoseconds) to \(now.nanoseconds) ns")
         state.now = now
-        decide(event, &notes, &seating)
-        if notes.hasCut { nameFollowers(&notes) }
+        swap(&notes, &memory.notes)
+        decide(event, &memory.seating)
+        if notes.hasCut { nameFollowers() }
+        swap(&notes, &memory.notes)
         deadline = earliestDeadline()
     }
 
-    private mutating func decide(_ event: Event, _ notes: inout StepNotes, _ seating: inout Seating) {
+    private mutating func decide(_ event: Event, _ seating: inout Seating) {
         if let continued = decision(continuedBy: event) {
             current = continued
         } else {
@@ -78,17 +82,17 @@ public struct Arbiter: Sendable {
             current = state.ledger.decision
         }
         if let deadline, deadline <= state.now {
-            meetDeadlines(&notes)
-            settle(&notes, &seating)
+            meetDeadlines()
+            settle(&seating)
         }
         guard mayRefuseNewcomer(event) else {
-            handle(event, &notes)
-            return settle(&notes, &seating)
+            handle(event)
+            return settle(&seating)
         }
         // Refused means that nothing changed, by construction: what would have happened is thrown away.
         let (before, effects, hasCut, verdicts) = (state, notes.effects, notes.hasCut, notes.verdicts)
-        handle(event, &notes)
-        settle(&notes, &seating)
+        handle(event)
+        settle(&seating)
         guard let refusal = notes.newcomerRefused else { return }
         state = before
         notes.effects = effects + [.refused(refusal.refusal)]
@@ -121,7 +125,7 @@ public struct Arbiter: Sendable {
 
 /// What one step gathers while it runs.
 struct StepNotes {
-    let isObserved: Bool
+    var isObserved = false
     var isReload = false
     var effects: [Effect] = []
     /// Some holder's stream is cut.
@@ -154,8 +158,6 @@ struct StepNotes {
         /// Where in `effects` it hears so.
         let place: Int
     }
-
-    init(isObserved: Bool = false) { self.isObserved = isObserved }
 
     /// Begins again, in the memory that it has.
     mutating func begin() {

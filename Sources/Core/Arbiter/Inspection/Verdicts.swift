@@ -2,7 +2,7 @@ package import Vocabulary
 
 /// What a step decided, noted where somebody will ask.
 extension Arbiter {
-    func observe(_ look: Look, _ outcome: Verdict.Outcome, _ rule: Rule, _ notes: inout StepNotes) {
+    mutating func observe(_ look: Look, _ outcome: Verdict.Outcome, _ rule: Rule) {
         guard notes.isObserved else { return }
         var verdict = Verdict(
             session: SessionID(look.id), outcome: outcome, rule: rule, text: text(rule),
@@ -14,15 +14,15 @@ extension Arbiter {
         notes.verdicts.append(verdict)
     }
 
-    func observe(_ seating: Seating, _ look: Int, _ outcome: Verdict.Outcome, _ notes: inout StepNotes) {
+    mutating func observe(_ seating: Seating, _ look: Int, _ outcome: Verdict.Outcome) {
         guard notes.isObserved else { return }
         let first = notes.verdicts.count
-        observe(seating.looks[look], outcome, seating.rulings[look].rule, &notes)
-        complete(verdictsFrom: first, seating, look, &notes)
+        observe(seating.looks[look], outcome, seating.rulings[look].rule)
+        complete(verdictsFrom: first, seating, look)
     }
 
     /// Names the bid that a session met, and others that stood in its way: for a winner, those that wait for its camera.
-    func complete(verdictsFrom first: Int, _ seating: Seating, _ look: Int, _ notes: inout StepNotes) {
+    mutating func complete(verdictsFrom first: Int, _ seating: Seating, _ look: Int) {
         let ruling = seating.rulings[look]
         for index in notes.verdicts.indices[first...] {
             if case .granted = notes.verdicts[index].outcome {
@@ -89,38 +89,38 @@ package enum Assumption: Sendable {
 extension Arbiter {
     /// Makes these the facts, through the functions that take events, and settles once.
     package mutating func assume(_ assumptions: [Assumption]) {
-        var notes = StepNotes()
         var seating = Seating(state.policy)
-        for assumption in assumptions { assume(assumption, &notes) }
-        settle(&notes, &seating)
+        for assumption in assumptions { assume(assumption) }
+        settle(&seating)
+        notes = StepNotes()
     }
 
-    private mutating func assume(_ assumption: Assumption, _ notes: inout StepNotes) {
+    private mutating func assume(_ assumption: Assumption) {
         switch assumption {
-        case .event(let event): handle(event, &notes)
-        case .kind(let id, let kind): change(id, &notes) { $0.kind = Client.Kind(kind) }
-        case .multitasking(let id, let optedIn): change(id, &notes) { $0.multitasking = optedIn }
-        case .rankAsGiven(let id): change(id, &notes) { $0.loweredRank = nil }
+        case .event(let event): handle(event)
+        case .kind(let id, let kind): change(id) { $0.kind = Client.Kind(kind) }
+        case .multitasking(let id, let optedIn): change(id) { $0.multitasking = optedIn }
+        case .rankAsGiven(let id): change(id) { $0.loweredRank = nil }
         case .usesAudio(let id, let uses):
             guard let slot = state.session(id) else { return }
             state.sessionSettings[slot].wanted[.usesAudio] = .flag(uses)
             state.noteWishes(of: slot)
-            touch(slot, &notes)
+            touch(slot)
         case .mode(let name):
             state.modeWords = ModeWords()
             state.modeWords.calendar = name
             state.updateMode()
-            touchAll(&notes)
+            touchAll()
         case .pressureSettled(let level):
             state.timers.removeAll { $0.kind == .falling }
             state.world.pressure = level
-            touchAll(&notes)
+            touchAll()
         }
     }
 
-    private mutating func change(_ id: ClientID, _ notes: inout StepNotes, _ body: (inout Client) -> Void) {
+    private mutating func change(_ id: ClientID, _ body: (inout Client) -> Void) {
         guard let slot = state.client(id) else { return }
         body(&state.clients[slot])
-        touch(client: slot, &notes)
+        touch(client: slot)
     }
 }

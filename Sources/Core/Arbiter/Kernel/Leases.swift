@@ -24,11 +24,11 @@ extension Arbiter {
     }
 
     /// - Returns: whether the lease of the camera's holder is used up by now, and ended its session.
-    mutating func expireUsedUp(on camera: Slot<Camera>, _ notes: inout StepNotes) -> Bool {
+    mutating func expireUsedUp(on camera: Slot<Camera>) -> Bool {
         guard let held = state.cameras[camera].tenancy.held, let until = held.leaseUntil, until <= state.now,
             state.sessions[held.session].request != nil
         else { return false }
-        expire(held, on: camera, &notes)
+        expire(held, on: camera)
         return true
     }
 
@@ -92,12 +92,12 @@ extension Arbiter {
     }
 
     /// A lease is over: its session is stopped for good, and its app makes way for those that wait.
-    mutating func expire(_ held: Held, on camera: Slot<Camera>, _ notes: inout StepNotes) {
+    mutating func expire(_ held: Held, on camera: Slot<Camera>) {
         let look = state.look(at: held.session)
         coolDown(look.app, on: camera)
         // The rule that set the lease, also where the client has lowered its rank since.
         let rule = state.policy.rank(look.facts).rule
-        stopForGood(held.session, .leaseExpired, rule, why: .interrupted, &notes)
+        stopForGood(held.session, .leaseExpired, rule, why: .interrupted)
         forgetLease(look.app, on: camera)
     }
 }

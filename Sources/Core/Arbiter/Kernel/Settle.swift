@@ -7,32 +7,32 @@ extension Arbiter {
     /// do), free a camera without a cut, or change what rules read (a recording that was cut), and what becomes of that is
     /// decided in the next. A request is taken away once, and so is a recording, so their numbers bound the rounds.
     /// - Parameter seating: what the last one to decide left behind; its memory is used again.
-    mutating func settle(_ notes: inout StepNotes, _ seating: inout Seating) {
+    mutating func settle(_ seating: inout Seating) {
         var roundsLeft = 4 * (state.sessionSlots.count + state.cameraOrder.count) + 8
         while !notes.cameras.isEmpty, roundsLeft > 0, notes.newcomerRefused == nil {
             roundsLeft -= 1
-            noteUsersWhoAsk(&notes)
+            noteUsersWhoAsk()
             let cameras = linked(to: notes.takeCameras())
-            seating.begin(state.policy, now: state.now, occasion(notes))
-            for camera in state.cameraOrder where cameras.contains(camera) { look(at: camera, &seating, &notes) }
+            seating.begin(state.policy, now: state.now, occasion)
+            for camera in state.cameraOrder where cameras.contains(camera) { look(at: camera, &seating) }
             var hasExpired = false
             // Without leases in the policy nobody comes to one; what runs of a policy before ends by its deadline.
             for camera in state.cameraOrder where state.policy.longestLease > 0 && cameras.contains(camera) {
                 // Of a rank without grace that a holder came to just now.
-                if expireUsedUp(on: camera, &notes) { hasExpired = true }
+                if expireUsedUp(on: camera) { hasExpired = true }
             }
             if hasExpired {
                 notes.touch(cameras)
                 continue
             }
             seating.decide()
-            if refuseStarter(seating, &notes) { return }
-            if stopImpossible(seating, &notes) {
+            if refuseStarter(seating) { return }
+            if stopImpossible(seating) {
                 // Nobody is told what the next round takes back.
                 notes.touch(cameras)
                 continue
             }
-            carryOut(seating, &notes)
+            carryOut(seating)
             // Once is enough: what is seated from here on was weighed by the new policy.
             if !seating.isSuccession { notes.isReload = false }
             // A successor in its app's place was decided alone; all others are weighed against it now. Whoever exceeds the
@@ -43,12 +43,12 @@ extension Arbiter {
                 notes.touch(cameras)
             }
         }
-        tellWarnings(&notes)
-        askUsers(&notes)
-        announcePriorities(&notes)
+        tellWarnings()
+        askUsers()
+        announcePriorities()
     }
 
-    private func occasion(_ notes: StepNotes) -> Seating.Occasion {
+    private var occasion: Seating.Occasion {
         Seating.Occasion(
             starter: notes.starter, asker: notes.asker, isReload: notes.isReload, isObserved: notes.isObserved)
     }
@@ -78,8 +78,8 @@ extension Arbiter {
     }
 
     /// Looks at every session that asks for a camera, and notes since when each contends.
-    private mutating func look(at camera: Slot<Camera>, _ seating: inout Seating, _ notes: inout StepNotes) {
-        if state.cameras[camera].tenancy.survivor != nil, state.barsSurvivor(camera) { endSurvivor(camera, &notes) }
+    private mutating func look(at camera: Slot<Camera>, _ seating: inout Seating) {
+        if state.cameras[camera].tenancy.survivor != nil, state.barsSurvivor(camera) { endSurvivor(camera) }
         let first = seating.looks.count
         var place = state.cameras[camera].firstRequest
         var memory = LookMemory()
@@ -116,38 +116,38 @@ extension Arbiter {
     // MARK: Carrying out
 
     /// Orders first, then what the losers hear, then everybody else, then the openings: cut first, tell second.
-    private mutating func carryOut(_ seating: Seating, _ notes: inout StepNotes) {
+    private mutating func carryOut(_ seating: Seating) {
         var removed: [Int] = []
         var stopped: [Int] = []
         promise(seating)
         if state.policy.contention.strongestMayExceed { noteWhoExceeds(seating) }
-        resumeReclaimer(seating, &notes)
-        for index in seating.cameras.indices { removeHolder(seating, index, &removed, &stopped, &notes) }
-        stopLosers(seating, stopped, &notes)
+        resumeReclaimer(seating)
+        for index in seating.cameras.indices { removeHolder(seating, index, &removed, &stopped) }
+        stopLosers(seating, stopped)
         for index in seating.cameras.indices {
             guard let session = seating.cameras[index].holder, let holder = seating.look(of: session, on: index),
                 seating.rulings[holder].kind == .holds
             else { continue }
-            keep(seating.contests[index], on: seating.cameras[index].slot, &notes)
+            keep(seating.contests[index], on: seating.cameras[index].slot)
         }
-        for look in removed { tell(seating, look, &notes) }
+        for look in removed { tell(seating, look) }
         for look in seating.order where !removed.contains(look) {
             let ruling = seating.rulings[look]
-            if ruling.kind != .gets, !ruling.watches { tell(seating, look, &notes) }
+            if ruling.kind != .gets, !ruling.watches { tell(seating, look) }
         }
         for look in seating.order where seating.rulings[look].kind == .gets {
             let contest = seating.contests[seating.stage(of: look)]
-            grant(seating.looks[look], seating.rulings[look].rule, contest, &notes)
-            observe(seating, look, .granted, &notes)
+            grant(seating.looks[look], seating.rulings[look].rule, contest)
+            observe(seating, look, .granted)
             // A bid that waits for another camera's holder beats this one too: as a holder it has its times, and is warned.
             if contest != nil { notes.touch(seating.looks[look].camera) }
         }
         // Only now is there something to watch.
         for look in seating.order where seating.rulings[look].watches && !removed.contains(look) {
-            tell(seating, look, &notes)
+            tell(seating, look)
         }
         // Without sharing nobody watches, and no camera is looked at for it.
-        if state.policy.shares { for stage in seating.cameras { tellSharers(on: stage.slot, &notes) } }
+        if state.policy.shares { for stage in seating.cameras { tellSharers(on: stage.slot) } }
     }
 
     /// Winners that wait for a cut or a device: nothing is said to them yet.
@@ -177,22 +177,22 @@ extension Arbiter {
 
     /// The session that reclaimed its grant has held the camera since this step began. The recorder core hears of it now that
     /// nothing keeps the session from running. Where the camera is shared, it may pass to another session of the app at once.
-    private mutating func resumeReclaimer(_ seating: Seating, _ notes: inout StepNotes) {
+    private mutating func resumeReclaimer(_ seating: Seating) {
         guard let reclaimer = notes.reclaimer, let index = seating.looks.firstIndex(where: { $0.session == reclaimer })
         else { return }
         let look = seating.looks[index]
         switch seating.rulings[index].kind {
         case .undecided: return
-        case .holds: resume(look, &notes)
+        case .holds: resume(look)
         case .barred, .gets, .comesNext, .waits, .evicted, .replaced:
             notes.reclaimer = nil
-            if state.policy.shares, state.requests(on: look.camera).count > 1 { resume(look, &notes) }
+            if state.policy.shares, state.requests(on: look.camera).count > 1 { resume(look) }
         }
     }
 
     /// The holder that does not keep its camera leaves it: at once where it is only interrupted.
     private mutating func removeHolder(
-        _ seating: Seating, _ index: Int, _ removed: inout [Int], _ stopped: inout [Int], _ notes: inout StepNotes
+        _ seating: Seating, _ index: Int, _ removed: inout [Int], _ stopped: inout [Int]
     ) {
         let camera = seating.cameras[index].slot
         let heirs = seating.seats.contains { $0.camera == index && seating.rulings[$0.look].kind == .gets }
@@ -200,7 +200,7 @@ extension Arbiter {
         where seating.rulings[look].kind == .replaced || seating.rulings[look].kind == .evicted { stopped.append(look) }
         if seating.cameras[index].isPassing {
             if !heirs {
-                cut(camera, why: .stopped, &notes)
+                cut(camera, why: .stopped)
                 notes.touch(camera)
             }
             return
@@ -213,7 +213,7 @@ extension Arbiter {
         // Another session has its place, so the lost device is no longer a reason of its own.
         if ruling.kind == .waits { state.sessions[session].lost = nil }
         // A camera that is shared goes on for its next holder, and for the last one too if that may still watch.
-        leave(camera, why: .interrupted, goesOn: heirs, keepsWatching: ruling.watches, &notes)
+        leave(camera, why: .interrupted, goesOn: heirs, keepsWatching: ruling.watches)
         // Where nothing else depends on it, its next holder was decided with it.
         if state.policy.shares || state.policy.linksCameras { notes.touch(camera) }
         removed.append(holder)
@@ -221,7 +221,7 @@ extension Arbiter {
 
     /// Of several evictions of one opening the least recently opened is told first. Where a session of its own app takes
     /// the place, the app keeps it: nothing cools down.
-    private mutating func stopLosers(_ seating: Seating, _ stopped: [Int], _ notes: inout StepNotes) {
+    private mutating func stopLosers(_ seating: Seating, _ stopped: [Int]) {
         if stopped.isEmpty { return }
         func granted(_ look: Int) -> Ordinal {
             let held = state.cameras[seating.looks[look].camera].tenancy.held
@@ -230,26 +230,26 @@ extension Arbiter {
         for look in stopped.sorted(by: { (granted($0), seating.looks[$0].id) < (granted($1), seating.looks[$1].id) }) {
             let loser = seating.looks[look]
             if seating.rulings[look].kind == .evicted { coolDown(loser.app, on: loser.camera) }
-            stopForGood(loser.session, .evicted, seating.rulings[look].rule, why: .interrupted, &notes)
+            stopForGood(loser.session, .evicted, seating.rulings[look].rule, why: .interrupted)
         }
     }
 
-    private mutating func tell(_ seating: Seating, _ look: Int, _ notes: inout StepNotes) {
+    private mutating func tell(_ seating: Seating, _ look: Int) {
         let verdicts = notes.verdicts.count
         let (machine, session) = (seating.looks[look].machine, seating.looks[look].session)
         let hadLost = machine.contains(.recorderReset) || machine.contains(.deviceError)
         if hadLost, state.sessions[session].lost == nil {
-            tell(state.look(at: session), seating.rulings[look], &notes)
+            tell(state.look(at: session), seating.rulings[look])
         } else {
-            tell(seating.looks[look], seating.rulings[look], &notes)
+            tell(seating.looks[look], seating.rulings[look])
         }
-        if notes.isObserved { complete(verdictsFrom: verdicts, seating, look, &notes) }
+        if notes.isObserved { complete(verdictsFrom: verdicts, seating, look) }
     }
 
     // MARK: Before anything is carried out
 
     /// A newcomer that loses, where it may not wait: its request is refused, and nothing changes.
-    private func refuseStarter(_ seating: Seating, _ notes: inout StepNotes) -> Bool {
+    private mutating func refuseStarter(_ seating: Seating) -> Bool {
         guard let starter = notes.starter, state.policy.contention.newcomer == .refuse,
             let index = seating.looks.firstIndex(where: { $0.session == starter })
         else { return false }
@@ -260,12 +260,12 @@ extension Arbiter {
         if look.watches, ruling.watches || sitting.map({ seating.mayWatch(index, beside: $0.look) }) == true {
             return false
         }
-        refuse(look, ruling, seating, index, &notes)
+        refuse(index, seating)
         return true
     }
 
     /// Stops the sessions that won a camera which came back without the format they need, before anybody is cut for them.
-    private mutating func stopImpossible(_ seating: Seating, _ notes: inout StepNotes) -> Bool {
+    private mutating func stopImpossible(_ seating: Seating) -> Bool {
         var isAny = false
         for seat in seating.seats where seat.kind != .kept {
             let look = seating.looks[seat.look]
@@ -273,7 +273,7 @@ extension Arbiter {
                 continue
             }
             guard isImpossible(look.session, on: look.camera) else { continue }
-            stopForGood(look.session, .configurationLost, .law(.formatLost), why: .interrupted, &notes)
+            stopForGood(look.session, .configurationLost, .law(.formatLost), why: .interrupted)
             isAny = true
         }
         return isAny

@@ -7,7 +7,7 @@ extension Arbiter {
     // MARK: Keeping it
 
     /// Keeps a camera for the app that held it before the restart.
-    mutating func reserve(_ id: CameraID, _ app: AppID, _ survivor: Survivor?, _ notes: inout StepNotes) {
+    mutating func reserve(_ id: CameraID, _ app: AppID, _ survivor: Survivor?) {
         let survivor = survivor.flatMap { $0.isCredible ? $0 : nil }
         if let survivor {
             // Also where the camera is not there yet: nothing is numbered twice.
@@ -16,7 +16,7 @@ extension Arbiter {
         }
         guard let camera = state.cameraNames[id] else { return }
         // Told of twice, it is kept for the later app, and no longer captures for the earlier one.
-        endSurvivor(camera, &notes)
+        endSurvivor(camera)
         let earlier = state.timers.filter { $0.kind == .reservation && $0.camera == camera }
         state.timers.removeAll { $0.kind == .reservation && $0.camera == camera }
         // Kept for the app that the kernel vouches for, and, while that is not there, for one that only claims the name.
@@ -25,16 +25,16 @@ extension Arbiter {
         state.timers.append(TimedFact(.reservation, until: state.now + Bound.reservation, camera: camera, app: ref))
         for timer in earlier { if let app = timer.app { state.release(app.slot) } }
         // Once this broker has given out a camera, no recorder core of another broker is left on it.
-        if let survivor, state.cameras[camera].grant == GrantID(0) { keep(survivor, on: camera, &notes) }
+        if let survivor, state.cameras[camera].grant == GrantID(0) { keep(survivor, on: camera) }
         notes.touch(camera)
     }
 
-    private mutating func keep(_ survivor: Survivor, on camera: Slot<Camera>, _ notes: inout StepNotes) {
+    private mutating func keep(_ survivor: Survivor, on camera: Slot<Camera>) {
         let hasRoom = hasRoom(for: camera)
         state.cameras[camera].grant = survivor.grant
         state.cameras[camera].handover = lastDecision
         state.cameras[camera].tenancy = .surviving(survivor)
-        if !hasRoom { endSurvivor(camera, &notes) }
+        if !hasRoom { endSurvivor(camera) }
     }
 
     /// Whether the policy lets the camera be used beside those in use: it may differ from the former broker's policy.
@@ -53,9 +53,9 @@ extension Arbiter {
 
     /// The session had the grant, and is its holder from here on like any other: its client was told so by the former
     /// broker. Causes that keep it from running end that as at any time; without any, its recorder core goes on.
-    mutating func reclaim(_ slot: Slot<Session>, _ grant: GrantID, _ notes: inout StepNotes) {
+    mutating func reclaim(_ slot: Slot<Session>, _ grant: GrantID) {
         let session = state.sessions[slot]
-        guard !session.has.contains(.insideBatch) else { return refuseInsideBatch(&notes) }
+        guard !session.has.contains(.insideBatch) else { return refuseInsideBatch() }
         guard session.request == nil, let survivor = survivor(of: grant, for: session) else {
             return notes.refuse(
                 .staleGrant,
@@ -72,11 +72,11 @@ extension Arbiter {
         state.link(slot)
         noteLease(app, on: camera, isAsking: true)
         if let recording = survivor.recording { takeUp(recording, slot) }
-        touch(slot, &notes)
+        touch(slot)
         let look = state.look(at: slot)
         if let (reason, rule) = stopsForGood(look) {
-            endSurvivor(camera, &notes)
-            return stopForGood(slot, reason, rule, why: .interrupted, &notes)
+            endSurvivor(camera)
+            return stopForGood(slot, reason, rule, why: .interrupted)
         }
         forgetLeases(on: camera, but: app)
         var held = held(look, .law(.reserved), state.cameras[camera].tenancy)
@@ -117,7 +117,7 @@ extension Arbiter {
     }
 
     /// The recorder core hears whose its grant is now.
-    mutating func resume(_ look: Look, _ notes: inout StepNotes) {
+    mutating func resume(_ look: Look) {
         let camera = look.camera
         let fitted = fittedConfiguration(of: look.session, on: camera)
         state.timers.append(TimedFact(.resuming, until: state.now + Bound.resume, camera: camera))
@@ -127,7 +127,7 @@ extension Arbiter {
     }
 
     /// It goes on. What its session asked for and is not in force, because the former broker died on the way, is set now.
-    mutating func resumed(_ camera: Slot<Camera>, _ inForce: Configuration, _ notes: inout StepNotes) {
+    mutating func resumed(_ camera: Slot<Camera>, _ inForce: Configuration) {
         guard let place = state.timers.firstIndex(where: { $0.kind == .resuming && $0.camera == camera }) else {
             return
         }
@@ -143,13 +143,13 @@ extension Arbiter {
         state.cameraSettings[camera].inForce = inForce
         guard let session = state.cameras[camera].tenancy.holder else { return }
         if state.sessionSettings[session].heard == nil { state.sessionSettings[session].heard = inForce }
-        if !missing.isEmpty { order(missing, asked: missing, of: session, by: .resumption, &notes) }
+        if !missing.isEmpty { order(missing, asked: missing, of: session, by: .resumption) }
     }
 
     // MARK: Its end
 
     /// Whoever did not come back for its camera in time asks for it like everybody.
-    mutating func endReservations(_ notes: inout StepNotes) {
+    mutating func endReservations() {
         let now = state.now
         func isOver(_ timer: TimedFact) -> Bool { timer.kind == .reservation && timer.due <= now }
         guard state.timers.contains(where: isOver) else { return }
@@ -160,7 +160,7 @@ extension Arbiter {
         var returned: [(granted: Ordinal, camera: Slot<Camera>)] = []
         for camera in state.cameraOrder {
             guard let app = over.first(where: { $0.camera == camera })?.app else { continue }
-            endSurvivor(camera, &notes)
+            endSurvivor(camera)
             notes.touch(camera)
             if let held = state.cameras[camera].tenancy.held, state.app(of: held.session).slot == app.slot {
                 returned.append((held.granted, camera))
@@ -179,8 +179,8 @@ extension Arbiter {
     }
 
     /// Nobody reclaimed it, or nobody may: cut like every stream, and never left to another.
-    mutating func endSurvivor(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
-        if state.cameras[camera].tenancy.survivor != nil { cut(camera, why: .interrupted, &notes) }
+    mutating func endSurvivor(_ camera: Slot<Camera>) {
+        if state.cameras[camera].tenancy.survivor != nil { cut(camera, why: .interrupted) }
     }
 
     /// It ended before anybody reclaimed it, and so nobody hears of it here.
@@ -195,9 +195,9 @@ extension Arbiter {
     }
 
     /// Its recorder core does not capture for it any more. The camera stays kept for its app until its reservation ends.
-    mutating func freeSurvivor(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
+    mutating func freeSurvivor(_ camera: Slot<Camera>) {
         state.cameras[camera].tenancy = .free
-        touchLinked(camera, &notes)
+        touchLinked(camera)
     }
 }
 

@@ -4,52 +4,52 @@ import Vocabulary
 /// interruption ends with the session's first frame. From winning to that frame the causes last told stand.
 extension Arbiter {
     /// Tells one session's client what a round of deciding changed for it, and nothing when nothing did.
-    mutating func tell(_ look: Look, _ ruling: Seating.Ruling, _ notes: inout StepNotes) {
+    mutating func tell(_ look: Look, _ ruling: Seating.Ruling) {
         switch ruling.kind {
         case .undecided, .evicted, .replaced: break
         case .barred:
             state.sessions[look.session].ledger.sharersTold = 0
             state.sessions[look.session].waits = nil
-            interrupt(look, &notes)
+            interrupt(look)
         case .waits:
             state.sessions[look.session].ledger.sharersTold = 0
             state.sessions[look.session].waits = Session.Waiting(
                 interrupter: ruling.interrupter, rule: ruling.rule, isSharing: ruling.watches)
-            if ruling.watches { tellSharer(look, &notes) } else { interrupt(look, &notes) }
+            if ruling.watches { tellSharer(look) } else { interrupt(look) }
         case .holds, .gets, .comesNext:
             state.sessions[look.session].waits = nil
             if ruling.kind == .holds, state.cameras[look.camera].tenancy.isStreaming {
                 // What its client last heard came from another broker: once, it is told in any case.
                 let isReclaimed = notes.reclaimer == look.session
                 if isReclaimed { notes.reclaimer = nil }
-                tellAccess(look, always: isReclaimed, &notes)
+                tellAccess(look, always: isReclaimed)
             } else {
-                tellGranted(look, &notes)
+                tellGranted(look)
             }
         }
     }
 
     /// It has won, and its first frame is still to come. A fault on the way is told; that others were in its way is not news.
-    mutating func tellGranted(_ look: Look, _ notes: inout StepNotes) {
+    mutating func tellGranted(_ look: Look) {
         let session = state.sessions[look.session]
         var fault = CauseSet()
         if let lost = session.lost { fault.insert(lost.cause) }
         switch session.shown {
-        case .interrupted(let told, _): if !fault.isEmpty, fault.union(told) != told { interrupt(look, &notes) }
+        case .interrupted(let told, _): if !fault.isEmpty, fault.union(told) != told { interrupt(look) }
         case .stopped, .pending:
-            if fault.isEmpty { state.sessions[look.session].shown = .pending } else { interrupt(look, &notes) }
+            if fault.isEmpty { state.sessions[look.session].shown = .pending } else { interrupt(look) }
         case .running:
-            guard fault.isEmpty else { return interrupt(look, &notes) }
+            guard fault.isEmpty else { return interrupt(look) }
             state.sessions[look.session].shown = .pending
-            notify(look.session, .didStopRunning, &notes)
+            notify(look.session, .didStopRunning)
         }
     }
 
     // MARK: Interruptions
 
-    mutating func interrupt(_ look: Look, _ notes: inout StepNotes) {
+    mutating func interrupt(_ look: Look) {
         let slot = look.session
-        closeIfSharing(slot, &notes)
+        closeIfSharing(slot)
         let waits = state.sessions[slot].waits
         let causes = look.causes(waits)
         let by = state.interrupter(of: look, waits, causes)
@@ -69,16 +69,13 @@ extension Arbiter {
             state.sessions[slot].ledger.open?.causes.formUnion(causes)
             let id = state.sessions[slot].ledger.open?.id ?? 0
             notify(
-                slot, .interruptionChanged(id: id, causes: causes, interrupter: words(by, for: look), rule: text(rule)),
-                &notes)
-        case .running, .pending, .stopped: beginInterruption(look, causes, by, rule, &notes)
+                slot, .interruptionChanged(id: id, causes: causes, interrupter: words(by, for: look), rule: text(rule)))
+        case .running, .pending, .stopped: beginInterruption(look, causes, by, rule)
         }
-        observe(look, .interrupted(causes), rule, &notes)
+        observe(look, .interrupted(causes), rule)
     }
 
-    private mutating func beginInterruption(
-        _ look: Look, _ causes: CauseSet, _ by: AppRef?, _ rule: Rule, _ notes: inout StepNotes
-    ) {
+    private mutating func beginInterruption(_ look: Look, _ causes: CauseSet, _ by: AppRef?, _ rule: Rule) {
         let slot = look.session
         let wasRunning = state.sessions[slot].shown.isRunning
         let id = takeInterruption(of: slot)
@@ -88,14 +85,14 @@ extension Arbiter {
         let interrupter = words(by, for: look)
         if let cut {
             state.sessions[slot].ledger.open?.recording = cut
-            note(causes.reason, by: interrupter, for: cut, on: look.camera, &notes)
+            note(causes.reason, by: interrupter, for: cut, on: look.camera)
             // A rule may read that it records.
             notes.touch(look.camera)
         }
         notify(
             slot,
-            .wasInterrupted(id: id, causes: causes, interrupter: interrupter, cutting: cut, rule: text(rule)), &notes)
-        if wasRunning { notify(slot, .didStopRunning, &notes) }
+            .wasInterrupted(id: id, causes: causes, interrupter: interrupter, cutting: cut, rule: text(rule)))
+        if wasRunning { notify(slot, .didStopRunning) }
     }
 
     /// The interruption that was announced, or a new one.
@@ -115,7 +112,7 @@ extension Arbiter {
         return id.user == look.user ? .app(id.name) : .anotherUsersApp
     }
 
-    mutating func endInterruption(_ slot: Slot<Session>, willResume: Bool, _ notes: inout StepNotes) {
+    mutating func endInterruption(_ slot: Slot<Session>, willResume: Bool) {
         state.sessions[slot].ledger.announced = nil
         guard let open = state.sessions[slot].ledger.open else { return }
         state.sessions[slot].ledger.open = nil
@@ -123,42 +120,40 @@ extension Arbiter {
             slot,
             .interruptionEnded(
                 id: open.id, causesItHad: open.causes, duration: state.now - open.began, willResume: willResume,
-                cut: open.recording), &notes)
+                cut: open.recording))
     }
 
     // MARK: Running
 
     /// It runs from now on: what is in force, the end of its interruption, that it runs, and what it may do.
     mutating func tellRunning(
-        _ slot: Slot<Session>, applied: (asked: Configuration, inForce: Configuration, by: Applier)?,
-        _ notes: inout StepNotes
+        _ slot: Slot<Session>, applied: (asked: Configuration, inForce: Configuration, by: Applier)?
     ) {
         let session = state.sessions[slot]
-        guard !session.shown.isRunning else { return tellAccess(state.look(at: slot), &notes) }
-        if let applied { tellInForce(slot, applied.asked, applied.inForce, applied.by, &notes) }
-        endInterruption(slot, willResume: true, &notes)
+        guard !session.shown.isRunning else { return tellAccess(state.look(at: slot)) }
+        if let applied { tellInForce(slot, applied.asked, applied.inForce, applied.by) }
+        endInterruption(slot, willResume: true)
         let wasSwitched = session.has.contains(.switched)
         state.sessions[slot].has.subtract([.switched, .reestablished])
         state.sessions[slot].request?.hasHeld = true
         state.sessions[slot].refusals = 0
         state.sessions[slot].shown = .running(.all)
-        notify(slot, .didStartRunning(grant: state.cameras[session.camera].grant), &notes)
+        notify(slot, .didStartRunning(grant: state.cameras[session.camera].grant))
         if wasSwitched {
             let outputs: [(mark: Session.Marks, output: SessionOutput)] = [
                 (.previews, .preview), (.hadMicrophone, .microphone), (.metadata, .metadata),
             ]
             let reopen = outputs.filter { session.has.contains($0.mark) }.map(\.output)
             state.sessions[slot].has.subtract([.previews, .hadMicrophone, .metadata])
-            notify(slot, .connectionsFormed(camera: state.cameraNames[session.camera], reopen: reopen), &notes)
+            notify(slot, .connectionsFormed(camera: state.cameraNames[session.camera], reopen: reopen))
         }
-        tellAccess(state.look(at: slot), &notes)
+        tellAccess(state.look(at: slot))
         if state.policy.readsBids { notes.touch(session.camera) }
     }
 
     /// What is in force where a session asked for something, where it differs from what it last heard, and where it was moved.
     private mutating func tellInForce(
-        _ slot: Slot<Session>, _ wanted: Configuration, _ inForce: Configuration, _ by: Applier,
-        _ notes: inout StepNotes
+        _ slot: Slot<Session>, _ wanted: Configuration, _ inForce: Configuration, _ by: Applier
     ) {
         var asked = withNews(wanted, inForce, for: slot)
         var applied = inForce
@@ -169,7 +164,7 @@ extension Arbiter {
         }
         if state.sessionSettings[slot].heard != inForce { state.sessionSettings[slot].heard = inForce }
         guard !asked.isEmpty else { return }
-        notify(slot, .configurationApplied(asked: asked, inForce: applied, by: by), &notes)
+        notify(slot, .configurationApplied(asked: asked, inForce: applied, by: by))
     }
 
     /// What was asked, and values that differ from those that the client last heard.
@@ -181,24 +176,22 @@ extension Arbiter {
     }
 
     /// A running session hears what was set, by itself or by another one that shares its camera.
-    mutating func tellConfigured(
-        _ slot: Slot<Session>, asked: Configuration, _ inForce: Configuration, _ by: Applier, _ notes: inout StepNotes
-    ) {
+    mutating func tellConfigured(_ slot: Slot<Session>, asked: Configuration, _ inForce: Configuration, _ by: Applier) {
         let told = withNews(asked, inForce, for: slot)
         state.sessionSettings[slot].heard = inForce
-        notify(slot, .configurationApplied(asked: told, inForce: inForce, by: by), &notes)
+        notify(slot, .configurationApplied(asked: told, inForce: inForce, by: by))
     }
 
     /// What a session that runs may do now, if that changed.
-    mutating func tellAccess(_ look: Look, always: Bool = false, _ notes: inout StepNotes) {
+    mutating func tellAccess(_ look: Look, always: Bool = false) {
         let slot = look.session
         let session = state.sessions[slot]
         guard case .running(let before) = session.shown else { return }
         let access = look.access(session.waits)
         if session.has.contains(.takesVideo) || session.has.contains(.slate) {
-            setSlate(state.isSlateDue(look, access), of: slot, on: look.camera, &notes)
+            setSlate(state.isSlateDue(look, access), of: slot, on: look.camera)
         }
-        guard access != before || always else { return giveUpMicrophone(slot, &notes) }
+        guard access != before || always else { return giveUpMicrophone(slot) }
         state.sessions[slot].shown = .running(access)
         // Cut first, tell second.
         if before.contains(.record), !access.contains(.record), let recording = forgetRecording(slot) {
@@ -206,54 +199,52 @@ extension Arbiter {
             let causes = look.causes(session.waits)
             note(
                 causes.reason, by: words(state.interrupter(of: look, session.waits, causes), for: look), for: recording,
-                on: look.camera, &notes)
+                on: look.camera)
             // A rule may read that it records.
             notes.touch(look.camera)
         }
-        giveUpMicrophone(slot, &notes)
-        if before.contains(.preview), !access.contains(.preview) { closeStreams(of: slot, on: look.camera, &notes) }
+        giveUpMicrophone(slot)
+        if before.contains(.preview), !access.contains(.preview) { closeStreams(of: slot, on: look.camera) }
         let rule = look.limitingRule(session.waits)
-        notify(slot, .accessChanged(access, causes: look.causes(session.waits), rule: text(rule)), &notes)
-        observe(look, .restricted(access), rule, &notes)
+        notify(slot, .accessChanged(access, causes: look.causes(session.waits), rule: text(rule)))
+        observe(look, .restricted(access), rule)
     }
 
     /// A holder that goes on beside the next one has its recording ended first, and then its microphone.
-    private mutating func giveUpMicrophone(_ slot: Slot<Session>, _ notes: inout StepNotes) {
-        if state.sessions[slot].waits != nil { detachMicrophone(of: slot, &notes) }
+    private mutating func giveUpMicrophone(_ slot: Slot<Session>) {
+        if state.sessions[slot].waits != nil { detachMicrophone(of: slot) }
     }
 
     // MARK: Stops
 
     /// Its client asked for it: what was open is closed, and nothing will resume.
-    mutating func tellStopped(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+    mutating func tellStopped(_ slot: Slot<Session>) {
         let wasRunning = state.sessions[slot].shown.isRunning
-        endInterruption(slot, willResume: false, &notes)
-        if wasRunning { notify(slot, .didStopRunning, &notes) }
+        endInterruption(slot, willResume: false)
+        if wasRunning { notify(slot, .didStopRunning) }
         state.sessions[slot].shown = .stopped
     }
 
     /// The stop itself closes an open interruption: no `InterruptionEnded` beside it.
-    mutating func tellStoppedForGood(
-        _ slot: Slot<Session>, _ reason: StopReason, _ rule: Rule, _ notes: inout StepNotes
-    ) {
+    mutating func tellStoppedForGood(_ slot: Slot<Session>, _ reason: StopReason, _ rule: Rule) {
         state.sessions[slot].ledger.open = nil
         state.sessions[slot].ledger.announced = nil
-        if state.sessions[slot].shown.isRunning { notify(slot, .didStopRunning, &notes) }
-        notify(slot, .sessionStopped(reason, rule: text(rule)), &notes)
+        if state.sessions[slot].shown.isRunning { notify(slot, .didStopRunning) }
+        notify(slot, .sessionStopped(reason, rule: text(rule)))
         state.sessions[slot].shown = .stopped
     }
 
     /// It moved to another camera: it stops here, and its interruption goes on there.
-    mutating func tellMoved(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+    mutating func tellMoved(_ slot: Slot<Session>) {
         state.sessions[slot].ledger.announced = nil
         guard state.sessions[slot].shown.isRunning else { return }
         state.sessions[slot].shown = .pending
-        notify(slot, .didStopRunning, &notes)
+        notify(slot, .didStopRunning)
     }
 
     // MARK: The notice itself
 
-    mutating func notify(_ slot: Slot<Session>, _ event: SessionEvent, _ notes: inout StepNotes) {
+    mutating func notify(_ slot: Slot<Session>, _ event: SessionEvent) {
         // Where a warning may still come before it, it is numbered behind that.
         if notes.warnings.isEmpty { state.sessions[slot].ledger.sequence += 1 }
         let sequence = notes.warnings.isEmpty ? state.sessions[slot].ledger.sequence : 0
@@ -265,7 +256,7 @@ extension Arbiter {
     }
 
     /// Numbers what is told from the first warning on, for each session without a gap.
-    mutating func number(_ notes: inout StepNotes, from first: Int) {
+    mutating func number(from first: Int) {
         for place in first..<notes.effects.count {
             guard case .notify(let client, let id, _, let event) = notes.effects[place], let slot = state.session(id)
             else { continue }

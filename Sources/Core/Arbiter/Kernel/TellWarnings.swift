@@ -6,7 +6,7 @@ import Vocabulary
 /// it then.
 extension Arbiter {
     /// Keeps the bid that a holder has to make way for.
-    mutating func keep(_ contest: Contest?, on camera: Slot<Camera>, _ notes: inout StepNotes) {
+    mutating func keep(_ contest: Contest?, on camera: Slot<Camera>) {
         guard let held = state.cameras[camera].tenancy.held else { return }
         if held.contest != contest { state.cameras[camera].tenancy.update { $0.contest = contest } }
         let isTold = state.sessions[held.session].ledger.announced != nil
@@ -15,9 +15,9 @@ extension Arbiter {
     }
 
     /// Announces contests and withdraws warnings, each where the step noted it.
-    mutating func tellWarnings(_ notes: inout StepNotes) {
+    mutating func tellWarnings() {
         guard let first = notes.warnings.first?.place else { return }
-        defer { number(&notes, from: first) }
+        defer { number(from: first) }
         // From the last one on, so that the places of those before it stay. Of two for one session the later one counts.
         while let warning = notes.warnings.popLast() {
             let tenancy = state.cameras[warning.camera].tenancy
@@ -40,24 +40,22 @@ extension Arbiter {
                         .willBeInterrupted(
                             id: id, cause: .videoDeviceInUseByAnotherClient, deadline: announced.deadline,
                             rule: text(contest.rule))), at: warning.place)
-                observeWarning(of: warning.session, contest, announced.deadline - state.now, &notes)
+                observeWarning(of: warning.session, contest, announced.deadline - state.now)
             }
         }
     }
 
     /// It keeps its picture: the interruption that it was warned of does not come.
-    mutating func withdrawWarning(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+    mutating func withdrawWarning(_ slot: Slot<Session>) {
         guard let announced = state.sessions[slot].ledger.announced else { return }
         state.sessions[slot].ledger.announced = nil
-        notify(slot, .interruptionWithdrawn(id: announced), &notes)
+        notify(slot, .interruptionWithdrawn(id: announced))
     }
 
     /// Why a holder is told that it has to make way, for `explain`.
-    private func observeWarning(
-        of slot: Slot<Session>, _ contest: Contest, _ left: Duration, _ notes: inout StepNotes
-    ) {
+    private mutating func observeWarning(of slot: Slot<Session>, _ contest: Contest, _ left: Duration) {
         guard notes.isObserved else { return }
-        observe(state.look(at: slot), .warned(left), contest.rule, &notes)
+        observe(state.look(at: slot), .warned(left), contest.rule)
         let winner = state.clients[state.sessions[contest.beneficiary].client].app
         notes.verdicts[notes.verdicts.count - 1].against = state.id(winner)
     }

@@ -56,7 +56,7 @@ package struct ModeWords: Hashable, Sendable, Codable {
 /// The machine's mode: what was set by hand, what the calendar says, and which of the two is in force.
 extension Arbiter {
     /// - Parameter name: nil: the one that was set by hand is taken back.
-    mutating func setMode(_ name: String?, by setter: Mode.Setter, _ notes: inout StepNotes) {
+    mutating func setMode(_ name: String?, by setter: Mode.Setter) {
         // Whoever may not set the one that stands may not end it either, as long as the policy has it.
         let standing = state.modeWords.byHand.flatMap { word in policy.modes.first { $0.name == word.mode } }
         for mode in [standing, name == nil ? nil : declaredMode(name)].compactMap({ $0 }) where !mode.maySet(setter) {
@@ -70,7 +70,7 @@ extension Arbiter {
         }
         guard let name else {
             state.modeWords.byHand = nil
-            return updateMode(&notes)
+            return updateMode()
         }
         guard declaredMode(name) != nil else {
             let names = policy.modes.map(\.name).joined(separator: ", ")
@@ -80,23 +80,23 @@ extension Arbiter {
                 .modesOfThePolicy)
         }
         state.modeWords.byHand = ModeWords.ByHand(mode: name, by: setter)
-        updateMode(&notes)
+        updateMode()
     }
 
     /// Also a name that the policy lacks, which counts as nothing: a caller that loads another policy says beforehand what
     /// its calendar says, so that no mode ends for a moment between the two.
-    mutating func calendar(_ name: String?, _ notes: inout StepNotes) {
+    mutating func calendar(_ name: String?) {
         state.modeWords.calendar = name
-        updateMode(&notes)
+        updateMode()
     }
 
     private func declaredMode(_ name: String?) -> Mode? { policy.modes.first { $0.name == name } }
 
-    private mutating func updateMode(_ notes: inout StepNotes) {
+    private mutating func updateMode() {
         let before = state.world.mode
         state.updateMode()
         guard state.world.mode != before else { return }
-        touchAll(&notes)
+        touchAll()
         if state.policy.reads.modes { notes.prioritiesOfEverybody = true }
     }
 }

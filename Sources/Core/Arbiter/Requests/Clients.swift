@@ -1,7 +1,7 @@
 import Vocabulary
 
 extension Arbiter {
-    mutating func connect(_ id: ClientID, _ app: AppID, _ identity: ClientIdentity, _ notes: inout StepNotes) {
+    mutating func connect(_ id: ClientID, _ app: AppID, _ identity: ClientIdentity) {
         // Told twice, it is the same client.
         guard state.client(id) == nil else { return }
         let name = state.row(of: app)
@@ -15,7 +15,7 @@ extension Arbiter {
         state.clientTexts[Int(slot.index)] = ClientTexts(groups: identity.groups)
         state.link(slot, to: ref)
         state.identify(slot)
-        noteApp(name, since: before, &notes)
+        noteApp(name, since: before)
     }
 
     private mutating func known(_ identity: ClientIdentity) -> (login: Slot<Login>?, marks: Client.Marks) {
@@ -31,7 +31,7 @@ extension Arbiter {
 
     /// The name and the kind stay as they were at its first session, which was decided by them. What an app can do
     /// beside others may change at any time.
-    mutating func declare(_ id: ClientID, _ attributes: ClientAttributes, _ notes: inout StepNotes) {
+    mutating func declare(_ id: ClientID, _ attributes: ClientAttributes) {
         guard let slot = state.client(id) else { return }
         let client = state.clients[slot]
         let name = state.appNames[client.app.slot]
@@ -49,15 +49,13 @@ extension Arbiter {
         state.clients[slot].kind = Client.Kind(attributes.kind)
         state.clients[slot].multitasking = attributes.multitasking
         state.clients[slot].requiresFullScreen = attributes.requiresFullScreen
-        if let claims, client.app.isClaimed, claims != name.name { move(slot, to: claims, since: before, &notes) }
+        if let claims, client.app.isClaimed, claims != name.name { move(slot, to: claims, since: before) }
         state.identify(slot)
-        noteApp(state.clients[slot].app.slot, since: before, &notes)
+        noteApp(state.clients[slot].app.slot, since: before)
     }
 
     /// A client that the kernel does not vouch for says that it is of another app.
-    private mutating func move(
-        _ slot: Slot<Client>, to name: String, since before: Facts.ForegroundApps, _ notes: inout StepNotes
-    ) {
+    private mutating func move(_ slot: Slot<Client>, to name: String, since before: Facts.ForegroundApps) {
         let old = state.clients[slot].app
         let user = state.apps[old.slot].user
         state.unlink(slot, from: old)
@@ -65,22 +63,22 @@ extension Arbiter {
         let new = state.ref(row, isClaimed: true)
         state.clients[slot].app = new
         state.link(slot, to: new)
-        noteApp(old.slot, since: before, &notes)
+        noteApp(old.slot, since: before)
         state.release(old.slot)
     }
 
-    mutating func declarePresence(_ id: ClientID, _ placed: Placed, _ notes: inout StepNotes) {
+    mutating func declarePresence(_ id: ClientID, _ placed: Placed) {
         guard let slot = state.client(id) else { return }
         let app = state.clients[slot].app
         let before = state.foregroundApps(of: state.apps[app.slot].user)
         if !state.apps[app.slot][app].declared.isSomewhere { state.updateUser(of: app.slot) { $0.declared += 1 } }
         let isNews = !state.apps[app.slot][app].declared.says(placed)
         state.apps[app.slot][app].declared = placed
-        noteApp(app.slot, since: before, &notes)
-        if isNews, state.policy.reads.presence { notePriorities(of: app, &notes) }
+        noteApp(app.slot, since: before)
+        if isNews, state.policy.reads.presence { notePriorities(of: app) }
     }
 
-    mutating func lowerPriority(_ id: ClientID, _ rank: String, _ notes: inout StepNotes) {
+    mutating func lowerPriority(_ id: ClientID, _ rank: String) {
         guard let slot = state.client(id) else { return }
         let ranks = policy.ranks
         guard let wanted = ranks.firstIndex(of: rank) else {
@@ -100,16 +98,16 @@ extension Arbiter {
         if state.clientTexts[Int(slot.index)].loweredTo == rank { return }
         state.clientTexts[Int(slot.index)].loweredTo = rank
         state.identify(slot)
-        touch(client: slot, &notes)
-        notePriorities(of: state.clients[slot].app, &notes)
+        touch(client: slot)
+        notePriorities(of: state.clients[slot].app)
     }
 
     /// Everything it held is free in this step.
-    mutating func disconnect(_ id: ClientID, _ notes: inout StepNotes) {
+    mutating func disconnect(_ id: ClientID) {
         guard let slot = state.client(id) else { return }
         let client = state.clients[slot]
         let before = state.foregroundApps(of: state.apps[client.app.slot].user)
-        for session in state.sessions(of: slot) { end(session, &notes) }
+        for session in state.sessions(of: slot) { end(session) }
         state.unlink(slot, from: client.app)
         if let login = client.login {
             state.logins[login].clients -= 1
@@ -117,17 +115,17 @@ extension Arbiter {
         }
         state.clientSlots.remove(id.rawValue)
         state.clients.remove(slot)
-        noteApp(client.app.slot, since: before, &notes)
+        noteApp(client.app.slot, since: before)
         state.release(client.app.slot)
     }
 
     /// A name's clients, what is said of it, or what it says of itself changed: its sessions are looked at again, and
     /// all of its user's where the number of apps in front has changed. Where only which apps these are has changed,
     /// the sessions that were told the app beside them are.
-    mutating func noteApp(_ name: Slot<App>, since before: Facts.ForegroundApps, _ notes: inout StepNotes) {
+    mutating func noteApp(_ name: Slot<App>, since before: Facts.ForegroundApps) {
         let areOthersInFront = state.updateInFront(name)
         state.updateAttributes(name)
-        touch(name, &notes)
+        touch(name)
         // A camera that is kept for an app of this name is kept for the vouched-for one, where that is connected.
         for timer in state.timers where timer.kind == .reservation && timer.app?.slot == name {
             if let camera = timer.camera { notes.touch(camera) }

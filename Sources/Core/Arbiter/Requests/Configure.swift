@@ -1,7 +1,7 @@
 import Vocabulary
 
 extension Arbiter {
-    mutating func beginConfiguration(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+    mutating func beginConfiguration(_ slot: Slot<Session>) {
         guard state.sessionSettings[slot].open.depth < Bound.batchDepthMax else {
             return notes.refuse(
                 .limitExceeded, "BeginConfiguration nests at most \(Bound.batchDepthMax) deep; commit some first.",
@@ -11,7 +11,7 @@ extension Arbiter {
         state.sessions[slot].has.insert(.insideBatch)
     }
 
-    mutating func commitConfiguration(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+    mutating func commitConfiguration(_ slot: Slot<Session>) {
         let open = state.sessionSettings[slot].open
         guard open.depth > 0 else {
             return notes.refuse(
@@ -23,27 +23,27 @@ extension Arbiter {
         // Refused or not, the batch is closed: a client that retries opens a new one.
         state.sessionSettings[slot].open = SessionSettings.OpenBatch()
         state.sessions[slot].has.remove(.insideBatch)
-        if !open.batch.isEmpty { apply(open.batch, to: slot, &notes) }
+        if !open.batch.isEmpty { apply(open.batch, to: slot) }
     }
 
-    mutating func configure(_ slot: Slot<Session>, _ batch: Configuration, _ notes: inout StepNotes) {
-        guard state.sessions[slot].has.contains(.insideBatch) else { return apply(batch, to: slot, &notes) }
+    mutating func configure(_ slot: Slot<Session>, _ batch: Configuration) {
+        guard state.sessions[slot].has.contains(.insideBatch) else { return apply(batch, to: slot) }
         let open = state.sessionSettings[slot].open.batch
         var asked = open
         asked.merge(batch)
-        guard let camera = cameraChecked(asked, slot, &notes) else { return }
+        guard let camera = cameraChecked(asked, slot) else { return }
         let collected = check(camera).merged(batch, into: open)
-        if isValid(collected, slot, on: camera, &notes) { state.sessionSettings[slot].open.batch = collected }
+        if isValid(collected, slot, on: camera) { state.sessionSettings[slot].open.batch = collected }
     }
 
     /// A whole batch: to the recorder if the session has the camera, kept for later if not, refused if it may not.
-    private mutating func apply(_ batch: Configuration, to slot: Slot<Session>, _ notes: inout StepNotes) {
-        guard let camera = cameraChecked(batch, slot, &notes), isValid(batch, slot, on: camera, &notes),
-            isMicrophoneFree(batch, slot, &notes)
+    private mutating func apply(_ batch: Configuration, to slot: Slot<Session>) {
+        guard let camera = cameraChecked(batch, slot), isValid(batch, slot, on: camera),
+            isMicrophoneFree(batch, slot)
         else { return }
         let session = state.sessions[slot]
         let moves = camera != session.camera
-        if moves, !isPresent(camera, &notes) { return }
+        if moves, !isPresent(camera) { return }
         if case .running(let access) = session.shown, !access.contains(.configure), !batch.onlyAsksForControl,
             !(moves && isFree(camera))
         {
@@ -52,36 +52,32 @@ extension Arbiter {
                 .accessDenied, "This session may not configure now: \(limit.sentence).", rule: text(limit.rule))
         }
         if moves {
-            guard session.request == nil || mayStart(slot, on: camera, &notes) else { return }
-            return switchCamera(slot, to: camera, batch, &notes)
+            guard session.request == nil || mayStart(slot, on: camera) else { return }
+            return switchCamera(slot, to: camera, batch)
         }
-        guard hasRoom(for: batch, of: slot, &notes) else { return }
+        guard hasRoom(for: batch, of: slot) else { return }
         var wanted = batch
         wanted[.camera] = nil
         wanted[.whenBusy] = nil
         let asksForControl = session.has.contains(.asksToWatch) && batch[.sharingMode] == .text("exclusiveControl")
         state.sessionSettings[slot].wanted = wantedAfter(wanted, of: slot, on: camera)
         state.noteWishes(of: slot)
-        if !state.sessions[slot].has.contains(.audio) { detachMicrophone(of: slot, &notes) }
+        if !state.sessions[slot].has.contains(.audio) { detachMicrophone(of: slot) }
         wanted = wanted.keeping { !$0.isOfTheBroker }
-        if session.shown.isRunning { configureRunning(slot, batch, wanted, &notes) }
+        if session.shown.isRunning { configureRunning(slot, batch, wanted) }
         if asksForControl { notes.asker = slot }
-        if batch.ordered.contains(where: \.key.isOfTheSession) { touch(slot, &notes) }
+        if batch.ordered.contains(where: \.key.isOfTheSession) { touch(slot) }
     }
 
-    private mutating func configureRunning(
-        _ slot: Slot<Session>, _ batch: Configuration, _ wanted: Configuration, _ notes: inout StepNotes
-    ) {
+    private mutating func configureRunning(_ slot: Slot<Session>, _ batch: Configuration, _ wanted: Configuration) {
         guard !wanted.isEmpty else {
-            return notify(slot, .configurationApplied(asked: batch, inForce: batch, by: .client), &notes)
+            return notify(slot, .configurationApplied(asked: batch, inForce: batch, by: .client))
         }
-        order(wanted, asked: wanted, of: slot, by: .client, &notes)
+        order(wanted, asked: wanted, of: slot, by: .client)
     }
 
     /// Gives a batch to the recorder, and remembers the session that will hear the answer.
-    mutating func order(
-        _ ordered: Configuration, asked: Configuration, of slot: Slot<Session>, by: Applier, _ notes: inout StepNotes
-    ) {
+    mutating func order(_ ordered: Configuration, asked: Configuration, of slot: Slot<Session>, by: Applier) {
         let camera = state.sessions[slot].camera
         state.cameraSettings[camera].asked.append(
             CameraSettings.Asked(session: state.sessions[slot].id, batch: asked, ordered: ordered, by: by))
@@ -91,9 +87,7 @@ extension Arbiter {
 
     // MARK: What a batch has to keep to
 
-    private func cameraChecked(
-        _ batch: Configuration, _ slot: Slot<Session>, _ notes: inout StepNotes
-    ) -> Slot<Camera>? {
+    private mutating func cameraChecked(_ batch: Configuration, _ slot: Slot<Session>) -> Slot<Camera>? {
         let session = state.sessions[slot]
         guard case .text(let name)? = batch[.camera] else { return session.camera }
         guard let camera = state.cameraNames[CameraID(name)] else {
@@ -114,7 +108,7 @@ extension Arbiter {
     }
 
     /// A switch to a camera that is not there would only lose the picture that there is.
-    private func isPresent(_ camera: Slot<Camera>, _ notes: inout StepNotes) -> Bool {
+    private mutating func isPresent(_ camera: Slot<Camera>) -> Bool {
         if state.cameras[camera].isPresent { return true }
         notes.refuse(
             .unsupportedConfiguration,
@@ -127,9 +121,7 @@ extension Arbiter {
         state.cameras[camera].tenancy == .free && state.cameras[camera].promise == nil
     }
 
-    private func isValid(
-        _ batch: Configuration, _ slot: Slot<Session>, on camera: Slot<Camera>, _ notes: inout StepNotes
-    ) -> Bool {
+    private mutating func isValid(_ batch: Configuration, _ slot: Slot<Session>, on camera: Slot<Camera>) -> Bool {
         // What was configured for another camera does not bind this one.
         let current = wantedBefore(slot, on: camera)
         let isRecording = camera == state.sessions[slot].camera && state.sessions[slot].has.contains(.recording)
@@ -139,7 +131,7 @@ extension Arbiter {
     }
 
     /// Adding a microphone while another app has it: refused, unless the client takes the interruption.
-    private func isMicrophoneFree(_ batch: Configuration, _ slot: Slot<Session>, _ notes: inout StepNotes) -> Bool {
+    private mutating func isMicrophoneFree(_ batch: Configuration, _ slot: Slot<Session>) -> Bool {
         guard batch[.usesAudio] == .flag(true), !state.sessions[slot].has.contains(.audio),
             batch[.whenBusy] != .text("interrupt")
         else { return true }
@@ -189,9 +181,7 @@ extension Arbiter {
     }
 
     /// Leaves one camera and bids for another; the start request and its age stay.
-    private mutating func switchCamera(
-        _ slot: Slot<Session>, to camera: Slot<Camera>, _ batch: Configuration, _ notes: inout StepNotes
-    ) {
+    private mutating func switchCamera(_ slot: Slot<Session>, to camera: Slot<Camera>, _ batch: Configuration) {
         let session = state.sessions[slot]
         var asked = batch
         asked[.camera] = nil
@@ -201,14 +191,14 @@ extension Arbiter {
         let app = state.clients[session.client].app
         if session.has.contains(.microphone) { state.sessions[slot].has.insert(.hadMicrophone) }
         if session.request != nil {
-            leaveCamera(slot, why: .stopped, &notes)
+            leaveCamera(slot, why: .stopped)
             notes.touch(session.camera)
             state.sessions[slot].waits = nil
             state.sessions[slot].lost = nil
             state.timers.removeAll { $0.kind == .noRoom && $0.session == slot }
             if state.cameras[session.camera].promise?.session == slot { state.cameras[session.camera].promise = nil }
             state.unlink(slot)
-            tellMoved(slot, &notes)
+            tellMoved(slot)
         }
         state.sessions[slot].camera = camera
         state.sessionSettings[slot].wanted = wanted
@@ -224,7 +214,7 @@ extension Arbiter {
         }
         if !isStillAsking { noteLease(app, on: session.camera, isAsking: false) }
         noteLease(app, on: camera, isAsking: true)
-        touch(slot, &notes)
+        touch(slot)
     }
 }
 

@@ -28,7 +28,7 @@ extension State {
 extension Arbiter {
     /// Whether the budget has room for a batch of a session that has its camera, or has won it: nobody is cut for a
     /// configuration, so one that costs too much is refused. A session that waits is weighed again with what it asks for.
-    mutating func hasRoom(for batch: Configuration, of slot: Slot<Session>, _ notes: inout StepNotes) -> Bool {
+    mutating func hasRoom(for batch: Configuration, of slot: Slot<Session>) -> Bool {
         guard let budget = state.policy.budget, state.policy.weighsFormats, state.sessions[slot].request != nil else {
             return true
         }
@@ -45,7 +45,7 @@ extension Arbiter {
             || state.cameras[camera].promise.map { $0.session == slot && !$0.isDormant } == true
         guard counts, after > before else {
             // Somebody may fit now who did not before, or the session itself.
-            touch(slot, &notes)
+            touch(slot)
             return true
         }
         let others = state.cameraOrder.reduce(0) { sum, other in
@@ -55,7 +55,7 @@ extension Arbiter {
         if others + after <= budget { return true }
         if mayExceed(slot) {
             state.set(.exceeds, true, of: slot)
-            touch(slot, &notes)
+            touch(slot)
             return true
         }
         notes.refuse(

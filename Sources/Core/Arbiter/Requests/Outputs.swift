@@ -2,9 +2,7 @@ import Vocabulary
 
 extension Arbiter {
     /// Whether a session may do something that needs the camera; a refusal that says what is missing otherwise.
-    func mayUse(
-        _ slot: Slot<Session>, needs right: Access, _ verb: String, _ law: Law, _ notes: inout StepNotes
-    ) -> Bool {
+    mutating func mayUse(_ slot: Slot<Session>, needs right: Access, _ verb: String, _ law: Law) -> Bool {
         switch state.sessions[slot].shown {
         case .running(let access) where access.isSuperset(of: right): return true
         case .running(let access):
@@ -42,15 +40,15 @@ extension Arbiter {
             : (.law(.notGiven), "the policy does not give it")
     }
 
-    mutating func openStream(_ slot: Slot<Session>, _ notes: inout StepNotes) {
-        guard mayUse(slot, needs: .preview, "preview", .runningToPreview, &notes) else { return }
+    mutating func openStream(_ slot: Slot<Session>) {
+        guard mayUse(slot, needs: .preview, "preview", .runningToPreview) else { return }
         let camera = state.sessions[slot].camera
         state.sessions[slot].has.insert(.previews)
         notes.effects.append(.openStream(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot)))
     }
 
-    mutating func capturePhoto(_ slot: Slot<Session>, _ notes: inout StepNotes) {
-        guard mayUse(slot, needs: .photo, "photo", .runningToPhoto, &notes) else { return }
+    mutating func capturePhoto(_ slot: Slot<Session>) {
+        guard mayUse(slot, needs: .photo, "photo", .runningToPhoto) else { return }
         let camera = state.sessions[slot].camera
         let photo = beginPhoto(slot)
         notes.effects.append(
@@ -59,8 +57,8 @@ extension Arbiter {
     }
 
     /// All of its photos or none.
-    mutating func capturePhotoBracket(_ slot: Slot<Session>, _ bracket: PhotoBracket, _ notes: inout StepNotes) {
-        guard mayUse(slot, needs: .photo, "photo", .runningToPhoto, &notes) else { return }
+    mutating func capturePhotoBracket(_ slot: Slot<Session>, _ bracket: PhotoBracket) {
+        guard mayUse(slot, needs: .photo, "photo", .runningToPhoto) else { return }
         let camera = state.sessions[slot].camera
         if let problem = check(camera).problem(of: bracket, in: configuration(of: slot)) {
             return notes.refuse(.invalidValue, problem, .batchIsWhole)
@@ -79,11 +77,11 @@ extension Arbiter {
         return state.ledger.photo
     }
 
-    mutating func photoCaptured(_ photo: PhotoCaptured, _ notes: inout StepNotes) {
+    mutating func photoCaptured(_ photo: PhotoCaptured) {
         guard let place = state.ledger.photos.firstIndex(where: { $0.id == photo.photo }) else { return }
         let owner = state.ledger.photos.remove(at: place).session
         if let slot = state.sessionSlots[owner], !state.sessions[slot].has.contains(.closing) {
-            notify(slot, .photoCaptured(photo), &notes)
+            notify(slot, .photoCaptured(photo))
         }
     }
 }

@@ -2,36 +2,36 @@ import Vocabulary
 
 /// What recorders report. News of a grant that is over, or of a camera that is gone, is no mistake: it was on its way.
 extension Arbiter {
-    mutating func handleRecorder(_ event: Event, _ notes: inout StepNotes) {
+    mutating func handleRecorder(_ event: Event) {
         switch event {
         case .recorderStreaming(let camera, let grant, let inForce):
-            if let slot = current(camera, grant) { firstFrame(slot, inForce, &notes) }
-        case .recorderCut(let camera, let grant): if let slot = current(camera, grant) { recorderCut(slot, &notes) }
+            if let slot = current(camera, grant) { firstFrame(slot, inForce) }
+        case .recorderCut(let camera, let grant): if let slot = current(camera, grant) { recorderCut(slot) }
         case .recorderClosedStreams(let camera, let grant, let session):
             guard current(camera, grant) != nil, let session = state.session(session) else { return }
             state.timers.removeAll { $0.kind == .closing && $0.session == session }
         case .recorderConfigured(let camera, let grant, _, let inForce):
-            if let slot = current(camera, grant) { recorderConfigured(slot, inForce, &notes) }
+            if let slot = current(camera, grant) { recorderConfigured(slot, inForce) }
         case .recorderRefusedConfiguration(let camera, let grant, _, let message):
-            if let slot = current(camera, grant) { recorderRefused(slot, message, &notes) }
-        case .recorderGone(let camera): if let slot = state.cameraNames[camera] { recorderGone(slot, &notes) }
+            if let slot = current(camera, grant) { recorderRefused(slot, message) }
+        case .recorderGone(let camera): if let slot = state.cameraNames[camera] { recorderGone(slot) }
         case .deviceFailed(let camera, let fault, let message):
-            if let slot = state.cameraNames[camera] { deviceFailed(slot, fault, message, &notes) }
+            if let slot = state.cameraNames[camera] { deviceFailed(slot, fault, message) }
         case .recordingFinished(
             let recording, let why, let frames, let duration, let bytes, let lastCapture, let framesLeftOut):
             var end = RecordingFinished(
                 recording: recording, why: why, frames: frames, duration: duration, bytes: bytes, nextChance: .now)
             (end.lastCapture, end.framesLeftOut) = (lastCapture, framesLeftOut)
-            recordingFinished(end, &notes)
-        case .photoCaptured(let photo): photoCaptured(photo, &notes)
+            recordingFinished(end)
+        case .photoCaptured(let photo): photoCaptured(photo)
         case .rampFinished(let camera, let grant, let factor):
             guard let slot = current(camera, grant), let held = state.cameras[slot].tenancy.held else { return }
-            notify(held.session, .rampFinished(videoZoomFactor: factor), &notes)
+            notify(held.session, .rampFinished(videoZoomFactor: factor))
         case .cameraStateChanged(let camera, let grant, let changed):
-            if let slot = current(camera, grant) { cameraStateChanged(slot, changed, &notes) }
+            if let slot = current(camera, grant) { cameraStateChanged(slot, changed) }
         case .recorderTrouble(let camera, let code, let message):
             guard let slot = state.cameraNames[camera], let held = state.cameras[slot].tenancy.held else { return }
-            notify(held.session, .runtimeError(code: code, message: message), &notes)
+            notify(held.session, .runtimeError(code: code, message: message))
         default: break
         }
     }
@@ -42,17 +42,16 @@ extension Arbiter {
         return slot
     }
 
-    private mutating func recorderCut(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
+    private mutating func recorderCut(_ camera: Slot<Camera>) {
         // The client of a grant that nobody reclaimed has ended, and so its recorder core ended the grant by itself.
-        if state.cameras[camera].tenancy.survivor != nil { return freeSurvivor(camera, &notes) }
+        if state.cameras[camera].tenancy.survivor != nil { return freeSurvivor(camera) }
         // Once the recorder is killed, only its end counts: a session that is opened before would lose it at once.
         guard let cut = state.cameras[camera].tenancy.cut, !cut.isKilled else { return }
-        cutIsDone(camera, &notes)
+        cutIsDone(camera)
     }
 
     /// The answer goes to the session that asked, also when another session has taken control meanwhile.
-    private mutating func recorderConfigured(_ camera: Slot<Camera>, _ inForce: Configuration, _ notes: inout StepNotes)
-    {
+    private mutating func recorderConfigured(_ camera: Slot<Camera>, _ inForce: Configuration) {
         guard state.cameras[camera].tenancy.isStreaming, !state.cameraSettings[camera].asked.isEmpty else { return }
         let answered = state.cameraSettings[camera].asked.removeFirst()
         state.cameraSettings[camera].inForce = inForce
@@ -69,30 +68,28 @@ extension Arbiter {
                 if !isOverruled { state.sessionSettings[asker].wanted[.videoZoomFactor] = inForce[.videoZoomFactor] }
             }
             if state.sessions[asker].shown.isRunning {
-                tellConfigured(asker, asked: answered.batch, inForce, answered.by, &notes)
+                tellConfigured(asker, asked: answered.batch, inForce, answered.by)
             }
         }
         for other in state.requests(on: camera) where other != asker && state.sessions[other].shown.isRunning {
-            tellConfigured(other, asked: answered.batch, inForce, .sharer, &notes)
+            tellConfigured(other, asked: answered.batch, inForce, .sharer)
         }
     }
 
     /// Everybody who sees the picture hears of it: the holder, and those that watch.
-    private mutating func cameraStateChanged(
-        _ camera: Slot<Camera>, _ changed: Configuration, _ notes: inout StepNotes
-    ) {
+    private mutating func cameraStateChanged(_ camera: Slot<Camera>, _ changed: Configuration) {
         guard state.cameras[camera].tenancy.isStreaming, !changed.isEmpty else { return }
         state.cameraSettings[camera].inForce.merge(changed)
         for session in state.requests(on: camera) {
             guard case .running(let access) = state.sessions[session].shown, access.contains(.preview) else { continue }
             state.sessionSettings[session].heard?.merge(changed)
-            notify(session, .cameraStateChanged(changed), &notes)
+            notify(session, .cameraStateChanged(changed))
         }
     }
 
     /// The recorder knows better than the capabilities it gave: the whole batch is taken back, and nothing of what
     /// was asked before or since.
-    private mutating func recorderRefused(_ camera: Slot<Camera>, _ message: String, _ notes: inout StepNotes) {
+    private mutating func recorderRefused(_ camera: Slot<Camera>, _ message: String) {
         guard state.cameras[camera].tenancy.isStreaming, !state.cameraSettings[camera].asked.isEmpty else { return }
         let answered = state.cameraSettings[camera].asked.removeFirst()
         guard let asker = state.sessionSlots[answered.session], state.sessions[asker].camera == camera else { return }
@@ -104,43 +101,41 @@ extension Arbiter {
         for key in undone { state.sessionSettings[asker].wanted[key] = confirmed[key] }
         state.noteWishes(of: asker)
         if state.sessions[asker].request != nil {
-            notify(asker, .runtimeError(code: "configuration-refused", message: message), &notes)
+            notify(asker, .runtimeError(code: "configuration-refused", message: message))
         }
-        touch(asker, &notes)
+        touch(asker)
     }
 
     /// The process ended under a holder (106), or at the end of a cut, which it thereby confirms.
-    private mutating func recorderGone(_ camera: Slot<Camera>, _ notes: inout StepNotes) {
+    private mutating func recorderGone(_ camera: Slot<Camera>) {
         if state.cameras[camera].isStuck {
             state.cameras[camera].isStuck = false
-            touchLinked(camera, &notes)
+            touchLinked(camera)
         }
         let tenancy = state.cameras[camera].tenancy
         if tenancy.cut != nil {
-            cutIsDone(camera, &notes)
+            cutIsDone(camera)
         } else if tenancy.isCapturing {
-            fault(camera, .recorder, cut: nil, &notes)
+            fault(camera, .recorder, cut: nil)
         } else if tenancy.survivor != nil {
-            freeSurvivor(camera, &notes)
+            freeSurvivor(camera)
         }
     }
 
-    private mutating func deviceFailed(
-        _ camera: Slot<Camera>, _ deviceFault: DeviceFault, _ message: String, _ notes: inout StepNotes
-    ) {
-        if state.cameras[camera].tenancy.survivor != nil { return endSurvivor(camera, &notes) }
+    private mutating func deviceFailed(_ camera: Slot<Camera>, _ deviceFault: DeviceFault, _ message: String) {
+        if state.cameras[camera].tenancy.survivor != nil { return endSurvivor(camera) }
         guard state.cameras[camera].tenancy.isCapturing, let held = state.cameras[camera].tenancy.held else { return }
         // Told once, and not at each try: it is interrupted since.
         if state.sessions[held.session].lost == nil {
-            notify(held.session, .runtimeError(code: deviceFault.rawValue, message: message), &notes)
+            notify(held.session, .runtimeError(code: deviceFault.rawValue, message: message))
         }
         // The process lives and may still hold the device: it is told to let go.
         notes.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: .interrupted, next: nil))
         state.cameras[camera].handover = lastDecision
         let cut = Cut(until: state.now + Bound.cut)
         switch deviceFault {
-        case .device: fault(camera, .device, cut: cut, &notes)
-        case .noRoom: findNoRoom(camera, cut: cut, &notes)
+        case .device: fault(camera, .device, cut: cut)
+        case .noRoom: findNoRoom(camera, cut: cut)
         }
     }
 }

@@ -3,8 +3,8 @@ import Vocabulary
 /// What a session records: the picture, its own microphone's sound, and metadata beside them.
 extension Arbiter {
     /// It belongs to the grant: whatever ends that or gives it to another session ends the microphone too.
-    mutating func attachMicrophone(_ slot: Slot<Session>, _ format: MicrophoneFormat, _ notes: inout StepNotes) {
-        guard mayUse(slot, needs: .record, "attach a microphone", .runningToAttach, &notes) else { return }
+    mutating func attachMicrophone(_ slot: Slot<Session>, _ format: MicrophoneFormat) {
+        guard mayUse(slot, needs: .record, "attach a microphone", .runningToAttach) else { return }
         guard state.sessions[slot].has.contains(.audio) else {
             return notes.refuse(
                 .unsupportedConfiguration,
@@ -17,7 +17,7 @@ extension Arbiter {
     }
 
     /// While its grant goes on.
-    mutating func detachMicrophone(of slot: Slot<Session>, _ notes: inout StepNotes) {
+    mutating func detachMicrophone(of slot: Slot<Session>) {
         guard state.sessions[slot].has.contains(.microphone) else { return }
         state.sessions[slot].has.remove(.microphone)
         let camera = state.sessions[slot].camera
@@ -33,8 +33,8 @@ extension Arbiter {
         }
     }
 
-    mutating func startRecording(_ slot: Slot<Session>, _ options: RecordingOptions, _ notes: inout StepNotes) {
-        guard mayUse(slot, needs: .record, "record", .runningToRecord, &notes) else { return }
+    mutating func startRecording(_ slot: Slot<Session>, _ options: RecordingOptions) {
+        guard mayUse(slot, needs: .record, "record", .runningToRecord) else { return }
         let session = state.sessions[slot]
         guard !session.has.contains(.recording) else {
             return notes.refuse(
@@ -48,7 +48,7 @@ extension Arbiter {
                 "usesAudio is true, and no microphone is attached: call AttachMicrophone first, or configure usesAudio false.",
                 .audioNeedsMicrophone)
         }
-        guard finds(options, on: session.camera, &notes) else { return }
+        guard finds(options, on: session.camera) else { return }
         state.ledger.lastRecording += 1
         let recording = state.ledger.lastRecording
         state.ledger.recordings.append(Ledger.Recording(id: recording, session: session.id))
@@ -60,11 +60,11 @@ extension Arbiter {
         notes.effects.append(
             .startRecording(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), recording))
         notes.effects.append(.answered(recording))
-        notify(slot, .recordingStarted(recording), &notes)
-        touch(slot, &notes)
+        notify(slot, .recordingStarted(recording))
+        touch(slot)
     }
 
-    mutating func stopRecording(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+    mutating func stopRecording(_ slot: Slot<Session>) {
         guard state.sessions[slot].has.contains(.recording), let recording = state.sessions[slot].ledger.recording
         else {
             return notes.refuse(.notRecording, "The session is not recording; StartRecording begins one.", .stoppedOnce)
@@ -72,7 +72,7 @@ extension Arbiter {
         let camera = state.sessions[slot].camera
         notes.effects.append(.stopRecording(state.cameraNames[camera], recording, why: .stopped))
         forgetRecording(slot)
-        touch(slot, &notes)
+        touch(slot)
     }
 
     /// The session records no more; the file is finished by the recorder, which reports it later.
@@ -86,7 +86,7 @@ extension Arbiter {
         return recording
     }
 
-    mutating func recordingFinished(_ end: RecordingFinished, _ notes: inout StepNotes) {
+    mutating func recordingFinished(_ end: RecordingFinished) {
         guard let place = state.ledger.recordings.firstIndex(where: { $0.id == end.recording }) else {
             return forgetRecordingOfSurvivor(end.recording)
         }
@@ -96,7 +96,7 @@ extension Arbiter {
         // It ended by itself: a limit, a full disk, an error.
         if state.sessions[slot].ledger.recording == end.recording {
             forgetRecording(slot)
-            touch(slot, &notes)
+            touch(slot)
         }
         var told = end
         (told.cause, told.interrupter) = (known.cause, known.interrupter)
@@ -106,15 +106,15 @@ extension Arbiter {
             case .interrupted: .whenInterruptionEnds
             case .pending, .stopped: .afterStart
             }
-        notify(slot, .recordingFinished(told), &notes)
+        notify(slot, .recordingFinished(told))
         // It was closed, and only had this left to say.
         if state.sessions[slot].has.contains(.closing), state.sessions[slot].ledger.unfinished == 0 {
-            self.end(slot, &notes)
+            self.end(slot)
         }
     }
 
     /// Whether the camera gives all the metadata that is asked for.
-    private func finds(_ options: RecordingOptions, on camera: Slot<Camera>, _ notes: inout StepNotes) -> Bool {
+    private mutating func finds(_ options: RecordingOptions, on camera: Slot<Camera>) -> Bool {
         guard options.metadata.contains(where: { $0.type == .objects }),
             state.cameraSettings[camera].capabilities.availableMetadataObjectTypes.isEmpty
         else { return true }
@@ -125,8 +125,8 @@ extension Arbiter {
         return false
     }
 
-    mutating func pauseRecording(_ slot: Slot<Session>, _ notes: inout StepNotes) {
-        guard let recording = recording(of: slot, "pause", .recordingToPause, &notes) else { return }
+    mutating func pauseRecording(_ slot: Slot<Session>) {
+        guard let recording = recording(of: slot, "pause", .recordingToPause) else { return }
         guard !state.sessions[slot].has.contains(.paused) else {
             return notes.refuse(
                 .notRecording, "Recording \(recording) is paused already; ResumeRecording goes on with it.", .pausedOnce
@@ -134,11 +134,11 @@ extension Arbiter {
         }
         state.sessions[slot].has.insert(.paused)
         notes.effects.append(.pauseRecording(state.cameraNames[state.sessions[slot].camera], recording))
-        notify(slot, .recordingPaused(recording), &notes)
+        notify(slot, .recordingPaused(recording))
     }
 
-    mutating func resumeRecording(_ slot: Slot<Session>, _ notes: inout StepNotes) {
-        guard let recording = recording(of: slot, "resume", .recordingToPause, &notes) else { return }
+    mutating func resumeRecording(_ slot: Slot<Session>) {
+        guard let recording = recording(of: slot, "resume", .recordingToPause) else { return }
         guard state.sessions[slot].has.contains(.paused) else {
             return notes.refuse(
                 .alreadyRecording, "Recording \(recording) is not paused, and goes on; PauseRecording pauses it.",
@@ -146,19 +146,17 @@ extension Arbiter {
         }
         state.sessions[slot].has.remove(.paused)
         notes.effects.append(.resumeRecording(state.cameraNames[state.sessions[slot].camera], recording))
-        notify(slot, .recordingResumed(recording), &notes)
+        notify(slot, .recordingResumed(recording))
     }
 
     /// The items go to the recorder core, which knows the kinds that were declared, and answers.
-    mutating func appendMetadata(_ slot: Slot<Session>, _ notes: inout StepNotes) {
-        guard let recording = recording(of: slot, "append metadata to", .recordingToAppend, &notes) else { return }
+    mutating func appendMetadata(_ slot: Slot<Session>) {
+        guard let recording = recording(of: slot, "append metadata to", .recordingToAppend) else { return }
         notes.effects.append(.appendMetadata(state.cameraNames[state.sessions[slot].camera], recording))
     }
 
     /// The session's recording; without one a refusal.
-    private func recording(
-        of slot: Slot<Session>, _ verb: String, _ law: Law, _ notes: inout StepNotes
-    ) -> RecordingID? {
+    private mutating func recording(of slot: Slot<Session>, _ verb: String, _ law: Law) -> RecordingID? {
         if state.sessions[slot].has.contains(.recording), let recording = state.sessions[slot].ledger.recording {
             return recording
         }
@@ -171,8 +169,7 @@ extension Arbiter {
     /// What the client is told of a recording that is taken from its session goes with the order that ends it, and is told
     /// again when its file is whole.
     mutating func note(
-        _ cause: Cause?, by interrupter: Interrupter?, for recording: RecordingID, on camera: Slot<Camera>,
-        _ notes: inout StepNotes
+        _ cause: Cause?, by interrupter: Interrupter?, for recording: RecordingID, on camera: Slot<Camera>
     ) {
         if let place = state.ledger.recordings.firstIndex(where: { $0.id == recording }) {
             state.ledger.recordings[place].cause = cause

@@ -1,18 +1,18 @@
 import Vocabulary
 
 extension Arbiter {
-    mutating func startRunning(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+    mutating func startRunning(_ slot: Slot<Session>) {
         let session = state.sessions[slot]
-        guard !session.has.contains(.insideBatch) else { return refuseInsideBatch(&notes) }
-        guard session.request == nil, mayStart(slot, on: session.camera, &notes) else { return }
+        guard !session.has.contains(.insideBatch) else { return refuseInsideBatch() }
+        guard session.request == nil, mayStart(slot, on: session.camera) else { return }
         state.sessions[slot].request = Session.StartRequest(started: state.nextOrdinal())
         state.link(slot)
         noteLease(state.clients[session.client].app, on: session.camera, isAsking: true)
         notes.starter = slot
-        touch(slot, &notes)
+        touch(slot)
     }
 
-    func refuseInsideBatch(_ notes: inout StepNotes) {
+    mutating func refuseInsideBatch() {
         notes.refuse(
             .insideConfiguration,
             "The session is between BeginConfiguration and CommitConfiguration; commit, then start.",
@@ -20,7 +20,7 @@ extension Arbiter {
     }
 
     /// Whether the policy lets a session ask for a camera at all, or refuses it as it does now.
-    mutating func mayStart(_ slot: Slot<Session>, on camera: Slot<Camera>, _ notes: inout StepNotes) -> Bool {
+    mutating func mayStart(_ slot: Slot<Session>, on camera: Slot<Camera>) -> Bool {
         let own = state.sessions[slot].camera
         state.sessions[slot].camera = camera
         defer { state.sessions[slot].camera = own }
@@ -28,7 +28,7 @@ extension Arbiter {
         let app = state.id(look.app).name
         func refuse(_ message: String, _ rule: Rule, _ kind: BrokerError.Kind = .refusedByPolicy) -> Bool {
             notes.refuse(kind, message, rule: text(rule))
-            observe(look, .refused, rule, &notes)
+            observe(look, .refused, rule)
             return false
         }
         guard state.mayUse(camera, state.sessions[slot].client) else {
@@ -93,24 +93,22 @@ extension Arbiter {
     }
 
     /// A stop of a session that does not ask to run changes nothing, as in AVFoundation.
-    mutating func stopRunning(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+    mutating func stopRunning(_ slot: Slot<Session>) {
         guard state.sessions[slot].request != nil else { return }
-        withdrawRequest(slot, why: .stopped, &notes)
-        tellStopped(slot, &notes)
+        withdrawRequest(slot, why: .stopped)
+        tellStopped(slot)
     }
 
     /// Stops a session for good, and says so. The client may start again.
-    mutating func stopForGood(
-        _ slot: Slot<Session>, _ reason: StopReason, _ rule: Rule, why: RecordingEnd, _ notes: inout StepNotes
-    ) {
+    mutating func stopForGood(_ slot: Slot<Session>, _ reason: StopReason, _ rule: Rule, why: RecordingEnd) {
         guard state.sessions[slot].request != nil else { return }
         let look = state.look(at: slot)
-        withdrawRequest(slot, why: why, &notes)
-        tellStoppedForGood(slot, reason, rule, &notes)
-        observe(look, .stopped(reason), rule, &notes)
+        withdrawRequest(slot, why: why)
+        tellStoppedForGood(slot, reason, rule)
+        observe(look, .stopped(reason), rule)
     }
 
-    mutating func ready(_ slot: Slot<Session>, _ interruption: InterruptionID, _ notes: inout StepNotes) {
+    mutating func ready(_ slot: Slot<Session>, _ interruption: InterruptionID) {
         let session = state.sessions[slot]
         guard session.ledger.announced == interruption, let held = state.cameras[session.camera].tenancy.held,
             held.session == slot, held.contest?.announced != nil
@@ -124,28 +122,26 @@ extension Arbiter {
         notes.touch(session.camera)
     }
 
-    mutating func continueAfterSensitiveContent(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+    mutating func continueAfterSensitiveContent(_ slot: Slot<Session>) {
         state.sessions[slot].has.remove(.sensitiveContent)
-        touch(slot, &notes)
+        touch(slot)
     }
 
     /// The refusal of a newcomer that loses and may not wait.
-    func refuse(_ look: Look, _ ruling: Seating.Ruling, _ seating: Seating, _ index: Int, _ notes: inout StepNotes) {
+    mutating func refuse(_ index: Int, _ seating: Seating) {
+        let (look, ruling) = (seating.looks[index], seating.rulings[index])
         let holder: String =
             switch ruling.interrupter {
             case .some(let app) where state.apps[app.slot].user == look.user: "\(state.id(app).name) has it"
             case .some: "another user's app has it"
             case nil: "it is not to be had now"
             }
-        let rule = text(ruling.rule)
-        let camera = state.cameraNames[look.camera].name
-        var own = StepNotes(isObserved: notes.isObserved)
-        observe(look, .refused, ruling.rule, &own)
-        if notes.isObserved { complete(verdictsFrom: 0, seating, index, &own) }
+        let message =
+            "Camera \"\(state.cameraNames[look.camera].name)\" is not free until HolderChanged says so: \(holder)."
+        let first = notes.verdicts.count
+        observe(seating, index, .refused)
         notes.newcomerRefused = (
-            Refusal(
-                .refusedByPolicy, "Camera \"\(camera)\" is not free until HolderChanged says so: \(holder).", rule: rule
-            ), own.verdicts
+            Refusal(.refusedByPolicy, message, rule: text(ruling.rule)), Array(notes.verdicts[first...])
         )
     }
 }

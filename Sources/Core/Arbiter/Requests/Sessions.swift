@@ -3,7 +3,7 @@ import Vocabulary
 extension Arbiter {
     mutating func create(
         _ id: SessionID, _ clientID: ClientID, _ camera: CameraID?, _ configuration: Configuration,
-        _ reestablished: Bool, _ notes: inout StepNotes
+        _ reestablished: Bool
     ) {
         // Told twice, it is the same session; and a client that is gone needs none.
         guard state.session(id) == nil, let client = state.client(clientID) else { return }
@@ -45,9 +45,9 @@ extension Arbiter {
     }
 
     /// A session that records tells the end of its file first.
-    mutating func close(_ slot: Slot<Session>, _ notes: inout StepNotes) {
-        guard state.sessions[slot].ledger.unfinished > 0 else { return end(slot, &notes) }
-        withdrawRequest(slot, why: .sessionEnded, &notes)
+    mutating func close(_ slot: Slot<Session>) {
+        guard state.sessions[slot].ledger.unfinished > 0 else { return end(slot) }
+        withdrawRequest(slot, why: .sessionEnded)
         state.sessions[slot].has.insert(.closing)
         state.sessions[slot].ledger.open = nil
         state.sessions[slot].ledger.announced = nil
@@ -55,9 +55,9 @@ extension Arbiter {
     }
 
     /// A session that ends closes silently; its camera is free in this step.
-    mutating func end(_ slot: Slot<Session>, _ notes: inout StepNotes) {
+    mutating func end(_ slot: Slot<Session>) {
         let session = state.sessions[slot]
-        withdrawRequest(slot, why: .sessionEnded, &notes)
+        withdrawRequest(slot, why: .sessionEnded)
         assert(notes.warnings.isEmpty, "what a session is told is numbered before it ends")
         state.remove(slot, from: session.client)
         state.timers.removeAll { $0.session == slot }
@@ -67,10 +67,10 @@ extension Arbiter {
     }
 
     /// Takes the start request back and leaves the camera, if the session has it. Says nothing to the client.
-    mutating func withdrawRequest(_ slot: Slot<Session>, why: RecordingEnd, _ notes: inout StepNotes) {
+    mutating func withdrawRequest(_ slot: Slot<Session>, why: RecordingEnd) {
         let session = state.sessions[slot]
         guard session.request != nil else { return }
-        leaveCamera(slot, why: why, &notes)
+        leaveCamera(slot, why: why)
         forgetRecording(slot)
         state.sessions[slot].request = nil
         state.sessions[slot].waits = nil

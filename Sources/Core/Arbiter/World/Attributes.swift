@@ -2,15 +2,15 @@ import Vocabulary
 
 /// Attributes that a policy declares: what apps are told of them, and what their clients give up.
 extension Arbiter {
-    mutating func attribute(_ id: AppID, _ name: String, _ value: String?, _ notes: inout StepNotes) {
+    mutating func attribute(_ id: AppID, _ name: String, _ value: String?) {
         guard let value else {
             // Also one that another policy declared: whoever set it may always take it back.
             guard let app = state.appNames[id], state.apps[app].isAttributed else { return }
             var values = state.attributes[Int(app.index)]
             values[name] = nil
-            return tell(app, values, &notes)
+            return tell(app, values)
         }
-        guard declared(name, value, &notes) != nil else { return }
+        guard declared(name, value) != nil else { return }
         let isAttributed = state.appNames[id].map { state.apps[$0].isAttributed } ?? false
         guard isAttributed || state.world.attributedApps < Bound.attributedAppsMax else {
             return notes.refuse(
@@ -22,10 +22,10 @@ extension Arbiter {
         var values = state.attributes[Int(app.index)]
         values.keepOnly(policy.attributes)
         values[name] = value
-        tell(app, values, &notes)
+        tell(app, values)
     }
 
-    private mutating func tell(_ app: Slot<App>, _ values: AttributeValues, _ notes: inout StepNotes) {
+    private mutating func tell(_ app: Slot<App>, _ values: AttributeValues) {
         let isNews = state.attributes[Int(app.index)] != values
         state.attributes[Int(app.index)] = values
         if state.apps[app].isAttributed != !values.isEmpty {
@@ -33,14 +33,14 @@ extension Arbiter {
             state.world.attributedApps += values.isEmpty ? -1 : 1
         }
         state.updateAttributes(app)
-        touch(app, &notes)
-        if isNews, state.policy.reads.attributes { notePriorities(of: app, &notes) }
+        touch(app)
+        if isNews, state.policy.reads.attributes { notePriorities(of: app) }
         state.release(app)
     }
 
     /// Demotion only, and for the whole app: its value counts for all that it holds.
-    mutating func lowerAttribute(_ id: ClientID, _ name: String, _ value: String, _ notes: inout StepNotes) {
-        guard let slot = state.client(id), let index = declared(name, value, &notes) else { return }
+    mutating func lowerAttribute(_ id: ClientID, _ name: String, _ value: String) {
+        guard let slot = state.client(id), let index = declared(name, value) else { return }
         let attribute = policy.attributes[index]
         let app = state.clients[slot].app
         let current = state.apps[app.slot][app].attributes >> UInt64(8 * index) & 0xff
@@ -55,12 +55,12 @@ extension Arbiter {
         state.clientTexts[Int(slot.index)].loweredAttributes[name] = value
         state.identify(slot)
         state.updateAttributes(app.slot)
-        touch(app: app, &notes)
-        if state.policy.reads.attributes { notePriorities(of: app, &notes) }
+        touch(app: app)
+        if state.policy.reads.attributes { notePriorities(of: app) }
     }
 
     /// The attribute with this name and this value, or a refusal that names what there is.
-    private func declared(_ name: String, _ value: String, _ notes: inout StepNotes) -> Int? {
+    private mutating func declared(_ name: String, _ value: String) -> Int? {
         let attributes = policy.attributes
         guard let index = attributes.firstIndex(where: { $0.name == name }) else {
             let names = attributes.map(\.name).joined(separator: ", ")

@@ -3,30 +3,30 @@ import Vocabulary
 extension Arbiter {
     /// Decided again in this step; deadlines that run do not grow. Of the policy that is in force, a load only asks again
     /// whom it lets use cameras at all.
-    mutating func load(_ policy: Policy, _ notes: inout StepNotes) {
-        if policy != self.policy { replacePolicy(by: policy, &notes) }
+    mutating func load(_ policy: Policy) {
+        if policy != self.policy { replacePolicy(by: policy) }
         // What apps say of themselves counts differently where the leases left a single user, and a rule may deny by it.
-        noteUsersWhoAsk(&notes)
+        noteUsersWhoAsk()
         for slot in state.requesting {
             let look = state.look(at: slot)
             let isEntitled = state.mayUse(look.camera, state.sessions[slot].client)
             guard !isEntitled || look.rank.denies, state.sessions[slot].request != nil else { continue }
             let rule = isEntitled ? state.policy.rank(look.facts).rule : .law(.noRight)
-            stopForGood(slot, .deniedByPolicy, rule, why: .interrupted, &notes)
+            stopForGood(slot, .deniedByPolicy, rule, why: .interrupted)
         }
-        touchAll(&notes)
+        touchAll()
     }
 
-    private mutating func replacePolicy(by policy: Policy, _ notes: inout StepNotes) {
+    private mutating func replacePolicy(by policy: Policy) {
         carryTexts(to: CompiledPolicy(policy))
         identifyAll()
         // A policy's leave to run beside others is asked again only of a session, and a survivor has none.
-        for camera in state.cameraOrder { endSurvivor(camera, &notes) }
+        for camera in state.cameraOrder { endSurvivor(camera) }
         // Beyond a budget that binds everybody nobody is let in.
         if !state.policy.contention.strongestMayExceed { state.forEachSession { state.set(.exceeds, false, of: $0) } }
         for camera in state.cameraOrder { shortenTimes(on: camera) }
         // A shorter lease may be over already.
-        for camera in state.cameraOrder { _ = expireUsedUp(on: camera, &notes) }
+        for camera in state.cameraOrder { _ = expireUsedUp(on: camera) }
         notes.isReload = true
         notes.prioritiesOfEverybody = true
     }

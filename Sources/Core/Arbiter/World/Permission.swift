@@ -134,29 +134,27 @@ extension State {
 }
 
 extension Arbiter {
-    mutating func handlePermission(_ event: Event, _ notes: inout StepNotes) {
+    mutating func handlePermission(_ event: Event) {
         switch event {
         case .answered(let app, let isClaimed, let answer, let origin):
-            self.answer(app, isClaimed, answer, origin, &notes)
-        case .questionAnswered(let id, let answer): answerQuestion(id, answer, &notes)
+            self.answer(app, isClaimed, answer, origin)
+        case .questionAnswered(let id, let answer): answerQuestion(id, answer)
         case .questionsWatched(let user, let on):
             state.questionWatchers.removeAll { $0 == user }
             if on { state.questionWatchers.append(user) }
-        case .stoppedByUser(let app): stop(app, &notes)
+        case .stoppedByUser(let app): stop(app)
         case .ownPrivacy(let user, let on):
             state.privateUsers.removeAll { $0 == user }
             if on { state.privateUsers.append(user) }
-            touchAll(&notes)
-        case .answersForgotten(let user): forgetAnswers(of: user, &notes)
+            touchAll()
+        case .answersForgotten(let user): forgetAnswers(of: user)
         default: break
         }
     }
 
     // MARK: Answers
 
-    private mutating func answer(
-        _ app: AppID, _ isClaimed: Bool, _ answer: AppAnswer?, _ origin: AnswerOrigin, _ notes: inout StepNotes
-    ) {
+    private mutating func answer(_ app: AppID, _ isClaimed: Bool, _ answer: AppAnswer?, _ origin: AnswerOrigin) {
         guard app.user != 0 else {
             return notes.refuse(.invalidValue, "Nobody is asked about root's apps: they always may.", .answersBounded)
         }
@@ -190,72 +188,72 @@ extension Arbiter {
         if !isStores, before?.answer != after?.answer || before?.origin != after?.origin {
             notes.effects.append(.announce(.answerKept(app, isClaimed: isClaimed, answer, by: origin)))
         }
-        if let slot = state.appNames[app] { obeyWords(slot, &notes) }
+        if let slot = state.appNames[app] { obeyWords(slot) }
     }
 
     /// As if each were taken back; the answers still stand wherever they are kept.
-    private mutating func forgetAnswers(of user: UInt32, _ notes: inout StepNotes) {
+    private mutating func forgetAnswers(of user: UInt32) {
         let places = state.places(ofWordsOf: user)
         let named = state.words[places].map(\.app)
         state.words.removeSubrange(places)
         for app in named {
             guard let slot = state.appNames[app] else { continue }
             state.updateWords(slot)
-            obeyWords(slot, &notes)
+            obeyWords(slot)
         }
         guard let place = state.privateUsers.firstIndex(of: user) else { return }
         state.privateUsers.remove(at: place)
-        touchAll(&notes)
+        touchAll()
     }
 
     /// Both apps of a name: what the store denies is denied to either.
-    private mutating func obeyWords(_ slot: Slot<App>, _ notes: inout StepNotes) {
+    private mutating func obeyWords(_ slot: Slot<App>) {
         for isClaimed in [false, true] {
             let app = state.ref(slot, isClaimed: isClaimed)
             let word = state.apps[slot][app].word
             switch word {
             case .none: break
-            case .allowed: endQuestion(about: app, .allow, &notes)
+            case .allowed: endQuestion(about: app, .allow)
             case .denied, .deniedInStore:
-                stopAll(of: app, .deniedByUser, rule: word == .deniedInStore ? .deniedInStore : .saidNo, &notes)
-                endQuestion(about: app, .deny, &notes)
+                stopAll(of: app, .deniedByUser, rule: word == .deniedInStore ? .deniedInStore : .saidNo)
+                endQuestion(about: app, .deny)
             }
-            touch(app: app, &notes)
+            touch(app: app)
         }
         state.release(slot)
     }
 
     /// Every session of an app that asks to run.
-    private mutating func stopAll(of app: AppRef, _ reason: StopReason, rule law: Law, _ notes: inout StepNotes) {
+    private mutating func stopAll(of app: AppRef, _ reason: StopReason, rule law: Law) {
         for client in state.clients(of: app) {
             for session in state.sessions(of: client) {
-                stopForGood(session, reason, .law(law), why: .interrupted, &notes)
+                stopForGood(session, reason, .law(law), why: .interrupted)
             }
         }
     }
 
     /// By name: whichever app bears it, the user sees the name.
-    private mutating func stop(_ id: AppID, _ notes: inout StepNotes) {
+    private mutating func stop(_ id: AppID) {
         let both = state.appNames[id].map { slot in [false, true].map { state.ref(slot, isClaimed: $0) } } ?? []
         guard both.contains(where: { state.apps[$0.slot][$0].requests > 0 }) else {
             return notes.refuse(
                 .invalidValue, "No app \"\(id.name)\" of user \(id.user) asks for a camera.", .stoppedByUser)
         }
-        for app in both { stopAll(of: app, .stoppedByUser, rule: .stoppedByUser, &notes) }
+        for app in both { stopAll(of: app, .stoppedByUser, rule: .stoppedByUser) }
     }
 
     // MARK: Questions
 
-    private mutating func answerQuestion(_ id: QuestionID, _ answer: AppAnswer, _ notes: inout StepNotes) {
+    private mutating func answerQuestion(_ id: QuestionID, _ answer: AppAnswer) {
         guard let question = state.ledger.questions.first(where: { $0.id == id }) else {
             return notes.refuse(
                 .invalidValue, "Question \(id) is over, or was never asked; QuestionEnded says which ones are.",
                 .questionsEnd)
         }
-        self.answer(state.id(question.app), question.app.isClaimed, answer, .question, &notes)
+        self.answer(state.id(question.app), question.app.isClaimed, answer, .question)
     }
 
-    private mutating func endQuestion(about app: AppRef, _ end: QuestionEnd, _ notes: inout StepNotes) {
+    private mutating func endQuestion(about app: AppRef, _ end: QuestionEnd) {
         guard let place = state.ledger.questions.firstIndex(where: { $0.app == app }) else { return }
         let question = state.ledger.questions.remove(at: place)
         state.timers.removeAll { $0.kind == .question && $0.app == app }
@@ -265,19 +263,19 @@ extension Arbiter {
     }
 
     /// Nobody answered: no for this time, and nothing is kept.
-    mutating func questionIsLate(_ app: AppRef, _ notes: inout StepNotes) {
+    mutating func questionIsLate(_ app: AppRef) {
         let isWatched = state.questionWatchers.contains(state.apps[app.slot].user)
-        stopAll(of: app, .deniedByUser, rule: isWatched ? .notAnswered : .nobodyToAsk, &notes)
-        endQuestion(about: app, .late, &notes)
+        stopAll(of: app, .deniedByUser, rule: isWatched ? .notAnswered : .nobodyToAsk)
+        endQuestion(about: app, .late)
     }
 
     /// After everything else of a step: questions whose app no longer asks are withdrawn, and each user with no
     /// question is asked about the app that asked first.
-    mutating func askUsers(_ notes: inout StepNotes) {
+    mutating func askUsers() {
         if !notes.meetsUndecided, state.ledger.questions.isEmpty { return }
         let asking = state.whoAsks
         for question in state.ledger.questions where !asking.contains(where: { state.app(of: $0) == question.app }) {
-            endQuestion(about: question.app, .gone, &notes)
+            endQuestion(about: question.app, .gone)
             state.release(question.app.slot)
         }
         for session in asking {

@@ -2,7 +2,7 @@ import Vocabulary
 
 /// Where apps are, and which source is believed about it.
 extension Arbiter {
-    mutating func attachSource(_ source: PresenceSource, _ user: UInt32?, _ notes: inout StepNotes) {
+    mutating func attachSource(_ source: PresenceSource, _ user: UInt32?) {
         guard source == .shell || source == .agent else { return }
         if let place = state.place(of: source, user) {
             switch state.sources[place].state {
@@ -15,22 +15,22 @@ extension Arbiter {
             state.sources.sort { ($0.isShell ? 1 : 0, $0.user ?? 0) < ($1.isShell ? 1 : 0, $1.user ?? 0) }
         }
         state.updateAllInFront()
-        touchAll(&notes)
+        touchAll()
     }
 
     /// What it said, and nothing that another one said, holds for a moment longer.
-    mutating func loseSource(_ source: PresenceSource, _ user: UInt32?, _ notes: inout StepNotes) {
+    mutating func loseSource(_ source: PresenceSource, _ user: UInt32?) {
         guard let place = state.place(of: source, user), state.sources[place].state.isAttached else { return }
         state.sources[place].state = .frozen(until: state.now + Bound.sourceFreeze)
         for app in state.namedApps where speaks(state.sources[place], of: app) {
             state.apps[app][source].isStale = true
         }
         state.updateAllInFront()
-        touchAll(&notes)
+        touchAll()
     }
 
     /// The freeze is over: what the lost source said, and nobody repeated, no longer holds.
-    mutating func thaw(_ place: Int, _ notes: inout StepNotes) {
+    mutating func thaw(_ place: Int) {
         let source = state.sources[place]
         state.sources[place].state = source.state.isAttached ? .attached : .lost
         for app in state.namedApps where speaks(source, of: app) && state.apps[app][source.kind].isStale {
@@ -40,7 +40,7 @@ extension Arbiter {
             state.release(app)
         }
         state.updateAllInFront()
-        touchAll(&notes)
+        touchAll()
     }
 
     private func speaks(_ source: Source, of app: Slot<App>) -> Bool {
@@ -50,34 +50,32 @@ extension Arbiter {
     }
 
     /// - Parameter placed: nil: the source knows nothing of the app any more.
-    mutating func place(_ id: AppID, _ placed: Placed?, _ source: PresenceSource, _ notes: inout StepNotes) {
+    mutating func place(_ id: AppID, _ placed: Placed?, _ source: PresenceSource) {
         guard source == .shell || source == .agent else { return }
         guard placed != nil || state.appNames[id] != nil else { return }
         let app = state.row(of: id)
         let before = state.foregroundApps(of: id.user)
-        moveFocus(to: app, placed, source, &notes)
+        moveFocus(to: app, placed, source)
         var placed = placed ?? .nowhere
         // The source that speaks for this user alone is taken to say it, where it is there.
         let isOwn = state.place(of: source, id.user).map { state.sources[$0].state.isAttached } ?? false
         placed.isOwn = isOwn && placed.isSomewhere
         let isNews = !state.apps[app][source].says(placed)
         state.apps[app][source] = placed
-        noteApp(app, since: before, &notes)
-        if isNews, state.policy.reads.presence { notePriorities(of: app, &notes) }
+        noteApp(app, since: before)
+        if isNews, state.policy.reads.presence { notePriorities(of: app) }
         state.release(app)
     }
 
     /// The focus is one for each user: the app that gets it takes it from the app that had it.
-    private mutating func moveFocus(
-        to app: Slot<App>, _ placed: Placed?, _ source: PresenceSource, _ notes: inout StepNotes
-    ) {
+    private mutating func moveFocus(to app: Slot<App>, _ placed: Placed?, _ source: PresenceSource) {
         let isFocused = placed?.isFocused == true
         guard let user = state.users.firstIndex(where: { $0.user == state.apps[app].user }) else { return }
         if let other = state.users[user][focusOf: source], other == app || isFocused {
             state.users[user][focusOf: source] = nil
             if other != app {
                 state.apps[other][source].isFocused = false
-                touch(other, &notes)
+                touch(other)
             }
         }
         if isFocused { state.users[user][focusOf: source] = app }

@@ -146,7 +146,7 @@ extension Arbiter {
 
     /// Sessions of more than one user ask to run, or no longer do: then what apps say of themselves counts differently.
     /// Looked at once a round, so that all bids of a round are judged alike.
-    mutating func noteUsersWhoAsk(_ notes: inout StepNotes) {
+    mutating func noteUsersWhoAsk() {
         let several = state.users.count { $0.requests > 0 } > 1
         guard several != state.world.severalUsersAsk else { return }
         state.world.severalUsersAsk = several
@@ -154,7 +154,7 @@ extension Arbiter {
             return
         }
         state.updateAllInFront()
-        touchAll(&notes)
+        touchAll()
         if state.policy.reads.presence { notes.prioritiesOfEverybody = true }
     }
 }

@@ -2,7 +2,7 @@ import Vocabulary
 
 /// The user's world, as shells, agents, operators and logind tell of it.
 extension Arbiter {
-    mutating func microphone(_ id: AppID, _ taken: Bool, _ notes: inout StepNotes) {
+    mutating func microphone(_ id: AppID, _ taken: Bool) {
         guard taken || state.appNames[id] != nil else { return }
         let app = state.row(of: id)
         guard state.apps[app].hasMicrophone != taken else { return state.release(app) }
@@ -15,11 +15,11 @@ extension Arbiter {
             state.release(app)
         }
         // A rule may read the microphone of a session that does not use it.
-        touchAll(&notes)
+        touchAll()
     }
 
     /// Stands for each of the app's sessions until its client continues.
-    mutating func raiseSensitiveContent(_ id: AppID, _ notes: inout StepNotes) {
+    mutating func raiseSensitiveContent(_ id: AppID) {
         guard let app = state.appNames[id] else { return }
         for isClaimed in [false, true] {
             let ref = state.ref(app, isClaimed: isClaimed)
@@ -27,26 +27,26 @@ extension Arbiter {
             for client in state.clients(of: ref) {
                 for session in state.sessions(of: client) {
                     state.sessions[session].has.insert(.sensitiveContent)
-                    touch(session, &notes)
+                    touch(session)
                 }
             }
         }
     }
 
-    mutating func operatorChose(_ id: AppID?, _ notes: inout StepNotes) {
+    mutating func operatorChose(_ id: AppID?) {
         let before = state.world.operatorChoice
         let after = id.map { state.row(of: $0) }
         guard before != after else { return }
         state.world.operatorChoice = after
         for app in [before, after].compactMap({ $0 }) {
-            touch(app, &notes)
-            if state.policy.reads.operatorChoice { notePriorities(of: app, &notes) }
+            touch(app)
+            if state.policy.reads.operatorChoice { notePriorities(of: app) }
         }
         if let before { state.release(before) }
     }
 
     /// - Parameter facts: nil: it has ended.
-    mutating func loginSession(_ id: LoginSessionID, _ facts: LoginSessionFacts?, _ notes: inout StepNotes) {
+    mutating func loginSession(_ id: LoginSessionID, _ facts: LoginSessionFacts?) {
         guard facts != nil || state.loginNames[id] != nil else { return }
         let login = state.row(of: id)
         state.logins[login].isKnown = facts != nil
@@ -57,34 +57,34 @@ extension Arbiter {
         state.release(login)
         state.updateRights()
         state.updateAllInFront()
-        touchAll(&notes)
+        touchAll()
     }
 }
 
 /// The machine: cameras that come and go, switches, heat, sleep.
 extension Arbiter {
-    mutating func handleMachine(_ event: Event, _ notes: inout StepNotes) {
+    mutating func handleMachine(_ event: Event) {
         switch event {
-        case .cameraAppeared(let camera, let capabilities, let seat): appear(camera, capabilities, at: seat, &notes)
-        case .cameraDisappeared(let camera): disappear(camera, &notes)
-        case .privacy(let camera, let on): privacy(camera, on, &notes)
+        case .cameraAppeared(let camera, let capabilities, let seat): appear(camera, capabilities, at: seat)
+        case .cameraDisappeared(let camera): disappear(camera)
+        case .privacy(let camera, let on): privacy(camera, on)
         case .heldOutside(let camera, let held):
             guard let slot = state.cameraNames[camera] else { return }
             state.cameras[slot].isHeldOutside = held
             notes.touch(slot)
-        case .pressure(let level): pressure(level, &notes)
-        case .calendar(let name): calendar(name, &notes)
+        case .pressure(let level): pressure(level)
+        case .calendar(let name): calendar(name)
         case .sleep(let asleep):
             state.world.isAsleep = asleep
-            touchAll(&notes)
+            touchAll()
         default: break
         }
     }
 
-    private mutating func privacy(_ camera: CameraID?, _ on: Bool, _ notes: inout StepNotes) {
+    private mutating func privacy(_ camera: CameraID?, _ on: Bool) {
         guard let camera else {
             state.world.isPrivate = on
-            return touchAll(&notes)
+            return touchAll()
         }
         guard let slot = state.cameraNames[camera] else {
             return notes.refuse(.unknownCamera, unknownCamera(camera), .knownSwitch)
@@ -95,12 +95,12 @@ extension Arbiter {
 
     /// A higher level counts at once; a lower one only when it has lasted (`pressure-settle`), each by itself:
     /// a rule for `serious` must not see pressure fall below it because `critical` ended a while ago.
-    private mutating func pressure(_ level: SystemPressure, _ notes: inout StepNotes) {
+    private mutating func pressure(_ level: SystemPressure) {
         let raw = Int64(level.rawValue)
         if level >= state.world.pressure {
             state.timers.removeAll { $0.kind == .falling }
             state.world.pressure = level
-            return touchAll(&notes)
+            return touchAll()
         }
         // Timers of levels up to this one end. Pressure has been this low since the first of them began, so its due counts.
         let since = state.timers.first { $0.kind == .falling && $0.amount <= raw }
@@ -109,9 +109,7 @@ extension Arbiter {
         state.timers.append(TimedFact(.falling, until: due, amount: raw))
     }
 
-    private mutating func appear(
-        _ id: CameraID, _ capabilities: CameraCapabilities, at seat: SeatID, _ notes: inout StepNotes
-    ) {
+    private mutating func appear(_ id: CameraID, _ capabilities: CameraCapabilities, at seat: SeatID) {
         let seat = state.place(of: seat)
         if let slot = state.cameraNames[id] {
             state.cameras[slot].seat = seat
@@ -133,7 +131,7 @@ extension Arbiter {
         notes.effects.append(.announce(.camerasChanged))
     }
 
-    private mutating func disappear(_ id: CameraID, _ notes: inout StepNotes) {
+    private mutating func disappear(_ id: CameraID) {
         guard let slot = state.cameraNames[id], state.cameras[slot].isPresent else { return }
         state.cameras[slot].isPresent = false
         notes.touch(slot)
