@@ -1,27 +1,96 @@
-/// Whatever knows this user's windows, and follows them on the loop. It looks again by itself for what went away.
-package class DesktopSource {
-    /// Nil while the windows are not known; `trouble` then says why.
-    package private(set) final var desktop: Desktop?
+import System
+
+/// Something that is followed on the loop, and looked for again by itself, ever more rarely, where it is not there.
+package class Followed<Seen: Equatable> {
+    /// Nil while it is not known; `trouble` then says why.
+    private(set) final var seen: Seen?
     package private(set) final var trouble: String?
-    /// What it is, for people: `X11 display :0`.
-    package internal(set) final var name: String
+    final let loop: EventLoop
+    /// What it is heard by.
+    final var source: IOSource?
+    final var backOff: BackOff
+    private var retry: Timer?
     private let onChange: () -> Void
 
-    /// - Parameter onChange: `desktop` or `trouble` is another.
-    init(_ name: String, onChange: @escaping () -> Void) {
-        self.name = name
-        self.onChange = onChange
+    /// - Parameter onChange: what is seen, or `trouble`, is another.
+    init(on loop: EventLoop, backOff: BackOff = .desktop, onChange: @escaping () -> Void) throws(SystemFault) {
+        (self.loop, self.backOff, self.onChange) = (loop, backOff, onChange)
+        retry = try loop.addTimer { [unowned self] in open() }
     }
 
     package func open() {}
-    /// It is known, or known why not.
-    package final var isSettled: Bool { desktop != nil || trouble != nil }
 
-    final func know(_ desktop: Desktop?, _ trouble: String?) {
-        guard desktop != self.desktop || trouble != self.trouble else { return }
-        self.desktop = desktop
+    /// Lets go of what `open` opened.
+    func close() {
+        source?.cancel()
+        source = nil
+    }
+
+    /// It is known, or known why not.
+    package final var isSettled: Bool { seen != nil || trouble != nil }
+
+    final func know(_ seen: Seen?, _ trouble: String?) {
+        guard seen != self.seen || trouble != self.trouble else { return }
+        self.seen = seen
         self.trouble = trouble
         onChange()
+    }
+
+    final func lost(_ why: String) {
+        close()
+        tryLater()
+        know(nil, why)
+    }
+
+    final func tryLater() { retry?.arm(at: EventLoop.now + backOff.wait().nanoseconds) }
+    final func tryNoMore() { retry?.arm(at: nil) }
+}
+
+/// Whatever knows this user's windows.
+package class DesktopSource: Followed<Desktop> {
+    /// From the first word of a change to the look at it: a change of focus is several, with nobody focused between them.
+    /// Later ones do not move it, so that no program can hold a look off by changing something all the time.
+    private static let settleTime: Int64 = 50_000_000
+
+    package final var desktop: Desktop? { seen }
+    /// What it is, for people: `X11 display :0`.
+    package internal(set) final var name: String
+    private var settling: Timer?
+    /// The X server inside a Wayland session, which alone knows the processes of its windows.
+    private var xwayland: X11Source?
+
+    init(
+        _ name: String, on loop: EventLoop, backOff: BackOff = .desktop, onChange: @escaping () -> Void
+    ) throws(SystemFault) {
+        self.name = name
+        try super.init(on: loop, backOff: backOff, onChange: onChange)
+        settling = try loop.addTimer { [unowned self] in look() }
+    }
+
+    /// What changed has settled.
+    func look() {}
+
+    override func close() {
+        super.close()
+        settling?.arm(at: nil)
+    }
+
+    /// Looks in a moment; a look that is due already comes soon enough.
+    /// - Parameter moment: nil: when the change has settled.
+    final func lookSoon(at moment: Int64? = nil) {
+        if settling?.deadline == nil { settling?.arm(at: moment ?? EventLoop.now + Self.settleTime) }
+    }
+
+    /// - Parameter own: without the processes of X11's windows.
+    /// - Parameter onX11: those are others now.
+    final func know(own: Desktop, onX11: @escaping () -> Void) {
+        // Not before there is a window of X11's: connecting starts its server. Where that fails its windows stay without
+        // processes, which is said of each; the next desktop tries again.
+        if xwayland == nil, own.windows.contains(where: { $0.x11 != nil }) {
+            xwayland = try? X11Source(on: loop, display: nil, onChange: onX11)
+            xwayland?.open()
+        }
+        know(own.naming(fromX11: xwayland?.desktop), nil)
     }
 }
 

@@ -15,33 +15,27 @@ final class KWinSource: DesktopSource {
     private static let scripting = (path: "/Scripting", interface: "org.kde.kwin.Scripting")
     /// Before it is known that KWin does not run the script: it starts it within milliseconds, and on a login within seconds.
     private static let patience: Int64 = 10_000_000_000
-    /// From what is said first to the look at it: a change of focus is several, with nobody focused between them.
-    private static let settleTime: Int64 = 50_000_000
 
-    private let loop: EventLoop
     private var bus: MessageBus?
-    private var settling, waiting, retry: Timer?
-    private var backOff = BackOff.desktop
+    private var waiting: Timer?
     /// KWin's own name on the bus; empty while it is not there.
     private var owner = ""
     /// The name by which the script finds us is ours.
     private var isNamed = false
     private var said: Desktop?
-    private var xwayland: X11Source?
     /// Where the script lies until KWin has read it.
     private var file: String?
 
     init(on loop: EventLoop, onChange: @escaping () -> Void) throws(SystemFault) {
-        self.loop = loop
-        super.init("KWin", onChange: onChange)
-        settling = try loop.addTimer { [unowned self] in take() }
+        try super.init("KWin", on: loop, onChange: onChange)
         waiting = try loop.addTimer { [unowned self] in refused("KWin has not run the script that tells its windows") }
-        retry = try loop.addTimer { [unowned self] in handOver() }
     }
 
     deinit { removeFile() }
 
     override func open() {
+        // It is there, and took no script before.
+        if bus != nil { return handOver() }
         do throws(SystemFault) { bus = try MessageBus(.session, on: loop, delegate: self) } catch {
             know(nil, "\(error)")
         }
@@ -52,14 +46,14 @@ final class KWinSource: DesktopSource {
     private func owned(by new: String) {
         owner = new
         said = nil
-        if owner.isEmpty { return lost("KWin is not on the session bus") }
+        if owner.isEmpty { return gone("KWin is not on the session bus") }
         handOver()
     }
 
-    private func lost(_ why: String) {
+    private func gone(_ why: String) {
         waiting?.arm(at: nil)
-        retry?.arm(at: nil)
-        settling?.arm(at: nil)
+        tryNoMore()
+        close()
         removeFile()
         know(nil, why)
     }
@@ -67,7 +61,7 @@ final class KWinSource: DesktopSource {
     /// A KWin that starts has its name on the bus before it takes scripts: it is tried again, less and less often.
     private func refused(_ why: String) {
         waiting?.arm(at: nil)
-        retry?.arm(at: EventLoop.now + backOff.wait().nanoseconds)
+        tryLater()
         know(nil, why)
     }
 
@@ -135,21 +129,13 @@ final class KWinSource: DesktopSource {
         call.answer()
         said = read
         waiting?.arm(at: nil)
-        retry?.arm(at: nil)
+        tryNoMore()
         backOff.reset()
         removeFile()
-        if settling?.deadline == nil { settling?.arm(at: EventLoop.now + Self.settleTime) }
+        lookSoon()
     }
 
-    private func take() {
-        guard let said else { return }
-        // Not before there is a window of X11's: connecting may start its server.
-        if xwayland == nil, said.windows.contains(where: { $0.x11 != nil }) {
-            xwayland = try? X11Source(on: loop, display: nil) { [unowned self] in take() }
-            xwayland?.open()
-        }
-        know(said.naming(fromX11: xwayland?.desktop), nil)
-    }
+    override func look() { if let said { know(own: said) { [unowned self] in look() } } }
 }
 
 extension KWinSource: MessageBusDelegate {
@@ -177,7 +163,7 @@ extension KWinSource: MessageBusDelegate {
 
     func busLost(_ bus: MessageBus, _ why: String) {
         (owner, isNamed, said) = ("", false, nil)
-        lost(why)
+        gone(why)
     }
 }
 

@@ -2,30 +2,13 @@ import CPipeWire
 import System
 
 /// The capture streams in PipeWire, followed by its events.
-final class MicrophoneObserver {
-    /// Nil while they are not known; `trouble` then says why.
-    private(set) var captures: [CaptureStream]?
-    private(set) var trouble: String?
-    /// They are known, or it is known why not.
-    var isSettled: Bool { captures != nil || trouble != nil }
-
-    private let loop: EventLoop
-    private let onChange: () -> Void
+final class MicrophoneObserver: Followed<[CaptureStream]> {
+    var captures: [CaptureStream]? { seen }
     private var pipewire: OpaquePointer?
-    private var source: IOSource?
-    private var retry: Timer?
-    private var backOff = BackOff.desktop
-
-    /// - Parameter onChange: `captures` or `trouble` is another.
-    init(on loop: EventLoop, onChange: @escaping () -> Void) throws(SystemFault) {
-        self.loop = loop
-        self.onChange = onChange
-        retry = try loop.addTimer { [unowned self] in open() }
-    }
 
     deinit { close() }
 
-    func open() {
+    override func open() {
         var opened: OpaquePointer?
         let fault = camarb_pipewire_open(&opened)
         guard fault == camarb_pipewire_good, let opened else {
@@ -42,17 +25,10 @@ final class MicrophoneObserver {
         } catch { lost("\(error)") }
     }
 
-    private func close() {
-        source?.cancel()
-        source = nil
+    override func close() {
+        super.close()
         if let pipewire { camarb_pipewire_close(pipewire) }
         pipewire = nil
-    }
-
-    private func lost(_ why: String) {
-        close()
-        retry?.arm(at: EventLoop.now + backOff.wait().nanoseconds)
-        know(nil, why)
     }
 
     private func turn() {
@@ -62,13 +38,6 @@ final class MicrophoneObserver {
         guard news & CAMARB_PIPEWIRE_CHANGED != 0, camarb_pipewire_is_whole(pipewire) else { return }
         backOff.reset()
         know((0..<camarb_pipewire_count(pipewire)).map { CaptureStream(camarb_pipewire_capture(pipewire, $0)) }, nil)
-    }
-
-    private func know(_ captures: [CaptureStream]?, _ trouble: String?) {
-        guard captures != self.captures || trouble != self.trouble else { return }
-        self.captures = captures
-        self.trouble = trouble
-        onChange()
     }
 }
 

@@ -20,13 +20,9 @@ package final class SwaySource: DesktopSource {
     /// What changes of a window without changing where it is.
     private static let idleChanges: Set<String> = ["title", "mark", "urgent"]
 
-    private let loop: EventLoop
     private let socket, folder: String?
     private let pace: Duration
     private var descriptor: Int32 = -1
-    private var source: IOSource?
-    private var settling, retry: Timer?
-    private var backOff: BackOff
     private var order = ReadingOrder()
     private var messages = SwayMessages()
     private var buffer = [UInt8](repeating: 0, count: SwaySource.readBytes)
@@ -35,7 +31,6 @@ package final class SwaySource: DesktopSource {
     private var readAt: Int64 = 0
     /// As sway tells it, without the processes of X11's windows.
     private var tree: Desktop?
-    private var xwayland: X11Source?
 
     /// - Parameters:
     ///   - socket: what `$SWAYSOCK` says.
@@ -46,11 +41,8 @@ package final class SwaySource: DesktopSource {
         on loop: EventLoop, socket: String?, folder: String?,
         pace: Duration = SwaySource.pace, backOff: BackOff = .desktop, onChange: @escaping () -> Void
     ) throws(SystemFault) {
-        (self.loop, self.socket, self.folder, self.pace) = (loop, socket, folder, pace)
-        self.backOff = backOff
-        super.init("sway", onChange: onChange)
-        settling = try loop.addTimer { [unowned self] in read() }
-        retry = try loop.addTimer { [unowned self] in open() }
+        (self.socket, self.folder, self.pace) = (socket, folder, pace)
+        try super.init("sway", on: loop, backOff: backOff, onChange: onChange)
     }
 
     deinit { close() }
@@ -64,22 +56,14 @@ package final class SwaySource: DesktopSource {
         order = ReadingOrder()
         isReading = false
         guard ask(.version), ask(.subscribe) else { return lost("sway went away") }
-        read()
+        look()
     }
 
-    private func close() {
-        source?.cancel()
-        source = nil
-        settling?.arm(at: nil)
+    override func close() {
+        super.close()
         if descriptor >= 0 { _ = Glibc.close(descriptor) }
         descriptor = -1
-    }
-
-    private func lost(_ why: String) {
-        close()
-        retry?.arm(at: EventLoop.now + backOff.wait().nanoseconds)
         tree = nil
-        know(nil, why)
     }
 
     /// Three short requests are under way at most, for which a socket has always room.
@@ -88,7 +72,7 @@ package final class SwaySource: DesktopSource {
         return send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
     }
 
-    private func read() {
+    override func look() {
         guard descriptor >= 0 else { return }
         order.wasDue(begun: !isReading)
         guard !isReading else { return }
@@ -129,8 +113,8 @@ package final class SwaySource: DesktopSource {
     }
 
     private func due(changed: Bool, complete: Bool) {
-        guard order.isDue(changed: changed, complete: complete), settling?.deadline == nil else { return }
-        settling?.arm(at: max(EventLoop.now, readAt + pace.nanoseconds))
+        guard order.isDue(changed: changed, complete: complete) else { return }
+        lookSoon(at: max(EventLoop.now, readAt + pace.nanoseconds))
     }
 
     private func take(version json: JSON?) {
@@ -153,22 +137,10 @@ package final class SwaySource: DesktopSource {
         }
         backOff.reset()
         tree = read
-        lookAtX11()
         tell()
     }
 
-    /// Not before there is a window of X11's: connecting starts its server.
-    private func lookAtX11() {
-        guard xwayland == nil, tree?.windows.contains(where: { $0.x11 != nil }) == true else { return }
-        do throws(SystemFault) {
-            xwayland = try X11Source(on: loop, display: nil) { [unowned self] in tell() }
-            xwayland?.open()
-        } catch {
-            // Its windows stay without processes, which is said of each; the next tree tries again.
-        }
-    }
-
-    private func tell() { if let tree { know(tree.naming(fromX11: xwayland?.desktop), nil) } }
+    private func tell() { if let tree { know(own: tree) { [unowned self] in tell() } } }
 }
 
 /// Where sway listens.

@@ -8,29 +8,18 @@ import System
 ///
 /// The loop never waits for the server: connecting does, and is a task's.
 final class X11Source: DesktopSource {
-    /// From the first event of a change to the reading: a change of focus is several events, with nobody focused between
-    /// them. Later ones do not move it, so that no program can hold a reading off by changing something all the time.
-    static let settleTime: Int64 = 50_000_000
-
-    private let loop: EventLoop
     private let display: String?
     /// What a task that opened a display leaves for the loop, which alone uses it from then on.
     private let opened = LoopQueue<(fault: camarb_x11_fault.RawValue, display: UInt)>()
     private var x11: OpaquePointer?
-    private var source: IOSource?
-    private var settling, retry: Timer?
-    private var backOff = BackOff.desktop
     private var order = ReadingOrder()
 
     /// - Parameters:
     ///   - display: nil for `$DISPLAY`.
     ///   - onChange: `desktop` or `trouble` is another.
     init(on loop: EventLoop, display: String?, onChange: @escaping () -> Void) throws(SystemFault) {
-        self.loop = loop
         self.display = display
-        super.init("X11 display \(display ?? environment("DISPLAY") ?? "")", onChange: onChange)
-        settling = try loop.addTimer { [unowned self] in read() }
-        retry = try loop.addTimer { [unowned self] in open() }
+        try super.init("X11 display \(display ?? environment("DISPLAY") ?? "")", on: loop, onChange: onChange)
         opened.setWakeup(try loop.addWakeup { [unowned self] in takeOpened() })
     }
 
@@ -54,17 +43,12 @@ final class X11Source: DesktopSource {
         x11 = opened
         do throws(SystemFault) {
             source = try loop.addIO(camarb_x11_descriptor(opened), .readable) { [unowned self] _ in turn() }
-        } catch {
-            lost("\(error)")
-            return
-        }
-        read()
+        } catch { return lost("\(error)") }
+        look()
     }
 
-    private func close() {
-        source?.cancel()
-        source = nil
-        settling?.arm(at: nil)
+    override func close() {
+        super.close()
         if let x11 { camarb_x11_close(x11) }
         x11 = nil
     }
@@ -83,13 +67,7 @@ final class X11Source: DesktopSource {
         }
     }
 
-    private func lost(_ why: String) {
-        close()
-        retry?.arm(at: EventLoop.now + backOff.wait().nanoseconds)
-        know(nil, why)
-    }
-
-    private func read() {
+    override func look() {
         guard let x11 else { return }
         order.wasDue(begun: camarb_x11_read(x11))
         turn()
@@ -103,10 +81,7 @@ final class X11Source: DesktopSource {
             backOff.reset()
             take(x11)
         }
-        if order.isDue(changed: news & CAMARB_X11_CHANGED != 0, complete: news & CAMARB_X11_READ != 0) {
-            // One that runs already comes soon enough.
-            if settling?.deadline == nil { settling?.arm(at: EventLoop.now + Self.settleTime) }
-        }
+        if order.isDue(changed: news & CAMARB_X11_CHANGED != 0, complete: news & CAMARB_X11_READ != 0) { lookSoon() }
     }
 
     private func take(_ x11: OpaquePointer) {

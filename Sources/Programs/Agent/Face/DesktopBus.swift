@@ -16,6 +16,72 @@ protocol DesktopService: AnyObject {
     func lost()
 }
 
+/// A service that is asked for what it has; where that fails, again, ever more rarely.
+class AskedService: DesktopService {
+    let name: String
+    private(set) final weak var bus: MessageBus?
+    private let signals: String
+    private var again: Timer?
+    private var backOff = BackOff.desktop
+    private var failures = 0
+    /// So often it is asked while it fails; then its next owner, or change, is what is waited for.
+    private static let failuresMax = 5
+    /// Grows with each asking: answers to an earlier one mean nothing.
+    private var round = 0
+
+    /// - Parameter signals: which of its own are heard, beside its name and interface in a match rule.
+    init(_ name: String, signals: String = "", on loop: EventLoop) throws(SystemFault) {
+        (self.name, self.signals) = (name, signals)
+        again = try loop.addTimer { [unowned self] in ask() }
+    }
+
+    final func begin(_ bus: MessageBus) {
+        self.bus = bus
+        failures = 0
+        bus.match("type='signal',sender='\(name)',interface='\(name)'\(signals)")
+        ask()
+    }
+
+    func ask() {}
+    func owned(by owner: String) {}
+    func heard(_ signal: BusMessage) throws(BrokerError) {}
+
+    func lost() {
+        bus = nil
+        forget()
+    }
+
+    /// What was asked is nobody's any more, and nothing will be by itself.
+    final func forget() {
+        round += 1
+        again?.arm(at: nil)
+    }
+
+    final func ask(
+        _ path: String, _ member: String, _ arguments: [WireValue] = [],
+        _ take: @escaping (Result<BusMessage, BrokerError>) -> Void
+    ) {
+        forget()
+        let asked = round
+        bus?.call(name, path: path, interface: name, member: member, arguments) { [weak self] result in
+            if let self, round == asked { take(result) }
+        }
+    }
+
+    final func worked() {
+        backOff.reset()
+        failures = 0
+    }
+
+    final func failed() {
+        failures += 1
+        if failures <= Self.failuresMax { askLater(backOff.wait().nanoseconds) }
+    }
+
+    /// Not later than that: one that is due already comes soon enough.
+    final func askLater(_ pause: Int64) { if again?.deadline == nil { again?.arm(at: EventLoop.now + pause) } }
+}
+
 /// The user's session bus, with the services on it that are followed.
 final class DesktopBus: MessageBusDelegate {
     private let journal: Journal

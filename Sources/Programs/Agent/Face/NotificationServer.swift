@@ -26,7 +26,7 @@ struct NotificationOrder {
 ///
 /// Asking what it can do starts a server that the bus can start, as any program's notification would. It is believed by its
 /// unique name: anybody on the bus may send a signal that looks like one of its own.
-final class NotificationServer: DesktopService {
+final class NotificationServer: AskedService {
     enum News {
         /// It is there, or not any more.
         case changed
@@ -34,48 +34,29 @@ final class NotificationServer: DesktopService {
         case closed(ShownNotification)
     }
 
-    let name = "org.freedesktop.Notifications"
     private static let path = "/org/freedesktop/Notifications"
     /// What the longest list of a server's has several times over.
     private static let capabilitiesMax = 256
     /// How long it must have been there for its end to be the first failure, in nanoseconds: one that dies of being asked
     /// is not asked on and on.
     private static let steadyTime: Int64 = 30_000_000_000
-    /// So often it is asked while it fails; then its name's owner is what is waited for.
-    private static let failuresMax = 5
 
     /// Nil while there is none.
     private(set) var capabilities: Set<String>?
     private var owner = ""
     private let onNews: (News) -> Void
-    private weak var bus: MessageBus?
-    private var again: Timer?
-    private var backOff = BackOff.desktop
-    private var failures = 0
-    /// Grows with each asking: answers to an earlier one mean nothing.
-    private var round = 0
     private var thereSince: Int64 = 0
 
     init(on loop: EventLoop, onNews: @escaping (News) -> Void) throws(SystemFault) {
         self.onNews = onNews
-        again = try loop.addTimer { [unowned self] in ask() }
+        try super.init("org.freedesktop.Notifications", on: loop)
     }
 
-    func begin(_ bus: MessageBus) {
-        self.bus = bus
-        failures = 0
-        bus.match("type='signal',sender='\(name)',interface='\(name)'")
-        ask()
-    }
-
-    func owned(by owner: String) {
+    override func owned(by owner: String) {
         if owner.isEmpty {
             let wasSteady = capabilities != nil && EventLoop.now - thereSince > Self.steadyTime
             gone()
-            if wasSteady {
-                backOff.reset()
-                failures = 0
-            }
+            if wasSteady { worked() }
             // One that the bus can start is started again.
             failed()
         } else if owner != self.owner {
@@ -84,26 +65,21 @@ final class NotificationServer: DesktopService {
         }
     }
 
-    func lost() {
-        bus = nil
+    override func lost() {
+        super.lost()
         gone()
     }
 
     private func gone() {
-        round += 1
-        again?.arm(at: nil)
+        forget()
         owner = ""
         guard capabilities != nil else { return }
         capabilities = nil
         onNews(.changed)
     }
 
-    private func ask() {
-        round += 1
-        let asked = round
-        again?.arm(at: nil)
-        bus?.call(name, path: Self.path, interface: name, member: "GetCapabilities") { [weak self] result in
-            guard let self, round == asked else { return }
+    override func ask() {
+        ask(Self.path, "GetCapabilities") { [unowned self] result in
             do throws(BrokerError) {
                 let answer = try result.get()
                 capabilities = Set(try answer.readStrings(most: Self.capabilitiesMax))
@@ -118,12 +94,7 @@ final class NotificationServer: DesktopService {
         }
     }
 
-    private func failed() {
-        failures += 1
-        if failures <= Self.failuresMax { again?.arm(at: EventLoop.now + backOff.wait().nanoseconds) }
-    }
-
-    func heard(_ signal: BusMessage) throws(BrokerError) {
+    override func heard(_ signal: BusMessage) throws(BrokerError) {
         guard !owner.isEmpty, signal.sender == owner, signal.interface == name else { return }
         if signal.isMember("ActionInvoked"), signal.isSignature("us") {
             let id = try signal.readUInt32()

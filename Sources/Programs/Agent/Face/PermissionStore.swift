@@ -5,26 +5,18 @@ import System
 /// The desktop's org.freedesktop.impl.portal.PermissionStore: to which apps the user has denied the camera through the
 /// portals. Looking it up starts it where the bus can: what it keeps is a file, so that a "no" of last year's counts
 /// also where nobody has asked the store since. Where it ends, what was read stands, for the same reason.
-final class PermissionStore: DesktopService {
-    let name = "org.freedesktop.impl.portal.PermissionStore"
+final class PermissionStore: AskedService {
     private static let path = "/org/freedesktop/impl/portal/PermissionStore"
     /// Apps of one machine; and what the store keeps for each, of which camera permissions have one.
     private static let appsMax = 10_000
     private static let wordsMax = 16
     /// From a change to the reading, in nanoseconds: a program that changes it all the time costs a reading each.
     private static let settleTime: Int64 = 50_000_000
-    /// So often it is asked on while it fails; then its next owner or change is what is waited for.
-    private static let failuresMax = 5
 
     /// Nil while it is not known.
     private(set) var denied: DeniedApps?
     private let journal: Journal
     private let onChange: () -> Void
-    private weak var bus: MessageBus?
-    private var reading: Timer?
-    private var backOff = BackOff.desktop
-    private var failures = 0
-    private var round = 0
     /// It is being asked; and has changed since it was. What it says then is taken all the same, and asked about again: where it
     /// changes more often than it answers, what it said a moment ago is more than nothing.
     private var isAsked = false
@@ -34,19 +26,13 @@ final class PermissionStore: DesktopService {
     init(on loop: EventLoop, journal: Journal, onChange: @escaping () -> Void) throws(SystemFault) {
         self.journal = journal
         self.onChange = onChange
-        reading = try loop.addTimer { [unowned self] in read() }
+        try super.init(
+            "org.freedesktop.impl.portal.PermissionStore", signals: ",member='Changed',arg0='devices'", on: loop)
     }
 
-    func begin(_ bus: MessageBus) {
-        self.bus = bus
-        failures = 0
-        bus.match("type='signal',sender='\(name)',interface='\(name)',member='Changed',arg0='devices'")
-        read()
-    }
+    override func owned(by owner: String) { if !owner.isEmpty { soon() } }
 
-    func owned(by owner: String) { if !owner.isEmpty { soon() } }
-
-    func heard(_ signal: BusMessage) throws(BrokerError) {
+    override func heard(_ signal: BusMessage) throws(BrokerError) {
         // Whoever sends it: what counts is what the store says when it is asked.
         guard signal.interface == name, signal.isMember("Changed"), signal.signature.hasPrefix("ss"),
             try signal.readString() == "devices", try signal.readString() == "camera"
@@ -54,32 +40,18 @@ final class PermissionStore: DesktopService {
         soon()
     }
 
-    func lost() {
-        bus = nil
-        round += 1
+    override func lost() {
+        super.lost()
         (isAsked, isStale) = (false, false)
-        reading?.arm(at: nil)
     }
 
-    private func soon() {
-        if isAsked {
-            isStale = true
-        } else if reading?.deadline == nil {
-            reading?.arm(at: EventLoop.now + Self.settleTime)
-        }
-    }
+    private func soon() { if isAsked { isStale = true } else { askLater(Self.settleTime) } }
 
-    private func read() {
-        round += 1
+    override func ask() {
         (isAsked, isStale) = (true, false)
-        let asked = round
-        bus?.call(name, path: Self.path, interface: name, member: "Lookup", [.string("devices"), .string("camera")]) {
-            [weak self] result in
-            guard let self, round == asked else { return }
+        ask(Self.path, "Lookup", [.string("devices"), .string("camera")]) { [unowned self] result in
             isAsked = false
-            do throws(BrokerError) {
-                know(DeniedApps(try Self.permissions(result.get())))
-            } catch { failed(error) }
+            do throws(BrokerError) { know(DeniedApps(try Self.permissions(result.get()))) } catch { refused(error) }
             if isStale { soon() }
         }
     }
@@ -95,8 +67,7 @@ final class PermissionStore: DesktopService {
     }
 
     private func know(_ new: DeniedApps) {
-        backOff.reset()
-        failures = 0
+        worked()
         note(
             new.leftOut == 0
                 ? nil : "\(new.leftOut) apps more than the \(DeniedApps.appsMax) that the broker takes are denied")
@@ -105,7 +76,7 @@ final class PermissionStore: DesktopService {
         onChange()
     }
 
-    private func failed(_ error: BrokerError) {
+    private func refused(_ error: BrokerError) {
         if error.message.holds("org.freedesktop.portal.Error.NotFound") {
             // Nobody has been asked yet.
             know(DeniedApps([:]))
@@ -113,10 +84,7 @@ final class PermissionStore: DesktopService {
             // A desktop without portals; its name's owner would be the news.
         } else {
             note(error.message)
-            failures += 1
-            if failures <= Self.failuresMax, reading?.deadline == nil {
-                reading?.arm(at: EventLoop.now + backOff.wait().nanoseconds)
-            }
+            failed()
         }
     }
 
