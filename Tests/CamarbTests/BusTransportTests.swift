@@ -34,7 +34,7 @@ final class EchoServer: Sendable {
             case "Signals":
                 for number in 0..<200 as Range<UInt64> {
                     let signal = BusMessage.signal(
-                        on: message.connection, path: "/a", interface: "org.camarb.Test", member: "Tick")
+                        on: message.connection, path: "/a", interface: InterfaceName.broker, member: "Tick")
                     signal?.append(number)
                     signal?.send()
                 }
@@ -113,7 +113,9 @@ final class EchoServer: Sendable {
         let server = try EchoServer()
         let transport = try BusTransport.connect(address: server.path)
         let seen = Mutex<[WireValue]>([])
-        transport.start(onSignal: { signal in seen.withLock { $0 += signal.arguments } }, onEnd: { _ in })
+        transport.start(
+            onSignal: { if case .broker(let signal) = $0 { seen.withLock { $0 += signal.arguments } } }, onEnd: { _ in }
+        )
         _ = try await transport.call(call("Signals"))
         #expect(seen.withLock { $0 } == (0..<200).map { .uint64($0) })
         server.end()

@@ -8,7 +8,7 @@ final class MemoryTransport: Transport {
     typealias Answer = @Sendable (MemoryTransport, WireCall) throws(BrokerError) -> [WireValue]
 
     private struct State {
-        var onSignal: (@Sendable (WireSignal) -> Void)?
+        var onSignal: (@Sendable (BrokerSignal) -> Void)?
         var onEnd: (@Sendable (BrokerError) -> Void)?
         var calls: [WireCall] = []
         var isClosed = false
@@ -56,7 +56,7 @@ final class MemoryTransport: Transport {
     }
 
     func start(
-        onSignal: @escaping @Sendable (WireSignal) -> Void, onEnd: @escaping @Sendable (BrokerError) -> Void
+        onSignal: @escaping @Sendable (BrokerSignal) -> Void, onEnd: @escaping @Sendable (BrokerError) -> Void
     ) {
         state.withLock {
             $0.onSignal = onSignal
@@ -69,7 +69,7 @@ final class MemoryTransport: Transport {
     var isClosed: Bool { state.withLock { $0.isClosed } }
     var callsSoFar: [WireCall] { state.withLock { $0.calls } }
 
-    func send(_ signal: WireSignal) { state.withLock { $0.onSignal }?(signal) }
+    func send(_ signal: WireSignal) { if let read = BrokerSignal(signal) { state.withLock { $0.onSignal }?(read) } }
 
     func send(_ event: SessionEvent, sequence: UInt64, decision: DecisionID = 1, session: SessionID = SessionID(7)) {
         send(SessionSignal(sequence: sequence, decision: decision, event: event).signal(of: session))

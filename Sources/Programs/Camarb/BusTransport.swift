@@ -30,7 +30,7 @@ package final class BusTransport: Transport {
     }
 
     package func start(
-        onSignal: @escaping @Sendable (WireSignal) -> Void, onEnd: @escaping @Sendable (BrokerError) -> Void
+        onSignal: @escaping @Sendable (BrokerSignal) -> Void, onEnd: @escaping @Sendable (BrokerError) -> Void
     ) {
         thread.start(onSignal: onSignal, onEnd: onEnd)
     }
@@ -107,7 +107,7 @@ private final class ClientThread: Sendable {
         }
     }
 
-    func start(onSignal: @escaping @Sendable (WireSignal) -> Void, onEnd: @escaping @Sendable (BrokerError) -> Void) {
+    func start(onSignal: @escaping @Sendable (BrokerSignal) -> Void, onEnd: @escaping @Sendable (BrokerError) -> Void) {
         let found: Int32? = state.withLock { state in
             guard case .connected(let descriptor) = state.phase else { return nil }
             state.phase = .running
@@ -153,12 +153,12 @@ private final class ClientThread: Sendable {
 /// The loop's side; lives on its thread alone.
 private final class ClientLoop: BusConnectionDelegate {
     private let thread: ClientThread
-    private let onSignal: @Sendable (WireSignal) -> Void
+    private let onSignal: @Sendable (BrokerSignal) -> Void
     private var loop: EventLoop?
     private var connection: BusConnection?
     private var end: BrokerError?
 
-    init(_ thread: ClientThread, _ onSignal: @escaping @Sendable (WireSignal) -> Void) {
+    init(_ thread: ClientThread, _ onSignal: @escaping @Sendable (BrokerSignal) -> Void) {
         self.thread = thread
         self.onSignal = onSignal
     }
@@ -223,8 +223,9 @@ private final class ClientLoop: BusConnectionDelegate {
             return
         }
         guard message.kind == .signal, let arguments = try? message.arguments() else { return }
-        onSignal(
-            WireSignal(path: message.path, interface: message.interface, member: message.member, arguments: arguments))
+        let signal = WireSignal(
+            path: message.path, interface: message.interface, member: message.member, arguments: arguments)
+        if let read = BrokerSignal(signal) { onSignal(read) }
     }
 
     func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {
@@ -243,6 +244,25 @@ private final class ClientLoop: BusConnectionDelegate {
     }
 }
 
+/// What a broker says unasked. To a session it is read once, here.
+package enum BrokerSignal: Sendable {
+    /// Or what is wrong with it.
+    case session(SessionID, Result<SessionSignal, BrokerError>)
+    /// To the client as a whole; read where somebody listens.
+    case broker(WireSignal)
+
+    /// Nil for the standard D-Bus interfaces' signals, which say nothing that these do not.
+    package init?(_ signal: WireSignal) {
+        switch signal.interface {
+        case InterfaceName.session:
+            guard let session = ObjectPath.sessionID(signal.path) else { return nil }
+            self = .session(session, Result { () throws(BrokerError) in try SessionSignal(signal: signal) })
+        case InterfaceName.broker, InterfaceName.shell: self = .broker(signal)
+        default: return nil
+        }
+    }
+}
+
 /// How a client's words reach the broker. The client library knows only this; `BusTransport`
 /// is the one over a Unix socket, and tests have one in memory.
 ///
@@ -255,7 +275,7 @@ package protocol Transport: AnyObject, Sendable {
     func call(_ call: WireCall) async throws(BrokerError) -> [WireValue]
 
     /// Begins to deliver. Called once, before the first call; the handlers must not block.
-    func start(onSignal: @escaping @Sendable (WireSignal) -> Void, onEnd: @escaping @Sendable (BrokerError) -> Void)
+    func start(onSignal: @escaping @Sendable (BrokerSignal) -> Void, onEnd: @escaping @Sendable (BrokerError) -> Void)
 
     /// Ends the connection; calls under way end with `.disconnected`. Idempotent.
     func close()

@@ -102,18 +102,15 @@ public final class CameraClient: Sendable {
         return SessionHandle(SessionCore(client: self, id: id, inbox: inbox))
     }
 
-    private func arrived(_ signal: WireSignal) {
-        switch signal.interface {
-        case InterfaceName.session:
-            guard let session = ObjectPath.sessionID(signal.path) else { return }
-            perform(state.withLock { $0.arrived(signal, for: session) })
-        case InterfaceName.broker, InterfaceName.shell:
+    private func arrived(_ signal: BrokerSignal) {
+        switch signal {
+        case .session(let session, let signal): perform(state.withLock { $0.arrived(signal, for: session) })
+        case .broker(let signal):
             guard wantsNotices.load(ordering: .relaxed) else { return }
             do {
                 guard let notice = try BrokerNotice(signal: signal) else { return }
                 if !notices.offer(notice) { notices.finish(.ended(.unreadNotices)) }
             } catch { notices.finish(.ended(error)) }
-        default: break  // The standard D-Bus interfaces' signals say nothing that these do not.
         }
     }
 

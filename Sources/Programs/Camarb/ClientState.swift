@@ -16,7 +16,7 @@ struct ClientState {
 
     private var routes: [SessionID: Route] = [:]
     private var creationsUnderWay = 0
-    private var early: [(session: SessionID, signal: WireSignal)] = []
+    private var early: [(session: SessionID, signal: Result<SessionSignal, BrokerError>)] = []
     private(set) var ended: BrokerError?
 
     /// A stopped session sends next to nothing before its creator starts it; this leaves room for 64 of them.
@@ -55,13 +55,13 @@ struct ClientState {
     mutating func closed(_ session: SessionID) -> SessionInbox? { routes.removeValue(forKey: session)?.inbox }
 
     /// Takes a signal of a session in, and checks that none is missing before it.
-    mutating func arrived(_ signal: WireSignal, for session: SessionID) -> Duty {
+    mutating func arrived(_ signal: Result<SessionSignal, BrokerError>, for session: SessionID) -> Duty {
         guard let route = routes[session] else {
             if creationsUnderWay > 0, early.count < Self.earlySignalsMax { early.append((session, signal)) }
             return .nothing
         }
         let notice: SessionSignal
-        do { notice = try SessionSignal(signal: signal) } catch { return giveUp(session, route, error) }
+        do throws(BrokerError) { notice = try signal.get() } catch { return giveUp(session, route, error) }
         guard notice.sequence == route.expected else {
             return giveUp(
                 session, route,

@@ -79,26 +79,21 @@ struct ClientMemory {
 
     private func memory(_ known: SessionID) -> SessionMemory? { sessions.first { $0.id == known }?.memory }
 
-    /// A signal as the client knows it: none, one or several.
-    /// - Returns: nil for one of a session that is not known (yet).
-    mutating func arrived(_ signal: WireSignal, at now: ContinuousClock.Instant) -> [WireSignal]? {
-        guard signal.interface == InterfaceName.session, let id = ObjectPath.sessionID(signal.path) else {
-            return [signal]
+    /// What is said to a session as the client knows it: none, one or several.
+    /// - Returns: nil for a session that is not known (yet).
+    mutating func arrived(
+        _ id: SessionID, _ signal: Result<SessionSignal, BrokerError>, at now: ContinuousClock.Instant
+    ) -> [BrokerSignal]? {
+        guard let known = real.first(where: { $0.id == id })?.known, sessions.contains(where: { $0.id == known }) else {
+            return nil
         }
-        guard let known = real.first(where: { $0.id == id })?.known,
-            let place = sessions.firstIndex(where: { $0.id == known })
-        else { return nil }
-        guard let read = try? SessionSignal(signal: signal) else {
-            // The client says what is wrong with it.
-            var signal = signal
-            signal.path = ObjectPath.session(known)
-            return [signal]
-        }
-        return sessions[place].memory.arrived(read, at: now).map { $0.signal(of: known) }
+        // The client says what is wrong with it.
+        guard case .success(let read) = signal else { return [.session(known, signal)] }
+        return inSession(known) { $0.arrived(read, at: now) }
     }
 
     /// The connection has ended: what the client is told at once.
-    mutating func lost(at now: ContinuousClock.Instant) -> [WireSignal] {
+    mutating func lost(at now: ContinuousClock.Instant) -> [BrokerSignal] {
         real = []
         return inEach { $0.lost(at: now) }
     }
@@ -107,24 +102,21 @@ struct ClientMemory {
     var holdEnds: ContinuousClock.Instant? { sessions.compactMap(\.memory.hold.until).min() }
 
     /// What was held back until now.
-    mutating func holdEnded(at now: ContinuousClock.Instant) -> [WireSignal] { inEach { $0.holdEnded(at: now) } }
+    mutating func holdEnded(at now: ContinuousClock.Instant) -> [BrokerSignal] { inEach { $0.holdEnded(at: now) } }
 
     /// All that was held back.
-    mutating func tellHeld(at now: ContinuousClock.Instant) -> [WireSignal] { inEach { $0.tellHeld(at: now) } }
+    mutating func tellHeld(at now: ContinuousClock.Instant) -> [BrokerSignal] { inEach { $0.tellHeld(at: now) } }
 
-    private mutating func inEach(_ change: (inout SessionMemory) -> [SessionSignal]) -> [WireSignal] {
-        var signals: [WireSignal] = []
-        for place in sessions.indices {
-            let known = sessions[place].id
-            signals += change(&sessions[place].memory).map { $0.signal(of: known) }
-        }
-        return signals
+    private mutating func inEach(_ change: (inout SessionMemory) -> [SessionSignal]) -> [BrokerSignal] {
+        sessions.map(\.id).flatMap { inSession($0, change) }
     }
 
     /// Changes what is remembered of a session, if it is still there.
-    mutating func inSession(_ known: SessionID, _ change: (inout SessionMemory) -> [SessionSignal]) -> [WireSignal] {
+    mutating func inSession(
+        _ known: SessionID, _ change: (inout SessionMemory) -> [SessionSignal]
+    ) -> [BrokerSignal] {
         guard let place = sessions.firstIndex(where: { $0.id == known }) else { return [] }
-        return change(&sessions[place].memory).map { $0.signal(of: known) }
+        return change(&sessions[place].memory).map { .session(known, .success($0)) }
     }
 
     /// Calls that ask the present broker for a secret, each with the session and the grant it is for.
@@ -164,7 +156,7 @@ struct ClientMemory {
     }
 
     /// The present broker does not take it.
-    mutating func refused(_ known: SessionID, _ error: BrokerError, at now: ContinuousClock.Instant) -> [WireSignal] {
+    mutating func refused(_ known: SessionID, _ error: BrokerError, at now: ContinuousClock.Instant) -> [BrokerSignal] {
         inSession(known) { $0.refused(error, at: now) }
     }
 }

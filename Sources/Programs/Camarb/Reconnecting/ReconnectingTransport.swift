@@ -22,8 +22,7 @@ package final class ReconnectingTransport: Transport {
     /// A broker that ends this client's connections again and again means this client.
     package static let endsPerMinuteMax = 6
     static let minute = Duration.seconds(60)
-    /// As `ClientState` has it.
-    static let earlySignalsMax = 256
+    static let earlySignalsMax = ClientState.earlySignalsMax
 
     enum Phase {
         case fresh(any Transport)
@@ -39,15 +38,15 @@ package final class ReconnectingTransport: Transport {
         var lifeHasEnded = false
         var memory = ClientMemory()
         var creationsUnderWay = 0
-        var early: [WireSignal] = []
+        var early: [(session: SessionID, signal: Result<SessionSignal, BrokerError>)] = []
         var waiting: [CheckedContinuation<Void, Never>] = []
         /// Of the broker that is in use, or was last, by that one's choice.
         var ends: [ContinuousClock.Instant] = []
         var brokerID: String?
-        var onSignal: (@Sendable (WireSignal) -> Void)?
+        var onSignal: (@Sendable (BrokerSignal) -> Void)?
         var onEnd: (@Sendable (BrokerError) -> Void)?
         /// In order, and handed on by one thread at a time.
-        var outbox: [WireSignal] = []
+        var outbox: [BrokerSignal] = []
         var isHandingOn = false
     }
 
@@ -74,7 +73,7 @@ package final class ReconnectingTransport: Transport {
     }
 
     package func start(
-        onSignal: @escaping @Sendable (WireSignal) -> Void, onEnd: @escaping @Sendable (BrokerError) -> Void
+        onSignal: @escaping @Sendable (BrokerSignal) -> Void, onEnd: @escaping @Sendable (BrokerError) -> Void
     ) {
         let transport: (any Transport)? = state.withLock { state in
             guard case .fresh(let transport) = state.phase else { return nil }
@@ -169,13 +168,14 @@ package final class ReconnectingTransport: Transport {
 
     // MARK: Signals
 
-    private func arrived(_ signal: WireSignal, _ life: Int) {
+    private func arrived(_ signal: BrokerSignal, _ life: Int) {
         state.withLock { state in
             guard state.life == life, !state.lifeHasEnded else { return }
-            if let known = state.memory.arrived(signal, at: .now) {
+            guard case .session(let session, let said) = signal else { return state.outbox.append(signal) }
+            if let known = state.memory.arrived(session, said, at: .now) {
                 state.outbox += known
             } else if state.creationsUnderWay > 0, state.early.count < Self.earlySignalsMax {
-                state.early.append(signal)
+                state.early.append((session, said))
             }
         }
         askForSecrets()
@@ -219,17 +219,18 @@ package final class ReconnectingTransport: Transport {
     }
 
     func takeEarly(_ state: inout State) {
-        var rest: [WireSignal] = []
-        for signal in state.early {
-            if let known = state.memory.arrived(signal, at: .now) { state.outbox += known } else { rest.append(signal) }
+        let early = state.early
+        state.early = early.filter { session, signal in
+            guard let known = state.memory.arrived(session, signal, at: .now) else { return true }
+            state.outbox += known
+            return false
         }
-        state.early = rest
     }
 
     /// Hands signals on in order, whoever has put them there.
     func handOn() {
         while true {
-            let next: (WireSignal, @Sendable (WireSignal) -> Void)? = state.withLock { state in
+            let next: (BrokerSignal, @Sendable (BrokerSignal) -> Void)? = state.withLock { state in
                 guard let onSignal = state.onSignal, !state.isHandingOn, !state.outbox.isEmpty else { return nil }
                 state.isHandingOn = true
                 return (state.outbox.removeFirst(), onSignal)
