@@ -43,6 +43,10 @@ struct MarkupAttribute {
 
 func html(
     _ name: StaticString, _ attributes: MarkupAttribute..., @MarkupBuilder content: () -> Markup = { Markup("") }
+) -> Markup { html(name, attributes, content: content) }
+
+private func html(
+    _ name: StaticString, _ attributes: [MarkupAttribute], @MarkupBuilder content: () -> Markup
 ) -> Markup {
     Markup(html: "<\(name)\(attributes.map(\.html).joined())>\(content().html)</\(name)>")
 }
@@ -52,14 +56,62 @@ func html(empty name: StaticString, _ attributes: MarkupAttribute...) -> Markup 
     Markup(html: "<\(name)\(attributes.map(\.html).joined())>")
 }
 
-/// The names of a table's columns; those of numbers come last.
-func tableHead(_ names: String..., numbers: String...) -> Markup {
-    html("thead") {
-        html("tr") {
-            names.map { name in html("th", .set("scope", "col")) { name } }
-            numbers.map { name in html("th", .set("scope", "col"), .style("number")) { name } }
+/// - Parameters:
+///   - numbers: the last columns, which have figures.
+///   - rows: of `row`.
+func table(_ caption: String, _ names: [String], numbers: [String] = [], rows: [Markup]) -> Markup {
+    html("table") {
+        html("caption") { caption }
+        html("thead") {
+            html("tr") {
+                names.map { name in html("th", .set("scope", "col")) { name } }
+                numbers.map { name in html("th", .set("scope", "col"), .style("number")) { name } }
+            }
         }
+        html("tbody") { rows }
     }
+}
+
+/// A row of a table.
+func row(
+    _ attributes: MarkupAttribute..., head: Markup, _ cells: [Markup] = [], numbers: [String] = []
+) -> Markup {
+    html("tr", attributes) {
+        html("th", .set("scope", "row")) { head }
+        cells.map { cell in html("td") { cell } }
+        numbers.map { number in html("td", .style("number")) { number } }
+    }
+}
+
+func list<Items: Sequence>(
+    _ items: Items, _ attributes: MarkupAttribute..., @MarkupBuilder item: (Items.Element) -> Markup
+) -> Markup {
+    html("ul", attributes) { items.map { one in html("li") { item(one) } } }
+}
+
+/// A paragraph beside the point.
+func soft(_ words: String) -> Markup { html("p", .style("soft")) { words } }
+
+func details(_ summary: String, _ attributes: MarkupAttribute..., @MarkupBuilder content: () -> Markup) -> Markup {
+    let content = content()
+    return html("details", attributes) {
+        html("summary") { summary }
+        content
+    }
+}
+
+/// Lines as they are, which are scrolled by keyboard as well.
+func listing(_ lines: [String], _ label: String? = nil) -> Markup {
+    html("pre", [.set("tabindex", "0")] + (label.map { [.set("aria-label", $0)] } ?? [])) {
+        lines.joined(separator: "\n")
+    }
+}
+
+/// What may be wider than a telephone: it scrolls by itself, by keyboard as well.
+func region(_ label: String, _ style: String = "wide", @MarkupBuilder content: () -> Markup) -> Markup {
+    html(
+        "div", .style(style), .set("role", "region"), .set("tabindex", "0"), .set("aria-label", label),
+        content: content)
 }
 
 func markup(@MarkupBuilder _ content: () -> Markup) -> Markup { content() }

@@ -70,19 +70,13 @@ public struct PlayAnswer: Sendable {
                     warnings = PolicyFile.check(question.policy, file: question.file, includes: true)?.problems ?? []
                 }
             } catch {
-                return markup {
-                    status(.bad, "The policy has \(count(error.problems.count + error.more, "problem")).")
-                    problems(error.problems.map { ($0.file, $0.line, $0.description) })
-                }
+                return mistakes("policy", error.problems.count + error.more, error.problems)
             }
         }
         guard mayGoOn() else { return late }
         let scenario: (Scenario, dropped: Int)
         do throws(ScenarioError) { scenario = try read(question.scenario, hasPolicy: policy != nil) } catch {
-            return markup {
-                status(.bad, "The scenario has \(count(error.problems.count, "problem")).")
-                problems(error.problems.map { ($0.file, $0.line, $0.description) })
-            }
+            return mistakes("scenario", error.problems.count, error.problems)
         }
         let told = ToldScenario(policy.map { scenario.0.under($0) } ?? scenario.0, stepsMax: stepsMax, while: mayGoOn)
         guard !told.end.wasStopped, told.lines.count <= linesMax else { return late }
@@ -90,7 +84,7 @@ public struct PlayAnswer: Sendable {
             result(told, question, dropping: scenario.dropped)
             if !warnings.isEmpty {
                 html("h2") { "The policy's check" }
-                problems(warnings.map { ($0.file, $0.line, $0.description) })
+                problems(warnings)
             }
             html("h2") { "What comes next" }
             next(told, question, while: mayGoOn)
@@ -119,11 +113,18 @@ public struct PlayAnswer: Sendable {
     /// As many problems as somebody mends before looking again.
     private static let problemsMax = 50
 
-    private static func problems(_ found: [(file: String, line: Int, words: String)]) -> Markup {
+    private static func mistakes(_ what: String, _ number: Int, _ found: [some ShownProblem]) -> Markup {
+        markup {
+            status(.bad, "The \(what) has \(count(number, "problem")).")
+            problems(found)
+        }
+    }
+
+    private static func problems(_ found: [some ShownProblem]) -> Markup {
         html("ul", .style("plain")) {
             found.prefix(problemsMax).map { problem in
                 html("li", .style("problem"), .set("data-file", problem.file), .set("data-line", "\(problem.line)")) {
-                    html("pre") { problem.words }
+                    html("pre") { problem.description }
                 }
             }
         }
@@ -169,9 +170,7 @@ public struct PlayAnswer: Sendable {
                 html("p") { "Nothing happens by itself." }
             } else {
                 html("p") { "By itself, if nobody does anything:" }
-                html("pre", .set("tabindex", "0"), .set("aria-label", "What happens by itself")) {
-                    lines.joined(separator: "\n")
-                }
+                listing(lines, "What happens by itself")
             }
             if question.plan.contains(where: { !$0.isWhitespace }) {
                 html("h3") { "If this happens next" }
@@ -203,7 +202,15 @@ public struct PlayAnswer: Sendable {
             let lines = try Scenario.plan(
                 plan, on: told.end.arbiter, at: told.end.now, names: told.names, policies: ".", while: mayGoOn)
             guard let lines else { return late }
-            return html("pre", .set("tabindex", "0"), .set("aria-label", "The plan")) { lines.joined(separator: "\n") }
-        } catch { return problems(error.problems.map { ($0.file, $0.line, $0.description) }) }
+            return listing(lines, "The plan")
+        } catch { return problems(error.problems) }
     }
 }
+
+private protocol ShownProblem: CustomStringConvertible {
+    var file: String { get }
+    var line: Int { get }
+}
+
+extension FileProblem: ShownProblem {}
+extension ScenarioError.Problem: ShownProblem {}

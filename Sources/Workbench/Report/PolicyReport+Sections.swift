@@ -49,21 +49,19 @@ extension PolicyReport {
 
     var header: Markup {
         html("header") {
-            html("p", .style("soft")) { "Policy report" }
+            soft("Policy report")
             html("h1") { policy.policy.name }
             if !policy.policy.summary.isEmpty { html("p", .style("summary")) { policy.policy.summary } }
             html("p", .style("verdict-line")) { verdict.mark.shown(verdict.words) }
             html("nav", .set("aria-label", "Contents")) {
-                html("ul") { sections.map { section in html("li") { html("a", .to(section.id)) { section.title } } } }
+                list(sections) { section in html("a", .to(section.id)) { section.title } }
             }
         }
     }
 
     var footer: Markup {
         html("footer") {
-            html("p", .style("soft")) {
-                "Made by \(program). A verdict covers only what was walked; what was never varied stands with it."
-            }
+            soft("Made by \(program). A verdict covers only what was walked; what was never varied stands with it.")
         }
     }
 
@@ -122,9 +120,7 @@ extension PolicyReport {
                 }
                 if let comparison { fact("Against \(comparison.file)") { comparison.words } }
             }
-            if !problems.isEmpty {
-                html("ul") { problems.map { problem in html("li") { html("pre") { problem.description } } } }
-            }
+            if !problems.isEmpty { list(problems) { problem in html("pre") { problem.description } } }
         }
     }
 
@@ -142,11 +138,10 @@ extension PolicyReport {
             if policy.policy.statements.isEmpty {
                 html("p") { "The policy states nothing of itself; the broker's own promises were looked at." }
             } else {
-                html("table") {
-                    html("caption") { "Statements, each held to every state that was walked" }
-                    tableHead("Statement", "Verdict", numbers: "Applied in")
-                    html("tbody") { zip(policy.policy.statements, walked.report.applied).map { row($0, $1, walked) } }
-                }
+                table(
+                    "Statements, each held to every state that was walked", ["Statement", "Verdict"],
+                    numbers: ["Applied in"],
+                    rows: zip(policy.policy.statements, walked.report.applied).map { statementRow($0, $1, walked) })
             }
             if let finding = walked.report.finding {
                 html("h3") { "The shortest way to break it, after \(count(finding.length, "step"))" }
@@ -154,40 +149,35 @@ extension PolicyReport {
                 if let told = walked.counterexample {
                     told.shown(id: "broken", heading: nil)
                 } else {
-                    html("pre", .set("tabindex", "0")) { finding.scenario }
+                    listing([finding.scenario])
                 }
             }
             if !walked.problems.isEmpty {
-                html("ul", .style("marks")) {
-                    walked.problems.map { problem in html("li") { Mark.bad.shown(problem) } }
-                }
+                list(walked.problems, .style("marks")) { problem in Mark.bad.shown(problem) }
             }
         }
     }
 
-    private func row(_ statement: Statement, _ applied: Int, _ walked: Walked) -> Markup {
-        html("tr") {
-            html("th", .set("scope", "row")) {
-                html("span", .style("soft")) { statement.isNever ? "Never: " : "Always: " }
-                if let place = place(of: .statement(statement.name)) {
-                    html("a", .to(place.id)) { statement.name }
-                } else {
-                    statement.name
-                }
-            }
-            html("td") {
-                if walked.report.finding?.statement == statement.name {
-                    Mark.bad.shown("broken")
-                } else if walked.report.finding != nil || walked.report.cutOffBy != nil {
-                    Mark.unsure.shown("holds as far as it was walked")
-                } else if applied == 0 {
-                    Mark.bad.shown("was never put to the test")
-                } else {
-                    Mark.good.shown("holds")
-                }
-            }
-            html("td", .style("number")) { applied == 0 ? "no state" : count(applied, "state") }
+    private func statementRow(_ statement: Statement, _ applied: Int, _ walked: Walked) -> Markup {
+        let verdict: Markup
+        if walked.report.finding?.statement == statement.name {
+            verdict = Mark.bad.shown("broken")
+        } else if walked.report.finding != nil || walked.report.cutOffBy != nil {
+            verdict = Mark.unsure.shown("holds as far as it was walked")
+        } else if applied == 0 {
+            verdict = Mark.bad.shown("was never put to the test")
+        } else {
+            verdict = Mark.good.shown("holds")
         }
+        let head = markup {
+            html("span", .style("soft")) { statement.isNever ? "Never: " : "Always: " }
+            if let place = place(of: .statement(statement.name)) {
+                html("a", .to(place.id)) { statement.name }
+            } else {
+                statement.name
+            }
+        }
+        return row(head: head, [verdict], numbers: [applied == 0 ? "no state" : count(applied, "state")])
     }
 
     func place(of part: PolicyPart) -> LinePlace? {

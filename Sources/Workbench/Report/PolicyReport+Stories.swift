@@ -12,47 +12,35 @@ extension PolicyReport {
                 html("h3") { "The shortest difference" }
                 sideBySide(comparison.pair, id: "difference")
             }
-            if !comparison.report.kinds.isEmpty {
-                table(
-                    comparison.report.kinds.prefix(Self.kindsShown), comparison,
-                    "Kinds of differences, the most frequent first")
-                let rest = comparison.report.kinds.dropFirst(Self.kindsShown)
+            let kinds = comparison.report.kinds
+            if !kinds.isEmpty {
+                differences(
+                    kinds.prefix(Self.kindsShown), comparison, "Kinds of differences, the most frequent first")
+                let rest = kinds.dropFirst(Self.kindsShown)
                 if !rest.isEmpty {
-                    html("details") {
-                        html("summary") { "\(count(rest.count, "rarer kind"))" }
-                        table(rest, comparison, "The rarer kinds")
-                    }
+                    details(count(rest.count, "rarer kind")) { differences(rest, comparison, "The rarer kinds") }
                 }
             }
-            html("p", .style("soft")) { "Never varied: \(comparison.neverVaried.joined(separator: ", "))." }
+            soft("Never varied: \(comparison.neverVaried.joined(separator: ", ")).")
         }
     }
 
     /// What is read at once; the others are behind a click.
     private static let kindsShown = 10
 
-    private func table(
+    private func differences(
         _ kinds: ArraySlice<PolicyDifference.Kind>, _ comparison: Comparison, _ caption: String
     ) -> Markup {
-        html("table") {
-            html("caption") { caption }
-            tableHead(
-                "Kind", policy.policy.name, comparison.file, "Apps, at first", numbers: "Situations", "First after")
-            html("tbody") {
-                kinds.map { kind in
-                    html("tr") {
-                        html("th", .set("scope", "row")) { "\(kind.kind.rawValue) (\(kind.kind.direction.rawValue))" }
-                        kind.outcomes.map { outcome in html("td") { outcome } }
-                        html("td") {
-                            comparison.report.differences.first { $0.kind == kind.kind }?.apps.joined(separator: ", ")
-                                ?? ""
-                        }
-                        html("td", .style("number")) { grouped(kind.situations) }
-                        html("td", .style("number")) { count(kind.shortest, "step") }
-                    }
-                }
-            }
-        }
+        table(
+            caption, ["Kind", policy.policy.name, comparison.file, "Apps, at first"],
+            numbers: ["Situations", "First after"],
+            rows: kinds.map { kind in
+                let first = comparison.report.differences.first { $0.kind == kind.kind }
+                return row(
+                    head: Markup("\(kind.kind.rawValue) (\(kind.kind.direction.rawValue))"),
+                    (kind.outcomes + [first?.apps.joined(separator: ", ") ?? ""]).map { Markup($0) },
+                    numbers: [grouped(kind.situations), count(kind.shortest, "step")])
+            })
     }
 
     private func sideBySide(_ pictures: [ToldScenario], id: String) -> Markup {
@@ -69,9 +57,7 @@ extension PolicyReport {
             traces.enumerated().map { index, trace in
                 html("div") {
                     html("h3") { trace.file }
-                    if !trace.remarks.isEmpty {
-                        html("ul", .style("soft")) { trace.remarks.map { words in html("li") { words } } }
-                    }
+                    if !trace.remarks.isEmpty { list(trace.remarks, .style("soft")) { words in words } }
                     sideBySide(trace.pictures, id: "trace-\(index + 1)")
                 }
             }
@@ -83,17 +69,14 @@ extension PolicyReport {
         return PageSection("scenarios", "What it leads to") {
             html("p") { "\(count(scenarios.count, "scenario")) under this policy." }
             scenarios.enumerated().map { index, told in
-                html("details", .style("scenario")) {
-                    html("summary") { told.title }
+                details(told.title, .style("scenario")) {
                     if !told.isAsWritten {
                         html("p") { Mark.unsure.shown("It does not come out as written under this policy.") }
                     }
                     told.shown(id: "scenario-\(index + 1)")
                 }
             }
-            if scenariosLeftOut > 0 {
-                html("p", .style("soft")) { "\(count(scenariosLeftOut, "more scenario")) left out of this page." }
-            }
+            if scenariosLeftOut > 0 { soft("\(count(scenariosLeftOut, "more scenario")) left out of this page.") }
         }
     }
 
@@ -111,18 +94,9 @@ extension PolicyReport {
             if graph.isCutOff {
                 html("p") { Mark.unsure.shown("Not complete: the world is larger than what was walked.") }
             }
-            html("details") {
-                html("summary") { "The world, as a scenario begins with it" }
-                html("pre", .set("tabindex", "0")) { graph.setup.joined(separator: "\n") }
-            }
-            html("div", .style("wide"), .set("role", "region"), .set("tabindex", "0"), .set("aria-label", "Situations"))
-            {
-                drawing.svg
-            }
-            html("details") {
-                html("summary") { "The same as a table" }
-                drawing.table
-            }
+            details("The world, as a scenario begins with it") { listing(graph.setup) }
+            region("Situations") { drawing.svg }
+            details("The same as a table") { drawing.asTable }
         }
     }
 }

@@ -106,45 +106,42 @@ extension PolicyReport {
             if reach != nil {
                 html("p") {
                     "Beside each line: in how many scenarios it decided something. "
-                    html("span", .style("key heat-3")) { "5× and more" }
-                    " "
-                    html("span", .style("key heat-2")) { "2× to 4×" }
-                    " "
-                    html("span", .style("key heat-1")) { "1×" }
-                    " "
-                    html("span", .style("key heat-0")) { "never" }
-                    " A half ◐: something of the line has not been shown yet."
+                    zip([3, 2, 1, 0], ["5× and more", "2× to 4×", "1×", "never"]).map { step, words in
+                        markup {
+                            html("span", .style("key heat-\(step)")) { words }
+                            " "
+                        }
+                    }
+                    "A half ◐: something of the line has not been shown yet."
                 }
             }
-            texts.indices.map(listing)
+            texts.indices.map(lines(of:))
         }
     }
 
-    private func listing(_ file: Int) -> Markup {
+    private func lines(of file: Int) -> Markup {
         let text = texts[file]
         let heat = reach.map { text.heat($0, policy) } ?? [:]
-        return html(
-            "div", .style("wide listing"), .set("role", "region"), .set("tabindex", "0"), .set("aria-label", text.name)
-        ) {
+        return region(text.name, "wide listing") {
             html("table") {
                 html("caption") { text.name }
                 html("thead", .style("unseen")) {
                     html("tr") {
-                        html("th", .set("scope", "col")) { "Line" }
-                        if reach != nil { html("th", .set("scope", "col")) { "Reached" } }
-                        html("th", .set("scope", "col")) { "Text" }
+                        (reach == nil ? ["Line", "Text"] : ["Line", "Reached", "Text"]).map { name in
+                            html("th", .set("scope", "col")) { name }
+                        }
                     }
                 }
                 html("tbody") {
                     text.lines.enumerated().map { index, line in
-                        row(LinePlace(file: file, line: index + 1), line, heat[index + 1])
+                        lineRow(LinePlace(file: file, line: index + 1), line, heat[index + 1])
                     }
                 }
             }
         }
     }
 
-    private func row(_ place: LinePlace, _ line: String, _ heat: PolicyText.Heat?) -> Markup {
+    private func lineRow(_ place: LinePlace, _ line: String, _ heat: PolicyText.Heat?) -> Markup {
         let step = heat.map { " heat-\($0.step)" } ?? ""
         return html("tr", .id(place.id), .style("line\(step)")) {
             html("th", .set("scope", "row")) { "\(place.line)" }
@@ -169,25 +166,18 @@ extension PolicyReport {
                 "\(CoverageTally.Entry.percent(coverage.total)): \(coverage.total.reached) of \(coverage.total.all), "
                     + "by \(count(reach.scenarios, "scenario"))."
             }
-            html("table") {
-                html("caption") {
-                    "A rule counts when a scenario makes it decide, and once more when one sees it not match"
-                }
-                tableHead("Part", "Made to decide", "Seen not to match")
-                html("tbody") {
-                    PolicyClause.Group.allCases.map { group in
-                        html("tr") {
-                            html("th", .set("scope", "row")) { group.rawValue }
-                            html("td") { share(coverage.firedShare(of: group)) }
-                            html("td") { share(coverage.unmatchedShare(of: group)) }
-                        }
-                    }
-                }
-            }
+            table(
+                "A rule counts when a scenario makes it decide, and once more when one sees it not match",
+                ["Part", "Made to decide", "Seen not to match"],
+                rows: PolicyClause.Group.allCases.map { group in
+                    row(
+                        head: Markup(group.rawValue),
+                        [share(coverage.firedShare(of: group)), share(coverage.unmatchedShare(of: group))])
+                })
             gaps(coverage)
             if !reach.failed.isEmpty {
                 html("p") { "Not as written under this policy:" }
-                html("ul") { reach.failed.map { title in html("li") { title } } }
+                list(reach.failed) { title in title }
             }
         }
     }
@@ -203,16 +193,12 @@ extension PolicyReport {
                 html("p") { Mark.good.shown("No gap.") }
             } else {
                 html("h3") { "Gaps" }
-                html("ul") {
-                    coverage.gaps.map { gap in
-                        html("li") {
-                            if let place = place(of: gap.clause.part) {
-                                html("a", .to(place.id)) { "line \(place.line)" }
-                                ": "
-                            }
-                            gap.sentence(in: coverage.policy)
-                        }
+                list(coverage.gaps) { gap in
+                    if let place = place(of: gap.clause.part) {
+                        html("a", .to(place.id)) { "line \(place.line)" }
+                        ": "
                     }
+                    gap.sentence(in: coverage.policy)
                 }
             }
         }

@@ -139,31 +139,24 @@ struct StateDrawing {
         return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"
     }
 
-    var table: Markup {
-        html("table") {
-            html("caption") { "What leads from each situation to which other" }
-            tableHead("Situation", "What happens, and where it leads")
-            html("tbody") { graph.situations.indices.map(row) }
-        }
+    var asTable: Markup {
+        table(
+            "What leads from each situation to which other", ["Situation", "What happens, and where it leads"],
+            rows: graph.situations.indices.map(tableRow))
     }
 
-    private func row(_ index: Int) -> Markup {
-        html("tr", .id("\(id)-row-\(index + 1)")) {
-            html("th", .set("scope", "row")) { "\(index + 1): \(graph.situations[index].sentence)" }
-            html("td") {
-                let steps = graph.steps.filter { $0.from == index }
-                if steps.isEmpty { "nothing that shows" }
-                html("ul", .style("plain")) {
-                    steps.map { step in
-                        html("li") {
-                            html("a", .to("\(id)-row-\(step.to + 1)")) { "to \(step.to + 1)" }
-                            ": "
-                            html("code") { Self.moves(step.moves) }
-                        }
-                    }
-                }
+    private func tableRow(_ index: Int) -> Markup {
+        let steps = graph.steps.filter { $0.from == index }
+        let leads = markup {
+            if steps.isEmpty { "nothing that shows" }
+            list(steps, .style("plain")) { step in
+                html("a", .to("\(id)-row-\(step.to + 1)")) { "to \(step.to + 1)" }
+                ": "
+                html("code") { Self.moves(step.moves) }
             }
         }
+        return row(
+            .id("\(id)-row-\(index + 1)"), head: Markup("\(index + 1): \(graph.situations[index].sentence)"), [leads])
     }
 
     /// As many moves as fit on a line or two; the others are counted.

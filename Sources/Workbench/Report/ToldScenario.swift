@@ -23,7 +23,7 @@ public struct ToldScenario: Sendable {
     /// Broken promises of the broker, and at the end of the policy.
     public let broken: [String]
     let timeline: Timeline
-    let reasons: [Reason]
+    let reasons: [Explanation]
     /// Decisions that have no reason here: there were too many, or time was up.
     let reasonsLeftOut: Int
     /// By lane and moment: which decision is behind what begins there.
@@ -35,22 +35,6 @@ public struct ToldScenario: Sendable {
     struct Place: Hashable {
         var lane: String
         var moment: Moment
-    }
-
-    struct Reason: Sendable {
-        var decision: DecisionID
-        var moment: Moment
-        var event: String
-        var verdicts: [Sentence]
-        var verdictsLeftOut: Int
-    }
-
-    struct Sentence: Sendable {
-        var lane: String
-        var words: String
-        var read: [String]
-        var changes: [String]
-        var searched: String
     }
 
     /// - Parameter mayGoOn: asked before each step and while reasons are searched; a clock belongs to the caller.
@@ -85,62 +69,48 @@ public struct ToldScenario: Sendable {
         }
         self.broken = broken
         self.names = names
-        (reasons, reasonsLeftOut) = Self.reasons(stage, names, while: mayGoOn)
+        (reasons, reasonsLeftOut) = Self.reasons(stage, while: mayGoOn)
         begun = Self.begun(stage, names)
         timeline = Self.timeline(stage, story)
         end = stage
     }
 
     /// Why what a span shows began; nil: no decision did it, or its reason was left out.
-    func reason(of lane: String, at moment: Moment) -> (reason: Reason, words: String)? {
+    func reason(of lane: String, at moment: Moment) -> (decision: DecisionID, words: String)? {
         guard let decision = begun[Place(lane: lane, moment: moment)],
             let reason = reasons.first(where: { $0.decision == decision })
         else { return nil }
-        let own = reason.verdicts.filter { $0.lane == lane }
-        return (reason, (own.isEmpty ? reason.verdicts : own).map(\.words).joined(separator: "; "))
+        let told = reason.verdicts.prefix(Self.verdictsMax)
+        let own = told.filter { names.name(of: $0.session) == lane }
+        return (decision, (own.isEmpty ? Array(told) : own).map(words).joined(separator: "; "))
     }
 
     // MARK: Reasons
 
     private static func reasons(
-        _ stage: Stage, _ names: Names, while mayGoOn: () -> Bool
-    ) -> (found: [Reason], leftOut: Int) {
+        _ stage: Stage, while mayGoOn: () -> Bool
+    ) -> (found: [Explanation], leftOut: Int) {
         var decisions: [DecisionID] = []
         for step in stage.steps where !step.verdicts.isEmpty && decisions.last != step.decision {
             if !decisions.contains(step.decision) { decisions.append(step.decision) }
         }
-        var found: [Reason] = []
+        var found: [Explanation] = []
         for decision in decisions {
             guard found.count < reasonsMax, mayGoOn() else { break }
-            guard let explanation = stage.history?.explain(decision, of: stage.arbiter, while: mayGoOn) else {
-                continue
-            }
-            found.append(reason(explanation, names))
+            if let reason = stage.history?.explain(decision, of: stage.arbiter, while: mayGoOn) { found.append(reason) }
         }
         return (found, decisions.count - found.count)
     }
 
-    private static func reason(_ explanation: Explanation, _ names: Names) -> Reason {
-        let event: String
-        if let source = explanation.silenced {
-            event = "what the \(source.rawValue) that left had said holds no more"
-        } else if explanation.event == .timePassed {
-            event = "a deadline came"
-        } else {
-            event = ScenarioWriter(names: names).text(of: explanation.event) ?? explanation.event.kind.rawValue
-        }
-        return Reason(
-            decision: explanation.decision, moment: explanation.at, event: event,
-            verdicts: explanation.verdicts.prefix(verdictsMax).map { verdict in
-                let against = verdict.opponent.map { ", against \($0.name)" } ?? ""
-                return Sentence(
-                    lane: names.name(of: verdict.session),
-                    words: "\(names.name(of: verdict.session)): \(verdict.outcome.description) because "
-                        + "“\(verdict.rule)”\(against)",
-                    read: verdict.read.map { "\($0.key) = \($0.value)" },
-                    changes: verdict.changedBy.map(\.words) + verdict.stops.map { "\($0.name) stops" },
-                    searched: verdict.searched?.words ?? "nothing, as it did not outlast its own step")
-            }, verdictsLeftOut: max(0, explanation.verdicts.count - verdictsMax))
+    private func event(of reason: Explanation) -> String {
+        if let source = reason.silenced { return "what the \(source.rawValue) that left had said holds no more" }
+        if reason.event == .timePassed { return "a deadline came" }
+        return ScenarioWriter(names: names).text(of: reason.event) ?? reason.event.kind.rawValue
+    }
+
+    private func words(_ verdict: Explanation.Verdict) -> String {
+        let against = verdict.opponent.map { ", against \($0.name)" } ?? ""
+        return "\(names.name(of: verdict.session)): \(verdict.outcome.description) because “\(verdict.rule)”\(against)"
     }
 
     private static func begun(_ stage: Stage, _ names: Names) -> [Place: DecisionID] {
@@ -235,31 +205,23 @@ extension ToldScenario {
     func shown(id: String, heading: String? = nil) -> Markup {
         html("div", .style("told"), .id(id)) {
             if let heading { html("h4") { heading } }
-            if !broken.isEmpty {
-                html("ul", .style("marks bad")) { broken.map { words in html("li") { "Broken: \(words)" } } }
-            }
+            if !broken.isEmpty { list(broken, .style("marks bad")) { words in "Broken: \(words)" } }
             picture(id: id, label: heading ?? title)
             reasonList(id: id)
-            html("details") {
-                html("summary") { "The scenario, with what it leads to" }
-                html("pre", .set("tabindex", "0"), .set("aria-label", "The scenario")) { lines.joined(separator: "\n") }
-            }
+            details("The scenario, with what it leads to") { listing(lines, "The scenario") }
         }
     }
 
     func picture(id: String, label: String) -> Markup {
         let svg = timeline.svgElement(id: "\(id)-picture", title: "\(label), under \(policy)") { lane, span in
-            guard let (reason, words) = reason(of: lane.name, at: span.begin) else { return nil }
-            return Timeline.Link(target: "\(id)-decision-\(reason.decision)", words: words)
+            guard let (decision, words) = reason(of: lane.name, at: span.begin) else { return nil }
+            return Timeline.Link(target: "\(id)-decision-\(decision)", words: words)
         }
         return markup {
             if timeline.lanes.isEmpty {
-                html("p", .style("soft")) { "Nobody asked for a camera, so there is nothing to draw." }
+                soft("Nobody asked for a camera, so there is nothing to draw.")
             } else {
-                // Wider than a telephone: it scrolls by itself, by keyboard as well.
-                html("div", .style("wide"), .set("role", "region"), .set("tabindex", "0"), .set("aria-label", label)) {
-                    Markup(drawn: svg)
-                }
+                region(label) { Markup(drawn: svg) }
                 html(
                     "p", .style("why"),
                     .set("data-hint", "Point at a span, or go to it by Tab: why it began stands here.")
@@ -271,45 +233,43 @@ extension ToldScenario {
     func reasonList(id: String) -> Markup {
         markup {
             if !reasons.isEmpty {
-                html("details", .style("reasons")) {
-                    html("summary") { "Why: \(count(reasons.count, "decision")), one by one" }
+                details("Why: \(count(reasons.count, "decision")), one by one", .style("reasons")) {
                     html("ol") { reasons.map { item($0, id) } }
-                    if reasonsLeftOut > 0 {
-                        html("p", .style("soft")) { "\(count(reasonsLeftOut, "more decision")) left out." }
-                    }
+                    if reasonsLeftOut > 0 { soft("\(count(reasonsLeftOut, "more decision")) left out.") }
                 }
             }
         }
     }
 
-    private func item(_ reason: Reason, _ id: String) -> Markup {
-        html("li", .id("\(id)-decision-\(reason.decision)"), .set("tabindex", "-1")) {
+    private func item(_ reason: Explanation, _ id: String) -> Markup {
+        let leftOut = reason.verdicts.count - Self.verdictsMax
+        return html("li", .id("\(id)-decision-\(reason.decision)"), .set("tabindex", "-1")) {
             html("p") {
-                html("b") { "at \(TimeText.write(reason.moment))" }
+                html("b") { "at \(TimeText.write(reason.at))" }
                 " "
-                html("code") { reason.event }
+                html("code") { event(of: reason) }
             }
-            reason.verdicts.map { verdict in
+            reason.verdicts.prefix(Self.verdictsMax).map { verdict in
                 html("div", .style("verdict")) {
-                    html("p") { verdict.words }
+                    html("p") { words(verdict) }
                     if !verdict.read.isEmpty {
-                        html("p", .style("soft")) { "Facts read: \(verdict.read.joined(separator: ", "))" }
+                        let read = verdict.read.map { "\($0.key) = \($0.value)" }
+                        soft("Facts read: \(read.joined(separator: ", "))")
                     }
-                    if verdict.changes.isEmpty {
-                        html("p", .style("soft")) {
-                            "Nothing found that would have changed it; tried: \(verdict.searched)."
-                        }
-                    } else {
-                        html("p", .style("soft")) {
-                            "It would have gone the other way with: \(verdict.changes.joined(separator: "; or "))"
-                        }
-                    }
+                    soft(way(out: verdict))
                 }
             }
-            if reason.verdictsLeftOut > 0 {
-                html("p", .style("soft")) { "And \(count(reason.verdictsLeftOut, "more session"))." }
-            }
+            if leftOut > 0 { soft("And \(count(leftOut, "more session")).") }
         }
+    }
+
+    private func way(out verdict: Explanation.Verdict) -> String {
+        let changes = verdict.changedBy.map(\.words) + verdict.stops.map { "\($0.name) stops" }
+        guard changes.isEmpty else {
+            return "It would have gone the other way with: \(changes.joined(separator: "; or "))"
+        }
+        let tried = verdict.searched?.words ?? "nothing, as it did not outlast its own step"
+        return "Nothing found that would have changed it; tried: \(tried)."
     }
 }
 
