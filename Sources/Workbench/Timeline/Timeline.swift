@@ -99,7 +99,7 @@ public struct Timeline: Hashable, Sendable {
 
     /// Something of a moment, on a lane.
     public struct Mark: Hashable, Sendable {
-        public enum Kind: Hashable, Sendable { case photo, stoppedForGood, trouble }
+        public enum Kind: Hashable, Sendable, CaseIterable { case photo, stoppedForGood, trouble }
         public var moment: Moment
         public var kind: Kind
         public var label: String
@@ -141,15 +141,41 @@ public struct Timeline: Hashable, Sendable {
         }
     }
 
+    func time(_ moment: Moment) -> String { (moment - begin).shortText }
+
     /// `2s to 4s`, or `4.2s on`: what goes on at the picture's end has none of its own, and the picture may end later than what
     /// is in it, so that the last of that shows.
     func words(from begin: Moment, to end: Moment) -> String {
-        let since = (begin - self.begin).shortText
-        return end < self.end ? "\(since) to \((end - self.begin).shortText)" : "\(since) on"
+        end < self.end ? "\(time(begin)) to \(time(end))" : "\(time(begin)) on"
     }
 }
 
+/// What stands beneath a picture, a line each: all of it in words.
+extension Timeline {
+    func words(_ lane: Lane, _ row: Lane.Interruption) -> String {
+        "\(lane.shownName) #\(row.id)  \(words(from: row.begin, to: row.end))  \(row.labels.joined(separator: ", then "))"
+    }
+
+    func words(_ lane: Lane, _ deadline: Deadline) -> String {
+        let words = deadline.words(since: begin, until: end)
+        return "\(lane.shownName) \(deadline.kind.rawValue)  \(time(deadline.begin))  \(words)"
+    }
+
+    /// Nil for one that says no more than its sign.
+    func words(_ lane: Lane, _ mark: Mark) -> String? {
+        mark.kind == .photo ? nil : "\(lane.shownName)  \(time(mark.moment))  \(mark.words.printable)"
+    }
+
+    func words(_ note: Note) -> String { "\(time(note.moment))  \(note.text.printable)" }
+}
+
+extension Timeline.Mark {
+    var words: String { kind == .stoppedForGood ? "stopped: \(label)" : label }
+}
+
 extension Timeline.Lane {
+    var shownName: String { name.printable }
+
     /// One interruption from its beginning to its end, with its causes in the order in which they came.
     struct Interruption {
         var id: InterruptionID
@@ -196,6 +222,10 @@ extension Timeline.Warning {
 }
 
 extension [Timeline.Lane] {
+    var marks: [Timeline.Mark.Kind] {
+        Timeline.Mark.Kind.allCases.filter { kind in contains { $0.marks.contains { $0.kind == kind } } }
+    }
+
     /// The states of apps that a legend explains; of those with a cause one for each cause.
     var statesToExplain: [(state: Timeline.State, words: String)] {
         let states = Set(flatMap { $0.spans.map(\.state) })

@@ -83,12 +83,12 @@ public struct LiveTimeline: Sendable {
     private func cell(_ lane: String, _ width: Int, isChanged: Bool) -> String {
         guard let state = builder.state(of: lane) else { return "".padded(width) }
         let recording = builder.isRecording(lane)
-        var text = String(TerminalStyle.glyph(state))
+        var text = String(state.look.glyph)
         if recording { text += "●" }
         if isChanged, width >= Self.wordsWidthMin {
             text += " " + (recording ? "recording" : state.label.isEmpty ? "stopped" : state.label.printable)
         }
-        return style.paint(text.fitted(width - 1).padded(width), recording ? .brightRed : TerminalStyle.ink(state))
+        return style.paint(text.fitted(width - 1).padded(width), recording ? .brightRed : state.look.ink)
     }
 }
 

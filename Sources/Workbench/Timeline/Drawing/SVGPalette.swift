@@ -15,52 +15,22 @@ enum SVGPalette {
         @media print { .paper { fill: #ffffff; } }
         """
 
-    static func paint(_ state: Timeline.State) -> String {
-        switch state {
-        case .running: "fill=\"#69db7c\" stroke=\"#2b8a3e\""
-        case .starting: "fill=\"#ebfbee\" stroke=\"#2b8a3e\" stroke-dasharray=\"3 2\""
-        case .restricted(_, let causes):
-            // A restricted session runs: its frame is the running one's, and its hatching the cause's.
-            causes.reason.map { "fill=\"url(#\(pattern($0)))\" stroke=\"#e67700\" stroke-width=\"2\"" }
-                ?? "fill=\"#ffe066\" stroke=\"#e67700\" stroke-width=\"2\""
-        case .interrupted(_, let causes, _):
-            "fill=\"url(#\(pattern(causes.reason)))\" stroke=\"\(colour(causes.reason))\""
-        case .stopped, .free: "fill=\"#adb5bd\""
-        case .held: "fill=\"#d0ebff\" stroke=\"#1971c2\""
-        }
-    }
-
     static let grace = "fill=\"#d9480f\""
+    static let recording = "rx=\"2\" fill=\"#c92a2a\""
 
-    static func deadline(_ kind: Timeline.Deadline.Kind) -> String {
-        switch kind {
-        case .lease: "fill=\"#868e96\""
-        case .confirmation: "fill=\"#f08c00\" stroke=\"#495057\" stroke-dasharray=\"2 2\""
-        }
-    }
-
-    /// A photo is a diamond, a stop for good a cross, trouble a triangle.
     static func mark(_ kind: Timeline.Mark.Kind, at x: Double, _ y: Double, _ hint: String) -> String {
-        let (shape, paint) =
-            switch kind {
-            case .photo: ("m0 -6 l6 6 l-6 6 l-6 -6 z", "fill=\"#1864ab\" stroke=\"#ffffff\"")
-            case .stoppedForGood:
-                ("m-5 -5 l10 10 m0 -10 l-10 10", "fill=\"none\" stroke=\"#c92a2a\" stroke-width=\"3\"")
-            case .trouble: ("m0 -6 l6 11 l-12 0 z", "fill=\"#c92a2a\" stroke=\"#ffffff\"")
-            }
-        return "<path d=\"M\(x.px) \(y.px) \(shape)\" \(paint)>\(hint)</path>\n"
+        "<path d=\"M\(x.px) \(y.px) \(kind.look.shape)\" \(kind.look.paint)>\(hint)</path>\n"
     }
 
     static func colour(_ cause: Cause?) -> String { cause?.look.colour ?? "#868e96" }
-
+    static func hatching(_ cause: Cause?) -> String { "url(#\(pattern(cause)))" }
     private static func pattern(_ cause: Cause?) -> String { "why-\(cause?.rawValue ?? 0)" }
 
     static func patterns(causes: [Cause]) -> String {
         let all: [Cause?] = causes.map { $0 } + [nil]
         return all.map { cause in
             let colour = colour(cause)
-            let (degrees, stripes, isDotted) =
-                cause.map { ($0.look.degrees, $0.look.stripes, $0.look.isDotted) } ?? (90, [1, 2], false)
+            let (degrees, stripes, isDotted) = cause?.look.hatching ?? (90, [1, 2], false)
             var x = 0
             var shapes = ""
             for stripe in stripes {

@@ -3,7 +3,7 @@ import ArbiterProtocol
 extension SVGDrawing {
     func draw(_ lane: Timeline.Lane, _ index: Int) -> String {
         let y = y(index)
-        let name = lane.name.printable
+        let name = lane.shownName
         var svg = "<g role=\"group\" aria-label=\"\(name.xml)\">\n"
         svg += "<text x=\"\((left - 12).px)\" y=\"\((y + 17).px)\" class=\"lane\">\(names[index].xml)"
         svg += "\(names[index] == name ? "" : hint(name))</text>\n"
@@ -47,10 +47,10 @@ extension SVGDrawing {
         let (top, height) = isThin ? (y + laneHeight / 2 - 1.5, 3.0) : (y, laneHeight)
         let times = timeline.words(from: drawn.begin, to: drawn.end)
         let words = drawn.count == 1 ? "\(span.state.name), \(times)" : "\(drawn.count) changes, \(times)"
-        let paint = "rx=\"\((isThin ? 1 : min(3, spanWidth / 3)).px)\" \(SVGPalette.paint(span.state))"
+        let paint = "rx=\"\((isThin ? 1 : min(3, spanWidth / 3)).px)\" \(span.state.look.paint)"
         let label = label(of: span.state, from, to, y)
         guard let link = link(lane, span) else { return rect(from, top, spanWidth, height, paint, words) + label }
-        let said = "\(lane.name.printable): \(words). \(link.words)"
+        let said = "\(lane.shownName): \(words). \(link.words)"
         return "<a href=\"#\(link.target.xml)\" aria-label=\"\(said.xml)\">"
             + "\(rect(from, top, spanWidth, height, paint, said))\(label)</a>\n"
     }
@@ -62,7 +62,9 @@ extension SVGDrawing {
         switch state {
         case .interrupted, .restricted:
             let long = state.labels.map(\.printable).first { $0.columns <= room }
-            guard let label = long ?? state.reason.map({ String($0.letter) }), label.columns <= room else { return "" }
+            guard let label = long ?? state.reason.map({ String($0.look.letter) }), label.columns <= room else {
+                return ""
+            }
             shown = label
         case .held(let holder):
             let name = holder.printable
@@ -109,7 +111,7 @@ extension SVGDrawing {
             guard to >= drawnTo + 1 else { continue }
             drawnTo = max(to, from + 2)
             svg += rect(
-                from, y + laneHeight + 3, drawnTo - from, 5, "rx=\"2\" fill=\"#c92a2a\"",
+                from, y + laneHeight + 3, drawnTo - from, 5, SVGPalette.recording,
                 "recording \(recording.id): \(recording.words)")
             let why = recording.finished?.why.rawValue ?? "not finished"
             let next = index + 1 < lane.recordings.count ? x(lane.recordings[index + 1].begin) : width - margin
@@ -142,7 +144,7 @@ extension SVGDrawing {
             let words = deadline.words(since: timeline.begin, until: timeline.end)
             // A little short of its end, so that one lease is told from the next.
             svg += rect(
-                from, middle - 2, max(2, drawnTo - from - 2), 4, SVGPalette.deadline(deadline.kind),
+                from, middle - 2, max(2, drawnTo - from - 2), 4, deadline.kind.look.paint,
                 "\(deadline.kind.rawValue), \(words)")
             if !deadline.isMet {
                 svg += line(
@@ -176,10 +178,6 @@ extension SVGDrawing {
         }
         return svg
     }
-}
-
-extension Timeline.Mark {
-    var words: String { kind == .stoppedForGood ? "stopped: \(label)" : label }
 }
 
 extension Timeline.State {

@@ -34,8 +34,8 @@ extension SVGDrawing {
     private func box(_ state: Timeline.State) -> (Double, Double) -> String {
         { x, y in
             var svg =
-                "<rect x=\"\(x.px)\" y=\"\(y.px)\" width=\"24\" height=\"14\" rx=\"2\" \(SVGPalette.paint(state))/>\n"
-            if let letter = state.reason?.letter {
+                "<rect x=\"\(x.px)\" y=\"\(y.px)\" width=\"24\" height=\"14\" rx=\"2\" \(state.look.paint)/>\n"
+            if let letter = state.reason?.look.letter {
                 svg +=
                     "<rect class=\"plate\" x=\"\((x + 6).px)\" y=\"\((y + 1).px)\" width=\"12\" height=\"12\" rx=\"2\" "
                 svg += "fill=\"#ffffff\" fill-opacity=\"0.86\"/>\n"
@@ -60,25 +60,17 @@ extension SVGDrawing {
             { x, y in "<rect x=\"\(x.px)\" y=\"\((y + 5).px)\" width=\"24\" height=\"5\" \(paint)/>\n" }
         }
         if lanes.contains(where: { !$0.recordings.isEmpty }) {
-            entries.append(Entry(name: "recording", sample: bar("rx=\"2\" fill=\"#c92a2a\"")))
+            entries.append(Entry(name: "recording", sample: bar(SVGPalette.recording)))
         }
         if lanes.contains(where: { !$0.warnings.isEmpty }) {
             entries.append(Entry(name: "told to yield", sample: bar(SVGPalette.grace)))
         }
         for kind in Timeline.Deadline.Kind.allCases
         where lanes.contains(where: { $0.deadlines.contains { $0.kind == kind } }) {
-            let name =
-                switch kind {
-                case .lease: "lease runs"
-                case .confirmation: "a cut waits to be confirmed"
-                }
-            entries.append(Entry(name: name, sample: bar(SVGPalette.deadline(kind))))
+            entries.append(Entry(name: kind.look.words, sample: bar(kind.look.paint)))
         }
-        let marks: [(Timeline.Mark.Kind, String)] = [
-            (.photo, "photo"), (.stoppedForGood, "stopped for good"), (.trouble, "trouble"),
-        ]
-        for (kind, name) in marks where lanes.contains(where: { $0.marks.contains { $0.kind == kind } }) {
-            entries.append(Entry(name: name) { x, y in SVGPalette.mark(kind, at: x + 12, y + 7, "") })
+        for kind in lanes.marks {
+            entries.append(Entry(name: kind.look.words) { x, y in SVGPalette.mark(kind, at: x + 12, y + 7, "") })
         }
         return entries
     }
@@ -91,24 +83,13 @@ extension SVGDrawing {
     /// What is short for a span is whole here, and on paper nobody has a mouse.
     /// - Returns: the lines, and where they end.
     func words(from top: Double) -> (svg: String, bottom: Double) {
-        let interruptions = lanes.flatMap { lane in lane.interruptions.map { (name: lane.name.printable, row: $0) } }
-            .enumerated().sorted { ($0.element.row.begin, $0.offset) < ($1.element.row.begin, $1.offset) }
-            .map(\.element).map { name, row in
-                "\(name) #\(row.id)  \(timeline.words(from: row.begin, to: row.end))  "
-                    + row.labels.joined(separator: ", then ")
-            }
+        let interruptions = lanes.flatMap { lane in lane.interruptions.map { (lane, $0) } }.enumerated()
+            .sorted { ($0.element.1.begin, $0.offset) < ($1.element.1.begin, $1.offset) }
+            .map { timeline.words($0.element.0, $0.element.1) }
         let marks = lanes.flatMap { lane in
-            lane.marks.filter { $0.kind != .photo }.map {
-                "\(lane.name.printable)  \(time($0.moment))  \($0.words.printable)"
-            }
-                + lane.deadlines.map {
-                    "\(lane.name.printable) \($0.kind.rawValue)  \(time($0.begin))  "
-                        + $0.words(since: timeline.begin, until: timeline.end)
-                }
+            lane.marks.compactMap { timeline.words(lane, $0) } + lane.deadlines.map { timeline.words(lane, $0) }
         }
-        let notes = timeline.notes.prefix(Self.rowsMax).enumerated().map { index, note in
-            "\(index + 1)  \(time(note.moment))  \(note.text.printable)"
-        }
+        let notes = timeline.notes.prefix(Self.rowsMax).enumerated().map { "\($0 + 1)  \(timeline.words($1))" }
         var svg = ""
         var y = top
         for (title, rows, count) in [

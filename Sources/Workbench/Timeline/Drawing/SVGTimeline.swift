@@ -51,7 +51,7 @@ struct SVGDrawing {
         self.title = title
         self.link = link
         lanes = Array(timeline.lanes.prefix(Self.lanesMax))
-        let names = lanes.map(\.name.printable)
+        let names = lanes.map(\.shownName)
         // Bold letters are a little wider. A quarter of the picture is enough for names.
         let boldWidth = Self.columnWidth * 1.1
         let longest = Double(names.map(\.columns).max() ?? 0)
@@ -90,8 +90,6 @@ struct SVGDrawing {
     }
 
     func y(_ lane: Int) -> Double { top + Double(lane) * (laneHeight + laneGap) }
-
-    func time(_ moment: Moment) -> String { (moment - timeline.begin).shortText }
 
     func plot() -> (body: String, bottom: Double) {
         var body = axis() + noteMarks()
@@ -142,7 +140,7 @@ struct SVGDrawing {
                     if case .held(let name) = span.state, !names.contains(name) { names.append(name) }
                 }
                 return
-                    "\(words) Camera \(lane.name.printable): held by \(list(holders.map(\.printable), or: "nobody"))."
+                    "\(words) Camera \(lane.shownName): held by \(list(holders.map(\.printable), or: "nobody"))."
             case .app:
                 let running = lane.spans.reduce(Duration.zero) { sum, span in
                     switch span.state {
@@ -151,7 +149,7 @@ struct SVGDrawing {
                     }
                 }
                 let interruptions = lane.interruptions.map { "\($0.labels.joined(separator: ", then "))" }
-                return "\(words) App \(lane.name.printable): ran for \(running.shortText), interrupted"
+                return "\(words) App \(lane.shownName): ran for \(running.shortText), interrupted"
                     + " \(interruptions.count) time\(interruptions.count == 1 ? "" : "s")\(interruptions.isEmpty ? "" : ": " + list(interruptions, or: "")),"
                     + " \(lane.recordings.count) recording\(lane.recordings.count == 1 ? "" : "s")."
             }

@@ -101,8 +101,8 @@ struct TerminalDrawing {
                 tiny.append((min(from, columns - 1), span))
                 continue
             }
-            let ink = TerminalStyle.ink(span.state)
-            for column in from..<to { put(String(TerminalStyle.glyph(span.state)), ink, column, &cells) }
+            let ink = span.state.look.ink
+            for column in from..<to { put(String(span.state.look.glyph), ink, column, &cells) }
             write(span, from..<to, ink, &cells)
         }
         for warning in lane.warnings {
@@ -112,16 +112,12 @@ struct TerminalDrawing {
         }
         // What is shorter than a column still shows: a handover is the point of the picture.
         for (column, span) in tiny {
-            let glyph = span.state.reason?.letter ?? TerminalStyle.glyph(span.state)
-            put(String(glyph), TerminalStyle.ink(span.state), column, &cells)
+            let glyph = span.state.reason?.look.letter ?? span.state.look.glyph
+            put(String(glyph), span.state.look.ink, column, &cells)
         }
         for mark in lane.marks {
             let column = min(column(mark.moment), columns - 1)
-            switch mark.kind {
-            case .photo: put("◆", .bold, column, &cells)
-            case .stoppedForGood: put("✕", .brightRed, column, &cells)
-            case .trouble: put("!", .brightRed, column, &cells)
-            }
+            put(mark.kind.look.glyph, mark.kind.look.ink, column, &cells)
         }
         for span in lane.spans { keepLetter(of: span, &cells) }
         return painted(cells)
@@ -130,11 +126,11 @@ struct TerminalDrawing {
     /// A letter that something short lies over moves to the next place of its span.
     private func keepLetter(of span: Timeline.Span, _ cells: inout [Cell]) {
         let range = column(span.begin)..<column(span.end)
-        guard let letter = span.state.reason?.letter, let first = range.first, cells[first].glyph != String(letter)
+        guard let letter = span.state.reason?.look.letter, let first = range.first, cells[first].glyph != String(letter)
         else { return }
-        let own = String(TerminalStyle.glyph(span.state))
+        let own = String(span.state.look.glyph)
         guard let free = range.first(where: { cells[$0].glyph == own }) else { return }
-        put(String(letter), TerminalStyle.ink(span.state), free, &cells)
+        put(String(letter), span.state.look.ink, free, &cells)
     }
 
     /// Puts a glyph over what is there; half of a wide character that it hits is gone, too.
@@ -150,7 +146,7 @@ struct TerminalDrawing {
         let shown: String
         switch span.state {
         case .interrupted, .restricted:
-            if let letter = span.state.reason?.letter { put(String(letter), ink, start, &cells) }
+            if let letter = span.state.reason?.look.letter { put(String(letter), ink, start, &cells) }
             let labels = span.state.labels.map { " \($0.printable) " }
             // Between the letter and the next span there is a glyph on each side.
             guard let fitting = labels.first(where: { $0.columns + 3 <= range.count }) else { return }
@@ -210,15 +206,14 @@ struct TerminalDrawing {
         return text + style.paint(run, ink)
     }
 
-    private func time(_ moment: Moment) -> String { (moment - timeline.begin).shortText }
     private func times(_ begin: Moment, _ end: Moment) -> String { timeline.words(from: begin, to: end) }
 
     /// What stands in the picture, and which name is short for which.
     func legend() -> [String] {
         var entries: [(sample: String, ink: TerminalStyle.Ink?, words: String)] = []
         for (state, words) in timeline.lanes.statesToExplain {
-            let letter = state.reason.map { String($0.letter) } ?? ""
-            entries.append((letter + String(TerminalStyle.glyph(state)), TerminalStyle.ink(state), words))
+            let letter = state.reason.map { String($0.look.letter) } ?? ""
+            entries.append((letter + String(state.look.glyph), state.look.ink, words))
         }
         func add(_ sample: String, _ ink: TerminalStyle.Ink?, _ words: String, where has: (Timeline.Lane) -> Bool) {
             if timeline.lanes.contains(where: has) { entries.append((sample, ink, words)) }
@@ -228,9 +223,7 @@ struct TerminalDrawing {
         add("●▬■", .brightRed, "recording") { !$0.recordings.isEmpty }
         add("╍", nil, "time that runs") { !$0.deadlines.isEmpty }
         add("┫", .brightRed, "it ran out") { $0.deadlines.contains { !$0.isMet } }
-        add("◆", .bold, "photo") { $0.marks.contains { $0.kind == .photo } }
-        add("✕", .brightRed, "stopped for good") { $0.marks.contains { $0.kind == .stoppedForGood } }
-        add("!", .brightRed, "trouble") { $0.marks.contains { $0.kind == .trouble } }
+        entries += timeline.lanes.marks.map { ($0.look.glyph, $0.look.ink, $0.look.words) }
         var lines: [String] = []
         var line = ""
         var used = 0
@@ -262,41 +255,31 @@ struct TerminalDrawing {
     /// All of it in words: what is short for a column is whole here.
     func tables() -> [String] {
         // A line for each interruption, with its causes in the order in which they came.
-        let interrupted = table("interrupted", \.interruptions) { name, row in
-            "\(name) #\(row.id)  \(times(row.begin, row.end))  \(row.labels.joined(separator: ", then "))"
-        }
-        let restricted = table("restricted", \.spans) { name, span in
+        let interrupted = table("interrupted", \.interruptions, timeline.words)
+        let restricted = table("restricted", \.spans) { lane, span in
             guard case .restricted = span.state else { return nil }
-            return "\(name)  \(times(span.begin, span.end))  \(span.state.label.printable)"
+            return "\(lane.shownName)  \(times(span.begin, span.end))  \(span.state.label.printable)"
         }
-        let warned = table("told to yield", \.warnings) { name, warning in
-            "\(name)  \(time(warning.begin))  \(warning.words(since: timeline.begin))"
+        let warned = table("told to yield", \.warnings) { lane, warning in
+            "\(lane.shownName)  \(timeline.time(warning.begin))  \(warning.words(since: timeline.begin))"
         }
-        let recorded = table("recorded", \.recordings) { name, recording in
-            "\(name) \(recording.id)  \(times(recording.begin, recording.end))  \(recording.words)"
+        let recorded = table("recorded", \.recordings) { lane, recording in
+            "\(lane.shownName) \(recording.id)  \(times(recording.begin, recording.end))  \(recording.words)"
         }
-        let held = table("held", \.spans) { name, span in
+        let held = table("held", \.spans) { lane, span in
             guard case .held(let holder) = span.state else { return nil }
-            return "\(name)  \(times(span.begin, span.end))  by \(holder.printable)"
+            return "\(lane.shownName)  \(times(span.begin, span.end))  by \(holder.printable)"
         }
-        let deadlines = table("deadlines", \.deadlines) { name, deadline in
-            let words = deadline.words(since: timeline.begin, until: timeline.end)
-            return "\(name) \(deadline.kind.rawValue)  \(time(deadline.begin))  \(words)"
-        }
-        // Marks that say more than their glyph.
-        let marks = table("besides", \.marks) { name, mark in
-            mark.kind == .photo ? nil : "\(name)  \(time(mark.moment))  \(mark.words.printable)"
-        }
-        let notes = table("meanwhile", timeline.notes.map { "\(time($0.moment))  \($0.text.printable)" })
+        let deadlines = table("deadlines", \.deadlines, timeline.words)
+        let marks = table("besides", \.marks, timeline.words)
+        let notes = table("meanwhile", timeline.notes.map(timeline.words))
         return interrupted + restricted + warned + recorded + held + deadlines + marks + notes
     }
 
     private func table<Part>(
-        _ title: String, _ parts: KeyPath<Timeline.Lane, [Part]>, _ words: (String, Part) -> String?
+        _ title: String, _ parts: KeyPath<Timeline.Lane, [Part]>, _ words: (Timeline.Lane, Part) -> String?
     ) -> [String] {
-        table(
-            title, timeline.lanes.flatMap { lane in lane[keyPath: parts].compactMap { words(lane.name.printable, $0) } }
-        )
+        table(title, timeline.lanes.flatMap { lane in lane[keyPath: parts].compactMap { words(lane, $0) } })
     }
 
     private func table(_ title: String, _ rows: [String]) -> [String] {
