@@ -17,7 +17,7 @@ struct AlterationSearch {
     let event: Event
     let at: Moment
     let session: SessionID
-    let outcome: Explanation.Outcome
+    let outcome: CoreVerdict.Outcome
 
     /// Whether the step ended for the session as its verdict says.
     var fell: Bool {

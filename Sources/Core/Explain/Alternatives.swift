@@ -55,21 +55,17 @@ struct Alternatives {
         var found: [Supposition] = []
         if keys.contains("client") {
             for kind in ClientKind.allCases where kind != facts.client {
-                let alteration = alteration("client", to: "\"\(kind.rawValue)\"")
-                found.append(Supposition(alteration, .kind(clientID), .assumed([.kind(clientID, kind)])))
+                found.append(suppose("client", to: "\"\(kind.rawValue)\"", .kind(clientID), .kind(clientID, kind)))
             }
         }
         if keys.contains("multitasking") {
             let optsIn = !facts.multitasking
             found.append(
-                Supposition(
-                    alteration("multitasking", to: "\(optsIn)"), .multitasking(clientID),
-                    .assumed([.multitasking(clientID, optsIn)])))
+                suppose("multitasking", to: "\(optsIn)", .multitasking(clientID), .multitasking(clientID, optsIn)))
         }
         if keys.contains("uses-audio") {
             let uses = !facts.usesAudio
-            found.append(
-                Supposition(alteration("uses-audio", to: "\(uses)"), .audio(id), .assumed([.usesAudio(id, uses)])))
+            found.append(suppose("uses-audio", to: "\(uses)", .audio(id), .usesAudio(id, uses)))
         }
         return found
     }
@@ -87,9 +83,9 @@ struct Alternatives {
         guard keys.contains("login-session"), let login = client.login.map({ state.loginNames[$0] }) else { return [] }
         let active = facts.loginSession != .active
         return [
-            Supposition(
-                alteration("login-session", to: active ? "\"active\"" : "\"inactive\""), .login(login),
-                by: .loginSession(login, known(client.login, active: active)))
+            suppose(
+                "login-session", to: active ? "\"active\"" : "\"inactive\"", .login(login),
+                .event(.loginSession(login, known(client.login, active: active))))
         ]
     }
 
@@ -104,10 +100,7 @@ struct Alternatives {
     private func ownRecording(_ slot: Slot<Session>, _ subject: Subject, _ facts: Facts) -> [Supposition] {
         guard keys.contains("recording"), facts.isRecording else { return [] }
         let id = state.id(slot)
-        return [
-            Supposition(
-                alteration("recording", of: subject, facts, to: "false"), .recording(id), by: .stopRecording(id))
-        ]
+        return [suppose("recording", of: subject, facts, to: "false", .recording(id), .event(.stopRecording(id)))]
     }
 
     // MARK: What others say of an app
@@ -168,9 +161,9 @@ struct Alternatives {
         guard keys.contains("operator"), hears(app) else { return [] }
         let chosen = facts.operatorChosen ? nil : app.id
         return [
-            Supposition(
-                alteration("operator", of: subject, facts, to: chosen == nil ? "\"none\"" : "\"chosen\""),
-                .operatorChoice, by: .operatorChose(chosen))
+            suppose(
+                "operator", of: subject, facts, to: chosen == nil ? "\"none\"" : "\"chosen\"", .operatorChoice,
+                .event(.operatorChose(chosen)))
         ]
     }
 
@@ -180,9 +173,9 @@ struct Alternatives {
         return facts.attributes.filter { keys.contains($0.name) }.flatMap { held -> [Supposition] in
             let values = state.policy.source.attributes.first { $0.name == held.name }?.values ?? []
             return values.filter { $0 != held.value }.map { value in
-                Supposition(
-                    alteration(held.name, of: subject, facts, to: "\"\(value)\""), .attribute(app.id, held.name),
-                    by: .attribute(app.id, name: held.name, value: value))
+                suppose(
+                    held.name, of: subject, facts, to: "\"\(value)\"", .attribute(app.id, held.name),
+                    .event(.attribute(app.id, name: held.name, value: value)))
             }
         }
     }
@@ -220,7 +213,7 @@ struct Alternatives {
             let owner = state.apps[taker].user
             return (owner == user || owner == 0) && !(taker == client.app.slot && state.isReached(client.app))
         }
-        let alteration = alteration("microphone", of: .machine, facts, to: takers.isEmpty ? "\"taken\"" : "\"free\"")
+        let alteration = alteration("microphone", of: .machine, to: takers.isEmpty ? "\"taken\"" : "\"free\"")
         let events: [Event] =
             takers.isEmpty
             ? [.microphone(Self.anotherApp(of: user), taken: true)]
@@ -231,9 +224,7 @@ struct Alternatives {
     private var pressure: [Supposition] {
         guard keys.contains("pressure") else { return [] }
         return SystemPressure.allCases.filter { $0 != facts.pressure }.map { level in
-            Supposition(
-                alteration("pressure", of: .machine, facts, to: "\"\(level.wireName)\""), .pressure,
-                .assumed([.pressureSettled(level)]))
+            suppose("pressure", of: .machine, to: "\"\(level.wireName)\"", .pressure, .pressureSettled(level))
         }
     }
 
@@ -241,8 +232,7 @@ struct Alternatives {
         guard keys.contains("mode") else { return [] }
         let others = [nil] + state.policy.source.modes.map(\.name) as [String?]
         return others.filter { $0 != facts.mode }.map { mode in
-            Supposition(
-                alteration("mode", of: .machine, facts, to: "\"\(mode ?? Mode.none)\""), .mode, .assumed([.mode(mode)]))
+            suppose("mode", of: .machine, to: "\"\(mode ?? Mode.none)\"", .mode, .mode(mode))
         }
     }
 
@@ -281,13 +271,18 @@ struct Alternatives {
 
     // MARK: Words
 
-    private func alteration(_ key: String, to value: String) -> Explanation.Alteration {
-        alteration(key, of: .session, facts, to: value)
+    private func suppose(
+        _ key: String, of subject: Subject = .session, _ facts: Facts? = nil, to value: String,
+        _ about: Supposition.About, _ change: Assumption
+    ) -> Supposition {
+        Supposition(alteration(key, of: subject, facts, to: value), about, .assumed([change]))
     }
 
-    private func alteration(_ key: String, of subject: Subject, _ facts: Facts, to value: String)
-        -> Explanation.Alteration
-    {
-        Explanation.Alteration(of: subject, key: key, from: FactReading.value(of: key, facts), to: value)
+    /// - Parameter facts: nil: the session's own.
+    private func alteration(
+        _ key: String, of subject: Subject, _ facts: Facts? = nil, to value: String
+    ) -> Explanation.Alteration {
+        Explanation.Alteration(
+            of: subject, key: key, from: FactReading.value(of: key, facts ?? self.facts), to: value)
     }
 }

@@ -17,7 +17,7 @@ public struct Explanation: Sendable {
         public var session: SessionID
         /// Whose session it was; nil where nobody looked.
         public var app: AppID?
-        public var outcome: Outcome
+        package var outcome: CoreVerdict.Outcome
         public var rule: String
         /// What the rule read, as a policy file writes it.
         public var read: [Fact]
@@ -34,7 +34,7 @@ public struct Explanation: Sendable {
         /// - Parameter policy: the one in force after the step.
         package init(_ verdict: CoreVerdict, under policy: Policy) {
             session = verdict.session
-            outcome = Outcome(verdict.outcome)
+            outcome = verdict.outcome
             rule = verdict.text
             read = FactReading.rights(verdict) + (verdict.facts.map { FactReading.read($0, policy) } ?? [])
             opponent = verdict.against
@@ -42,45 +42,13 @@ public struct Explanation: Sendable {
 
         /// How a session stands at a moment, whatever decided it.
         init(
-            of session: SessionID, app: AppID, _ outcome: Outcome, rule: String, _ facts: Facts, opponent: AppID?,
+            of session: SessionID, app: AppID, _ outcome: CoreVerdict.Outcome, rule: String, _ facts: Facts,
+            opponent: AppID?,
             under policy: Policy
         ) {
             (self.session, self.app, self.outcome, self.rule) = (session, app, outcome, rule)
             self.opponent = opponent
             read = FactReading.read(facts, policy)
-        }
-    }
-
-    public enum Outcome: Hashable, Sendable {
-        case granted
-        case interrupted(CauseSet)
-        case restricted(Access)
-        /// It holds its camera, and was told that it has to make way after so long.
-        case warned(Duration)
-        case stopped(StopReason)
-        case refused
-
-        package init(_ outcome: CoreVerdict.Outcome) {
-            self =
-                switch outcome {
-                case .granted: .granted
-                case .interrupted(let causes): .interrupted(causes)
-                case .restricted(let access): .restricted(access)
-                case .warned(let left): .warned(left)
-                case .stopped(let reason): .stopped(reason)
-                case .refused: .refused
-                }
-        }
-
-        public var description: String {
-            switch self {
-            case .granted: "granted"
-            case .interrupted(let causes): "interrupted: \(causes.ordered.map(\.wireName).joined(separator: ", "))"
-            case .restricted(let access): "restricted to \(access.names.joined(separator: ", "))"
-            case .warned(let left): "warned: it has to make way in \(TimeText.write(left))"
-            case .stopped(let reason): "stopped: \(reason.rawValue)"
-            case .refused: "refused"
-            }
         }
     }
 
@@ -112,6 +80,19 @@ public struct Explanation: Sendable {
         case upTo(facts: Int)
         /// The bound was met before that.
         case first(attempts: Int)
+    }
+}
+
+extension CoreVerdict.Outcome {
+    package var description: String {
+        switch self {
+        case .granted: "granted"
+        case .interrupted(let causes): "interrupted: \(causes.ordered.map(\.wireName).joined(separator: ", "))"
+        case .restricted(let access): "restricted to \(access.names.joined(separator: ", "))"
+        case .warned(let left): "warned: it has to make way in \(TimeText.write(left))"
+        case .stopped(let reason): "stopped: \(reason.rawValue)"
+        case .refused: "refused"
+        }
     }
 }
 

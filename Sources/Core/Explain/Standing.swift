@@ -52,7 +52,7 @@ extension Arbiter {
     private func standing(of id: SessionID, _ count: Int, at now: Moment, while mayGoOn: () -> Bool) -> Standing? {
         guard let slot = state.session(id), let status = status(of: id), let facts = facts(of: id) else { return nil }
         let contest = state.cameraOrder.lazy.compactMap { state.cameras[$0].contest }.first { $0.beneficiary == slot }
-        var outcome = Explanation.Outcome.granted
+        var outcome = CoreVerdict.Outcome.granted
         if status.state == .interrupted {
             outcome = .interrupted(status.causes)
         } else if status.access != .all, status.state == .running {
