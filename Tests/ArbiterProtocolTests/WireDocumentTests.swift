@@ -38,11 +38,24 @@ import Testing
             }
             text += "\n"
         }
-        text += configurationTable + optionTables + wordTables
+        text += statusTables + configurationTable + optionTables + wordTables
         text +=
             "## Errors\n\nEach comes with a sentence that says what was wrong, with which value, and what is allowed.\n\n"
         for kind in BrokerError.Kind.allCases { text += "* `\(kind.rawValue)`\n" }
         return text
+    }
+
+    private static var statusTables: String {
+        "## Keys of a status\n\nThe answer of `GetStatus`, and the sessions of `GetSessions`.\n"
+            + table("`broker`", BrokerStatus.self) + table("one of `cameras`", CameraStatus.self)
+            + table("one of `sessions`", SessionStatus.self) + table("one of `placements`", PlacementStatus.self)
+            + table("one of `speakers`", SpeakerStatus.self) + table("one of `loginSessions`", LoginSessionStatus.self)
+            + table("one of `budgets`", BudgetUse.self) + "\n"
+    }
+
+    private static func table<Value: Described>(_ title: String, _: Value.Type) -> String {
+        let rows = Value.fields.filter { !$0.type.isEmpty }.map { row([code($0.name), code($0.type), $0.meaning]) }
+        return "\n| of \(title) | type | |\n|---|---|---|\n\(rows.joined())"
     }
 
     private static var configurationTable: String {

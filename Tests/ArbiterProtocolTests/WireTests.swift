@@ -288,31 +288,34 @@ struct WireTests {
 
     @Test("A status reads back, with the types of the table")
     func statusReadsBack() throws {
-        let status = BrokerStatus(
-            version: "1", policy: "ios9", degraded: "", presenceKnown: true,
-            placements: [PlacementStatus(user: 4_000_000_000, standing: .lost)],
-            loginSessionsUnknown: "nobody was asked",
-            loginSessions: [
-                LoginSessionStatus(
-                    id: "c1", user: 4_000_000_000, seat: "seat0", isRemote: false, isActive: true, isLocked: true)
-            ],
-            pressure: .serious,
-            pressureWords: PressureStatus(said: .fair, measured: .serious, why: "acpitz: 90 °C", trouble: "none"),
-            moment: Moment(nanoseconds: 3), decision: 4,
-            cameras: [
-                CameraStatus(
-                    camera: CameraID("front"), name: "Front", position: .front, present: true, generation: 2,
-                    tenancy: .streaming, holder: .app("photos"), session: SessionID(1),
-                    waiting: [.app("call"), .anotherUsersApp])
-            ],
-            sessions: [
-                SessionStatus(
-                    session: SessionID(1), app: .app("photos"), camera: CameraID("front"), state: .restricted,
-                    access: [.preview], causes: CauseSet([.videoDeviceNotAvailableInBackground]), rule: "r",
-                    rank: "apps", presence: .foreground(.slideOver), focused: true, recording: 3)
-            ])
-        #expect(try BrokerStatus(wireArguments: status.wireArguments) == status)
-        let signature = status.wireArguments.map(\.signature).joined()
+        let camera = CameraStatus {
+            ($0.camera, $0.name, $0.position, $0.present, $0.generation) = (CameraID("front"), "Front", .front, true, 2)
+            ($0.tenancy, $0.holder, $0.session) = (.streaming, .app("photos"), SessionID(1))
+            $0.waiting = [.app("call"), .anotherUsersApp]
+        }
+        let session = SessionStatus {
+            ($0.session, $0.app, $0.camera, $0.state) = (SessionID(1), .app("photos"), CameraID("front"), .restricted)
+            ($0.access, $0.causes) = ([.preview], CauseSet([.videoDeviceNotAvailableInBackground]))
+            ($0.rule, $0.rank, $0.presence, $0.focused) = ("r", "apps", .foreground(.slideOver), true)
+            $0.recording = 3
+        }
+        let status = BrokerStatus {
+            ($0.version, $0.policy, $0.moment, $0.decision) = ("1", "ios9", Moment(nanoseconds: 3), 4)
+            $0.placements = [PlacementStatus { ($0.user, $0.standing) = (4_000_000_000, .lost) }]
+            $0.loginSessionsUnknown = "nobody was asked"
+            $0.loginSessions = [
+                LoginSessionStatus {
+                    ($0.id, $0.user, $0.seat) = ("c1", 4_000_000_000, "seat0")
+                    ($0.isActive, $0.isLocked) = (true, true)
+                }
+            ]
+            $0.speakers = [nil, 0, 7].map { user in SpeakerStatus { ($0.role, $0.user) = ("shell", user) } }
+            ($0.pressure, $0.pressureSaid, $0.pressureMeasured) = (.serious, .fair, .serious)
+            ($0.pressureWhy, $0.pressureTrouble) = ("acpitz: 90 °C", "none")
+            ($0.cameras, $0.sessions) = ([camera], [session])
+        }
+        #expect(try BrokerStatus(answer: status.answer) == status)
+        let signature = status.answer.map(\.signature).joined()
         #expect(signature == Interface.broker.method("GetStatus")?.signatureGiven)
     }
 }

@@ -216,7 +216,7 @@ final class TestClient: BusConnectionDelegate {
         try shell("PlaceApp", .string(app), .string(presence), .boolean(focused))
     }
 
-    func status() throws -> BrokerStatus { try BrokerStatus(wireArguments: try broker("GetStatus")) }
+    func status() throws -> BrokerStatus { try BrokerStatus(answer: try broker("GetStatus")) }
 }
 
 struct TestSession {

@@ -50,37 +50,37 @@ struct MessageWriterTests {
         #expect(try signal.arguments() == values)
     }
 
-    private static let status = BrokerStatus(
-        version: "1", policy: "desktop", presenceKnown: true,
-        placements: [PlacementStatus(user: 1, standing: .lost), PlacementStatus(user: 2, standing: .lost)],
-        unknown: [.windows], speakers: [],
-        loginSessions: [
-            LoginSessionStatus(id: "c1", user: 3, seat: "seat0", isRemote: false, isActive: true, isLocked: false)
-        ],
-        budgets: [
-            BudgetUse(user: nil, resource: "sessions", used: 3, most: 64),
-            BudgetUse(user: 5, resource: "connections", used: 1, most: 9),
-        ],
-        moment: Moment(nanoseconds: 4), decision: 5,
-        cameras: [
-            CameraStatus(
-                camera: CameraID("front"), name: "Front ä", position: .front, present: true, generation: 2,
-                tenancy: .streaming, holder: .app("photos"), session: SessionID(1),
-                waiting: [.app("call"), .anotherUsersApp])
-        ],
-        sessions: (1...3).map { number in
-            SessionStatus(
-                session: SessionID(number), app: .app(String(repeating: "a", count: Int(number))),
-                camera: CameraID("front"), state: .running, access: .all,
-                causes: CauseSet([.videoDeviceNotAvailableInBackground]), presence: .background, focused: false)
-        }, hasMoreSessions: true)
+    private static let status = BrokerStatus {
+        ($0.version, $0.policy, $0.moment, $0.decision) = ("1", "desktop", Moment(nanoseconds: 4), 5)
+        $0.placements = [1, 2].map { user in PlacementStatus { ($0.user, $0.standing) = (user, .lost) } }
+        $0.unknown = [.windows]
+        $0.loginSessions = [LoginSessionStatus { ($0.id, $0.user, $0.seat, $0.isActive) = ("c1", 3, "seat0", true) }]
+        $0.budgets = [nil, 5].map { user in
+            BudgetUse { ($0.user, $0.resource, $0.used, $0.most) = (user, "sessions", 3, 64) }
+        }
+        $0.cameras = [
+            CameraStatus {
+                ($0.camera, $0.name, $0.position, $0.present) = (CameraID("front"), "Front ä", .front, true)
+                ($0.tenancy, $0.holder, $0.session) = (.streaming, .app("photos"), SessionID(1))
+                ($0.generation, $0.waiting) = (2, [.app("call"), .anotherUsersApp])
+            }
+        ]
+        $0.sessions = (1...3 as ClosedRange<UInt64>).map { number in
+            SessionStatus {
+                ($0.session, $0.app) = (SessionID(number), .app(String(repeating: "a", count: Int(number))))
+                ($0.camera, $0.state, $0.access) = (CameraID("front"), .running, .all)
+                $0.causes = CauseSet([.videoDeviceNotAvailableInBackground])
+            }
+        }
+        $0.hasMoreSessions = true
+    }
 
     @Test(
         "A status is written as its dictionaries say, and what was kept of one is right at every place",
         arguments: [false, true])
     func statusIsWritten(byLibsystemd: Bool) throws {
         let status = Self.status
-        let (pair, wire) = (try Pair(anonymous: byLibsystemd), status.wireArguments)
+        let (pair, wire) = (try Pair(anonymous: byLibsystemd), status.answer)
         var sessions: MessageWriter.Part?
         // All but the first message have the sessions that were kept of it, behind so many numbers.
         for count in [0, 1, 2, 3, 1] {
@@ -97,7 +97,7 @@ struct MessageWriterTests {
             }
             #expect(try pair.echo([]).get() == values)
         }
-        #expect(try BrokerStatus(wireArguments: wire) == status)
+        #expect(try BrokerStatus(answer: wire) == status)
         #expect((sessions == nil) == byLibsystemd)
     }
 

@@ -12,9 +12,11 @@ struct IndicatorTests {
         _ name: String = "A", by holder: Interrupter? = nil, isOwn: Bool = false, isRecording: Bool = false,
         since: Int64? = nil, waiting: String...
     ) -> CameraUse {
-        CameraUse(
-            camera: CameraID(name), name: name, holder: holder, isOwn: isOwn, isRecording: isRecording, since: since,
-            waiting: waiting.map { CameraUse.WaitingApp(app: $0, since: 9) })
+        CameraUse {
+            ($0.camera, $0.name, $0.holder, $0.since) = (CameraID(name), name, holder, since)
+            ($0.isOwn, $0.isRecording) = (isOwn, isRecording)
+            $0.waiting = waiting.map { app in CameraUse.WaitingApp { ($0.app, $0.since) = (app, 9) } }
+        }
     }
 
     @Test("It is there while a camera is in use, while an app waits, and while privacy is on")
@@ -46,9 +48,11 @@ struct IndicatorTests {
     @Test("What is too much for a screen is counted")
     func bounds() {
         let many = (0..<20).map { number in
-            CameraUse(
-                camera: CameraID("\(number)"), name: "\(number)", holder: .app("app \(number)"), isOwn: true,
-                waiting: (0..<64).map { CameraUse.WaitingApp(app: "app \(number)/\($0)", since: 0) })
+            CameraUse { use in
+                (use.camera, use.name) = (CameraID("\(number)"), "\(number)")
+                (use.holder, use.isOwn) = (.app("app \(number)"), true)
+                use.waiting = (0..<64).map { place in CameraUse.WaitingApp { $0.app = "app \(number)/\(place)" } }
+            }
         }
         let lines = Indicator(many, isPrivate: true, time: { "\($0)" })?.lines ?? []
         #expect(lines.count == Indicator.camerasMax * (2 + Indicator.waitingMax) + 2 + 1 + Indicator.stopsMax + 1)

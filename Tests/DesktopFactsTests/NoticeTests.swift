@@ -38,9 +38,10 @@ struct NoticeTests {
         var waits = Waits()
         /// These wait for a camera, since when the wall clock said that.
         func update(_ apps: (String, Int64)..., at seconds: Double, wallClock: Int64) {
-            let waiting = apps.map { CameraUse.WaitingApp(app: $0.0, since: $0.1) }
-            let front = CameraUse(
-                camera: CameraID("front"), name: "Front", holder: .app("blue"), waiting: waiting)
+            let front = CameraUse {
+                ($0.camera, $0.name, $0.holder) = (CameraID("front"), "Front", .app("blue"))
+                $0.waiting = apps.map { app in CameraUse.WaitingApp { ($0.app, $0.since) = app } }
+            }
             waits.update([front], at: at(seconds), wallClock: wallClock)
         }
         // The wall clock stands at 1000 s; red has waited for two seconds.

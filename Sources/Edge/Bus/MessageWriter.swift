@@ -154,13 +154,21 @@ public struct MessageWriter {
     }
 
     /// As elements of an `aa{sv}`.
-    package mutating func append<Record: WireRecord>(each records: [Record]) {
+    package mutating func append<Record: Described>(each records: [Record]) {
         array(of: "a{sv}") { writer in for record in records { writer.append(record) } }
     }
 
     /// As an `a{sv}`.
-    package mutating func append(_ record: some WireRecord) {
-        array(of: "{sv}") { writer in record.addEntries(to: &writer) }
+    package mutating func append<Record: Described>(_ record: Record) {
+        array(of: "{sv}") { writer in
+            for field in Record.fields {
+                guard let value = field.value(record) else { continue }
+                writer.align(8)
+                writer.append(field.name)
+                writer.signature(field.type)
+                writer.append(value)
+            }
+        }
     }
 
     /// Values that are written once and go into many messages, as long as they come to lie in all of them in the same way:
@@ -210,43 +218,6 @@ public struct MessageWriter {
     private mutating func patch(_ place: Int, _ value: Int) {
         let value = UInt32(value)
         for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: value >> UInt32(8 * index)) }
-    }
-}
-
-extension MessageWriter: WireEntries {
-    private mutating func entry(_ key: String, _ type: String) {
-        align(8)
-        append(key)
-        signature(type)
-    }
-
-    package mutating func add(_ key: String, _ value: Bool) {
-        entry(key, "b")
-        append(value)
-    }
-    package mutating func add(_ key: String, _ value: UInt32) {
-        entry(key, "u")
-        append(value)
-    }
-    package mutating func add(_ key: String, _ value: UInt64) {
-        entry(key, "t")
-        append(value)
-    }
-    package mutating func add(_ key: String, _ value: Int64) {
-        entry(key, "x")
-        append(value)
-    }
-    package mutating func add(_ key: String, _ value: String) {
-        entry(key, "s")
-        append(value)
-    }
-    package mutating func add(_ key: String, _ texts: [String]) {
-        entry(key, "as")
-        array(of: "s") { writer in for text in texts { writer.append(text) } }
-    }
-    package mutating func add<Record: WireRecord>(_ key: String, each records: [Record]) {
-        entry(key, "aa{sv}")
-        append(each: records)
     }
 }
 

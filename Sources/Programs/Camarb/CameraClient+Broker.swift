@@ -75,26 +75,26 @@ public struct CameraDescription: Hashable, Sendable {
 
     init(wire: WireDictionary) throws(BrokerError) {
         let fields = WireFields("Camera1", wire)
-        camera = CameraID(try fields.string("Id"))
-        name = try fields.string("Name")
-        position = try fields.word("Position")
-        generation = try fields.uint64("Generation")
-        isPresent = try fields.boolean("Present")
-        holder = Interrupter(wireName: try fields.string("Holder"))
-        sensorWidth = fields.has("SensorWidth") ? Int(try fields.uint32("SensorWidth")) : 0
-        sensorHeight = fields.has("SensorHeight") ? Int(try fields.uint32("SensorHeight")) : 0
+        camera = try fields.read("Id")
+        name = try fields.read("Name")
+        position = try fields.read("Position")
+        generation = try fields.read("Generation")
+        isPresent = try fields.read("Present")
+        holder = try fields.read("Holder")
+        sensorWidth = fields.has("SensorWidth") ? Int(try fields.read("SensorWidth", as: UInt32.self)) : 0
+        sensorHeight = fields.has("SensorHeight") ? Int(try fields.read("SensorHeight", as: UInt32.self)) : 0
         var formats: [CameraFormat] = []
-        for (index, wire) in try fields.dictionaries("Formats").enumerated() {
+        for (index, wire) in try fields.read("Formats", as: [WireDictionary].self).enumerated() {
             formats.append(try CameraFormat(wire: wire, place: "Formats[\(index)]"))
         }
         self.formats = formats
         // A broker of 0.1 has no such property, and its default is the first.
-        let index = fields.has("DefaultFormatIndex") ? try fields.uint64("DefaultFormatIndex") : 0
+        let index = fields.has("DefaultFormatIndex") ? try fields.read("DefaultFormatIndex", as: UInt64.self) : 0
         defaultFormatIndex = formats.indices.contains(Int(clamping: index)) ? Int(index) : 0
         let types = "AvailableMetadataObjectTypes"
-        availableMetadataObjectTypes = fields.has(types) ? try fields.strings(types) : []
+        availableMetadataObjectTypes = fields.has(types) ? try fields.read(types) : []
         controls = []
-        for (index, wire) in try fields.dictionaries("Controls").enumerated() {
+        for (index, wire) in try fields.read("Controls", as: [WireDictionary].self).enumerated() {
             if let control = try CameraControl(wire: wire, place: "Controls[\(index)]") { controls.append(control) }
         }
     }
@@ -143,7 +143,7 @@ extension CameraClient {
     /// Each camera's holder, the sessions that wait, and why. Of very many sessions the later ones are asked for page
     /// by page: each as it was when its page was.
     public func status() async throws(BrokerError) -> BrokerStatus {
-        var status = try BrokerStatus(wireArguments: try await broker("GetStatus"))
+        var status = try BrokerStatus(answer: try await broker("GetStatus"))
         for _ in 0..<BrokerStatus.pagesMax where status.hasMoreSessions {
             let last = status.sessions.last?.session ?? SessionID(0)
             try status.append(page: try await broker("GetSessions", [.uint64(last.rawValue)]))
@@ -182,8 +182,8 @@ extension CameraClient {
             let fields = WireFields("origins[\(index)]", wire)
             origins.append(
                 PolicyInForce.Origin(
-                    table: try fields.string("table"), name: try fields.string("name"),
-                    file: try fields.string("file"), line: try fields.uint64("line")))
+                    table: try fields.read("table"), name: try fields.read("name"),
+                    file: try fields.read("file"), line: try fields.read("line")))
         }
         return PolicyInForce(text: text, files: files, origins: origins)
     }
@@ -289,11 +289,11 @@ extension CameraClient {
             let fields = WireFields("changes[\(index)]", wire)
             changes.append(
                 PlannedPolicy.Change(
-                    session: SessionID(try fields.uint64("session")), app: try fields.string("app"),
-                    camera: try fields.string("camera"), kind: try fields.string("kind"),
-                    rule: try fields.string("rule"), after: .nanoseconds(try fields.int64("after")),
-                    recording: fields.has("recording") ? try fields.uint64("recording") : nil,
-                    words: try fields.string("words")))
+                    session: try fields.read("session"), app: try fields.read("app"),
+                    camera: try fields.read("camera"), kind: try fields.read("kind"),
+                    rule: try fields.read("rule"), after: try fields.read("after"),
+                    recording: fields.has("recording") ? try fields.read("recording") : nil,
+                    words: try fields.read("words")))
         }
         return changes
     }

@@ -1,23 +1,5 @@
 public import ArbiterProtocol
 
-/// Where a presence source puts an app.
-public struct AppPlacement: Hashable, Sendable {
-    public var app: String
-    public var presence: Presence
-    public var isFocused: Bool
-
-    public init(app: String, presence: Presence, isFocused: Bool) {
-        (self.app, self.presence, self.isFocused) = (app, presence, isFocused)
-    }
-}
-
-/// A client of the broker's, as its user's agent may know it.
-public struct ConnectedClient: Hashable, Sendable {
-    /// In the broker's words.
-    public var app: String
-    public var process: Int32
-}
-
 /// The client as a shell, a compositor or an agent: facts for the broker, from peers that the policy trusts.
 /// Every call throws `.notTrusted` when it trusts this one not.
 extension CameraClient {
@@ -33,10 +15,7 @@ extension CameraClient {
 
     /// The same, with apps placed at once: none of them is in the background for a moment.
     public func attach(as source: PresenceSource, placing apps: [AppPlacement]) async throws(BrokerError) {
-        let places: [WireDictionary] = apps.map {
-            ["app": .string($0.app), "presence": .string($0.presence.wireName), "focused": .boolean($0.isFocused)]
-        }
-        try await shell("AttachPlacing", [.string(source.rawValue), .dictionaries(places)])
+        try await shell("AttachPlacing", [.string(source.rawValue), apps.wireValue])
     }
 
     /// Says what this source knows the windows from, for people that ask for the status.
@@ -70,13 +49,7 @@ extension CameraClient {
     /// The clients of this client's user that have an app. From then on `brokerNotices` has `.clientsChanged`.
     public func listClients() async throws(BrokerError) -> [ConnectedClient] {
         var reader = WireReader("ListClients", try await shell("ListClients"))
-        var clients: [ConnectedClient] = []
-        for (index, wire) in try reader.dictionaries("clients").enumerated() {
-            let fields = WireFields("clients[\(index)]", wire)
-            clients.append(
-                ConnectedClient(app: try fields.string("app"), process: Int32(clamping: try fields.uint64("process"))))
-        }
-        return clients
+        return try reader.read("clients")
     }
 
     /// - Parameter camera: its id, or `""` for all.
@@ -133,17 +106,7 @@ extension CameraClient {
     /// What is said of this user's apps, by name, the vouched-for ones first.
     public func storedAnswers() async throws(BrokerError) -> [StoredAnswer] {
         var reader = WireReader("ListAnswers", try await shell("ListAnswers"))
-        var answers: [StoredAnswer] = []
-        for (index, wire) in try reader.dictionaries("answers").enumerated() {
-            let fields = WireFields("answers[\(index)]", wire)
-            let since = try fields.string("since")
-            answers.append(
-                StoredAnswer(
-                    app: try fields.string("app"), isVouched: try fields.boolean("vouched"),
-                    answer: try fields.word("answer"), since: since.isEmpty ? nil : since,
-                    origin: try fields.word("from")))
-        }
-        return answers
+        return try reader.read("answers")
     }
 
     /// Says what is answered to an app of this user's; nil forgets it.
@@ -165,10 +128,6 @@ extension CameraClient {
     /// once, until the next call.
     public func cameraUse() async throws(BrokerError) -> [CameraUse] {
         var reader = WireReader("ListUse", try await shell("ListUse"))
-        var cameras: [CameraUse] = []
-        for (index, wire) in try reader.dictionaries("cameras").enumerated() {
-            cameras.append(try CameraUse(WireFields("cameras[\(index)]", wire), "cameras[\(index)]"))
-        }
-        return cameras
+        return try reader.read("cameras")
     }
 }

@@ -189,11 +189,11 @@ public enum BrokerNotice: Hashable, Sendable {
         case "PrioritiesChanged": self = .prioritiesChanged
         case "ClientsChanged": self = .clientsChanged
         case "Displaced": self = .displaced(role: try reader.string("role"), by: try reader.string("by"))
-        case "Question": self = .question(try AppQuestion(&reader))
+        case "Question": self = .question(try AppQuestion(arguments: &reader))
         case "QuestionEnded": self = .questionEnded(try reader.uint32("question"), try reader.word("answer"))
         case "UseChanged": self = .useChanged
-        case "RecordingCut": self = .recordingCut(try RecordingCut(&reader))
-        case "AnswerChanged": self = .answerChanged(try AnswerChange(&reader))
+        case "RecordingCut": self = .recordingCut(try RecordingCut(arguments: &reader))
+        case "AnswerChanged": self = .answerChanged(try AnswerChange(arguments: &reader))
         case "Decided":
             let decision = try reader.uint64("decision")
             let moment = Moment(nanoseconds: try reader.int64("moment"))

@@ -130,12 +130,12 @@ public struct SessionProperties: Hashable, Sendable {
 
     init(wire: WireDictionary) throws(BrokerError) {
         let fields = WireFields("Session1", wire)
-        camera = CameraID(try fields.string("Camera"))
-        isRunning = try fields.boolean("Running")
-        isInterrupted = try fields.boolean("Interrupted")
-        access = try fields.access("Access")
-        causes = try fields.causes("Causes")
-        configuration = try Configuration(wire: fields.dictionary("Configuration"))
+        camera = try fields.read("Camera")
+        isRunning = try fields.read("Running")
+        isInterrupted = try fields.read("Interrupted")
+        access = try fields.read("Access")
+        causes = try fields.read("Causes")
+        configuration = try fields.read("Configuration")
     }
 }
 

@@ -151,11 +151,14 @@ public final class Logind {
             guard let self, round == begun else { return }
             // It may have ended meanwhile: then there is an error, or its place is empty.
             if let id = ids[path], let found = try? result.get().readProperties(), !Self.isOfManager(found) {
-                let session = LoginSessionStatus(
-                    id: id, user: UInt32(clamping: found["User"]?.uint64 ?? .max), seat: found["Seat"]?.string ?? "",
-                    isRemote: found["Remote"]?.boolean ?? false, isActive: found["Active"]?.boolean ?? false,
-                    isLocked: found["LockedHint"]?.boolean ?? false)
-                took(session)
+                took(
+                    LoginSessionStatus {
+                        ($0.id, $0.user) = (id, UInt32(clamping: found["User"]?.uint64 ?? .max))
+                        $0.seat = found["Seat"]?.string ?? ""
+                        $0.isRemote = found["Remote"]?.boolean ?? false
+                        $0.isActive = found["Active"]?.boolean ?? false
+                        $0.isLocked = found["LockedHint"]?.boolean ?? false
+                    })
             }
             answered()
         }

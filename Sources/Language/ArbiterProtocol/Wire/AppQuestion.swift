@@ -1,58 +1,50 @@
+public import Vocabulary
+
 /// A question to the user: may this app have cameras?
-public struct AppQuestion: Hashable, Sendable {
-    public var number: QuestionID
+public struct AppQuestion: Hashable, Sendable, Described {
+    public var number: QuestionID = 0
     /// Escaped, and at most 255 bytes: an app may call itself what it likes.
-    public var app: String
-    /// The kernel vouches for the name; else the app claims it.
-    public var isVouched: Bool
-    /// The path of its executable as the kernel shows it; nil where it does not.
+    public var app = ""
+    public var isVouched = false
     public var program: String?
-    /// The camera that it asks for, as people call it.
-    public var camera: String
+    public var camera = ""
     /// So long an answer counts.
-    public var time: Duration
+    public var time = Duration.zero
 
-    public init(number: QuestionID, app: String, isVouched: Bool, program: String?, camera: String, time: Duration) {
-        self.number = number
-        self.app = app
-        self.isVouched = isVouched
-        self.program = program
-        self.camera = camera
-        self.time = time
-    }
+    package init() {}
 
-    package init(_ reader: inout WireReader) throws(BrokerError) {
-        number = try reader.uint32("question")
-        app = try reader.string("app")
-        isVouched = try reader.boolean("vouched")
-        program = try reader.anyString("program")
-        camera = try reader.string("camera")
-        time = .seconds(Int64(try reader.uint32("seconds")))
+    package static let fields: [Field<Self>] = [
+        Field("question", \.number), Field("app", \.app), Field("vouched", \.isVouched), Field("program", \.program),
+        Field("camera", \.camera), Field("seconds", \.seconds),
+    ]
+
+    private var seconds: UInt32 {
+        get { UInt32(clamping: time.components.seconds) }
+        set { time = .seconds(Int64(newValue)) }
     }
 }
 
 /// A recording that an interruption ended.
-public struct RecordingCut: Hashable, Sendable {
+public struct RecordingCut: Hashable, Sendable, Described {
     /// Whose recording it was.
-    public var app: String
-    public var camera: CameraID
+    public var app = ""
+    public var camera = CameraID("")
     /// The app that took the camera, as far as the user may know; nil where none did.
     public var interrupter: Interrupter?
-    public var cause: Cause
+    public var cause = Cause.videoDeviceInUseByAnotherClient
 
-    package init(_ reader: inout WireReader) throws(BrokerError) {
-        app = try reader.string("app")
-        camera = CameraID(try reader.string("camera"))
-        interrupter = Interrupter(wireName: try reader.string("by"))
-        cause = try reader.cause("why")
-    }
+    package init() {}
+
+    package static let fields: [Field<Self>] = [
+        Field("app", \.app), Field("camera", \.camera), Field("by", \.interrupter), Field("why", \.cause),
+    ]
 }
 
 /// Somebody answered for one of the user's apps, and not through this client.
-public struct AnswerChange: Hashable, Sendable {
-    public var app: String
+public struct AnswerChange: Hashable, Sendable, Described {
+    public var app = ""
     /// The answer is for the app whose name the kernel vouches for; else for whichever program claims it.
-    public var isVouched: Bool
+    public var isVouched = false
     /// What is said from now on; nil: nothing.
     public var answer: AppAnswer?
     /// The app that said it, as far as the user may know; nil where the broker does not know.
@@ -62,44 +54,30 @@ public struct AnswerChange: Hashable, Sendable {
     /// The path of its executable as the kernel shows it, where the process is the user's own.
     public var program: String?
 
-    package init(
-        app: String, isVouched: Bool, answer: AppAnswer?, author: Interrupter?, process: UInt32?, program: String?
-    ) {
-        self.app = app
-        self.isVouched = isVouched
-        self.answer = answer
-        self.author = author
-        self.process = process
-        self.program = program
-    }
+    package init() {}
 
-    package init(_ reader: inout WireReader) throws(BrokerError) {
-        app = try reader.string("app")
-        isVouched = try reader.boolean("vouched")
-        let answer = try reader.string("answer")
-        self.answer = AppAnswer(rawValue: answer)
-        author = Interrupter(wireName: try reader.string("by"))
-        let process = try reader.uint32("process")
-        self.process = process == 0 ? nil : process
-        program = try reader.anyString("program")
-    }
+    package static let fields: [Field<Self>] = [
+        Field("app", \.app), Field("vouched", \.isVouched), Field("answer", \.answer, json: ""),
+        .inJSON("changed") { ($0.answer?.rawValue ?? "").json }, Field("by", \.author),
+        Field("process", \.process), Field("program", \.program),
+    ]
 }
 
 /// What is said of one app of a user's.
-public struct StoredAnswer: Hashable, Sendable {
-    public var app: String
-    /// The kernel vouches for the name; an answer for one that claims it is another one.
-    public var isVouched: Bool
-    public var answer: AppAnswer
-    /// An ISO 8601 date; nil where it is not known.
+public struct StoredAnswer: Hashable, Sendable, Described {
+    public var app = ""
+    public var isVouched = false
+    public var answer = AppAnswer.deny
     public var since: String?
-    public var origin: AnswerOrigin
+    public var origin = AnswerOrigin.user
 
-    package init(app: String, isVouched: Bool, answer: AppAnswer, since: String?, origin: AnswerOrigin) {
-        self.app = app
-        self.isVouched = isVouched
-        self.answer = answer
-        self.since = since
-        self.origin = origin
-    }
+    package init() {}
+
+    package static let fields: [Field<Self>] = [
+        Field("app", \.app, "Its name."),
+        Field(
+            "vouched", \.isVouched, "The kernel vouches for that; else it is a claim, which another program may make."),
+        Field("answer", \.answer, "`allow` or `deny`."), Field("since", \.since, "A date; \"\" where it is not known."),
+        Field("from", \.origin, "`question`, `user` or `permission-store`."),
+    ]
 }

@@ -17,20 +17,20 @@ public enum DecidedPart: Hashable, Sendable {
         let fields = WireFields("Decided", wire)
         if fields.has(DecidedKey.event) {
             self = .event(
-                try fields.string(DecidedKey.event), about: wire[DecidedKey.name]?.string,
+                try fields.read(DecidedKey.event), about: wire[DecidedKey.name]?.string,
                 note: wire[DecidedKey.note]?.string, wire.without([DecidedKey.event, DecidedKey.name, DecidedKey.note]))
             return
         }
-        let effect = try fields.string(DecidedKey.effect)
+        let effect: String = try fields.read(DecidedKey.effect)
         switch effect {
         case DecidedKey.notify:
             if let signal = try SessionSignal(decided: wire, decision) {
-                self = .notice(app: try fields.string(DecidedKey.name), SessionID(try fields.uint64("session")), signal)
+                self = .notice(app: try fields.read(DecidedKey.name), try fields.read("session"), signal)
                 return
             }
         case DecidedKey.refused:
-            if let kind = BrokerError.Kind(rawValue: try fields.string("error")) {
-                self = .refused(BrokerError(kind, try fields.string("message")), rule: try fields.string("rule"))
+            if let kind = BrokerError.Kind(rawValue: try fields.read("error")) {
+                self = .refused(BrokerError(kind, try fields.read("message")), rule: try fields.read("rule"))
                 return
             }
         default: break
@@ -59,9 +59,9 @@ extension SessionSignal {
     /// As `Decided` has it: the signal's arguments by their names. Nil for a signal that a newer broker may send.
     fileprivate init?(decided wire: WireDictionary, _ decision: DecisionID) throws(BrokerError) {
         let fields = WireFields("Decided", wire)
-        let member = try fields.string("notice")
+        let member: String = try fields.read("notice")
         guard let signal = Interface.session.signal(member) else { return nil }
-        var arguments: [WireValue] = [.uint64(try fields.uint64("sequence")), .uint64(decision)]
+        var arguments: [WireValue] = [.uint64(try fields.read("sequence")), .uint64(decision)]
         for argument in signal.carries.dropFirst(arguments.count) {
             guard let value = wire[argument.name] else {
                 throw BrokerError(.invalidArguments, "Decided: “\(argument.name)” of \(member) is missing.")

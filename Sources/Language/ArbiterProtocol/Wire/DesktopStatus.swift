@@ -1,149 +1,113 @@
+public import Vocabulary
+
 /// What counts as where one user's apps are.
-public struct PlacementStatus: Hashable, Sendable {
-    public var user: UInt32
-    public var standing: PresenceStanding
+public struct PlacementStatus: Hashable, Sendable, Described {
+    public var user: UInt32 = 0
+    public var standing = PresenceStanding.told
 
-    public init(user: UInt32, standing: PresenceStanding) {
-        self.user = user
-        self.standing = standing
-    }
+    package init() {}
+
+    package static let fields: [Field<Self>] = [
+        Field("user", \.user, "Its number."),
+        Field(
+            "standing", \.standing,
+            """
+            `told` by a source, `kept` for some seconds after that source left, `lost` (all in the background), \
+            `login-session` (those of an active one in front), `nobody` (all in front).
+            """),
+    ]
 }
 
-/// One login session, as systemd-logind has it and `BrokerStatus` tells it.
-public struct LoginSessionStatus: Hashable, Sendable {
-    public var id: String
-    public var user: UInt32
-    /// Empty for sessions without one, such as those over ssh.
-    public var seat: String
-    public var isRemote: Bool
-    /// Of the sessions of a seat one at most; those without a seat always are.
-    public var isActive: Bool
-    /// Its screen locker says so.
-    public var isLocked: Bool
+/// One login session, as systemd-logind has it.
+public struct LoginSessionStatus: Hashable, Sendable, Described {
+    public var id = ""
+    public var user: UInt32 = 0
+    public var seat = ""
+    public var isRemote = false
+    public var isActive = false
+    public var isLocked = false
 
-    public init(id: String, user: UInt32, seat: String, isRemote: Bool, isActive: Bool, isLocked: Bool) {
-        self.id = id
-        self.user = user
-        self.seat = seat
-        self.isRemote = isRemote
-        self.isActive = isActive
-        self.isLocked = isLocked
-    }
-}
+    package init() {}
 
-extension LoginSessionStatus: WireRecord {
-    package func addEntries(to entries: inout some WireEntries) {
-        entries.add("id", id)
-        entries.add("user", user)
-        entries.add("seat", seat)
-        entries.add("remote", isRemote)
-        entries.add("active", isActive)
-        entries.add("locked", isLocked)
-    }
-
-    init(_ fields: WireFields) throws(BrokerError) {
-        self.init(
-            id: try fields.string("id"), user: UInt32(clamping: try fields.uint64("user")),
-            seat: try fields.string("seat"), isRemote: try fields.boolean("remote"),
-            isActive: try fields.boolean("active"), isLocked: try fields.boolean("locked"))
-    }
-}
-
-/// How hard the machine is pressed, and which source says so.
-public struct PressureStatus: Hashable, Sendable {
-    /// A shell, until it says otherwise.
-    public var said: SystemPressure
-    /// The machine's own figures; nil while nobody looks at them, as nobody asks for a camera or no rule reads them.
-    public var measured: SystemPressure?
-    /// The reading behind `measured`, in words; empty at `nominal`.
-    public var why: String
-    /// Why the figures are not known although they are wanted; empty when they are.
-    public var trouble: String
-
-    public init(
-        said: SystemPressure = .nominal, measured: SystemPressure? = nil, why: String = "", trouble: String = ""
-    ) {
-        self.said = said
-        self.measured = measured
-        self.why = why
-        self.trouble = trouble
-    }
-
-    init(_ fields: WireFields) throws(BrokerError) {
-        self.init(
-            said: SystemPressure(wireName: try fields.string("pressureSaid")) ?? .nominal,
-            measured: SystemPressure(wireName: try fields.string("pressureMeasured")),
-            why: try fields.string("pressureWhy"), trouble: try fields.string("pressureTrouble"))
-    }
+    package static let fields: [Field<Self>] = [
+        Field("id", \.id, "logind's."), Field("user", \.user, "Its number."),
+        Field("seat", \.seat, "\"\": none, as over ssh."), Field("remote", \.isRemote, "It is over a network."),
+        Field("active", \.isActive, "Of the sessions of a seat one at most; those without a seat always are."),
+        Field("locked", \.isLocked, "Its screen locker says so."),
+    ]
 }
 
 /// A client that tells the broker of a user's desktop.
-public struct SpeakerStatus: Hashable, Sendable {
-    /// `shell` and `agent` place apps, `microphones` says which apps have one.
-    public var role: String
-    /// Whose desktop; nil: everybody's.
+public struct SpeakerStatus: Hashable, Sendable, Described {
+    public var role = ""
+    /// Nil: everybody's desktop.
     public var user: UInt32?
-    /// As far as the asker may know it.
-    public var app: Interrupter
-    /// 0 where the asker may not know it.
-    public var process: Int32
-    /// The systemd unit it is; empty when it is in none, or the asker may not know it.
-    public var unit: String
-    /// The kernel names it by the number of its process only.
-    public var isWeak: Bool
-    /// What it knows the windows from, in its own words; empty when it has not said, or the asker may not know it.
-    public var source: String
+    public var app = Interrupter.anotherUsersApp
+    public var process: Int32 = 0
+    public var unit = ""
+    public var isWeak = false
+    public var source = ""
 
-    public init(
-        role: String, user: UInt32?, app: Interrupter, process: Int32, unit: String, isWeak: Bool, source: String = ""
-    ) {
-        self.source = source
-        self.role = role
-        self.user = user
-        self.app = app
-        self.process = process
-        self.unit = unit
-        self.isWeak = isWeak
-    }
-}
+    package init() {}
 
-extension SpeakerStatus: WireRecord {
-    package func addEntries(to entries: inout some WireEntries) {
-        entries.add("role", role)
-        entries.add("everybody", user == nil)
-        entries.add("user", user ?? 0)
-        entries.add("app", app.wireName)
-        entries.add("process", UInt32(clamping: process))
-        entries.add("unit", unit)
-        entries.add("weak", isWeak)
-        entries.add("source", source)
+    package static let fields: [Field<Self>] = [
+        Field("role", \.role, "`shell` and `agent` place apps, `microphones` says which apps have one."),
+        Field("everybody", \.isEverybodys, json: "", "It speaks for every user's desktop."),
+        Field("user", \.userNumber, json: "", "Whose desktop, else; 0 where it is everybody's."),
+        .inJSON("user") { $0.user.map { .count(UInt64($0)) } ?? .null },
+        Field("app", \.app, "As far as the asker may know it."),
+        Field("process", \.process, "0 where the asker may not know it."),
+        Field("unit", \.unit, "Its systemd unit; \"\": none, or the asker may not know it."),
+        Field("weak", \.isWeak, "The kernel names it by the number of its process only."),
+        Field("source", \.source, "How it knows the windows, in its own words (`DescribeSource`)."),
+    ]
+
+    private var isEverybodys: Bool {
+        get { user == nil }
+        set { user = newValue ? nil : 0 }
     }
 
-    init(_ fields: WireFields) throws(BrokerError) {
-        let user = UInt32(clamping: try fields.uint64("user"))
-        self.init(
-            role: try fields.string("role"), user: try fields.boolean("everybody") ? nil : user,
-            app: Interrupter(wireName: try fields.string("app")) ?? .app(""),
-            process: Int32(clamping: try fields.uint64("process")), unit: try fields.string("unit"),
-            isWeak: try fields.boolean("weak"), source: try fields.string("source"))
+    private var userNumber: UInt32 {
+        get { user ?? 0 }
+        set { if user != nil { user = newValue } }
     }
 }
 
 /// A part of a user's desktop that the broker decides without, until a shell or the user's camagent tells it.
-public enum UnknownFact: String, Hashable, Sendable, CaseIterable {
+public enum UnknownFact: String, Hashable, Sendable, CaseIterable, WireWord {
     /// Where apps are: the next source that the policy believes is asked instead.
     case windows
     /// Which apps have a microphone: none counts as having one.
     case microphones
 }
 
-extension PlacementStatus: WireRecord {
-    package func addEntries(to entries: inout some WireEntries) {
-        entries.add("user", user)
-        entries.add("standing", standing.rawValue)
+/// A client of the broker's, as its user's agent may know it.
+public struct ConnectedClient: Hashable, Sendable, Described {
+    public var app = ""
+    public var process: Int32 = 0
+
+    package init() {}
+
+    package static let fields: [Field<Self>] = [
+        Field("app", \.app, "As the broker calls it."), Field("process", \.process, "Its number."),
+    ]
+}
+
+/// Where a presence source puts an app.
+public struct AppPlacement: Hashable, Sendable, Described {
+    public var app = ""
+    public var presence = Presence.background
+    public var isFocused = false
+
+    package init() {}
+
+    public init(app: String, presence: Presence, isFocused: Bool) {
+        (self.app, self.presence, self.isFocused) = (app, presence, isFocused)
     }
 
-    init(_ fields: WireFields) throws(BrokerError) {
-        self.init(user: UInt32(clamping: try fields.uint64("user")), standing: try fields.word("standing"))
-    }
+    package static let fields: [Field<Self>] = [
+        Field("app", \.app, "Its name."),
+        Field("presence", \.presence, "`background`, `fullscreen`, `split`, `slide-over` or `picture-in-picture`."),
+        Field("focused", \.isFocused, "It has the focus."),
+    ]
 }

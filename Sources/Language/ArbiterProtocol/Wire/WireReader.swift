@@ -95,24 +95,23 @@ public struct WireReader {
         }
     }
 
-    /// A list of dictionaries, each of them read: errors name its place.
-    mutating func records<Record>(
-        _ name: String, _ read: (WireFields) throws(BrokerError) -> Record
-    ) throws(BrokerError) -> [Record] {
-        var records: [Record] = []
-        for (index, wire) in try dictionaries(name).enumerated() {
-            records.append(try read(WireFields("\(name)[\(index)]", wire)))
-        }
-        return records
+    package mutating func read<Value: WireType>(_ name: String, as type: Value.Type = Value.self) throws(BrokerError)
+        -> Value
+    {
+        try Value.read(name, &self)
     }
 
     /// One of a closed set of words.
     public mutating func word<T>(_ name: String, of all: [T], _ spelling: (T) -> String) throws(BrokerError) -> T {
         let text = try string(name)
         guard let value = all.first(where: { spelling($0) == text }) else {
-            throw wrong("“\(name)” is \(text.quotedShort); it takes \(list(all.map(spelling)))")
+            throw wrongWord(name, text, among: all.map(spelling))
         }
         return value
+    }
+
+    func wrongWord(_ name: String, _ text: String, among words: [String]) -> BrokerError {
+        wrong("“\(name)” is \(text.quotedShort); it takes \(list(words))")
     }
 
     /// One of an enumeration's raw values.

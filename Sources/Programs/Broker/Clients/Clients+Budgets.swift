@@ -54,20 +54,17 @@ extension Clients {
 
     /// What the asker may know of the budgets: its own user's part; a trusted one, everybody's and the sums.
     func budgetUses(for client: BrokerClient) -> [BudgetUse] {
-        func uses(of user: UInt32) -> [BudgetUse] {
-            Budgets.Resource.allCases.map { resource in
-                BudgetUse(
-                    user: user, resource: resource.wireName, used: UInt64(budgets.use(of: user, resource)),
-                    most: UInt64(budgets.most(of: user, resource)))
+        func use(of user: UInt32?, _ resource: Budgets.Resource, _ used: Int, _ most: Int) -> BudgetUse {
+            BudgetUse {
+                ($0.user, $0.resource, $0.used, $0.most) = (user, resource.wireName, UInt64(used), UInt64(most))
             }
-            .filter { $0.used > 0 }
+        }
+        func uses(of user: UInt32) -> [BudgetUse] {
+            Budgets.Resource.allCases.map { use(of: user, $0, budgets.use(of: user, $0), budgets.most(of: user, $0)) }
+                .filter { $0.used > 0 }
         }
         guard trust.isTrusted(client) else { return uses(of: client.uid) }
-        let sums = Budgets.Resource.allCases.map { resource in
-            BudgetUse(
-                user: nil, resource: resource.wireName, used: UInt64(budgets.useOfAll(resource)),
-                most: UInt64(budgets.bound(resource).inAll))
-        }
+        let sums = Budgets.Resource.allCases.map { use(of: nil, $0, budgets.useOfAll($0), budgets.bound($0).inAll) }
         return sums + budgets.users.prefix(Self.shownUsersMax).flatMap(uses)
     }
 

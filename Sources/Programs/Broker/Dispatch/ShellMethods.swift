@@ -23,13 +23,13 @@ extension MethodTables {
             var seen: Set<AppID> = []
             for (index, wire) in wires.enumerated() {
                 let fields = WireFields("apps[\(index)]", wire)
-                let app = try broker.desktops.app(try fields.string("app"), by: request.client)
+                let app = try broker.desktops.app(try fields.read("app"), by: request.client)
                 guard seen.insert(app).inserted else {
                     throw BrokerError(
                         .invalidValue, "apps[\(index)] is \(app.name.quotedShort) again; each app is there once.")
                 }
                 places.append(
-                    (app, try MethodTables.presence(try fields.string("presence")), try fields.boolean("focused")))
+                    (app, try MethodTables.presence(try fields.read("presence")), try fields.read("focused")))
             }
             let mayBe = try broker.desktops.askToSpeak(as: source.role, request.client)
             let events = try broker.desktops.placing(places, by: source, request.client)

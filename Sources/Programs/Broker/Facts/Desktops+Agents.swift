@@ -94,11 +94,11 @@ extension Desktops {
             clientLists += 1
         }
         let own = clients.values.filter { $0.uid == client.uid && !$0.isGone }.sorted { $0.id < $1.id }
-        return .dictionaries(
-            own.compactMap { other in
-                guard let app = other.app, app.user == client.uid else { return nil }
-                return ["app": .string(app.name), "process": .uint32(UInt32(bitPattern: other.pid))]
-            })
+        return own.compactMap { other -> ConnectedClient? in
+            guard let app = other.app, app.user == client.uid else { return nil }
+            return ConnectedClient { ($0.app, $0.process) = (app.name, other.pid) }
+        }
+        .wireValue
     }
 
     /// Tells the agents of the client's user that an app came, went or changed.
@@ -120,7 +120,7 @@ extension Desktops {
     /// What counts as where apps are, by user.
     func placements(for client: BrokerClient) -> [PlacementStatus] {
         usersAskedAbout(by: client).sorted().map { user in
-            PlacementStatus(user: user, standing: broker.arbiter.presenceStanding(for: user))
+            PlacementStatus { ($0.user, $0.standing) = (user, broker.arbiter.presenceStanding(for: user)) }
         }
     }
 

@@ -180,11 +180,13 @@ extension Desktops {
             .map { seat, speaker in
                 let isKnown = trust.mayKnow(AppID(speaker.name, user: speaker.user), client)
                 let own = clients[speaker.client.rawValue]
-                let source = seat.role == .microphones ? "" : own?.more?.sourceWords ?? ""
-                return SpeakerStatus(
-                    role: seat.role.rawValue, user: seat.user, app: isKnown ? .app(speaker.name) : .anotherUsersApp,
-                    process: isKnown ? speaker.process : 0, unit: isKnown ? speaker.origin.unit ?? "" : "",
-                    isWeak: own?.isWeak ?? false, source: isKnown ? source : "")
+                return SpeakerStatus {
+                    ($0.role, $0.user, $0.isWeak) = (seat.role.rawValue, seat.user, own?.isWeak ?? false)
+                    guard isKnown else { return }
+                    ($0.app, $0.process) = (.app(speaker.name), speaker.process)
+                    $0.unit = speaker.origin.unit ?? ""
+                    $0.source = seat.role == .microphones ? "" : own?.more?.sourceWords ?? ""
+                }
             }
     }
 }

@@ -14,7 +14,7 @@ extension Desktops {
             useLists += 1
         }
         let waits = broker.arbiter.waits(of: client.uid)
-        var list: [WireDictionary] = []
+        var list: [CameraUse] = []
         for link in broker.cameras.order {
             guard let camera = broker.arbiter.status(of: link.camera) else { continue }
             let holder =
@@ -23,15 +23,17 @@ extension Desktops {
             guard holder != nil || !waiting.isEmpty else { continue }
             let isOwn = camera.holderApp?.user == client.uid
             let isRecording = camera.holder.flatMap { broker.arbiter.status(of: $0)?.isRecording } ?? false
-            list.append([
-                "camera": .string(link.camera.name), "name": .string(camera.capabilities.name),
-                "holder": .string(holder?.wireName ?? ""), "own": .boolean(isOwn),
-                "recording": .boolean(isOwn && isRecording), "since": .int64(camera.heldSince.map(Self.realTime) ?? 0),
-                "waiting": .dictionaries(
-                    waiting.map { ["app": .string($0.app.name), "since": .int64(Self.realTime($0.since))] }),
-            ])
+            list.append(
+                CameraUse {
+                    ($0.camera, $0.name, $0.holder) = (link.camera, camera.capabilities.name, holder)
+                    ($0.isOwn, $0.isRecording) = (isOwn, isOwn && isRecording)
+                    $0.since = camera.heldSince.map(Self.realTime)
+                    $0.waiting = waiting.map { wait in
+                        CameraUse.WaitingApp { ($0.app, $0.since) = (wait.app.name, Self.realTime(wait.since)) }
+                    }
+                })
         }
-        return .dictionaries(list)
+        return list.wireValue
     }
 
     /// A moment as a clock on the wall shows it, in microseconds.
@@ -76,16 +78,13 @@ extension Desktops {
     }
 
     private func tellCut(_ session: SessionID, _ causes: CauseSet, _ interrupter: Interrupter?) {
-        guard let app = clients.owner(of: session)?.app, let status = broker.arbiter.status(of: session)
+        guard let app = clients.owner(of: session)?.app, let status = broker.arbiter.status(of: session),
+            let cause = causes.reason
         else { return }
-        for client in speaking(for: app.user) {
-            tellShell(
-                client, "RecordingCut",
-                [
-                    .string(app.name), .string(status.camera.name), .string(interrupter?.wireName ?? ""),
-                    .string(causes.reason?.wireName ?? ""),
-                ])
+        let cut = RecordingCut {
+            ($0.app, $0.camera, $0.interrupter, $0.cause) = (app.name, status.camera, interrupter, cause)
         }
+        for client in speaking(for: app.user) { tellShell(client, "RecordingCut", cut.wireArguments) }
     }
 
     /// Each client that speaks for a user, in whichever role.

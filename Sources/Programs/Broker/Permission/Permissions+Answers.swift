@@ -20,20 +20,21 @@ extension Permissions {
     }
 
     func listAnswers(of user: UInt32) -> WireValue {
-        var list: [WireDictionary] = []
+        var list: [StoredAnswer] = []
         for word in broker.arbiter.words(of: user) {
-            func add(_ answer: AppAnswer, _ since: String, _ origin: AnswerOrigin) {
-                list.append([
-                    "app": .string(word.app.name), "vouched": .boolean(!word.isClaimed),
-                    "answer": .string(answer.rawValue), "since": .string(since), "from": .string(origin.rawValue),
-                ])
+            func add(_ answer: AppAnswer, _ since: String?, _ origin: AnswerOrigin) {
+                list.append(
+                    StoredAnswer {
+                        ($0.app, $0.isVouched, $0.answer) = (word.app.name, !word.isClaimed, answer)
+                        ($0.since, $0.origin) = (since, origin)
+                    })
             }
             if let answer = word.answer {
                 add(answer, answers.since(word.app.name, isClaimed: word.isClaimed, of: user), word.origin)
             }
-            if word.isDenied { add(.deny, "", .permissionStore) }
+            if word.isDenied { add(.deny, nil, .permissionStore) }
         }
-        return .dictionaries(list)
+        return list.wireValue
     }
 
     /// The list as a whole: what it does not name any more is not denied any more. Names are looked up in turns of the connection.

@@ -95,15 +95,14 @@ final class Permissions {
     /// To the client that asks its user, if there is one.
     func tell(_ question: Question) {
         let left = (question.until - Broker.now()).wholeNanoseconds
-        tellAsked(
-            question.app.user, "Question",
-            [
-                .uint32(question.id), .string(question.app.name), .boolean(!question.isClaimed),
-                .string(program(of: clients.owner(of: question.session))),
-                .string(broker.cameras[question.camera]?.capabilities?.name ?? question.camera.name),
-                // An answer that is shown to count for a second does.
-                .uint32(UInt32(clamping: max(0, left) / 1_000_000_000)),
-            ])
+        let asked = AppQuestion {
+            ($0.number, $0.app, $0.isVouched) = (question.id, question.app.name, !question.isClaimed)
+            $0.program = program(of: clients.owner(of: question.session))
+            $0.camera = broker.cameras[question.camera]?.capabilities?.name ?? question.camera.name
+            // An answer that is shown to count for a second does.
+            $0.time = .seconds(max(0, left) / 1_000_000_000)
+        }
+        tellAsked(question.app.user, "Question", asked.wireArguments)
     }
 
     func tellQuestionEnded(_ question: QuestionID, of user: UInt32, _ end: QuestionEnd) {
@@ -126,14 +125,12 @@ final class Permissions {
         let program = program(of: author)
         for client in hearing {
             let isKnown = trust.mayKnow(AppID(name ?? "", user: author.uid), client)
-            let shown: Interrupter? = isKnown ? name.map { .app($0) } : .anotherUsersApp
-            desktops.tellShell(
-                client, "AnswerChanged",
-                [
-                    .string(app.name), .boolean(!isClaimed), .string(answer?.rawValue ?? ""),
-                    .string(shown?.wireName ?? ""), .uint32(isKnown ? UInt32(clamping: author.pid) : 0),
-                    .string(isKnown ? program : ""),
-                ])
+            let change = AnswerChange {
+                ($0.app, $0.isVouched, $0.answer) = (app.name, !isClaimed, answer)
+                $0.author = isKnown ? name.map { .app($0) } : .anotherUsersApp
+                if isKnown { ($0.process, $0.program) = (UInt32(clamping: author.pid), program) }
+            }
+            desktops.tellShell(client, "AnswerChanged", change.wireArguments)
         }
     }
 

@@ -33,7 +33,7 @@ final class Inquiries {
     func answerStatus(_ request: Request) {
         let page = sessionPage(after: SessionID(0), for: request.client)
         let status = status(for: request.client, page)
-        request.answer("a{sv}aa{sv}aa{sv}", or: status.wireArguments) { writer in
+        request.answer("a{sv}aa{sv}aa{sv}", or: status.answer) { writer in
             writer.append(status)
             writer.append(each: status.cameras)
             page.write(to: &writer)
@@ -44,54 +44,63 @@ final class Inquiries {
         let arbiter = broker.arbiter
         let status = arbiter.overview()
         let company = arbiter.company(atMost: Self.companyMax)
-        return BrokerStatus(
-            version: Release.version, policy: status.policy, policyHash: broker.policy.hash,
-            policyByHand: broker.policy.byHand?.sentence(broker.options.policy) ?? "",
-            degraded: broker.publisher.degraded,
-            presenceKnown: status.isPresenceKnown, placements: desktops.placements(for: client),
-            unknown: desktops.unknownFacts(for: client),
-            speakers: desktops.speakers(for: client), isPrivate: status.isPrivate,
-            isOwnPrivate: broker.permissions.isPrivate(client.uid), isAsleep: status.isAsleep,
-            loginSessionsUnknown: desktops.logins?.trouble ?? "",
-            loginSessions: desktops.logins?.status { trust.isTrusted(client) || $0 == client.uid } ?? [],
-            pressure: status.pressure, pressureWords: pressureStatus,
-            mode: ModeStatus(
-                inForce: status.mode ?? "", setBy: status.modeSetBy?.rawValue ?? "",
-                calendar: desktops.calendar?.mode ?? "", calendarUntil: desktops.calendar?.changeWords ?? ""),
-            override: overrideStatus(for: client), budgets: clients.budgetUses(for: client), moment: Broker.now(),
-            decision: arbiter.lastDecision,
+        return BrokerStatus {
+            ($0.version, $0.moment, $0.decision) = (Release.version, Broker.now(), arbiter.lastDecision)
+            ($0.policy, $0.policyHash) = (status.policy, broker.policy.hash)
+            $0.policyByHand = broker.policy.byHand?.sentence(broker.options.policy) ?? ""
+            $0.degraded = broker.publisher.degraded
+            ($0.isPrivate, $0.isOwnPrivate) = (status.isPrivate, broker.permissions.isPrivate(client.uid))
+            ($0.isAsleep, $0.presenceKnown) = (status.isAsleep, status.isPresenceKnown)
+            ($0.mode, $0.modeSetBy) = (status.mode ?? "", status.modeSetBy?.rawValue ?? "")
+            $0.pressure = status.pressure
+            tellDesktop(&$0, client)
+            $0.budgets = clients.budgetUses(for: client)
+            if let choice = arbiter.operatorChoice() {
+                $0.override = trust.shown(choice.app, to: client)
+                // The sentence may name apps of all users.
+                $0.overrideTrouble = trust.isTrusted(client) ? choice.trouble : ""
+            }
             // As given on the command line.
-            cameras: cameras.order.compactMap { link in status.cameras.first { $0.id == link.camera } }.map { camera in
-                ArbiterProtocol.CameraStatus(
-                    camera: camera.id, name: camera.capabilities.name, position: camera.capabilities.position,
-                    present: camera.isPresent, isPrivate: camera.isPrivate,
-                    generation: cameras[camera.id]?.generation ?? 0,
-                    tenancy: camera.tenancy, holder: camera.holderApp.map { trust.shown($0, to: client) },
-                    session: camera.holder.flatMap { session in
-                        camera.holderApp.map { trust.mayKnow($0, client) } == true ? session : nil
-                    },
-                    waiting: (company[camera.id]?.waiting ?? []).map { trust.shown($0, to: client) },
-                    sharers: (company[camera.id]?.watching ?? []).map { trust.shown($0, to: client) },
-                    outside: cameras[camera.id]?.outside,
-                    // That a program streams is told before the look that found it has said that it is not merely open.
-                    openIn: cameras[camera.id]?.outside == nil ? cameras[camera.id]?.openIn : nil,
-                    unwatched: cameras[camera.id]?.node.trouble, bypass: cameras[camera.id]?.bypass,
-                    fault: cameras[camera.id]?.fault)
-            },
-            sessions: page.sessions, hasMoreSessions: page.hasMore)
+            $0.cameras = cameras.order.compactMap { link in
+                status.cameras.first { $0.id == link.camera }.map { camera(of: $0, link, company, for: client) }
+            }
+            ($0.sessions, $0.hasMoreSessions) = (page.sessions, page.hasMore)
+        }
     }
 
-    private func overrideStatus(for client: BrokerClient) -> OverrideStatus {
-        guard let choice = broker.arbiter.operatorChoice() else { return OverrideStatus() }
-        // The sentence may name apps of all users.
-        return OverrideStatus(
-            app: trust.shown(choice.app, to: client), trouble: trust.isTrusted(client) ? choice.trouble : "")
+    private func tellDesktop(_ status: inout BrokerStatus, _ client: BrokerClient) {
+        status.placements = desktops.placements(for: client)
+        status.unknown = desktops.unknownFacts(for: client)
+        status.speakers = desktops.speakers(for: client)
+        status.loginSessionsUnknown = desktops.logins?.trouble ?? ""
+        status.loginSessions = desktops.logins?.status { trust.isTrusted(client) || $0 == client.uid } ?? []
+        status.pressureSaid = desktops.facts.pressure(by: .trusted) ?? .nominal
+        status.pressureMeasured = desktops.facts.pressure(by: .gauge)
+        status.pressureWhy = desktops.pressure?.why ?? ""
+        status.pressureTrouble = desktops.pressure?.trouble ?? ""
+        status.calendarMode = desktops.calendar?.mode ?? ""
+        status.calendarUntil = desktops.calendar?.changeWords ?? ""
     }
 
-    private var pressureStatus: PressureStatus {
-        PressureStatus(
-            said: desktops.facts.pressure(by: .trusted) ?? .nominal, measured: desktops.facts.pressure(by: .gauge),
-            why: desktops.pressure?.why ?? "", trouble: desktops.pressure?.trouble ?? "")
+    private func camera(
+        of camera: Status.CameraStatus, _ link: CameraLink, _ company: [CameraID: Status.Company],
+        for client: BrokerClient
+    ) -> ArbiterProtocol.CameraStatus {
+        ArbiterProtocol.CameraStatus {
+            ($0.camera, $0.name, $0.position) = (camera.id, camera.capabilities.name, camera.capabilities.position)
+            ($0.present, $0.isPrivate, $0.generation) = (camera.isPresent, camera.isPrivate, link.generation)
+            $0.tenancy = camera.tenancy
+            if let app = camera.holderApp {
+                $0.holder = trust.shown(app, to: client)
+                if trust.mayKnow(app, client) { $0.session = camera.holder }
+            }
+            $0.waiting = (company[camera.id]?.waiting ?? []).map { trust.shown($0, to: client) }
+            $0.sharers = (company[camera.id]?.watching ?? []).map { trust.shown($0, to: client) }
+            $0.outside = link.outside
+            // That a program streams is told before the look that found it has said that it is not merely open.
+            if link.outside == nil { $0.openIn = link.openIn }
+            ($0.unwatched, $0.bypass, $0.fault) = (link.node.trouble, link.bypass, link.fault)
+        }
     }
 
     /// Names of apps that wait for a camera, or watch it, in a status: as many as a person reads.
@@ -102,7 +111,7 @@ final class Inquiries {
     /// Answers `GetSessions`.
     func answerSessions(after last: SessionID, _ request: Request) {
         let page = sessionPage(after: last, for: request.client)
-        request.answer("aa{sv}b", or: [.dictionaries(page.sessions.map(\.wire)), .boolean(page.hasMore)]) { writer in
+        request.answer("aa{sv}b", or: [page.sessions.wireValue, .boolean(page.hasMore)]) { writer in
             page.write(to: &writer)
             writer.append(page.hasMore)
         }
@@ -123,30 +132,24 @@ final class Inquiries {
 
     /// Of another user's session only that it is there, where, and whether it runs: status says as much of the holder.
     private func session(of status: Status.SessionStatus, for client: BrokerClient) -> ArbiterProtocol.SessionStatus {
-        guard trust.mayKnow(status.app, client) else {
-            let state: ArbiterProtocol.SessionStatus.State =
+        ArbiterProtocol.SessionStatus {
+            ($0.session, $0.camera) = (status.id, status.camera)
+            let isKnown = trust.mayKnow(status.app, client)
+            $0.state =
                 switch status.state {
                 case .stopped: .stopped
-                case .starting, .running: .running
+                // Its request is being served: it is neither interrupted nor restricted.
+                case .starting: .running
+                case .running: status.access == .all || !isKnown ? .running : .restricted
                 case .interrupted: .interrupted
                 }
-            return ArbiterProtocol.SessionStatus(
-                session: status.id, app: .anotherUsersApp, camera: status.camera, state: state, access: .none,
-                presence: .background, focused: false)
+            guard isKnown else { return }
+            ($0.app, $0.access, $0.causes) = (.app(status.app.name), status.access, status.causes)
+            ($0.rule, $0.rank, $0.right) = (status.rule ?? "", status.rank, status.right.rawValue)
+            ($0.presence, $0.focused) = (status.presence, status.isFocused)
+            ($0.recording, $0.isPaused) = (status.recording, status.isPaused)
+            $0.isWeak = clients.owner(of: status.id)?.isWeak ?? false
         }
-        let state: ArbiterProtocol.SessionStatus.State =
-            switch status.state {
-            case .stopped: .stopped
-            // Its request is being served: it is neither interrupted nor restricted.
-            case .starting: .running
-            case .running: status.access == .all ? .running : .restricted
-            case .interrupted: .interrupted
-            }
-        return ArbiterProtocol.SessionStatus(
-            session: status.id, app: .app(status.app.name), camera: status.camera, state: state, access: status.access,
-            causes: status.causes, rule: status.rule ?? "", rank: status.rank, right: status.right.rawValue,
-            presence: status.presence, focused: status.isFocused, recording: status.recording,
-            isPaused: status.isPaused, isWeak: clients.owner(of: status.id)?.isWeak ?? false)
     }
 
     // MARK: Why

@@ -82,11 +82,4 @@ extension StoredAnswer {
         if let since { words.append(since.printable) }
         return words.joined(separator: "  ")
     }
-
-    fileprivate var json: JSON {
-        .object([
-            "app": .string(app), "vouched": .bool(isVouched), "answer": .string(answer.rawValue),
-            "since": .optional(since), "from": .string(origin.rawValue),
-        ])
-    }
 }

@@ -95,13 +95,7 @@ struct Ask: AsyncParsableCommand {
 
     private func show(_ question: AppQuestion) {
         let seconds = question.time.components.seconds
-        if output.json {
-            return Output.json([
-                "question": .integer(Int64(question.number)), "app": .string(question.app),
-                "vouched": .bool(question.isVouched), "program": .optional(question.program),
-                "camera": .string(question.camera), "seconds": .integer(seconds),
-            ])
-        }
+        if output.json { return Output.line(question.json.text) }
         let name = question.isVouched ? "" : ", as it calls itself"
         let program = question.program.map { ", \($0.printable)" } ?? ""
         Output.line(
@@ -123,13 +117,7 @@ struct Ask: AsyncParsableCommand {
 
     /// Somebody else answered, without this user being asked.
     private func show(_ change: AnswerChange) {
-        if output.json {
-            return Output.json([
-                "app": .string(change.app), "vouched": .bool(change.isVouched),
-                "changed": .string(change.answer?.rawValue ?? ""), "by": .optional(change.author?.description),
-                "process": change.process.map { .integer(Int64($0)) } ?? .null, "program": .optional(change.program),
-            ])
-        }
+        if output.json { return Output.line(change.json.text) }
         let words =
             switch change.answer {
             case .allow: "was allowed"

@@ -51,12 +51,12 @@ extension BrokerStatus {
         if isOwnPrivate { lines.append("your own privacy switch is on: none of your apps has a camera") }
         if isAsleep { lines.append("the machine sleeps, or is about to: no app has a camera") }
         if pressure != .nominal { lines.append("pressure is \(pressure.wireName)\(pressureReason)") }
-        if !pressureWords.trouble.isEmpty {
-            lines.append("pressure is not measured: \(pressureWords.trouble.printable)")
+        if !pressureTrouble.isEmpty {
+            lines.append("pressure is not measured: \(pressureTrouble.printable)")
         }
         lines += modeLines
-        if let app = override.app {
-            let trouble = override.trouble.isEmpty ? "" : ", and nothing comes of it: \(override.trouble.printable)"
+        if let app = override {
+            let trouble = overrideTrouble.isEmpty ? "" : ", and nothing comes of it: \(overrideTrouble.printable)"
             lines.append("the operator has chosen \(app.description.printable)\(trouble)")
         }
         lines += ["", "cameras"]
@@ -105,48 +105,25 @@ extension BrokerStatus {
 
     /// The machine's mode, and the calendar's word where that is another one.
     private var modeLines: [String] {
-        let until = mode.calendarUntil.isEmpty ? "" : " until \(mode.calendarUntil.printable)"
-        let isByHand = !mode.setBy.isEmpty
+        let until = calendarUntil.isEmpty ? "" : " until \(calendarUntil.printable)"
+        let isByHand = !modeSetBy.isEmpty
         var lines: [String] = []
-        if !mode.inForce.isEmpty {
-            let setter = mode.setBy == "root" ? "root" : "the operator"
+        if !mode.isEmpty {
+            let setter = modeSetBy == "root" ? "root" : "the operator"
             let why = isByHand ? ", as \(setter) set it" : ", by the calendar\(until)"
-            lines.append("the mode is \(mode.inForce.printable)\(why)")
+            lines.append("the mode is \(mode.printable)\(why)")
         }
-        if isByHand, !mode.calendar.isEmpty {
-            lines.append("the calendar says \(mode.calendar.printable)\(until), and counts when the mode is taken back")
+        if isByHand, !calendarMode.isEmpty {
+            lines.append("the calendar says \(calendarMode.printable)\(until), and counts when the mode is taken back")
         }
         return lines
     }
 
     /// Whose word it is that pressure is as it is.
     private var pressureReason: String {
-        if let measured = pressureWords.measured, measured >= pressure { return ": \(pressureWords.why.printable)" }
-        if pressureWords.said >= pressure { return ", as a shell says" }
+        if let measured = pressureMeasured, measured >= pressure { return ": \(pressureWhy.printable)" }
+        if pressureSaid >= pressure { return ", as a shell says" }
         return ", which has passed and counts a little longer"
-    }
-
-    var json: JSON {
-        .object([
-            "version": .string(version), "policy": .string(policy), "policyHash": .string(policyHash),
-            "policyByHand": .string(policyByHand), "degraded": .string(degraded), "presenceKnown": .bool(presenceKnown),
-            "placements": .array(
-                placements.map {
-                    .object(["user": .count(UInt64($0.user)), "standing": .string($0.standing.rawValue)])
-                }),
-            "unknown": .strings(unknown.map(\.rawValue)), "speakers": .array(speakers.map(\.json)),
-            "privacy": .bool(isPrivate), "ownPrivacy": .bool(isOwnPrivate), "asleep": .bool(isAsleep),
-            "loginSessionsKnown": .bool(loginSessionsUnknown.isEmpty),
-            "loginSessionsUnknown": .string(loginSessionsUnknown), "loginSessions": .array(loginSessions.map(\.json)),
-            "pressure": .string(pressure.wireName), "pressureSaid": .string(pressureWords.said.wireName),
-            "pressureMeasured": .optional(pressureWords.measured?.wireName), "pressureWhy": .string(pressureWords.why),
-            "pressureTrouble": .string(pressureWords.trouble), "mode": .string(mode.inForce),
-            "modeSetBy": .string(mode.setBy), "calendarMode": .string(mode.calendar),
-            "calendarUntil": .string(mode.calendarUntil), "override": .optional(override.app?.wireName),
-            "overrideTrouble": .string(override.trouble), "budgets": .array(budgets.map(\.json)),
-            "moment": .integer(moment.nanoseconds), "decision": .count(decision),
-            "cameras": .array(cameras.map(\.json)), "sessions": .array(sessions.map(\.json)),
-        ])
     }
 }
 
@@ -176,23 +153,6 @@ extension SpeakerStatus {
         if source.isEmpty { return [line] }
         return [line, "windows of \(whose): known from \(source.printable), told by \(app.description.printable)"]
     }
-
-    fileprivate var json: JSON {
-        .object([
-            "role": .string(role), "user": user.map { .count(UInt64($0)) } ?? .null, "app": .string(app.wireName),
-            "process": .integer(Int64(process)), "unit": .string(unit), "weak": .bool(isWeak),
-            "source": .string(source),
-        ])
-    }
-}
-
-extension BudgetUse {
-    fileprivate var json: JSON {
-        .object([
-            "user": user.map { .count(UInt64($0)) } ?? .null, "resource": .string(resource), "used": .count(used),
-            "most": .count(most),
-        ])
-    }
 }
 
 extension LoginSessionStatus {
@@ -202,13 +162,6 @@ extension LoginSessionStatus {
         if isLocked { words.append("and locked") }
         if isRemote { words.append("(remote)") }
         return words.joined(separator: " ")
-    }
-
-    fileprivate var json: JSON {
-        .object([
-            "id": .string(id), "user": .count(UInt64(user)), "seat": .string(seat), "remote": .bool(isRemote),
-            "active": .bool(isActive), "locked": .bool(isLocked),
-        ])
     }
 }
 
@@ -228,17 +181,6 @@ extension SessionStatus {
         if let recording { words += ", recording \(recording)" }
         if !rule.isEmpty { words += " because “\(rule.printable)”" }
         return words
-    }
-
-    fileprivate var json: JSON {
-        .object([
-            "session": .count(session.rawValue), "app": .string(app.wireName), "camera": .string(camera.name),
-            "state": .string(state.rawValue), "access": .strings(access.names),
-            "causes": .strings(causes.ordered.map(\.wireName)), "reason": .optional(causes.reason?.wireName),
-            "rule": .string(rule), "rank": .string(rank), "right": .string(right),
-            "presence": .string(presence.wireName),
-            "focused": .bool(focused), "recording": recording.map { .count($0) } ?? .null, "weak": .bool(isWeak),
-        ])
     }
 }
 
@@ -262,17 +204,5 @@ extension CameraStatus {
             return count == 1 ? name : "\(name) (\(count) sessions)"
         }
         .joined(separator: ", ")
-    }
-
-    var json: JSON {
-        .object([
-            "camera": .string(camera.name), "name": .string(name), "position": .string(position.rawValue),
-            "present": .bool(present), "privacy": .bool(isPrivate), "generation": .count(generation),
-            "tenancy": .string(tenancy.rawValue), "holder": .optional(holder?.wireName),
-            "session": session.map { .count($0.rawValue) } ?? .null, "waiting": .strings(waiting.map(\.wireName)),
-            "sharers": .strings(sharers.map(\.wireName)), "outside": .optional(outside), "openIn": .optional(openIn),
-            "unwatched": .optional(unwatched), "bypassable": .bool(bypass != nil), "bypass": .optional(bypass),
-            "fault": .optional(fault),
-        ])
     }
 }

@@ -129,7 +129,7 @@ enum ShellCommand {
         case .override(let app):
             try await client.setOverride(app: app)
             // Kept all the same: the app may come later.
-            let trouble = app == nil ? "" : try await client.status().override.trouble
+            let trouble = app == nil ? "" : try await client.status().overrideTrouble
             if !trouble.isEmpty { Output.notice("camclient: the override is kept, but \(trouble)") }
         case .attribute(let app, let name, let value): try await client.setAttribute(app: app, name, to: value)
         case .mode(let mode): try await client.setMode(mode)
