@@ -126,12 +126,16 @@ let package = Package(
         library("TomlFile", in: language, ["Vocabulary", "CToml"]),
         library("PolicyFile", in: language, ["Arbiter", "ArbiterProtocol", "Vocabulary", "CLinux", "TomlFile"]),
         // What each event is called, described once, and what is written in these words: scenarios and traces.
-        library("Scenario", in: language, ["Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "TomlFile"]),
+        library(
+            "Scenario", in: language,
+            ["Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "TomlFile"]),
 
         // ── Workbench: policies walked, and shown to people.
         .target(
             name: "Workbench",
-            dependencies: ["Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "Scenario", "TomlFile"],
+            dependencies: [
+                "Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "Scenario", "TomlFile",
+            ],
             path: "Sources/Workbench",
             resources: ["Page/page.css", "Page/report.js", "Page/play.js"].map { .embedInCode($0) },
             swiftSettings: strict),
@@ -202,8 +206,8 @@ let package = Package(
         installed(
             "camclient",
             [
-                "Arbiter", "ArbiterProtocol", "Camarb", "FrameStream", "PolicyFile", "Scenario", "System", "TomlFile",
-                "Workbench", "CLinux", "CPipeWire",
+                "Arbiter", "ArbiterProtocol", "Camarb", "Explain", "FrameStream", "PolicyFile", "Scenario", "System",
+                "TomlFile", "Workbench", "CLinux", "CPipeWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             // swift-argument-parser uses a few calls of FoundationEssentials, and this is what it stands on when it is linked
@@ -223,9 +227,14 @@ let package = Package(
         // Random policies and stories, judged; and worlds that are walked to prove something about the core.
         library(
             "Campaigns", in: proof,
-            ["Arbiter", "ArbiterProtocol", "PolicyFile", "ReferenceArbiter", "Scenario", "Workbench"]),
+            [
+                "Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "ReferenceArbiter", "Scenario",
+                "Workbench",
+            ]),
         // Walks and simulates from the command line: planted bugs are built and run against it.
-        program("explore", ["Arbiter", "ArbiterProtocol", "Campaigns", "PolicyFile", "Scenario", "Workbench"]),
+        program(
+            "explore",
+            ["Arbiter", "ArbiterProtocol", "Campaigns", "PolicyFile", "Scenario", "Workbench"]),
         // camarbd as a whole in simulated time.
         library("DaemonSimulation", in: proof, ["ArbiterProtocol", "Broker", "Bus", "Camarb", "System", "Workbench"]),
         program("simulate", ["DaemonSimulation", "System"]),
@@ -233,8 +242,8 @@ let package = Package(
         library(
             "FuzzTargets", in: proof,
             [
-                "Agent", "Arbiter", "ArbiterProtocol", "Broker", "Bus", "FrameStream", "PlayServing", "PolicyFile",
-                "RecorderCore", "Scenario", "System", "TomlFile", "Workbench", "CLinux", "CMedia", "CXCB",
+                "Agent", "Arbiter", "ArbiterProtocol", "Broker", "Bus", "Explain", "FrameStream", "PlayServing",
+                "PolicyFile", "RecorderCore", "Scenario", "System", "TomlFile", "Workbench", "CLinux", "CMedia", "CXCB",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         // How fine a camera sees, of the chart that a simulated one looks at.
@@ -242,7 +251,7 @@ let package = Package(
         // A second recorder core that speaks `.Recorder1`.
         program("tinyrecorder", ["ArbiterProtocol", "Bus", "FrameStream", "System", "CLinux"]),
         // The in-process half of `make bench`.
-        program("arbiter-bench", ["Arbiter", "ArbiterProtocol", "PolicyFile"]),
+        program("arbiter-bench", ["Arbiter", "ArbiterProtocol", "Explain", "PolicyFile"]),
         // The recordings of `make bench`: what noisy footage becomes, and what a picture costs.
         program(
             "recording-bench",
@@ -254,7 +263,9 @@ let package = Package(
 
         // ── Tests
         tests("ArbiterProtocolTests", ["ArbiterProtocol"]),
-        tests("ArbiterTests", ["Arbiter", "ArbiterProtocol", "CaptureTesting", "PolicyFile", "Scenario"]),
+        tests(
+            "ArbiterTests",
+            ["Arbiter", "ArbiterProtocol", "CaptureTesting", "Explain", "PolicyFile", "Scenario"]),
         tests("MetricsTests", ["ArbiterProtocol", "Broker", "Arbiter"]),
         tests("ExplainTests", ["Explain", "Arbiter", "Vocabulary"]),
         // What docs/capture.md says of a batch, a second time: it knows nothing of the check that it is compared with.
@@ -263,8 +274,9 @@ let package = Package(
             swiftSettings: strict),
         tests("CaptureModelTests", ["CaptureTesting", "ArbiterProtocol", "PolicyFile"]),
         tests("CameraFileTests", ["PolicyFile", "ArbiterProtocol", "TomlFile"]),
-        tests("PolicyFileTests", ["PolicyFile", "Arbiter", "ArbiterProtocol", "Campaigns", "TomlFile"]),
-        tests("ScenarioTests", ["Scenario", "Arbiter", "ArbiterProtocol", "PolicyFile"]),
+        tests(
+            "PolicyFileTests", ["PolicyFile", "Arbiter", "ArbiterProtocol", "Campaigns", "TomlFile"]),
+        tests("ScenarioTests", ["Scenario", "Arbiter", "ArbiterProtocol", "Explain", "PolicyFile"]),
         tests(
             "ExplorationTests",
             [
@@ -272,7 +284,9 @@ let package = Package(
                 "Workbench",
             ],
             optimized: true),
-        tests("TraceTests", ["Arbiter", "ArbiterProtocol", "Campaigns", "PolicyFile", "Scenario", "Workbench"]),
+        tests(
+            "TraceTests",
+            ["Arbiter", "ArbiterProtocol", "Campaigns", "Explain", "PolicyFile", "Scenario", "Workbench"]),
         tests("TimelineTests", ["Workbench", "ArbiterProtocol"]),
         tests("DesktopFactsTests", ["Agent", "ArbiterProtocol"]),
         tests("CamarbTests", ["Camarb", "BusTesting", "ArbiterProtocol", "Bus", "FrameStream", "System", "CLinux"]),
@@ -301,8 +315,8 @@ let package = Package(
         tests(
             "BrokerTests",
             [
-                "Broker", "Arbiter", "ArbiterProtocol", "PolicyFile", "Bus", "BusTesting", "Camarb", "FrameStream",
-                "System", "CLinux",
+                "Broker", "Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "Bus", "BusTesting", "Camarb",
+                "FrameStream", "System", "CLinux",
             ]),
     ] + (isForFuzzing ? fuzzer : [])).filter { !isForThreads || !withoutThreads.contains($0.name) },
     swiftLanguageModes: [.v6],

@@ -1,5 +1,6 @@
 package import Arbiter
 import ArbiterProtocol
+import Explain
 import Scenario
 import Workbench
 

@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Broker
+import Explain
 import PolicyFile
 import RecorderCore
 import Scenario

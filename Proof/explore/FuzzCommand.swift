@@ -1,4 +1,5 @@
 import Arbiter
+import ArbiterProtocol
 import Campaigns
 import Glibc
 import PolicyFile

@@ -1,6 +1,6 @@
 import Arbiter
+import ArbiterProtocol
 import Testing
-import Vocabulary
 
 @Suite("What a format costs")
 struct CameraCostTests {

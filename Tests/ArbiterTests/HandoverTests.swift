@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Explain
 import Testing
 
 /// A small world with a recorder that answers at once.

@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import CaptureTesting
+import Explain
 import PolicyFile
 import Scenario
 import Testing

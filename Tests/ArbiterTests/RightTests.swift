@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Explain
 import Testing
 
 @Suite("Before anybody is weighed: the right")

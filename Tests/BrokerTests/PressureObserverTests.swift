@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import Broker
 import BusTesting
+import Explain
 import Foundation
 import System
 import Testing

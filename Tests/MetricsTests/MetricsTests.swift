@@ -2,7 +2,6 @@ import Arbiter
 import ArbiterProtocol
 import Broker
 import Testing
-import Vocabulary
 
 /// What becomes of one camera, and of sessions, of which 1 is alice's and 2 bob's.
 private struct Noted {

@@ -1,4 +1,5 @@
 import Arbiter
+import ArbiterProtocol
 import PolicyFile
 import Testing
 import TomlFile

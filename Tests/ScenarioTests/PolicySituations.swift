@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Explain
 import Scenario
 
 /// Short situations that every shipped policy is put into, and what becomes of the apps in them.

@@ -1,4 +1,5 @@
 import Arbiter
+import ArbiterProtocol
 import Foundation
 import PolicyFile
 import Scenario

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Explain
 import Scenario
 
 /// Sees from outside which features a story meets: in events, in what clients are told, and in what each session has at rest.

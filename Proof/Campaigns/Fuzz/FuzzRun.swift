@@ -1,4 +1,5 @@
-package import Arbiter
+import Arbiter
+package import ArbiterProtocol
 import PolicyFile
 package import Scenario
 import Workbench

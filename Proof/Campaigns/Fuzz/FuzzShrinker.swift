@@ -1,5 +1,5 @@
-package import Arbiter
-import ArbiterProtocol
+import Arbiter
+package import ArbiterProtocol
 
 /// Takes away from a story what it does not need to break its promise: lines, then rules and keys of its policies,
 /// words and cameras, and then time; over and over, until nothing more can go. A smaller story counts when the first

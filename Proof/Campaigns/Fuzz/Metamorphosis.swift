@@ -1,5 +1,5 @@
 package import Arbiter
-import ArbiterProtocol
+package import ArbiterProtocol
 package import Scenario
 import Workbench
 

@@ -1,5 +1,6 @@
-package import Arbiter
-import ArbiterProtocol
+import Arbiter
+package import ArbiterProtocol
+import Explain
 import ReferenceArbiter
 package import Scenario
 

@@ -31,7 +31,7 @@ public struct Arbiter: Sendable {
 
     public init(policy: Policy) { state = State(policy: CompiledPolicy(policy)) }
 
-    init(state: State, decision: DecisionID) {
+    package init(state: State, decision: DecisionID) {
         self.state = state
         current = decision
         deadline = earliestDeadline()

@@ -1,4 +1,5 @@
-public import Arbiter
+import Arbiter
+public import ArbiterProtocol
 import TomlFile
 
 /// A policy, and where each part of it was written.

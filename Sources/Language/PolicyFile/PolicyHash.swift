@@ -1,5 +1,5 @@
-public import Arbiter
-import ArbiterProtocol
+import Arbiter
+public import ArbiterProtocol
 
 /// Which policy is in force, in 32 digits: so that a fleet's machines, a trace and a file can be compared without their texts.
 ///

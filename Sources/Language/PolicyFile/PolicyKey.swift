@@ -1,4 +1,5 @@
-public import Arbiter
+import Arbiter
+public import ArbiterProtocol
 
 /// A key of the policy language, with the table that it stands in.
 public struct PolicyKey: Hashable, Comparable, Sendable, CustomStringConvertible {

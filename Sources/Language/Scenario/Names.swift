@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+import Explain
 
 /// What a scenario calls things, and the ids behind it. The reader fills it from text, the writer
 /// from events, and a plan starts from the broker's own.

@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+import Explain
 import PolicyFile
 
 /// What would become of whom if another policy were loaded now.

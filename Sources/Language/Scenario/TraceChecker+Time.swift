@@ -1,5 +1,6 @@
 package import Arbiter
 package import ArbiterProtocol
+import Explain
 
 /// What a rank's rule promises whoever has a camera (semantics §5, §6 "Hysteresis").
 public struct HoldTerms: Hashable, Sendable {

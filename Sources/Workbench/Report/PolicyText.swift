@@ -1,4 +1,5 @@
-public import Arbiter
+import Arbiter
+public import ArbiterProtocol
 import PolicyFile
 public import Scenario
 

@@ -1,5 +1,6 @@
 package import Arbiter
 package import ArbiterProtocol
+import Explain
 package import Scenario
 
 /// Steps of the core as what a picture shows of them.

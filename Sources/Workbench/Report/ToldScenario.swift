@@ -1,9 +1,7 @@
 public import Arbiter
-import ArbiterProtocol
-import Explain
+public import ArbiterProtocol
+public import Explain
 public import Scenario
-
-import struct Explain.Explanation
 
 /// A scenario that was lived through: what came of it, as a text and as a picture, and of each decision why.
 public struct ToldScenario: Sendable {

@@ -1,5 +1,6 @@
 package import Arbiter
 package import ArbiterProtocol
+import Explain
 package import Scenario
 
 /// One state of a walk: the arbiter, what recorders owe it, and what its clients were told.

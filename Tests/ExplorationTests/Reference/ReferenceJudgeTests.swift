@@ -1,4 +1,5 @@
 import Arbiter
+import ArbiterProtocol
 import Campaigns
 import PolicyFile
 import Scenario

@@ -18,13 +18,13 @@ package struct Look: BitwiseCopyable {
     /// What the session itself wants: `watching` where it asked to watch only.
     let wish: Access
     /// What all of it leaves, contention apart.
-    let access: Access
+    package let access: Access
     /// What its camera costs with the format that it asked for.
     let cost: Int
     /// It asks to run and may: only another bid keeps it from its camera. Causes that end with its first frame do not count.
-    let bids: Bool
-    let rank: RankTerms
-    let strength: Strength
+    package let bids: Bool
+    package let rank: RankTerms
+    package let strength: Strength
     let started: Ordinal
     var bidSince: Ordinal
     let coolsDown: Bool
@@ -52,10 +52,10 @@ package struct Look: BitwiseCopyable {
     var standing: Standing { Standing(strength: strength, started: started, id: id) }
 
     /// What a policy's rules leave, for each of the causes that a policy may raise.
-    struct Limits: BitwiseCopyable {
+    package struct Limits: BitwiseCopyable {
         /// By the causes' places: one more than the rule that limits, as its place in the policy's file; 0: none does.
         private var rules: SIMD4<UInt16> = .zero
-        private(set) var causes = CauseSet()
+        package private(set) var causes = CauseSet()
         private(set) var access = Access.all
 
         /// Each cause's first matching rule answers. One that leaves everything is an exemption: it answers, and the cause
@@ -71,7 +71,7 @@ package struct Look: BitwiseCopyable {
             }
         }
 
-        func rule(of cause: Cause) -> Rule? {
+        package func rule(of cause: Cause) -> Rule? {
             guard let place = CauseRule.causes.firstIndex(of: cause), rules[place] > 0 else { return nil }
             return Rule(.policy, Int(rules[place]) - 1)
         }
@@ -91,18 +91,18 @@ package struct Look: BitwiseCopyable {
     // MARK: In words, for clients
 
     /// Every cause that limits the session, and the app it waits behind.
-    func causes(_ waits: Session.Waiting?) -> CauseSet {
+    package func causes(_ waits: Session.Waiting?) -> CauseSet {
         var causes = machine.union(limits.causes)
         if waits != nil { causes.insert(.videoDeviceInUseByAnotherClient) }
         return causes
     }
 
-    func access(_ waits: Session.Waiting?) -> Access {
+    package func access(_ waits: Session.Waiting?) -> Access {
         guard let waits else { return access }
         return waits.isSharing ? access.intersection(.watching) : .none
     }
 
-    func rule(of cause: Cause, _ waits: Session.Waiting?) -> Rule {
+    package func rule(of cause: Cause, _ waits: Session.Waiting?) -> Rule {
         switch cause {
         case .videoDeviceDisconnected: .law(.unplugged)
         case .videoDeviceBlockedByPrivacy: .law(isOwnPrivacy ? .ownPrivacy : .privacy)
@@ -131,7 +131,7 @@ package struct Look: BitwiseCopyable {
 
 extension Access {
     /// What a sharer has at most (semantics.md §1).
-    static let watching: Access = .sharer
+    package static let watching: Access = .sharer
 }
 
 /// What several looks of one round share, so that it is found out once: it never outlives a change of the state.

@@ -202,10 +202,10 @@ extension Arbiter {
 }
 
 extension State {
-    func app(of session: Slot<Session>) -> AppRef { clients[sessions[session].client].app }
+    package func app(of session: Slot<Session>) -> AppRef { clients[sessions[session].client].app }
 
     /// Something keeps everybody off it, or the user of the app that it is kept for has its own privacy switch on.
-    func barsSurvivor(_ camera: Slot<Camera>) -> Bool {
+    package func barsSurvivor(_ camera: Slot<Camera>) -> Bool {
         if !causes(of: cameras[camera]).isEmpty { return true }
         guard !privateUsers.isEmpty, let app = reservation(of: camera) else { return false }
         return privateUsers.contains(apps[app.slot].user)
@@ -213,7 +213,7 @@ extension State {
 
     /// The app that a camera is kept for. The name reaches an app that only claims it while no vouched-for one of that
     /// name is there.
-    func reservation(of camera: Slot<Camera>) -> AppRef? {
+    package func reservation(of camera: Slot<Camera>) -> AppRef? {
         guard let timer = timers.first(where: { $0.kind == .reservation && $0.camera == camera }), let app = timer.app
         else { return nil }
         return ref(app.slot, isClaimed: apps[app.slot].vouched.firstClient == nil)

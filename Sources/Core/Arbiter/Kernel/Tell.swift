@@ -1,4 +1,4 @@
-import Vocabulary
+package import Vocabulary
 
 /// What each client hears: nothing else writes `Session.shown`, and what was said before decides what is said now. An
 /// interruption ends with the session's first frame. From winning to that frame the causes last told stand.
@@ -268,7 +268,7 @@ extension Arbiter {
 
 extension State {
     /// The app behind an interruption, where there is one.
-    func interrupter(of look: Look, _ waits: Session.Waiting?, _ causes: CauseSet) -> AppRef? {
+    package func interrupter(of look: Look, _ waits: Session.Waiting?, _ causes: CauseSet) -> AppRef? {
         if causes.contains(.videoDeviceInUseByAnotherClient) { return waits?.interrupter }
         if causes.contains(.videoDeviceNotAvailableWithMultipleForegroundApps) {
             // The one app beside it is the interrupter; of several, none is.
@@ -280,7 +280,7 @@ extension State {
 
     /// A session that takes video, and that another app beside its own keeps from recording: it sees black, so that nobody
     /// takes its preview for a recording. (An image picker in video mode, as iOS 9 documents it.)
-    func isSlateDue(_ look: Look, _ access: Access) -> Bool {
+    package func isSlateDue(_ look: Look, _ access: Access) -> Bool {
         guard sessions[look.session].has.contains(.takesVideo), access.contains(.preview) else { return false }
         return look.limits.all(policy).contains {
             $0.cause == .videoDeviceNotAvailableWithMultipleForegroundApps && !$0.access.contains(.record)

@@ -32,5 +32,5 @@ extension Seating {
 
 extension CompiledPolicy {
     /// The rule that a verdict names when nothing but the tie decided.
-    var tieRule: Rule { .law(contention.tie == .newcomer ? .tieNewcomer : .tieHolder) }
+    package var tieRule: Rule { .law(contention.tie == .newcomer ? .tieNewcomer : .tieHolder) }
 }

@@ -1,4 +1,4 @@
-import Vocabulary
+package import Vocabulary
 
 /// A policy made ready for decisions: rules as conditions on bits, strength as one number, cameras as sets of bits.
 ///
@@ -32,15 +32,15 @@ package final class CompiledPolicy: Sendable {
     package let linksCameras: Bool
     let hasConflicts: Bool
     let shares: Bool
-    let reads: StrengthReads
+    package let reads: StrengthReads
     /// Some rule reads whether a session has held its camera since it asked for it.
     let readsBids: Bool
     /// No lease is longer; 0: there is none.
     package let longestLease: Int64
 
     /// Copied out of the policy, because every comparison asks.
-    let contention: Contention
-    let budget: Int?
+    package let contention: Contention
+    package let budget: Int?
     /// Which sources are believed about presence, the most trusted first.
     let sources: [PresenceSource]
 
@@ -82,7 +82,7 @@ package final class CompiledPolicy: Sendable {
         reads = StrengthReads(policy)
     }
 
-    @inline(__always) func conflict(_ a: Int8, _ b: Int8) -> Bool {
+    @inline(__always) package func conflict(_ a: Int8, _ b: Int8) -> Bool {
         a >= 0 && b >= 0 && conflicts[Int(a)] >> UInt64(b) & 1 == 1
     }
 
@@ -134,9 +134,9 @@ struct CompiledRank: Sendable, BitwiseCopyable {
 }
 
 /// What a bid has of its rank; times in nanoseconds.
-struct RankTerms: Sendable, BitwiseCopyable {
+package struct RankTerms: Sendable, BitwiseCopyable {
     /// 0 is the strongest.
-    var rank: Int
+    package var rank: Int
     var isImmediate = false
     var denies = false
     var grace: Int64 = 0
@@ -151,10 +151,10 @@ struct RankTerms: Sendable, BitwiseCopyable {
 }
 
 /// Which facts the strength of a bid depends on: whoever may win hears when one of them changes.
-struct StrengthReads: Sendable {
+package struct StrengthReads: Sendable {
     let presence: Bool
     let attributes: Bool
-    let operatorChoice: Bool
+    package let operatorChoice: Bool
     let modes: Bool
 
     init(_ policy: Policy) {

@@ -1,4 +1,4 @@
-import Vocabulary
+package import Vocabulary
 
 /// The names that a policy's rules mention, as small numbers from 1. Any other name is 0, and all of those look the
 /// same to every rule.

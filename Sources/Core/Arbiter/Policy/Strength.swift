@@ -2,13 +2,13 @@ import Vocabulary
 
 /// How strong a bid is, as one number: smaller is stronger, and comparing two is comparing two numbers. Which rule told
 /// them apart is found out from the bits in which they differ, when somebody is told.
-struct Strength: Hashable, Comparable, Sendable, BitwiseCopyable {
+package struct Strength: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// The rank above the order list's keys, from the left.
     var key: UInt64
     /// The age of the start request, where the order list asks for it; else 0.
     var age: UInt64
 
-    static func < (a: Strength, b: Strength) -> Bool { a.key != b.key ? a.key < b.key : a.age < b.age }
+    package static func < (a: Strength, b: Strength) -> Bool { a.key != b.key ? a.key < b.key : a.age < b.age }
 
     /// Ranks are fewer than 64.
     static let rankShift: UInt64 = 58

@@ -1,6 +1,16 @@
-import Vocabulary
+package import Vocabulary
 
 extension Arbiter {
+    /// What a session is configured to: while it runs what is in force on its camera, with what is the session's own;
+    /// otherwise what it asked for, which is set when it runs.
+    package func configuration(of slot: Slot<Session>) -> Configuration {
+        let wanted = state.sessionSettings[slot].wanted
+        guard state.sessions[slot].shown.isRunning else { return wanted }
+        var whole = state.cameraSettings[state.sessions[slot].camera].inForce
+        whole.merge(wanted.keeping(\.isOfTheSession))
+        return whole
+    }
+
     mutating func beginConfiguration(_ slot: Slot<Session>) {
         guard state.sessionSettings[slot].open.depth < Bound.batchDepthMax else {
             return notes.refuse(

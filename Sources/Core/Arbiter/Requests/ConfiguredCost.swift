@@ -3,7 +3,7 @@ import Vocabulary
 /// What formats cost, where a policy tells them apart.
 extension State {
     /// What a session's camera costs while the session has it: by the format, and the rate, that it asked for last.
-    func cost(of slot: Slot<Session>) -> Int { cost(of: slot, wanting: sessionSettings[slot].wanted) }
+    package func cost(of slot: Slot<Session>) -> Int { cost(of: slot, wanting: sessionSettings[slot].wanted) }
 
     fileprivate func cost(of slot: Slot<Session>, wanting wanted: Configuration) -> Int {
         let camera = sessions[slot].camera
@@ -17,7 +17,7 @@ extension State {
 
     /// What a camera counts as it is: that of a survivor, and one that is being cut, count with their dearest format,
     /// because nobody says theirs.
-    func costInUse(of slot: Slot<Camera>) -> Int {
+    package func costInUse(of slot: Slot<Camera>) -> Int {
         let camera = cameras[slot]
         if let held = camera.tenancy.held { return cost(of: held.session) }
         if camera.tenancy == .free { return camera.promise.map { cost(of: $0.session) } ?? 0 }

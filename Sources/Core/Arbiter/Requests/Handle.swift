@@ -142,7 +142,7 @@ extension Arbiter {
         return nil
     }
 
-    func text(_ rule: Rule) -> String { state.text(rule) }
+    package func text(_ rule: Rule) -> String { state.text(rule) }
 }
 
 extension State {

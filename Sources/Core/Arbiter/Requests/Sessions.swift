@@ -147,7 +147,7 @@ extension State {
     }
 
     /// What rules read of a session's settings, beside them.
-    mutating func noteWishes(of slot: Slot<Session>) {
+    package mutating func noteWishes(of slot: Slot<Session>) {
         let wanted = sessionSettings[slot].wanted
         set(.audio, wanted[.usesAudio] == .flag(true), of: slot)
         set(.asksToWatch, wanted[.sharingMode] == .text("sharedReadOnly"), of: slot)

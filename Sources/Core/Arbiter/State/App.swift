@@ -5,7 +5,7 @@ package import Vocabulary
 /// while no vouched-for client is connected.
 package struct App: Sendable, Codable, BitwiseCopyable {
     package let user: UInt32
-    var generation: UInt16
+    package var generation: UInt16
     /// Where shells and agents put it.
     package var byShell = Placed.nowhere
     package var byAgent = Placed.nowhere
@@ -25,7 +25,7 @@ package struct App: Sendable, Codable, BitwiseCopyable {
         /// Its value's place of each attribute of the policy, a byte each.
         var attributes: UInt64 = 0
         /// Its sessions that ask to run.
-        var requests: Int32 = 0
+        package var requests: Int32 = 0
         /// What is said of it: kept beside the names, so that it outlives the row.
         package var word = State.Word.none
     }
@@ -35,7 +35,7 @@ package struct App: Sendable, Codable, BitwiseCopyable {
         @inline(__always) _modify { if app.isClaimed { yield &claimed } else { yield &vouched } }
     }
 
-    var isConnected: Bool { vouched.firstClient != nil || claimed.firstClient != nil }
+    package var isConnected: Bool { vouched.firstClient != nil || claimed.firstClient != nil }
 
     subscript(source: PresenceSource) -> Placed {
         get { source == .shell ? byShell : byAgent }
@@ -92,7 +92,7 @@ package struct Login: Hashable, Sendable, Codable, BitwiseCopyable {
     var isLocked = false
     var clients: Int32 = 0
     /// Its place among the seats; negative: at none.
-    var seat: Int8 = -1
+    package var seat: Int8 = -1
     var user = LoginSessionFacts.userUnknown
 
     var state: Facts.LoginState { !isKnown ? .none : isActive && !isLocked ? .active : .inactive }
@@ -140,11 +140,11 @@ package struct Source: Hashable, Sendable, Codable, BitwiseCopyable {
 
 /// How many of a user's apps are in front, and how many said where they are: kept so that counting costs nothing.
 package struct User: Hashable, Sendable, Codable, BitwiseCopyable {
-    let user: UInt32
+    package let user: UInt32
     var inFront: Int32 = 0
     var declared: Int32 = 0
     /// Sessions that ask to run.
-    var requests: Int32 = 0
+    package var requests: Int32 = 0
     /// The app in focus, as the shell and as the agent has it.
     package var focusOfShell: Slot<App>?
     package var focusOfAgent: Slot<App>?

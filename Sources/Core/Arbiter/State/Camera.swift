@@ -18,7 +18,7 @@ package struct Camera: Sendable, Codable, BitwiseCopyable {
     package var grant = GrantID(0)
     var handover: DecisionID = 0
     /// Its place in the policy's table, negative where that says nothing of it, and its number in the rules.
-    var place: Int8 = -1
+    package var place: Int8 = -1
     var who: UInt64 = 0
     var position: UInt8 = 0
     /// Its place among the seats; negative: at none that is told apart.

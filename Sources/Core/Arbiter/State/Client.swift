@@ -36,13 +36,13 @@ package struct Client: Sendable, Codable, BitwiseCopyable {
     var who: UInt64 = 0
     package let marks: Marks
     /// Where it may use cameras: found out when a fact behind it changes.
-    var right = Right()
+    package var right = Right()
 
     /// How the kernel knows it, beside its app and its login session.
     package struct Marks: OptionSet, Hashable, Sendable, Codable, BitwiseCopyable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
-        static let weak = Marks(rawValue: 1)
+        package static let weak = Marks(rawValue: 1)
         /// The broker is its user's own.
         static let own = Marks(rawValue: 2)
         /// No source tells of its login session: its user counts as sitting at every seat.

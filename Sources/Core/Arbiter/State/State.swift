@@ -8,7 +8,7 @@ package struct State: Sendable, Codable {
     /// A snapshot has it beside the state.
     package var policy = CompiledPolicy.builtIn
     /// Texts of rules that a policy before this one wrote and that something in force still names.
-    var carriedTexts: [String] = []
+    package var carriedTexts: [String] = []
 
     package var clients = Table<Client>()
     package var sessions = Table<Session>()
@@ -75,7 +75,7 @@ package struct Machine: Hashable, Sendable, Codable, BitwiseCopyable {
     package var mode: UInt8 = 0
     var attributedApps: Int32 = 0
     /// Sessions of more than one user ask to run: then nobody is in front by its own word (semantics.md §1).
-    var severalUsersAsk = false
+    package var severalUsersAsk = false
 
     package var pressure: SystemPressure {
         get { SystemPressure(rawValue: pressureLevel) ?? .nominal }

@@ -41,7 +41,7 @@ package struct Directory<Row>: Sendable, Codable {
         return places[start...].lazy.map { Slot<Row>(Int($0)) }
     }
     package var count: Int { ids.count }
-    var isSorted: Bool { ids.count == places.count && zip(ids, ids.dropFirst()).allSatisfy(<) }
+    package var isSorted: Bool { ids.count == places.count && zip(ids, ids.dropFirst()).allSatisfy(<) }
 
     /// The first place whose id is not smaller.
     private func place(of id: UInt64) -> Int {
@@ -105,7 +105,7 @@ package struct NameTable<Name: Hashable & Comparable & Codable & Sendable, Row>:
     /// Nil where the row is free.
     package func name(at row: Int) -> Name? { row < names.count ? names[row] : nil }
 
-    func isNamed(_ slot: Slot<Row>) -> Bool {
+    package func isNamed(_ slot: Slot<Row>) -> Bool {
         slot.index >= 0 && Int(slot.index) < names.count && names[Int(slot.index)] != nil
     }
 

@@ -103,7 +103,7 @@ extension State {
     }
 
     /// The word that counts. What the store denies is denied to whoever bears the name: a claim gains nothing by it.
-    func word(of app: AppID, isClaimed: Bool) -> Word {
+    package func word(of app: AppID, isClaimed: Bool) -> Word {
         if words.isEmpty { return .none }
         if said(of: app, isClaimed: false)?.isDenied == true { return .deniedInStore }
         return switch said(of: app, isClaimed: isClaimed)?.answer {
@@ -305,7 +305,7 @@ extension Arbiter {
 extension State {
     /// Sessions whose user is asked, or will be, in the order in which they asked. While its user is away or the
     /// machine sleeps nobody could answer.
-    var whoAsks: [Slot<Session>] {
+    package var whoAsks: [Slot<Session>] {
         if world.isAsleep { return [] }
         return requesting.filter { slot in
             let client = clients[sessions[slot].client]

@@ -1,4 +1,4 @@
-import Vocabulary
+package import Vocabulary
 
 /// Where apps are, and which source is believed about it.
 extension Arbiter {
@@ -99,7 +99,7 @@ extension State {
 
     /// The source that counts now tells this user's apps apart, so that counting them makes sense. A login
     /// session that takes over from a lost shell knows whether the user is there, not how many apps are in front.
-    func isPresenceKnown(for user: UInt32) -> Bool {
+    package func isPresenceKnown(for user: UInt32) -> Bool {
         var isFrozen = false
         for source in policy.sources {
             switch source {
@@ -117,7 +117,7 @@ extension State {
     }
 
     /// What `placement(of:)` goes by for a user's apps. An app that no login session has is placed as if none were known.
-    func presenceStanding(for user: UInt32) -> PresenceStanding {
+    package func presenceStanding(for user: UInt32) -> PresenceStanding {
         var gone: PresenceStanding?
         for source in policy.sources {
             switch source {

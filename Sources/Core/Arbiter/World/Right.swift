@@ -2,7 +2,7 @@ package import Vocabulary
 
 /// Where a client may use cameras: a bit for each seat, so that a decision asks for one bit. Worked out when one of the
 /// facts behind it changes (clients, login sessions, the policy), and at no other time.
-struct Right: Hashable, Sendable, Codable, BitwiseCopyable {
+package struct Right: Hashable, Sendable, Codable, BitwiseCopyable {
     /// By its user, a group, its unit, or as root: at every seat, and whoever sits there.
     var isNamed = false
     /// Seats at which its user has a login session.
@@ -25,7 +25,7 @@ public enum RightReason: String, Hashable, Sendable, CaseIterable {
 
 extension State {
     /// Whether a client may use a camera at all. A policy's rules are not asked.
-    func mayUse(_ camera: Slot<Camera>, _ client: Slot<Client>) -> Bool {
+    package func mayUse(_ camera: Slot<Camera>, _ client: Slot<Client>) -> Bool {
         let right = clients[client].right
         return right.isNamed || right.seats & bit(of: cameras[camera].seat) != 0
     }
@@ -40,7 +40,7 @@ extension State {
     @inline(__always) private func bit(of seat: Int8) -> UInt64 { seat >= 0 ? 1 << UInt64(seat) : 0 }
 
     /// Found out anew: by the policy in force, and the login sessions as they are.
-    func right(of slot: Slot<Client>) -> Right {
+    package func right(of slot: Slot<Client>) -> Right {
         var right = placesOfRight(of: slot)
         right.isAsked = isAsked(clients[slot], appNames[clients[slot].app.slot])
         return right
@@ -82,7 +82,9 @@ extension State {
     }
 
     /// After a login session changed.
-    mutating func updateRights() { for slot in Array(clientSlots.slots) { clients[slot].right = right(of: slot) } }
+    package mutating func updateRights() {
+        for slot in Array(clientSlots.slots) { clients[slot].right = right(of: slot) }
+    }
 
     /// A seat's place, given where it has none; negative where there are too many.
     mutating func place(of seat: SeatID) -> Int8 {

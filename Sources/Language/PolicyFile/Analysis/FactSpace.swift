@@ -1,5 +1,5 @@
-package import Arbiter
-import ArbiterProtocol
+import Arbiter
+package import ArbiterProtocol
 
 /// The values that a fact may still have, a bit each.
 package struct ValueSet: Hashable {

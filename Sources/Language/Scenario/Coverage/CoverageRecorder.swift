@@ -1,5 +1,6 @@
 package import Arbiter
 package import ArbiterProtocol
+import Explain
 
 /// Watches a stage step by step, and notes which clauses of the policies in force it reaches.
 package struct CoverageRecorder: Sendable {

@@ -1,4 +1,5 @@
 import Arbiter
+import ArbiterProtocol
 public import PolicyFile
 
 /// The coverage of policy files, gathered over many scenarios.

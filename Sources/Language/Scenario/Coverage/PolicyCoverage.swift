@@ -1,4 +1,5 @@
-public import Arbiter
+import Arbiter
+public import ArbiterProtocol
 import PolicyFile
 
 /// How much of a policy scenarios have reached.

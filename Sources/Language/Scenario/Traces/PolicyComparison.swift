@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+public import Explain
 
 /// What a trace's inputs would have led to under another policy.
 ///

@@ -1,4 +1,6 @@
 public import Arbiter
+import ArbiterProtocol
+public import Explain
 
 /// The same events through the same core: the same decisions, byte for byte (semantics.md §8, 9).
 public struct Replay {

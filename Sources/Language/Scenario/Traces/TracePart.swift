@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+public import Explain
 
 /// One run of steps without a gap: a header, its steps, its end. A file has several where a reader lost lines.
 public struct TracePart: Sendable {

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Explain
 import Glibc
 
 /// Reads traces whole, and believes nothing: every line's checksum, number and moment must go on from the one before.

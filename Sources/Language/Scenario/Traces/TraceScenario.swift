@@ -1,5 +1,6 @@
-public import Arbiter
-import ArbiterProtocol
+import Arbiter
+public import ArbiterProtocol
+import Explain
 import PolicyFile
 
 /// A trace as a scenario: the same inputs at the same times, recorders that answer as they did, and what that leads to.

@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+import Explain
 import PolicyFile
 
 /// Makes the lines of one trace, in order. Each ends with a checksum of itself and of all lines before it.

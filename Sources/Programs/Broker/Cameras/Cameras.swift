@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import Bus
 import CLinux
+import Explain
 import Glibc
 import System
 

@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import Bus
 import CLinux
+import Explain
 import System
 
 /// Charging clients' users for what they have, and giving back what they had.

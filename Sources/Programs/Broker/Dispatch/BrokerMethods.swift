@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Bus
+import Explain
 import System
 
 /// Bounds on what one client may have, and why.

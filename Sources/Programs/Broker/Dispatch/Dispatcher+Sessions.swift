@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Bus
+import Explain
 import System
 
 /// Sessions as they are made and closed, and what clients say they are.

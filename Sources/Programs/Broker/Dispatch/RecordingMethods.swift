@@ -1,6 +1,7 @@
 import Arbiter
 package import ArbiterProtocol
 import Bus
+import Explain
 
 /// What a session says of its recording, and of what goes into it beside the pictures.
 extension MethodTables {

@@ -1,5 +1,5 @@
-package import Arbiter
-import ArbiterProtocol
+import Arbiter
+package import ArbiterProtocol
 package import System
 
 /// What the observer asks and tells, on the loop's thread.

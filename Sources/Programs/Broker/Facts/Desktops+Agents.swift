@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Bus
+import Explain
 import System
 
 /// What the broker and a user's agent tell each other beside facts: its clients, and what is not known.

@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Bus
+import Explain
 import Glibc
 
 /// What a user's desktop shows of cameras: the holder of each, since when, and which of its apps wait.

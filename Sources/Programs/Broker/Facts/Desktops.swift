@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Bus
+import Explain
 import System
 
 /// The facts around the cameras: the clients that speak for users' desktops, what they and the machine said, and what

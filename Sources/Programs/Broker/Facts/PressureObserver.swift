@@ -1,5 +1,6 @@
-package import Arbiter
+import Arbiter
 package import ArbiterProtocol
+import Explain
 package import System
 
 /// What the observer asks and tells, on the loop's thread.

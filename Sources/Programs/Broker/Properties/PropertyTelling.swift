@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Bus
+import Explain
 import Scenario
 import System
 

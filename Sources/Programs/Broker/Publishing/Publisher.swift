@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import Bus
 import CLinux
+import Explain
 import System
 
 /// What is told of what was decided: news, decisions, traces, the journal, the service manager's line, and numbers.

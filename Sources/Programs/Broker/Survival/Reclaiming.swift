@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Explain
 import System
 
 /// A client's way from one broker to the next: a secret from this one, shown to that one.

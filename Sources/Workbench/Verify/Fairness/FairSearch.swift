@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Explain
 import Scenario
 
 /// Looks in one world for a course of events that goes on for ever while somebody asks all along and never runs. Such a

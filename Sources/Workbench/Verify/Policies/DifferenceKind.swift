@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Explain
 
 /// In which way a second policy treats apps otherwise than a first one: a closed vocabulary, so that a rollout can say
 /// which ways it allows.

@@ -1,5 +1,5 @@
-package import Arbiter
-import ArbiterProtocol
+import Arbiter
+package import ArbiterProtocol
 
 /// What the policies make of a kind of client, whatever else happens. Facts are of two sorts: those that a client keeps
 /// as long as it is connected, and those that change. Put in what it keeps, and a rule never matches, or is left with

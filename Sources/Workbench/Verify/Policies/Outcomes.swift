@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Explain
 
 /// What a step came to for the clients that see it: words for the ways in which two policies differ.
 enum Outcomes {

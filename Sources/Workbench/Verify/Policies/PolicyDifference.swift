@@ -1,5 +1,6 @@
-public import Arbiter
-import ArbiterProtocol
+import Arbiter
+public import ArbiterProtocol
+import Explain
 import PolicyFile
 public import Scenario
 

@@ -1,5 +1,6 @@
 package import Arbiter
 package import ArbiterProtocol
+import Explain
 package import Scenario
 
 /// A small world made of what policies read: so many clients, on cameras that have to do with each other, and as

@@ -1,5 +1,6 @@
-public import Arbiter
-import ArbiterProtocol
+import Arbiter
+public import ArbiterProtocol
+import Explain
 import Scenario
 
 /// The states of one small world, folded to what a person sees: who has the camera, who waits for it or is held back, and

@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Explain
 import Scenario
 
 /// The walk of one world: every state, breadth first, each looked at once.

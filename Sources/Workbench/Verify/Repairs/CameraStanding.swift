@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+import Explain
 public import Scenario
 
 /// How one camera stands at one moment: who has it, who has won it and waits, who waits behind whom, and what ends when.

@@ -1,5 +1,5 @@
-public import Arbiter
-import ArbiterProtocol
+import Arbiter
+public import ArbiterProtocol
 
 /// One change of a policy, to another value of a closed set or to none, and the policy with it.
 public struct PolicyChange: Sendable {

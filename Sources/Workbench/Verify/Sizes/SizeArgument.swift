@@ -1,5 +1,5 @@
-public import Arbiter
-import ArbiterProtocol
+import Arbiter
+public import ArbiterProtocol
 
 /// Why what holds in worlds of a size need not hold in larger ones, under one policy.
 ///

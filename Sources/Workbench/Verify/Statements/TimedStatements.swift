@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Explain
 
 /// A policy's statements about time, made ready once to be asked along many ways. Each says of some subjects how long
 /// something may go on: that a session waits (`within`), that an app holds cameras (`at-most`), and how long at least a

@@ -1,5 +1,5 @@
-public import Arbiter
-import ArbiterProtocol
+import Arbiter
+public import ArbiterProtocol
 public import Scenario
 
 /// Looks for the smallest scenarios that reach what a policy's scenarios have not reached, in the small worlds that `policy

@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import ArgumentParser
 import Camarb
+import Explain
 import PolicyFile
 import Workbench
 

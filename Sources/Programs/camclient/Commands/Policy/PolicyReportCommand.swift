@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import ArgumentParser
+import Explain
 import PolicyFile
 import Scenario
 import System

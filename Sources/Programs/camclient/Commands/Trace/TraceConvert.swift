@@ -1,4 +1,5 @@
 import Arbiter
+import ArbiterProtocol
 import ArgumentParser
 import Glibc
 import PolicyFile

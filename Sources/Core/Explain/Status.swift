@@ -1,3 +1,4 @@
+public import Arbiter
 public import Vocabulary
 
 /// What each app holds or waits for, and why: everything in the order of ids.
@@ -256,16 +257,6 @@ extension Arbiter {
 
     /// What a camera counts towards the budget now, whoever has it; 0 for one that the policy does not name.
     public func costInUse(of camera: CameraID) -> Int { state.cameraNames[camera].map { state.costInUse(of: $0) } ?? 0 }
-
-    /// What a session is configured to: while it runs what is in force on its camera, with what is the session's own;
-    /// otherwise what it asked for, which is set when it runs.
-    func configuration(of slot: Slot<Session>) -> Configuration {
-        let wanted = state.sessionSettings[slot].wanted
-        guard state.sessions[slot].shown.isRunning else { return wanted }
-        var whole = state.cameraSettings[state.sessions[slot].camera].inForce
-        whole.merge(wanted.keeping(\.isOfTheSession))
-        return whole
-    }
 
     /// Nil: nobody is chosen.
     public func operatorChoice() -> OperatorChoice? {

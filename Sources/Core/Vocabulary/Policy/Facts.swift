@@ -1,5 +1,3 @@
-public import Vocabulary
-
 /// Everything a policy rule may read about one session at the moment of a decision.
 ///
 /// Each member has a closed set of values (names apart), so that a policy can be walked whole.
@@ -38,6 +36,10 @@ public struct Facts: Hashable, Sendable {
         public var name: String
         public var value: String
         public var place: Int
+
+        package init(name: String, value: String, place: Int) {
+            (self.name, self.value, self.place) = (name, value, place)
+        }
     }
 
     /// Nil: the policy declares no such attribute.

@@ -1,5 +1,3 @@
-public import Vocabulary
-
 /// Who may have a camera, as a value: what a policy file says, and nothing else.
 ///
 /// It answers four questions, in this order. **May it use the camera at all?** `rights` says. **May this session run
@@ -266,59 +264,12 @@ public struct Attribute: Hashable, Sendable {
     }
 
     /// Where a value stands, 0 the strongest; what is no value counts as the default.
-    func place(of value: String?) -> Int {
+    package func place(of value: String?) -> Int {
         value.flatMap { values.firstIndex(of: $0) } ?? values.firstIndex(of: defaultValue) ?? values.count - 1
     }
 }
 
-/// What an app was told of its attributes, sorted by their names; small enough that a search in order is the quickest.
-package struct AttributeValues: Hashable, Sendable, Codable {
-    package private(set) var pairs: [Pair] = []
-
-    package struct Pair: Hashable, Sendable, Codable {
-        package var name: String
-        package var value: String
-    }
-
-    package subscript(name: String) -> String? {
-        get { pairs.first { $0.name == name }?.value }
-        set {
-            pairs.removeAll { $0.name == name }
-            guard let newValue else { return }
-            let place = pairs.firstIndex { $0.name > name } ?? pairs.count
-            pairs.insert(Pair(name: name, value: newValue), at: place)
-        }
-    }
-
-    package var isEmpty: Bool { pairs.isEmpty }
-
-    /// Forgets what a policy does not ask about: whatever policies were loaded, an app never has more than two policies' worth.
-    mutating func keepOnly(_ attributes: [Attribute]) {
-        pairs.removeAll { pair in !attributes.contains { $0.name == pair.name } }
-    }
-}
-
-// A policy asked in words: for whoever explains, measures or writes policies. Decisions ask `CompiledPolicy`.
-
 extension Policy {
-    /// Every cause's first matching rule, in file order.
-    package func answers(_ facts: Facts) -> [CauseRule] {
-        var answered = CauseSet()
-        return causeRules.filter { rule in
-            guard !answered.contains(rule.cause), rule.when.allSatisfy({ $0.holds(for: facts) }) else { return false }
-            answered.insert(rule.cause)
-            return true
-        }
-    }
-
-    /// The first matching rank rule, or the weakest rank where none matches.
-    package func rank(_ facts: Facts) -> RankRule {
-        for index in rankRules.indices where rankRules[index].when.allSatisfy({ $0.holds(for: facts) }) {
-            return rankRules[index]
-        }
-        return RankRule(name: Law.weakestRank.text, rank: ranks.count - 1)
-    }
-
     /// Either side listing the other is enough.
     package func conflict(_ a: CameraID, _ b: CameraID) -> Bool {
         cameras.contains {

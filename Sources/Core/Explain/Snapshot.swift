@@ -1,3 +1,4 @@
+public import Arbiter
 public import Vocabulary
 
 extension Arbiter {

@@ -1,5 +1,3 @@
-package import Vocabulary
-
 /// What a camera in use counts towards the budget: one number, or numbers by the format that it runs with, because 1080p
 /// in Motion JPEG and 720p raw do not take as much of a bus.
 public struct CameraCost: Hashable, Sendable, ExpressibleByIntegerLiteral {

@@ -1,3 +1,4 @@
+public import Arbiter
 import Vocabulary
 
 extension Arbiter {

@@ -1,3 +1,4 @@
+import Arbiter
 import Vocabulary
 
 extension State {

@@ -1,36 +1,4 @@
-import Vocabulary
-
-/// One value that the whole machine may have, declared in the file: night, cleaning, visiting hours.
-///
-/// The machine has exactly one value at a time: the mode that was set by hand, until it is taken back; else the first one
-/// declared whose calendar holds; else none. The core has no clock: the caller tells it what the calendar says
-/// (`Event.calendar`), so that traces replay.
-public struct Mode: Hashable, Sendable {
-    public var name: String
-    /// When it holds by itself. Empty: never, it is only set by hand.
-    public var at: [CalendarSpan]
-    /// Who may set it by hand, in the order of `Setter`. Empty: nobody, it only follows its calendar.
-    public var setBy: [Setter]
-
-    /// Who sets a mode by hand.
-    public enum Setter: String, Hashable, Sendable, Codable, CaseIterable {
-        case root
-        /// A client that is trusted with everybody's facts: whoever may choose an app by hand.
-        case `operator`
-    }
-
-    public init(name: String, at: [CalendarSpan] = [], setBy: [Setter] = Setter.allCases) {
-        self.name = name
-        self.at = at
-        self.setBy = Setter.allCases.filter(setBy.contains)
-    }
-
-    /// Root may do whatever the operator may.
-    public func maySet(_ setter: Setter) -> Bool { setBy.contains(setter) || setter == .root && !setBy.isEmpty }
-
-    /// How rules and scenarios call it that no mode is in force.
-    public static let none = "none"
-}
+package import Vocabulary
 
 /// What was said of the machine's mode: by hand, and by the calendar. Names, so that a reload forgets nothing.
 package struct ModeWords: Hashable, Sendable, Codable {
@@ -45,7 +13,7 @@ package struct ModeWords: Hashable, Sendable, Codable {
     }
 
     /// The mode in force under a policy, by its place there from 1; 0: none. A name that the policy lacks says nothing.
-    func place(in modes: [Mode]) -> UInt8 {
+    package func place(in modes: [Mode]) -> UInt8 {
         for name in [byHand?.mode, calendar] {
             if let name, let place = modes.firstIndex(where: { $0.name == name }) { return UInt8(place + 1) }
         }
@@ -103,7 +71,7 @@ extension Arbiter {
 
 extension State {
     /// Under the policy in force: a name that it lacks counts as not said, until a policy has it again.
-    mutating func updateMode() { world.mode = modeWords.place(in: policy.source.modes) }
+    package mutating func updateMode() { world.mode = modeWords.place(in: policy.source.modes) }
 
     /// Nil: none is in force.
     package var mode: Mode? { world.mode == 0 ? nil : policy.source.modes[Int(world.mode) - 1] }
