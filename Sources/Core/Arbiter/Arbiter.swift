@@ -20,10 +20,10 @@ public import Vocabulary
 ///
 /// Threading: a value; one owner steps it.
 public struct Arbiter: Sendable {
-    package internal(set) var state: State
-    var current: DecisionID = 0
+    package var state: State
+    package var current: DecisionID = 0
     /// When `step` wants to be called at the latest, with `timePassed` if nothing else happens. Nil: never.
-    public internal(set) var deadline: Moment?
+    public package(set) var deadline: Moment?
     /// What the step under way gathers; between two steps it is empty.
     var notes = StepNotes()
     /// Memory of the last step, used again by the next one; it says nothing about the state.
@@ -109,11 +109,10 @@ public struct Arbiter: Sendable {
     private func decision(continuedBy event: Event) -> DecisionID? {
         switch event {
         case .recorderCut(let camera, let grant), .recorderStreaming(let camera, let grant, _):
-            guard let slot = state.cameraNames[camera], state.cameras[slot].grant == grant else { return nil }
-            return state.cameras[slot].handover
+            current(camera, grant).map { state.cameras[$0].handover }
         case .recordingFinished(let recording, _, _, _, _, _, _):
-            return state.ledger.recordings.first { $0.id == recording }?.endedBy
-        default: return nil
+            state.ledger.recordings.first { $0.id == recording }?.endedBy
+        default: nil
         }
     }
 
@@ -126,17 +125,20 @@ public struct Arbiter: Sendable {
 /// What one step gathers while it runs.
 struct StepNotes {
     var isObserved = false
-    var isReload = false
     var effects: [Effect] = []
-    /// Some holder's stream is cut.
-    var hasCut = false
     /// What the step comes to tell holders of their warnings, in the order of the places.
     var warnings: [Warning] = []
+    /// Cameras whose holder left in this step and which are not cut yet: their next holder may follow in this step.
+    var passing: [Slot<Camera>] = []
+    /// Users whose apps may win or lose otherwise than before.
+    var priorities: [UInt32] = []
+    var prioritiesOfEverybody = false
     var verdicts: [Verdict] = []
     /// Cameras to decide again.
     private(set) var cameras = CameraSet()
-    /// Cameras whose holder left in this step and which are not cut yet: their next holder may follow in this step.
-    var passing: [Slot<Camera>] = []
+    /// Some holder's stream is cut.
+    var hasCut = false
+    var isReload = false
     /// The session whose `startRunning` this step is: the only one that can be refused.
     var starter: Slot<Session>?
     /// The session that reclaims a grant in this step: it holds the camera, and its recorder core is told when nothing keeps
@@ -145,9 +147,6 @@ struct StepNotes {
     /// The session that asks for control of a camera it watches: decided as if it started.
     var asker: Slot<Session>?
     var newcomerRefused: (refusal: Refusal, verdicts: [Verdict])?
-    /// Users whose apps may win or lose otherwise than before; `everybody`: all users.
-    var priorities: [UInt32] = []
-    var prioritiesOfEverybody = false
     /// An app that was looked at waits for its user's word.
     var meetsUndecided = false
 
@@ -161,19 +160,13 @@ struct StepNotes {
 
     /// Begins again, in the memory that it has.
     mutating func begin() {
-        isReload = false
         if !effects.isEmpty { effects.removeAll(keepingCapacity: true) }
-        hasCut = false
         if !warnings.isEmpty { warnings.removeAll(keepingCapacity: true) }
-        cameras = CameraSet()
         if !passing.isEmpty { passing.removeAll(keepingCapacity: true) }
-        starter = nil
-        reclaimer = nil
-        asker = nil
-        newcomerRefused = nil
         if !priorities.isEmpty { priorities.removeAll(keepingCapacity: true) }
-        prioritiesOfEverybody = false
-        meetsUndecided = false
+        cameras = CameraSet()
+        (hasCut, isReload, prioritiesOfEverybody, meetsUndecided) = (false, false, false, false)
+        (starter, reclaimer, asker, newcomerRefused) = (nil, nil, nil, nil)
     }
 
     mutating func touch(_ camera: Slot<Camera>) { cameras.insert(camera) }
@@ -182,14 +175,6 @@ struct StepNotes {
     mutating func takeCameras() -> CameraSet {
         defer { cameras = CameraSet() }
         return cameras
-    }
-
-    mutating func refuse(_ kind: BrokerError.Kind, _ message: String, _ law: Law) {
-        effects.append(.refused(Refusal(kind, message, rule: law.text)))
-    }
-
-    mutating func refuse(_ kind: BrokerError.Kind, _ message: String, rule: String) {
-        effects.append(.refused(Refusal(kind, message, rule: rule)))
     }
 }
 

@@ -53,7 +53,8 @@ extension Arbiter {
         if let place {
             state.timers[place].amount = used
         } else if used > 0 {
-            state.timers.append(TimedFact(.leaseUsed, until: .distantFuture, camera: camera, app: app, amount: used))
+            state.timers.append(
+                TimedFact(kind: .leaseUsed, due: .distantFuture, camera: camera, app: app, amount: used))
         }
     }
 
@@ -88,7 +89,7 @@ extension Arbiter {
         // What is left of an earlier one ends with it, also where the policy has none any more.
         state.timers.removeAll { $0.kind == .coolDown && $0.app == app && $0.camera == camera }
         guard duration > .zero else { return }
-        state.timers.append(TimedFact(.coolDown, until: state.now + duration, camera: camera, app: app))
+        state.timers.append(TimedFact(kind: .coolDown, due: state.now + duration, camera: camera, app: app))
     }
 
     /// A lease is over: its session is stopped for good, and its app makes way for those that wait.
@@ -130,7 +131,8 @@ extension Arbiter {
         if let place = leaseUsed(app, on: camera) {
             state.timers[place].amount = used
         } else if used > 0 {
-            state.timers.append(TimedFact(.leaseUsed, until: .distantFuture, camera: camera, app: app, amount: used))
+            state.timers.append(
+                TimedFact(kind: .leaseUsed, due: .distantFuture, camera: camera, app: app, amount: used))
         }
         let now = state.now
         state.cameras[camera].tenancy.update {

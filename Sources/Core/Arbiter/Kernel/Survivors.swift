@@ -22,7 +22,7 @@ extension Arbiter {
         // Kept for the app that the kernel vouches for, and, while that is not there, for one that only claims the name.
         let row = state.row(of: app)
         let ref = state.ref(row, isClaimed: false)
-        state.timers.append(TimedFact(.reservation, until: state.now + Bound.reservation, camera: camera, app: ref))
+        state.timers.append(TimedFact(kind: .reservation, due: state.now + Bound.reservation, camera: camera, app: ref))
         for timer in earlier { if let app = timer.app { state.release(app.slot) } }
         // Once this broker has given out a camera, no recorder core of another broker is left on it.
         if let survivor, state.cameras[camera].grant == GrantID(0) { keep(survivor, on: camera) }
@@ -53,14 +53,11 @@ extension Arbiter {
 
     /// The session had the grant, and is its holder from here on like any other: its client was told so by the former
     /// broker. Causes that keep it from running end that as at any time; without any, its recorder core goes on.
-    mutating func reclaim(_ slot: Slot<Session>, _ grant: GrantID) {
+    mutating func reclaim(_ slot: Slot<Session>, _ grant: GrantID) throws(Refusal) {
         let session = state.sessions[slot]
-        guard !session.has.contains(.insideBatch) else { return refuseInsideBatch() }
+        guard !session.has.contains(.insideBatch) else { throw .insideBatch }
         guard session.request == nil, let survivor = survivor(of: grant, for: session) else {
-            return notes.refuse(
-                .staleGrant,
-                "There is no grant from before the restart that this session could go on with; start it with StartRunning.",
-                .reclaimedOnce)
+            throw .nothingToReclaim
         }
         let (camera, app) = (session.camera, state.app(of: slot))
         state.sessions[slot].request = Session.StartRequest(started: state.nextOrdinal(), hasHeld: true)
@@ -110,17 +107,14 @@ extension Arbiter {
     private mutating func takeUp(_ recording: RecordingID, _ slot: Slot<Session>) {
         // Where a wrong file gives two recordings one number, the first has it.
         guard !state.ledger.recordings.contains(where: { $0.id == recording }) else { return }
-        state.ledger.recordings.append(Ledger.Recording(id: recording, session: state.sessions[slot].id))
-        state.sessions[slot].ledger.recording = recording
-        state.sessions[slot].ledger.unfinished += 1
-        state.sessions[slot].has.insert(.recording)
+        begin(recording, of: slot)
     }
 
     /// The recorder core hears whose its grant is now.
     mutating func resume(_ look: Look) {
         let camera = look.camera
         let fitted = fittedConfiguration(of: look.session, on: camera)
-        state.timers.append(TimedFact(.resuming, until: state.now + Bound.resume, camera: camera))
+        state.timers.append(TimedFact(kind: .resuming, due: state.now + Bound.resume, camera: camera))
         notes.effects.append(
             .resume(state.cameraNames[camera], state.cameras[camera].grant, state.id(look.session), fitted))
         notes.effects.append(.announce(.holderChanged(state.cameraNames[camera], state.id(look.app))))

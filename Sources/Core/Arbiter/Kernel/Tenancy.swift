@@ -214,7 +214,8 @@ extension Arbiter {
         state.cameras[camera].faults = min(state.cameras[camera].faults + 1, Bound.faultsCounted)
         state.timers.removeAll { $0.kind == .backoff && $0.camera == camera }
         state.timers.append(
-            TimedFact(.backoff, until: state.now + Bound.backoff(after: state.cameras[camera].faults), camera: camera))
+            TimedFact(
+                kind: .backoff, due: state.now + Bound.backoff(after: state.cameras[camera].faults), camera: camera))
         notes.touch(camera)
         guard lost == .recorder, !hasLeft else { return }
         state.sessions[session].deaths += 1
@@ -240,7 +241,7 @@ extension Arbiter {
         state.cameras[camera].handover = lastDecision
         state.sessions[held.session].refusals = min(state.sessions[held.session].refusals + 1, Bound.faultsCounted)
         let wait = Bound.backoff(after: state.sessions[held.session].refusals)
-        state.timers.append(TimedFact(.noRoom, until: state.now + wait, camera: camera, session: held.session))
+        state.timers.append(TimedFact(kind: .noRoom, due: state.now + wait, camera: camera, session: held.session))
         notes.touch(camera)
     }
 
@@ -262,7 +263,7 @@ extension Arbiter {
         // What it opens later in the same grant begins with the picture.
         setSlate(false, of: session, on: camera)
         state.timers.removeAll { $0.kind == .closing && $0.session == session }
-        state.timers.append(TimedFact(.closing, until: state.now + Bound.cut, camera: camera, session: session))
+        state.timers.append(TimedFact(kind: .closing, due: state.now + Bound.cut, camera: camera, session: session))
     }
 
     /// A sharer that runs stops watching; its camera goes on.

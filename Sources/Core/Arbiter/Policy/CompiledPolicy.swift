@@ -152,30 +152,28 @@ package struct RankTerms: Sendable, BitwiseCopyable {
 
 /// Which facts the strength of a bid depends on: whoever may win hears when one of them changes.
 package struct StrengthReads: Sendable {
-    let presence: Bool
-    let attributes: Bool
-    package let operatorChoice: Bool
-    let modes: Bool
+    private(set) var presence = false
+    private(set) var attributes = false
+    package private(set) var operatorChoice = false
+    private(set) var modes = false
 
     init(_ policy: Policy) {
-        let tests = policy.rankRules.flatMap(\.when)
-        let order = policy.contention.order
-        presence =
-            order.contains(.focused) || order.contains(.foreground)
-            || tests.contains {
-                switch $0 {
-                case .foreground, .layout, .focused, .foregroundApps: true
-                default: false
-                }
+        for key in policy.contention.order {
+            switch key {
+            case .focused, .foreground: presence = true
+            case .attribute: attributes = true
+            case .operatorChosen: operatorChoice = true
+            case .recording, .newest, .oldest: break
             }
-        attributes =
-            order.contains { if case .attribute = $0 { true } else { false } }
-            || tests.contains { if case .attribute = $0 { true } else { false } }
-        modes = tests.contains { if case .mode = $0 { true } else { false } }
-        operatorChoice = order.contains(.operatorChosen) || tests.contains { $0.isOperators }
+        }
+        for test in policy.rankRules.flatMap(\.when) {
+            switch test {
+            case .foreground, .layout, .focused, .foregroundApps: presence = true
+            case .attribute: attributes = true
+            case .operatorChosen: operatorChoice = true
+            case .mode: modes = true
+            default: break
+            }
+        }
     }
-}
-
-extension FactTest {
-    fileprivate var isOperators: Bool { if case .operatorChosen = self { true } else { false } }
 }

@@ -9,8 +9,18 @@ package struct FactBits: Hashable, Sendable, BitwiseCopyable {
     package var attributes: UInt64 = 0
 
     enum Who {
-        static let app = 0, claimedApp = 16, user = 32, camera = 48
         static let width: UInt64 = 0xffff
+
+        /// Where the name lies that a test asks for; nil: it asks for none.
+        static func place(of test: FactTest) -> UInt64? {
+            switch test {
+            case .app: 0
+            case .claimedApp: 16
+            case .user: 32
+            case .camera: 48
+            default: nil
+            }
+        }
     }
 
     /// Where a fact lies in `what`, and how wide it is.
@@ -64,8 +74,8 @@ package struct Condition: Hashable, Sendable, BitwiseCopyable {
 
     func reads(_ field: FactBits.Field) -> Bool { mask.has(field) }
 
-    mutating func require(who shift: Int, _ code: UInt64) {
-        add(\.who, FactBits.Who.width << UInt64(shift), code << UInt64(shift))
+    mutating func require(who test: FactTest, _ number: UInt64) {
+        if let place = FactBits.Who.place(of: test) { add(\.who, FactBits.Who.width << place, number) }
     }
 
     mutating func require(_ field: FactBits.Field, _ code: UInt64) { add(\.what, field.mask, code << field.shift) }

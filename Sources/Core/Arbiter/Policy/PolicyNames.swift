@@ -3,10 +3,8 @@ package import Vocabulary
 /// The names that a policy's rules mention, as small numbers from 1. Any other name is 0, and all of those look the
 /// same to every rule.
 package struct PolicyNames: Sendable {
-    private let apps: [String: UInt64]
-    private let claimedApps: [String: UInt64]
-    private let users: [UInt32: UInt64]
-    private let mentionedCameras: [CameraID: UInt64]
+    /// Of the tests that ask for a name: its number, where it lies in `FactBits.who`.
+    private let numbers: [FactTest: UInt64]
     /// The cameras of the policy's table and of its conflicts, sorted.
     let cameras: [CameraID]
     private let attributes: [Attribute]
@@ -16,10 +14,13 @@ package struct PolicyNames: Sendable {
         let tests =
             policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when)
             + policy.statements.flatMap(\.testsRead)
-        apps = Self.numbers(tests) { if case .app(let name) = $0 { name } else { nil } }
-        claimedApps = Self.numbers(tests) { if case .claimedApp(let name) = $0 { name } else { nil } }
-        users = Self.numbers(tests) { if case .user(let user) = $0 { user } else { nil } }
-        mentionedCameras = Self.numbers(tests) { if case .camera(let camera) = $0 { camera } else { nil } }
+        var (numbers, counts): ([FactTest: UInt64], [UInt64: UInt64]) = ([:], [:])
+        for test in tests {
+            guard let place = FactBits.Who.place(of: test), numbers[test] == nil else { continue }
+            counts[place, default: 0] += 1
+            numbers[test] = counts[place, default: 0] << place
+        }
+        self.numbers = numbers
         cameras = Array(Set(policy.cameras.flatMap { [$0.camera] + $0.conflicts })).sorted()
         attributes = policy.attributes
         modes = policy.modes.map(\.name)
@@ -31,21 +32,13 @@ package struct PolicyNames: Sendable {
             "a policy declares at most \(Bound.attributesMax) attributes of \(Bound.attributeValuesMax) values")
     }
 
-    private static func numbers<Name: Hashable>(_ tests: [FactTest], _ name: (FactTest) -> Name?) -> [Name: UInt64] {
-        var numbers: [Name: UInt64] = [:]
-        for test in tests {
-            if let name = name(test), numbers[name] == nil { numbers[name] = UInt64(numbers.count + 1) }
-        }
-        return numbers
-    }
-
     func who(app: String?, claimedApp: String?, user: UInt32) -> UInt64 {
-        (app.flatMap { apps[$0] } ?? 0) << UInt64(FactBits.Who.app)
-            | (claimedApp.flatMap { claimedApps[$0] } ?? 0) << UInt64(FactBits.Who.claimedApp)
-            | (users[user] ?? 0) << UInt64(FactBits.Who.user)
+        number(app.map { .app($0) }) | number(claimedApp.map { .claimedApp($0) }) | number(.user(user))
     }
 
-    func who(camera: CameraID) -> UInt64 { (mentionedCameras[camera] ?? 0) << UInt64(FactBits.Who.camera) }
+    func who(camera: CameraID) -> UInt64 { number(.camera(camera)) }
+
+    private func number(_ test: FactTest?) -> UInt64 { test.flatMap { numbers[$0] } ?? 0 }
 
     /// Its place in the policy's table; negative: the policy says nothing of it.
     func place(of camera: CameraID) -> Int8 { Int8(cameras.firstIndex(of: camera) ?? -1) }
@@ -58,12 +51,8 @@ package struct PolicyNames: Sendable {
 
     private func require(_ test: FactTest, _ condition: inout Condition) {
         func flag(_ field: FactBits.Field, _ wanted: Bool) { condition.require(field, wanted ? 1 : 0) }
-        func who(_ shift: Int, _ code: UInt64?) { condition.require(who: shift, code ?? 0) }
         switch test {
-        case .app(let name): who(FactBits.Who.app, apps[name])
-        case .claimedApp(let name): who(FactBits.Who.claimedApp, claimedApps[name])
-        case .user(let user): who(FactBits.Who.user, users[user])
-        case .camera(let camera): who(FactBits.Who.camera, mentionedCameras[camera])
+        case .app, .claimedApp, .user, .camera: condition.require(who: test, number(test))
         case .loginSession(let state): condition.require(.login, state.code)
         case .foreground(let inFront): flag(.foreground, inFront)
         case .layout(let layout): condition.require(.layout, layout.code)
@@ -97,59 +86,17 @@ package struct PolicyNames: Sendable {
     }
 }
 
-extension Facts.LoginState {
-    var code: UInt64 {
-        switch self {
-        case .none: 0
-        case .active: 1
-        case .inactive: 2
-        }
-    }
-}
+// What a fact is in bits.
 
-extension Facts.ForegroundApps {
-    var code: UInt64 {
-        switch self {
-        case .none: 0
-        case .one: 1
-        case .several: 2
-        }
-    }
-}
+extension Facts.LoginState { var code: UInt64 { self == .none ? 0 : self == .active ? 1 : 2 } }
+extension Facts.ForegroundApps { var code: UInt64 { self == .none ? 0 : self == .one ? 1 : 2 } }
+extension ClientKind { var code: UInt64 { self == .app ? 0 : self == .picker ? 1 : 2 } }
+extension CameraPosition { var code: UInt64 { self == .external ? 0 : self == .front ? 1 : 2 } }
 
 extension Presence.Layout {
     /// From 1: 0 is no layout, in the background.
-    var code: UInt64 {
-        switch self {
-        case .fullscreen: 1
-        case .split: 2
-        case .slideOver: 3
-        case .pictureInPicture: 4
-        }
-    }
+    var code: UInt64 { self == .fullscreen ? 1 : self == .split ? 2 : self == .slideOver ? 3 : 4 }
 }
 
-extension ClientKind {
-    var code: UInt64 {
-        switch self {
-        case .app: 0
-        case .picker: 1
-        case .voip: 2
-        }
-    }
-}
-
-extension CameraPosition {
-    var code: UInt64 {
-        switch self {
-        case .external: 0
-        case .front: 1
-        case .back: 2
-        }
-    }
-}
-
-extension SystemPressure {
-    /// A bit for each level above `nominal` that is reached.
-    var thermometer: UInt64 { (1 << UInt64(rawValue)) - 1 }
-}
+/// A bit for each level above `nominal` that is reached.
+extension SystemPressure { var thermometer: UInt64 { (1 << UInt64(rawValue)) - 1 } }

@@ -7,45 +7,36 @@ extension Arbiter {
         let name = state.row(of: app)
         let ref = state.ref(name, isClaimed: !identity.isVerified)
         let before = state.foregroundApps(of: app.user)
-        let (login, marks) = known(identity)
+        var marks: Client.Marks = []
+        if identity.isWeak { marks.insert(.weak) }
+        if identity.isOwn { marks.insert(.own) }
+        if identity.login == .seat { marks.insert(.sits) }
+        var login: Slot<Login>?
+        if case .session(let id) = identity.login {
+            login = state.row(of: id)
+            login.map { state.logins[$0].clients += 1 }
+        }
         let slot = state.clients.insert(Client(id: id.rawValue, app: ref, login: login, marks: marks))
-        if let login = state.clients[slot].login { state.logins[login].clients += 1 }
         state.clientSlots.insert(slot, for: id.rawValue)
-        while state.clientTexts.count < state.clients.rows.count { state.clientTexts.append(ClientTexts()) }
-        state.clientTexts[Int(slot.index)] = ClientTexts(groups: identity.groups)
+        state.clientTexts.put(ClientTexts(groups: identity.groups), at: slot)
         state.link(slot, to: ref)
         state.identify(slot)
         noteApp(name, since: before)
     }
 
-    private mutating func known(_ identity: ClientIdentity) -> (login: Slot<Login>?, marks: Client.Marks) {
-        var marks: Client.Marks = []
-        if identity.isWeak { marks.insert(.weak) }
-        if identity.isOwn { marks.insert(.own) }
-        switch identity.login {
-        case .seat: return (nil, marks.union(.sits))
-        case .outside: return (nil, marks)
-        case .session(let id): return (state.row(of: id), marks)
-        }
-    }
-
     /// The name and the kind stay as they were at its first session, which was decided by them. What an app can do
     /// beside others may change at any time.
-    mutating func declare(_ id: ClientID, _ attributes: ClientAttributes) {
+    mutating func declare(_ id: ClientID, _ attributes: ClientAttributes) throws(Refusal) {
         guard let slot = state.client(id) else { return }
         let client = state.clients[slot]
         let name = state.appNames[client.app.slot]
-        let claims = attributes.claimedApp ?? state.clientTexts[Int(slot.index)].claimedApp
-        if client.firstSession != nil {
-            guard claims == state.clientTexts[Int(slot.index)].claimedApp, attributes.kind == client.kind.word else {
-                return notes.refuse(
-                    .refusedByPolicy,
-                    "A client says its name and kind before its first session; this one has \(state.sessions(of: slot).count).",
-                    .declareFirst)
-            }
+        let claims = attributes.claimedApp ?? state.clientTexts[slot].claimedApp
+        let isSame = claims == state.clientTexts[slot].claimedApp && attributes.kind == client.kind.word
+        guard isSame || client.firstSession == nil else {
+            throw .declaredLate(sessions: state.sessions(of: slot).count)
         }
         let before = state.foregroundApps(of: name.user)
-        state.clientTexts[Int(slot.index)].claimedApp = claims
+        state.clientTexts[slot].claimedApp = claims
         state.clients[slot].kind = Client.Kind(attributes.kind)
         state.clients[slot].multitasking = attributes.multitasking
         state.clients[slot].requiresFullScreen = attributes.requiresFullScreen
@@ -70,33 +61,25 @@ extension Arbiter {
     mutating func declarePresence(_ id: ClientID, _ placed: Placed) {
         guard let slot = state.client(id) else { return }
         let app = state.clients[slot].app
+        let said = state.apps[app.slot][app].declared
         let before = state.foregroundApps(of: state.apps[app.slot].user)
-        if !state.apps[app.slot][app].declared.isSomewhere { state.updateUser(of: app.slot) { $0.declared += 1 } }
-        let isNews = !state.apps[app.slot][app].declared.says(placed)
+        if !said.isSomewhere { state.updateUser(of: app.slot) { $0.declared += 1 } }
         state.apps[app.slot][app].declared = placed
         noteApp(app.slot, since: before)
-        if isNews, state.policy.reads.presence { notePriorities(of: app) }
+        if !said.says(placed), state.policy.reads.presence { notePriorities(of: app) }
     }
 
-    mutating func lowerPriority(_ id: ClientID, _ rank: String) {
+    mutating func lowerPriority(_ id: ClientID, _ rank: String) throws(Refusal) {
         guard let slot = state.client(id) else { return }
         let ranks = policy.ranks
         guard let wanted = ranks.firstIndex(of: rank) else {
-            return notes.refuse(
-                .invalidValue,
-                "The policy \"\(policy.name)\" has no rank \"\(rank)\"; it has \(ranks.joined(separator: ", ")).",
-                .ranksOfThePolicy)
+            throw .unknown("rank", rank, of: policy.name, has: ranks, .ranksOfThePolicy)
         }
         let own = state.sessions(of: slot).map { state.look(at: $0).rank.rank }.min()
         let strongest = own ?? state.clients[slot].loweredRank.map(Int.init) ?? 0
-        guard wanted >= strongest else {
-            return notes.refuse(
-                .priorityRaised,
-                "Rank \"\(rank)\" is stronger than \"\(ranks[strongest])\", the one in force; only weaker ones can be taken.",
-                .demotionOnly)
-        }
-        if state.clientTexts[Int(slot.index)].loweredTo == rank { return }
-        state.clientTexts[Int(slot.index)].loweredTo = rank
+        guard wanted >= strongest else { throw .raised("Rank", to: rank, from: ranks[strongest]) }
+        if state.clientTexts[slot].loweredTo == rank { return }
+        state.clientTexts[slot].loweredTo = rank
         state.identify(slot)
         touch(client: slot)
         notePriorities(of: state.clients[slot].app)
@@ -134,16 +117,11 @@ extension Arbiter {
         let isNumberNew = before != state.foregroundApps(of: user)
         guard isNumberNew || areOthersInFront else { return }
         for camera in state.cameraOrder {
-            var place = state.cameras[camera].firstRequest
-            while let slot = place {
-                let session = state.sessions[slot]
-                if isNumberNew || session.shown.namesTheAppBeside,
-                    state.apps[state.clients[session.client].app.slot].user == user
-                {
-                    notes.touch(camera)
-                }
-                place = session.nextOnCamera
+            let concerns = state.requests(on: camera).contains {
+                (isNumberNew || state.sessions[$0].shown.namesTheAppBeside)
+                    && state.apps[state.app(of: $0).slot].user == user
             }
+            if concerns { notes.touch(camera) }
         }
     }
 }
@@ -157,8 +135,7 @@ extension State {
         generation &+= 1
         let slot = apps.insert(App(user: app.user, generation: generation))
         appNames.set(app, for: slot)
-        while attributes.count < apps.rows.count { attributes.append(AttributeValues()) }
-        attributes[Int(slot.index)] = AttributeValues()
+        attributes.put(AttributeValues(), at: slot)
         if let place = users.firstIndex(where: { $0.user == app.user }) {
             users[place].apps += 1
         } else {
@@ -188,28 +165,13 @@ extension State {
         if let place = users.firstIndex(where: { $0.user == apps[app].user }) { change(&users[place]) }
     }
 
-    /// In the order of their ids.
     mutating func link(_ slot: Slot<Client>, to app: AppRef) {
-        var before: Slot<Client>?
-        var place = apps[app.slot][app].firstClient
-        while let other = place, clients[other].id < clients[slot].id {
-            before = other
-            place = clients[other].nextOfApp
-        }
-        clients[slot].nextOfApp = place
-        if let before { clients[before].nextOfApp = slot } else { apps[app.slot][app].firstClient = slot }
+        clients.link(slot, OfApp.self, from: &apps[app.slot][app].firstClient)
     }
 
     /// What an app said of itself ends with its last client; what a shell says of it stays.
     mutating func unlink(_ slot: Slot<Client>, from app: AppRef) {
-        var before: Slot<Client>?
-        var place = apps[app.slot][app].firstClient
-        while let other = place, other != slot {
-            before = other
-            place = clients[other].nextOfApp
-        }
-        let next = clients[slot].nextOfApp
-        if let before { clients[before].nextOfApp = next } else { apps[app.slot][app].firstClient = next }
+        clients.unlink(slot, OfApp.self, from: &apps[app.slot][app].firstClient)
         guard apps[app.slot][app].firstClient == nil, apps[app.slot][app].declared.isSomewhere else { return }
         apps[app.slot][app].declared = .nowhere
         updateUser(of: app.slot) { $0.declared -= 1 }
@@ -218,7 +180,7 @@ extension State {
     /// What a client is to the rules of the policy in force.
     mutating func identify(_ slot: Slot<Client>) {
         let client = clients[slot]
-        let texts = clientTexts[Int(slot.index)]
+        let texts = clientTexts[slot]
         let name = appNames[client.app.slot]
         clients[slot].who = policy.names.who(
             app: client.app.isClaimed ? nil : name.name, claimedApp: texts.claimedApp, user: name.user)

@@ -11,79 +11,67 @@ extension Arbiter {
         return whole
     }
 
-    mutating func beginConfiguration(_ slot: Slot<Session>) {
-        guard state.sessionSettings[slot].open.depth < Bound.batchDepthMax else {
-            return notes.refuse(
-                .limitExceeded, "BeginConfiguration nests at most \(Bound.batchDepthMax) deep; commit some first.",
-                .batchDepth)
-        }
+    mutating func beginConfiguration(_ slot: Slot<Session>) throws(Refusal) {
+        guard state.sessionSettings[slot].open.depth < Bound.batchDepthMax else { throw .batchTooDeep }
         state.sessionSettings[slot].open.depth += 1
         state.sessions[slot].has.insert(.insideBatch)
     }
 
-    mutating func commitConfiguration(_ slot: Slot<Session>) {
+    mutating func commitConfiguration(_ slot: Slot<Session>) throws(Refusal) {
         let open = state.sessionSettings[slot].open
-        guard open.depth > 0 else {
-            return notes.refuse(
-                .notInsideConfiguration, "There is no batch to commit; BeginConfiguration opens one.",
-                .commitClosesBegin)
-        }
+        guard open.depth > 0 else { throw .noBatch }
         state.sessionSettings[slot].open.depth -= 1
         if open.depth > 1 { return }
         // Refused or not, the batch is closed: a client that retries opens a new one.
         state.sessionSettings[slot].open = SessionSettings.OpenBatch()
         state.sessions[slot].has.remove(.insideBatch)
-        if !open.batch.isEmpty { apply(open.batch, to: slot) }
+        if !open.batch.isEmpty { try apply(open.batch, to: slot) }
     }
 
-    mutating func configure(_ slot: Slot<Session>, _ batch: Configuration) {
-        guard state.sessions[slot].has.contains(.insideBatch) else { return apply(batch, to: slot) }
+    mutating func configure(_ slot: Slot<Session>, _ batch: Configuration) throws(Refusal) {
+        guard state.sessions[slot].has.contains(.insideBatch) else { return try apply(batch, to: slot) }
         let open = state.sessionSettings[slot].open.batch
         var asked = open
         asked.merge(batch)
-        guard let camera = cameraChecked(asked, slot) else { return }
+        let camera = try camera(of: asked, slot)
         let collected = check(camera).merged(batch, into: open)
-        if isValid(collected, slot, on: camera) { state.sessionSettings[slot].open.batch = collected }
+        try validate(collected, slot, on: camera)
+        state.sessionSettings[slot].open.batch = collected
     }
 
     /// A whole batch: to the recorder if the session has the camera, kept for later if not, refused if it may not.
-    private mutating func apply(_ batch: Configuration, to slot: Slot<Session>) {
-        guard let camera = cameraChecked(batch, slot), isValid(batch, slot, on: camera),
-            isMicrophoneFree(batch, slot)
-        else { return }
+    private mutating func apply(_ batch: Configuration, to slot: Slot<Session>) throws(Refusal) {
+        let camera = try camera(of: batch, slot)
+        try validate(batch, slot, on: camera)
+        try demandMicrophone(batch, slot)
         let session = state.sessions[slot]
         let moves = camera != session.camera
-        if moves, !isPresent(camera) { return }
+        // A switch to a camera that is not there would only lose the picture that there is.
+        if moves, !state.cameras[camera].isPresent { throw .unplugged(state.cameraNames[camera]) }
         if case .running(let access) = session.shown, !access.contains(.configure), !batch.onlyAsksForControl,
-            !(moves && isFree(camera))
+            !(moves && state.cameras[camera].tenancy == .free && state.cameras[camera].promise == nil)
         {
-            let limit = limit(on: .configure, of: slot)
-            return notes.refuse(
-                .accessDenied, "This session may not configure now: \(limit.sentence).", rule: text(limit.rule))
+            throw mayNot("configure", .configure, of: slot)
         }
         if moves {
-            guard session.request == nil || mayStart(slot, on: camera) else { return }
+            if session.request != nil { try mayStart(slot, on: camera) }
             return switchCamera(slot, to: camera, batch)
         }
-        guard hasRoom(for: batch, of: slot) else { return }
-        var wanted = batch
-        wanted[.camera] = nil
-        wanted[.whenBusy] = nil
+        try demandRoom(for: batch, of: slot)
         let asksForControl = session.has.contains(.asksToWatch) && batch[.sharingMode] == .text("exclusiveControl")
-        state.sessionSettings[slot].wanted = wantedAfter(wanted, of: slot, on: camera)
+        state.sessionSettings[slot].wanted = wantedAfter(batch.wish, of: slot, on: camera)
         state.noteWishes(of: slot)
         if !state.sessions[slot].has.contains(.audio) { detachMicrophone(of: slot) }
-        wanted = wanted.keeping { !$0.isOfTheBroker }
-        if session.shown.isRunning { configureRunning(slot, batch, wanted) }
+        if session.shown.isRunning {
+            let ordered = batch.wish.keeping { !$0.isOfTheBroker }
+            if ordered.isEmpty {
+                notify(slot, .configurationApplied(asked: batch, inForce: batch, by: .client))
+            } else {
+                order(ordered, asked: ordered, of: slot, by: .client)
+            }
+        }
         if asksForControl { notes.asker = slot }
         if batch.ordered.contains(where: \.key.isOfTheSession) { touch(slot) }
-    }
-
-    private mutating func configureRunning(_ slot: Slot<Session>, _ batch: Configuration, _ wanted: Configuration) {
-        guard !wanted.isEmpty else {
-            return notify(slot, .configurationApplied(asked: batch, inForce: batch, by: .client))
-        }
-        order(wanted, asked: wanted, of: slot, by: .client)
     }
 
     /// Gives a batch to the recorder, and remembers the session that will hear the answer.
@@ -91,25 +79,18 @@ extension Arbiter {
         let camera = state.sessions[slot].camera
         state.cameraSettings[camera].asked.append(
             CameraSettings.Asked(session: state.sessions[slot].id, batch: asked, ordered: ordered, by: by))
-        notes.effects.append(
-            .configure(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), ordered))
+        order(for: slot) { .configure($0, $1, $2, ordered) }
     }
 
     // MARK: What a batch has to keep to
 
-    private mutating func cameraChecked(_ batch: Configuration, _ slot: Slot<Session>) -> Slot<Camera>? {
+    /// The camera that a batch is for.
+    private func camera(of batch: Configuration, _ slot: Slot<Session>) throws(Refusal) -> Slot<Camera> {
         let session = state.sessions[slot]
         guard case .text(let name)? = batch[.camera] else { return session.camera }
-        guard let camera = state.cameraNames[CameraID(name)] else {
-            notes.refuse(.unknownCamera, unknownCamera(CameraID(name)), .knownCamera)
-            return nil
-        }
-        if camera != session.camera, session.has.contains(.recording) {
-            notes.refuse(
-                .alreadyRecording, "The camera cannot be switched to \"\(name)\" while recording; StopRecording first.",
-                .noSwitchWhileRecording)
-            return nil
-        }
+        let id = CameraID(name)
+        guard let camera = state.cameraNames[id] else { throw .unknownCamera(id, among: knownCameras) }
+        if camera != session.camera, session.has.contains(.recording) { throw .recordingHinders(switchTo: id) }
         return camera
     }
 
@@ -117,43 +98,25 @@ extension Arbiter {
         ConfigurationCheck(capabilities: state.cameraSettings[camera].capabilities)
     }
 
-    /// A switch to a camera that is not there would only lose the picture that there is.
-    private mutating func isPresent(_ camera: Slot<Camera>) -> Bool {
-        if state.cameras[camera].isPresent { return true }
-        notes.refuse(
-            .unsupportedConfiguration,
-            "camera \"\(state.cameraNames[camera].name)\" is unplugged; a session is switched to a camera that is there.",
-            .batchIsWhole)
-        return false
-    }
-
-    private func isFree(_ camera: Slot<Camera>) -> Bool {
-        state.cameras[camera].tenancy == .free && state.cameras[camera].promise == nil
-    }
-
-    private mutating func isValid(_ batch: Configuration, _ slot: Slot<Session>, on camera: Slot<Camera>) -> Bool {
+    private func validate(_ batch: Configuration, _ slot: Slot<Session>, on camera: Slot<Camera>) throws(Refusal) {
         // What was configured for another camera does not bind this one.
         let current = wantedBefore(slot, on: camera)
         let isRecording = camera == state.sessions[slot].camera && state.sessions[slot].has.contains(.recording)
-        guard let problem = check(camera).problem(batch, over: current, isRecording: isRecording) else { return true }
-        notes.refuse(.unsupportedConfiguration, problem, .batchIsWhole)
-        return false
+        if let problem = check(camera).problem(batch, over: current, isRecording: isRecording) {
+            throw .unsupported(problem)
+        }
     }
 
-    /// Adding a microphone while another app has it: refused, unless the client takes the interruption.
-    private mutating func isMicrophoneFree(_ batch: Configuration, _ slot: Slot<Session>) -> Bool {
+    /// Adding a microphone while another app has it is refused, unless the client takes the interruption.
+    private func demandMicrophone(_ batch: Configuration, _ slot: Slot<Session>) throws(Refusal) {
         guard batch[.usesAudio] == .flag(true), !state.sessions[slot].has.contains(.audio),
             batch[.whenBusy] != .text("interrupt")
-        else { return true }
+        else { return }
         var asked = state
         asked.sessions[slot].has.insert(.audio)
-        let limits = asked.look(at: slot).limits
-        guard let rule = limits.rule(of: .audioDeviceInUseByAnotherClient) else { return true }
-        notes.refuse(
-            .microphoneBusy,
-            "usesAudio true would interrupt the session: another app has the microphone. Say whenBusy \"interrupt\" to take that.",
-            rule: text(rule))
-        return false
+        if let rule = asked.look(at: slot).limits.rule(of: .audioDeviceInUseByAnotherClient) {
+            throw .microphoneBusy(rule: text(rule))
+        }
     }
 
     /// What a session had asked of a camera when a batch comes: of its own all, of another one what it asked when it had that,
@@ -174,40 +137,24 @@ extension Arbiter {
 
     /// What it has asked of it when the batch is taken. A ramp belongs to its batch, not to what is restored later.
     private func wantedAfter(_ batch: Configuration, of slot: Slot<Session>, on camera: Slot<Camera>) -> Configuration {
-        var wanted = check(camera).merged(batch, into: wantedBefore(slot, on: camera))
-        wanted[.videoZoomRampRate] = nil
-        wanted[.cancelVideoZoomRamp] = nil
-        return wanted
-    }
-
-    /// Format, zoom, flash and all else are remembered for each camera; a torch is off once its camera is left.
-    private mutating func rememberCamera(of slot: Slot<Session>, leavingFor camera: Slot<Camera>) {
-        let left = state.sessionSettings[slot].wanted.keeping {
-            !$0.isOfTheSession && $0 != .torchMode && $0 != .torchLevel
+        check(camera).merged(batch, into: wantedBefore(slot, on: camera)).keeping {
+            $0 != .videoZoomRampRate && $0 != .cancelVideoZoomRamp
         }
-        let own = state.sessions[slot].camera
-        state.sessionSettings[slot].others.removeAll { $0.camera == own || $0.camera == camera }
-        state.sessionSettings[slot].others.append(SessionSettings.Remembered(camera: own, wanted: left))
     }
 
     /// Leaves one camera and bids for another; the start request and its age stay.
     private mutating func switchCamera(_ slot: Slot<Session>, to camera: Slot<Camera>, _ batch: Configuration) {
         let session = state.sessions[slot]
-        var asked = batch
-        asked[.camera] = nil
-        asked[.whenBusy] = nil
-        let wanted = wantedAfter(asked, of: slot, on: camera)
-        rememberCamera(of: slot, leavingFor: camera)
-        let app = state.clients[session.client].app
+        let wanted = wantedAfter(batch.wish, of: slot, on: camera)
+        // Format, zoom, flash and all else are remembered for each camera; a torch is off once its camera is left.
+        let left = state.sessionSettings[slot].wanted.keeping {
+            !$0.isOfTheSession && $0 != .torchMode && $0 != .torchLevel
+        }
+        state.sessionSettings[slot].others.removeAll { $0.camera == session.camera || $0.camera == camera }
+        state.sessionSettings[slot].others.append(SessionSettings.Remembered(camera: session.camera, wanted: left))
         if session.has.contains(.microphone) { state.sessions[slot].has.insert(.hadMicrophone) }
         if session.request != nil {
-            leaveCamera(slot, why: .stopped)
-            notes.touch(session.camera)
-            state.sessions[slot].waits = nil
-            state.sessions[slot].lost = nil
-            state.timers.removeAll { $0.kind == .noRoom && $0.session == slot }
-            if state.cameras[session.camera].promise?.session == slot { state.cameras[session.camera].promise = nil }
-            state.unlink(slot)
+            stopAsking(slot, why: .stopped)
             tellMoved(slot)
         }
         state.sessions[slot].camera = camera
@@ -219,11 +166,7 @@ extension Arbiter {
         state.sessions[slot].request?.bidSince = nil
         state.sessions[slot].request?.hasHeld = false
         state.link(slot)
-        let isStillAsking = state.requests(on: session.camera).contains {
-            state.clients[state.sessions[$0].client].app == app
-        }
-        if !isStillAsking { noteLease(app, on: session.camera, isAsking: false) }
-        noteLease(app, on: camera, isAsking: true)
+        noteLease(state.app(of: slot), on: camera, isAsking: true)
         touch(slot)
     }
 }
@@ -231,4 +174,7 @@ extension Arbiter {
 extension Configuration {
     /// It says how the session shares, and nothing that the camera would have to do.
     var onlyAsksForControl: Bool { count == 1 && self[.sharingMode] != nil }
+
+    /// Without what only says how the batch is to be taken.
+    var wish: Configuration { keeping { $0 != .camera && $0 != .whenBusy } }
 }

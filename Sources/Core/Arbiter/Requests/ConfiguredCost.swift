@@ -28,41 +28,28 @@ extension State {
 extension Arbiter {
     /// Whether the budget has room for a batch of a session that has its camera, or has won it: nobody is cut for a
     /// configuration, so one that costs too much is refused. A session that waits is weighed again with what it asks for.
-    mutating func hasRoom(for batch: Configuration, of slot: Slot<Session>) -> Bool {
+    mutating func demandRoom(for batch: Configuration, of slot: Slot<Session>) throws(Refusal) {
         guard let budget = state.policy.budget, state.policy.weighsFormats, state.sessions[slot].request != nil else {
-            return true
+            return
         }
-        let camera = state.sessions[slot].camera
+        let own = state.sessions[slot].camera
         let before = state.cost(of: slot)
-        var wanted = batch
-        wanted[.camera] = nil
-        wanted[.whenBusy] = nil
-        let after = state.cost(
-            of: slot, wanting: check(camera).merged(wanted, into: state.sessionSettings[slot].wanted))
-        guard after != before else { return true }
+        let wanted = check(own).merged(batch.wish, into: state.sessionSettings[slot].wanted)
+        let after = state.cost(of: slot, wanting: wanted)
+        if after == before { return }
+        let (tenancy, promise) = (state.cameras[own].tenancy, state.cameras[own].promise)
         let counts =
-            state.cameras[camera].tenancy.isCapturing && state.cameras[camera].tenancy.holder == slot
-            || state.cameras[camera].promise.map { $0.session == slot && !$0.isDormant } == true
-        guard counts, after > before else {
-            // Somebody may fit now who did not before, or the session itself.
-            touch(slot)
-            return true
-        }
+            tenancy.isCapturing && tenancy.holder == slot || promise.map { $0.session == slot && !$0.isDormant } == true
+        // Somebody may fit now who did not before, or the session itself.
+        guard counts, after > before else { return touch(slot) }
         let others = state.cameraOrder.reduce(0) { sum, other in
-            other == camera || state.cameras[other].tenancy.isLost || state.cameras[other].isStuck
+            other == own || state.cameras[other].tenancy.isLost || state.cameras[other].isStuck
                 ? sum : sum + state.costInUse(of: other)
         }
-        if others + after <= budget { return true }
-        if mayExceed(slot) {
-            state.set(.exceeds, true, of: slot)
-            touch(slot)
-            return true
-        }
-        notes.refuse(
-            .unsupportedConfiguration,
-            "This configuration costs \(after), and \(max(0, budget - others)) of the policy's budget of \(budget) is left beside the other cameras in use; configure a format or a frame rate that costs less.",
-            .budget)
-        return false
+        if others + after <= budget { return }
+        guard mayExceed(slot) else { throw .costs(after, left: max(0, budget - others), of: budget) }
+        state.set(.exceeds, true, of: slot)
+        touch(slot)
     }
 
     /// The budget does not bind the strongest app, where the policy says so.

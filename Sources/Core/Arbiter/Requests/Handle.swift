@@ -1,24 +1,29 @@
 import Vocabulary
 
 extension Arbiter {
-    /// Each event to the function that takes it. Exhaustive on purpose: a new event has to say where it belongs.
+    /// A request that is refused changes nothing but what was so before it.
     mutating func handle(_ event: Event) {
+        do { try sort(event) } catch { notes.effects.append(.refused(error)) }
+    }
+
+    /// Each event to the function that takes it. Exhaustive on purpose: a new event has to say where it belongs.
+    private mutating func sort(_ event: Event) throws(Refusal) {
         switch event {
         case .connected(let client, let app, let identity): connect(client, app, identity)
-        case .declared(let client, let attributes): declare(client, attributes)
+        case .declared(let client, let attributes): try declare(client, attributes)
         case .declaredPresence(let client, let presence, let focused):
             declarePresence(client, Placed(presence, isFocused: focused))
-        case .loweredPriority(let client, let rank): lowerPriority(client, rank)
-        case .loweredAttribute(let client, let name, let value): lowerAttribute(client, name, value)
+        case .loweredPriority(let client, let rank): try lowerPriority(client, rank)
+        case .loweredAttribute(let client, let name, let value): try lowerAttribute(client, name, value)
         case .disconnected(let client): disconnect(client)
         case .created(let session, let client, let camera, let configuration, let reestablished):
-            create(session, client, camera, configuration, reestablished)
+            try create(session, client, camera, configuration, reestablished)
         case .startRunning(let id), .reclaimed(let id, _), .stopRunning(let id), .beginConfiguration(let id),
             .commitConfiguration(let id), .configure(let id, _), .openStream(let id), .capturePhoto(let id),
             .capturePhotoBracket(let id, _), .attachMicrophone(let id, _), .startRecording(let id, _),
             .stopRecording(let id), .pauseRecording(let id), .resumeRecording(let id), .appendMetadata(let id),
             .ready(let id, _), .continueAfterSensitiveContent(let id), .closed(let id):
-            if let slot = known(id) { handleRequest(event, slot) }
+            try handleRequest(event, known(id))
         case .sourceAttached(let source, let user): attachSource(source, user)
         case .sourceGone(let source, let user): loseSource(source, user)
         case .placed(let app, let presence, let focused, let source):
@@ -27,14 +32,14 @@ extension Arbiter {
         case .microphone(let app, let taken): microphone(app, taken)
         case .sensitiveContent(let app): raiseSensitiveContent(app)
         case .operatorChose(let app): operatorChose(app)
-        case .attribute(let app, let name, let value): attribute(app, name, value)
-        case .modeSet(let name, let setter): setMode(name, by: setter)
+        case .attribute(let app, let name, let value): try attribute(app, name, value)
+        case .modeSet(let name, let setter): try setMode(name, by: setter)
         case .loginSession(let id, let facts): loginSession(id, facts)
         case .loginSessionEnded(let id): loginSession(id, nil)
         case .answered, .questionAnswered, .questionsWatched, .stoppedByUser, .ownPrivacy, .answersForgotten:
-            handlePermission(event)
+            try handlePermission(event)
         case .cameraAppeared, .cameraDisappeared, .privacy, .heldOutside, .pressure, .sleep, .calendar:
-            handleMachine(event)
+            try handleMachine(event)
         case .recorderStreaming, .recorderCut, .recorderClosedStreams, .recorderConfigured,
             .recorderRefusedConfiguration, .recorderGone, .deviceFailed, .recordingFinished, .photoCaptured,
             .rampFinished, .cameraStateChanged, .recorderTrouble:
@@ -45,29 +50,38 @@ extension Arbiter {
         }
     }
 
-    private mutating func handleRequest(_ event: Event, _ slot: Slot<Session>) {
+    private func known(_ id: SessionID) throws(Refusal) -> Slot<Session> {
+        if let slot = state.session(id), !state.sessions[slot].has.contains(.closing) { return slot }
+        throw .unknownSession(id)
+    }
+
+    private mutating func handleRequest(_ event: Event, _ slot: Slot<Session>) throws(Refusal) {
         switch event {
-        case .startRunning: startRunning(slot)
-        case .reclaimed(_, let grant): reclaim(slot, grant)
+        case .startRunning: try startRunning(slot)
+        case .reclaimed(_, let grant): try reclaim(slot, grant)
         case .stopRunning: stopRunning(slot)
-        case .beginConfiguration: beginConfiguration(slot)
-        case .commitConfiguration: commitConfiguration(slot)
-        case .configure(_, let batch): configure(slot, batch)
-        case .openStream: openStream(slot)
-        case .capturePhoto: capturePhoto(slot)
-        case .capturePhotoBracket(_, let bracket): capturePhotoBracket(slot, bracket)
-        case .attachMicrophone(_, let format): attachMicrophone(slot, format)
-        case .startRecording(_, let options): startRecording(slot, options)
-        case .stopRecording: stopRecording(slot)
-        case .pauseRecording: pauseRecording(slot)
-        case .resumeRecording: resumeRecording(slot)
-        case .appendMetadata: appendMetadata(slot)
-        case .ready(_, let interruption): ready(slot, interruption)
-        case .continueAfterSensitiveContent: continueAfterSensitiveContent(slot)
+        case .beginConfiguration: try beginConfiguration(slot)
+        case .commitConfiguration: try commitConfiguration(slot)
+        case .configure(_, let batch): try configure(slot, batch)
+        case .openStream: try openStream(slot)
+        case .capturePhoto: try capturePhoto(slot)
+        case .capturePhotoBracket(_, let bracket): try capturePhotoBracket(slot, bracket)
+        case .attachMicrophone(_, let format): try attachMicrophone(slot, format)
+        case .startRecording(_, let options): try startRecording(slot, options)
+        case .stopRecording: try stopRecording(slot)
+        case .pauseRecording: try pauseRecording(slot)
+        case .resumeRecording: try resumeRecording(slot)
+        case .appendMetadata: try appendMetadata(slot)
+        case .ready(_, let interruption): try ready(slot, interruption)
+        case .continueAfterSensitiveContent:
+            state.sessions[slot].has.remove(.sensitiveContent)
+            touch(slot)
         case .closed: close(slot)
         default: break
         }
     }
+
+    // MARK: What an event touches
 
     /// A session's causes or strength may have changed, and with it the decision on its camera.
     mutating func touch(_ slot: Slot<Session>) {
@@ -83,21 +97,9 @@ extension Arbiter {
         }
     }
 
-    mutating func touch(client: Slot<Client>) {
-        var place = state.clients[client].firstSession
-        while let slot = place {
-            touch(slot)
-            place = state.sessions[slot].nextOfClient
-        }
-    }
+    mutating func touch(client: Slot<Client>) { for session in state.sessions(of: client) { touch(session) } }
 
-    mutating func touch(app: AppRef) {
-        var place = state.apps[app.slot][app].firstClient
-        while let slot = place {
-            touch(client: slot)
-            place = state.clients[slot].nextOfApp
-        }
-    }
+    mutating func touch(app: AppRef) { for client in state.clients(of: app) { touch(client: client) } }
 
     /// Both apps of a name: what is said by name may reach either.
     mutating func touch(_ name: Slot<App>) {
@@ -108,11 +110,9 @@ extension Arbiter {
     /// Another app may win now.
     mutating func notePriorities(of app: AppRef) {
         let user = state.apps[app.slot].user
-        guard !notes.priorities.contains(user) else { return }
-        var place = state.apps[app.slot][app].firstClient
-        while let client = place {
-            if state.clients[client].firstSession != nil { return notes.priorities.append(user) }
-            place = state.clients[client].nextOfApp
+        if notes.priorities.contains(user) { return }
+        if state.clients(of: app).contains(where: { state.clients[$0].firstSession != nil }) {
+            notes.priorities.append(user)
         }
     }
 
@@ -134,12 +134,10 @@ extension Arbiter {
         notes.priorities.removeAll(keepingCapacity: true)
     }
 
-    /// A session that must exist for a request to be taken; a refusal otherwise.
-    private mutating func known(_ id: SessionID) -> Slot<Session>? {
-        if let slot = state.session(id), !state.sessions[slot].has.contains(.closing) { return slot }
-        notes.refuse(
-            .unknownSession, "There is no session \(id.rawValue). Create one with CreateSession.", .knownSession)
-        return nil
+    /// An order to the recorder about the grant of a session's camera.
+    mutating func order(for slot: Slot<Session>, _ make: (CameraID, GrantID, SessionID) -> Effect) {
+        let camera = state.sessions[slot].camera
+        notes.effects.append(make(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot)))
     }
 
     package func text(_ rule: Rule) -> String { state.text(rule) }

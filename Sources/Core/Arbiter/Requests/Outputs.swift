@@ -1,29 +1,25 @@
 import Vocabulary
 
 extension Arbiter {
-    /// Whether a session may do something that needs the camera; a refusal that says what is missing otherwise.
-    mutating func mayUse(_ slot: Slot<Session>, needs right: Access, _ verb: String, _ law: Law) -> Bool {
+    /// Refuses what needs the camera and the session may not do now, and says what is missing.
+    func demand(_ right: Access, of slot: Slot<Session>, to verb: String, _ law: Law) throws(Refusal) {
         switch state.sessions[slot].shown {
-        case .running(let access) where access.isSuperset(of: right): return true
+        case .running(let access) where access.isSuperset(of: right): break
         case .running(let access):
-            let limit = limit(on: right, of: slot)
-            let allowed = access.names.joined(separator: ", ")
-            notes.refuse(
-                .accessDenied, "This session may not \(verb) now: \(limit.sentence). It may \(allowed).",
-                rule: text(limit.rule))
-        case .interrupted(let causes, _):
-            notes.refuse(
-                .interrupted,
-                "The session is interrupted (\(causes.reason?.wireName ?? "")); it can \(verb) when it runs again.", law
-            )
-        case .stopped, .pending:
-            notes.refuse(.notRunning, "The session is not running yet; \(verb) after DidStartRunning.", law)
+            throw mayNot(verb, right, of: slot, " It may \(access.names.joined(separator: ", ")).")
+        case .interrupted(let causes, _): throw .interrupted(causes.reason, verb, law)
+        case .stopped, .pending: throw .notRunning(verb, law)
         }
-        return false
+    }
+
+    func mayNot(_ verb: String, _ right: Access, of slot: Slot<Session>, _ rest: String = "") -> Refusal {
+        let limit = limit(on: right, of: slot)
+        return Refusal(
+            .accessDenied, "This session may not \(verb) now: \(limit.sentence).\(rest)", rule: text(limit.rule))
     }
 
     /// The rule that takes a right from a session that runs, and what to say about it.
-    func limit(on right: Access, of slot: Slot<Session>) -> (rule: Rule, sentence: String) {
+    private func limit(on right: Access, of slot: Slot<Session>) -> (rule: Rule, sentence: String) {
         let look = state.look(at: slot)
         if let limit = look.limits.all(state.policy).first(where: { !$0.access.isSuperset(of: right) }) {
             // The published wording of the rule for a picker that is not in full screen, as iOS words it.
@@ -40,34 +36,28 @@ extension Arbiter {
             : (.law(.notGiven), "the policy does not give it")
     }
 
-    mutating func openStream(_ slot: Slot<Session>) {
-        guard mayUse(slot, needs: .preview, "preview", .runningToPreview) else { return }
-        let camera = state.sessions[slot].camera
+    mutating func openStream(_ slot: Slot<Session>) throws(Refusal) {
+        try demand(.preview, of: slot, to: "preview", .runningToPreview)
         state.sessions[slot].has.insert(.previews)
-        notes.effects.append(.openStream(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot)))
+        order(for: slot) { .openStream($0, $1, $2) }
     }
 
-    mutating func capturePhoto(_ slot: Slot<Session>) {
-        guard mayUse(slot, needs: .photo, "photo", .runningToPhoto) else { return }
-        let camera = state.sessions[slot].camera
+    mutating func capturePhoto(_ slot: Slot<Session>) throws(Refusal) {
+        try demand(.photo, of: slot, to: "photo", .runningToPhoto)
         let photo = beginPhoto(slot)
-        notes.effects.append(
-            .capturePhoto(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), photo))
+        order(for: slot) { .capturePhoto($0, $1, $2, photo) }
         notes.effects.append(.answered(photo))
     }
 
     /// All of its photos or none.
-    mutating func capturePhotoBracket(_ slot: Slot<Session>, _ bracket: PhotoBracket) {
-        guard mayUse(slot, needs: .photo, "photo", .runningToPhoto) else { return }
-        let camera = state.sessions[slot].camera
-        if let problem = check(camera).problem(of: bracket, in: configuration(of: slot)) {
-            return notes.refuse(.invalidValue, problem, .batchIsWhole)
+    mutating func capturePhotoBracket(_ slot: Slot<Session>, _ bracket: PhotoBracket) throws(Refusal) {
+        try demand(.photo, of: slot, to: "photo", .runningToPhoto)
+        if let problem = check(state.sessions[slot].camera).problem(of: bracket, in: configuration(of: slot)) {
+            throw .wrongBracket(problem)
         }
         let first = beginPhoto(slot)
         for _ in bracket.shots.dropFirst() { _ = beginPhoto(slot) }
-        notes.effects.append(
-            .capturePhotoBracket(
-                state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), first: first, bracket))
+        order(for: slot) { .capturePhotoBracket($0, $1, $2, first: first, bracket) }
         notes.effects.append(.answered(first))
     }
 

@@ -25,21 +25,22 @@ extension Arbiter {
             recordingFinished(end)
         case .photoCaptured(let photo): photoCaptured(photo)
         case .rampFinished(let camera, let grant, let factor):
-            guard let slot = current(camera, grant), let held = state.cameras[slot].tenancy.held else { return }
-            notify(held.session, .rampFinished(videoZoomFactor: factor))
+            tellHolder(of: current(camera, grant), .rampFinished(videoZoomFactor: factor))
         case .cameraStateChanged(let camera, let grant, let changed):
             if let slot = current(camera, grant) { cameraStateChanged(slot, changed) }
         case .recorderTrouble(let camera, let code, let message):
-            guard let slot = state.cameraNames[camera], let held = state.cameras[slot].tenancy.held else { return }
-            notify(held.session, .runtimeError(code: code, message: message))
+            tellHolder(of: state.cameraNames[camera], .runtimeError(code: code, message: message))
         default: break
         }
     }
 
     /// The camera that news of a grant is about; nil when the grant is over.
-    private func current(_ camera: CameraID, _ grant: GrantID) -> Slot<Camera>? {
-        guard let slot = state.cameraNames[camera], state.cameras[slot].grant == grant else { return nil }
-        return slot
+    func current(_ camera: CameraID, _ grant: GrantID) -> Slot<Camera>? {
+        state.cameraNames[camera].flatMap { state.cameras[$0].grant == grant ? $0 : nil }
+    }
+
+    private mutating func tellHolder(of camera: Slot<Camera>?, _ event: SessionEvent) {
+        if let holder = camera.flatMap({ state.cameras[$0].tenancy.holder }) { notify(holder, event) }
     }
 
     private mutating func recorderCut(_ camera: Slot<Camera>) {
@@ -50,10 +51,15 @@ extension Arbiter {
         cutIsDone(camera)
     }
 
+    /// The batch that the recorder answers: the earliest that it was given.
+    private mutating func takeAnswered(_ camera: Slot<Camera>) -> CameraSettings.Asked? {
+        guard state.cameras[camera].tenancy.isStreaming, !state.cameraSettings[camera].asked.isEmpty else { return nil }
+        return state.cameraSettings[camera].asked.removeFirst()
+    }
+
     /// The answer goes to the session that asked, also when another session has taken control meanwhile.
     private mutating func recorderConfigured(_ camera: Slot<Camera>, _ inForce: Configuration) {
-        guard state.cameras[camera].tenancy.isStreaming, !state.cameraSettings[camera].asked.isEmpty else { return }
-        let answered = state.cameraSettings[camera].asked.removeFirst()
+        guard let answered = takeAnswered(camera) else { return }
         state.cameraSettings[camera].inForce = inForce
         let asker = state.sessionSlots[answered.session]
         if let asker, state.sessions[asker].camera == camera {
@@ -90,15 +96,17 @@ extension Arbiter {
     /// The recorder knows better than the capabilities it gave: the whole batch is taken back, and nothing of what
     /// was asked before or since.
     private mutating func recorderRefused(_ camera: Slot<Camera>, _ message: String) {
-        guard state.cameras[camera].tenancy.isStreaming, !state.cameraSettings[camera].asked.isEmpty else { return }
-        let answered = state.cameraSettings[camera].asked.removeFirst()
+        guard let answered = takeAnswered(camera) else { return }
         guard let asker = state.sessionSlots[answered.session], state.sessions[asker].camera == camera else { return }
         let confirmed = state.sessionSettings[asker].confirmed
-        var undone = answered.batch.ordered.filter { state.sessionSettings[asker].wanted[$0.key] == $0.value }.map(
-            \.key)
+        let wanted = state.sessionSettings[asker].wanted
+        for (key, value) in answered.batch.ordered where wanted[key] == value {
+            state.sessionSettings[asker].wanted[key] = confirmed[key]
+        }
         // What the batch put away comes back with it.
-        undone += confirmed.ordered.map(\.key).filter { state.sessionSettings[asker].wanted[$0] == nil }
-        for key in undone { state.sessionSettings[asker].wanted[key] = confirmed[key] }
+        for (key, value) in confirmed.ordered where wanted[key] == nil {
+            state.sessionSettings[asker].wanted[key] = value
+        }
         state.noteWishes(of: asker)
         if state.sessions[asker].request != nil {
             notify(asker, .runtimeError(code: "configuration-refused", message: message))

@@ -3,25 +3,17 @@ import Vocabulary
 /// What a session records: the picture, its own microphone's sound, and metadata beside them.
 extension Arbiter {
     /// It belongs to the grant: whatever ends that or gives it to another session ends the microphone too.
-    mutating func attachMicrophone(_ slot: Slot<Session>, _ format: MicrophoneFormat) {
-        guard mayUse(slot, needs: .record, "attach a microphone", .runningToAttach) else { return }
-        guard state.sessions[slot].has.contains(.audio) else {
-            return notes.refuse(
-                .unsupportedConfiguration,
-                "usesAudio is false: configure usesAudio true, then attach the microphone.", .microphoneForAudio)
-        }
+    mutating func attachMicrophone(_ slot: Slot<Session>, _ format: MicrophoneFormat) throws(Refusal) {
+        try demand(.record, of: slot, to: "attach a microphone", .runningToAttach)
+        guard state.sessions[slot].has.contains(.audio) else { throw .usesNoAudio }
         state.sessions[slot].has.insert(.microphone)
-        let camera = state.sessions[slot].camera
-        notes.effects.append(
-            .attachMicrophone(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), format))
+        order(for: slot) { .attachMicrophone($0, $1, $2, format) }
     }
 
     /// While its grant goes on.
     mutating func detachMicrophone(of slot: Slot<Session>) {
-        guard state.sessions[slot].has.contains(.microphone) else { return }
-        state.sessions[slot].has.remove(.microphone)
-        let camera = state.sessions[slot].camera
-        notes.effects.append(.detachMicrophone(state.cameraNames[camera], state.cameras[camera].grant))
+        guard state.sessions[slot].has.remove(.microphone) != nil else { return }
+        order(for: slot) { camera, grant, _ in .detachMicrophone(camera, grant) }
     }
 
     /// What the recorder core had of a grant's sessions is gone with the grant.
@@ -33,44 +25,35 @@ extension Arbiter {
         }
     }
 
-    mutating func startRecording(_ slot: Slot<Session>, _ options: RecordingOptions) {
-        guard mayUse(slot, needs: .record, "record", .runningToRecord) else { return }
+    mutating func startRecording(_ slot: Slot<Session>, _ options: RecordingOptions) throws(Refusal) {
+        try demand(.record, of: slot, to: "record", .runningToRecord)
         let session = state.sessions[slot]
-        guard !session.has.contains(.recording) else {
-            return notes.refuse(
-                .alreadyRecording,
-                "The session is recording already (recording \(session.ledger.recording ?? 0)); StopRecording finishes it.",
-                .oneRecording)
+        guard !session.has.contains(.recording) else { throw .recordsAlready(session.ledger.recording ?? 0) }
+        if session.has.contains(.audio), !session.has.contains(.microphone) { throw .noMicrophone }
+        let findsObjects = !state.cameraSettings[session.camera].capabilities.availableMetadataObjectTypes.isEmpty
+        if !findsObjects, options.metadata.contains(where: { $0.type == .objects }) {
+            throw .findsNoObjects(state.cameraNames[session.camera])
         }
-        if session.has.contains(.audio), !session.has.contains(.microphone) {
-            return notes.refuse(
-                .unsupportedConfiguration,
-                "usesAudio is true, and no microphone is attached: call AttachMicrophone first, or configure usesAudio false.",
-                .audioNeedsMicrophone)
-        }
-        guard finds(options, on: session.camera) else { return }
         state.ledger.lastRecording += 1
         let recording = state.ledger.lastRecording
-        state.ledger.recordings.append(Ledger.Recording(id: recording, session: session.id))
-        state.sessions[slot].ledger.recording = recording
-        state.sessions[slot].ledger.unfinished += 1
-        state.sessions[slot].has.insert(.recording)
+        begin(recording, of: slot)
         state.set(.metadata, !options.metadata.isEmpty, of: slot)
-        let camera = session.camera
-        notes.effects.append(
-            .startRecording(state.cameraNames[camera], state.cameras[camera].grant, state.id(slot), recording))
+        order(for: slot) { .startRecording($0, $1, $2, recording) }
         notes.effects.append(.answered(recording))
         notify(slot, .recordingStarted(recording))
         touch(slot)
     }
 
-    mutating func stopRecording(_ slot: Slot<Session>) {
-        guard state.sessions[slot].has.contains(.recording), let recording = state.sessions[slot].ledger.recording
-        else {
-            return notes.refuse(.notRecording, "The session is not recording; StartRecording begins one.", .stoppedOnce)
-        }
-        let camera = state.sessions[slot].camera
-        notes.effects.append(.stopRecording(state.cameraNames[camera], recording, why: .stopped))
+    mutating func begin(_ recording: RecordingID, of slot: Slot<Session>) {
+        state.ledger.recordings.append(Ledger.Recording(id: recording, session: state.sessions[slot].id))
+        state.sessions[slot].ledger.recording = recording
+        state.sessions[slot].ledger.unfinished += 1
+        state.sessions[slot].has.insert(.recording)
+    }
+
+    mutating func stopRecording(_ slot: Slot<Session>) throws(Refusal) {
+        guard let recording = recording(of: slot) else { throw .nothingToStop }
+        notes.effects.append(.stopRecording(camera(of: slot), recording, why: .stopped))
         forgetRecording(slot)
         touch(slot)
     }
@@ -108,63 +91,36 @@ extension Arbiter {
             }
         notify(slot, .recordingFinished(told))
         // It was closed, and only had this left to say.
-        if state.sessions[slot].has.contains(.closing), state.sessions[slot].ledger.unfinished == 0 {
-            self.end(slot)
-        }
+        if state.sessions[slot].has.contains(.closing), state.sessions[slot].ledger.unfinished == 0 { self.end(slot) }
     }
 
-    /// Whether the camera gives all the metadata that is asked for.
-    private mutating func finds(_ options: RecordingOptions, on camera: Slot<Camera>) -> Bool {
-        guard options.metadata.contains(where: { $0.type == .objects }),
-            state.cameraSettings[camera].capabilities.availableMetadataObjectTypes.isEmpty
-        else { return true }
-        notes.refuse(
-            .invalidValue,
-            "metadata objects: camera \"\(state.cameraNames[camera].name)\" finds none, as its AvailableMetadataObjectTypes say; leave the kind out.",
-            .objectsOfTheCamera)
-        return false
-    }
-
-    mutating func pauseRecording(_ slot: Slot<Session>) {
-        guard let recording = recording(of: slot, "pause", .recordingToPause) else { return }
-        guard !state.sessions[slot].has.contains(.paused) else {
-            return notes.refuse(
-                .notRecording, "Recording \(recording) is paused already; ResumeRecording goes on with it.", .pausedOnce
-            )
-        }
+    mutating func pauseRecording(_ slot: Slot<Session>) throws(Refusal) {
+        guard let recording = recording(of: slot) else { throw .notRecording("pause", .recordingToPause) }
+        guard !state.sessions[slot].has.contains(.paused) else { throw .pausedAlready(recording) }
         state.sessions[slot].has.insert(.paused)
-        notes.effects.append(.pauseRecording(state.cameraNames[state.sessions[slot].camera], recording))
+        notes.effects.append(.pauseRecording(camera(of: slot), recording))
         notify(slot, .recordingPaused(recording))
     }
 
-    mutating func resumeRecording(_ slot: Slot<Session>) {
-        guard let recording = recording(of: slot, "resume", .recordingToPause) else { return }
-        guard state.sessions[slot].has.contains(.paused) else {
-            return notes.refuse(
-                .alreadyRecording, "Recording \(recording) is not paused, and goes on; PauseRecording pauses it.",
-                .resumedOnce)
-        }
+    mutating func resumeRecording(_ slot: Slot<Session>) throws(Refusal) {
+        guard let recording = recording(of: slot) else { throw .notRecording("resume", .recordingToPause) }
+        guard state.sessions[slot].has.contains(.paused) else { throw .notPaused(recording) }
         state.sessions[slot].has.remove(.paused)
-        notes.effects.append(.resumeRecording(state.cameraNames[state.sessions[slot].camera], recording))
+        notes.effects.append(.resumeRecording(camera(of: slot), recording))
         notify(slot, .recordingResumed(recording))
     }
 
     /// The items go to the recorder core, which knows the kinds that were declared, and answers.
-    mutating func appendMetadata(_ slot: Slot<Session>) {
-        guard let recording = recording(of: slot, "append metadata to", .recordingToAppend) else { return }
-        notes.effects.append(.appendMetadata(state.cameraNames[state.sessions[slot].camera], recording))
+    mutating func appendMetadata(_ slot: Slot<Session>) throws(Refusal) {
+        guard let recording = recording(of: slot) else { throw .notRecording("append metadata to", .recordingToAppend) }
+        notes.effects.append(.appendMetadata(camera(of: slot), recording))
     }
 
-    /// The session's recording; without one a refusal.
-    private mutating func recording(of slot: Slot<Session>, _ verb: String, _ law: Law) -> RecordingID? {
-        if state.sessions[slot].has.contains(.recording), let recording = state.sessions[slot].ledger.recording {
-            return recording
-        }
-        notes.refuse(
-            .notRecording,
-            "The session is not recording, so that there is nothing to \(verb); StartRecording begins one.", law)
-        return nil
+    private func recording(of slot: Slot<Session>) -> RecordingID? {
+        state.sessions[slot].has.contains(.recording) ? state.sessions[slot].ledger.recording : nil
     }
+
+    private func camera(of slot: Slot<Session>) -> CameraID { state.cameraNames[state.sessions[slot].camera] }
 
     /// What the client is told of a recording that is taken from its session goes with the order that ends it, and is told
     /// again when its file is whole.

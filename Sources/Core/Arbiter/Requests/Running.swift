@@ -1,68 +1,49 @@
 import Vocabulary
 
 extension Arbiter {
-    mutating func startRunning(_ slot: Slot<Session>) {
+    mutating func startRunning(_ slot: Slot<Session>) throws(Refusal) {
         let session = state.sessions[slot]
-        guard !session.has.contains(.insideBatch) else { return refuseInsideBatch() }
-        guard session.request == nil, mayStart(slot, on: session.camera) else { return }
+        if session.has.contains(.insideBatch) { throw .insideBatch }
+        guard session.request == nil else { return }
+        try mayStart(slot, on: session.camera)
         state.sessions[slot].request = Session.StartRequest(started: state.nextOrdinal())
         state.link(slot)
-        noteLease(state.clients[session.client].app, on: session.camera, isAsking: true)
+        noteLease(state.app(of: slot), on: session.camera, isAsking: true)
         notes.starter = slot
         touch(slot)
     }
 
-    mutating func refuseInsideBatch() {
-        notes.refuse(
-            .insideConfiguration,
-            "The session is between BeginConfiguration and CommitConfiguration; commit, then start.",
-            .noStartInsideBatch)
-    }
-
     /// Whether the policy lets a session ask for a camera at all, or refuses it as it does now.
-    mutating func mayStart(_ slot: Slot<Session>, on camera: Slot<Camera>) -> Bool {
+    mutating func mayStart(_ slot: Slot<Session>, on camera: Slot<Camera>) throws(Refusal) {
         let own = state.sessions[slot].camera
         state.sessions[slot].camera = camera
         defer { state.sessions[slot].camera = own }
         let look = state.look(at: slot)
-        let app = state.id(look.app).name
-        func refuse(_ message: String, _ rule: Rule, _ kind: BrokerError.Kind = .refusedByPolicy) -> Bool {
-            notes.refuse(kind, message, rule: text(rule))
-            observe(look, .refused, rule)
-            return false
-        }
-        guard state.mayUse(camera, state.sessions[slot].client) else {
-            return refuse(noRight(of: slot, to: camera), .law(.noRight), .accessDenied)
-        }
-        if case .denied(let inStore) = state.permission(of: slot) {
-            return refuse(
-                saidNo(to: look.app, inStore: inStore), .law(inStore ? .deniedInStore : .saidNo), .accessDenied)
-        }
-        if look.rank.denies {
-            let rule = state.policy.rank(look.facts).rule
-            return refuse("The policy \"\(policy.name)\" does not give the camera to \(app).", rule)
-        }
-        let name = state.cameraNames[camera].name
-        if let (sibling, law) = betterSibling(of: look) {
-            return refuse(
-                "\(app) already uses camera \"\(name)\" in session \(sibling.id); stop that one first.", .law(law))
-        }
-        if state.policy.contention.ownConflict == .refuse, let sibling = conflictingSibling(of: look) {
-            let other = state.cameraNames[sibling.camera].name
-            return refuse(
-                "\(app) already uses camera \"\(other)\", which cannot run beside \"\(name)\", in session \(sibling.id); stop that one first.",
-                .law(.ownConflictRefuse))
-        }
-        return true
+        guard let (rule, refusal) = hindrance(of: look) else { return }
+        observe(look, .refused, rule)
+        throw refusal
     }
 
-    private func saidNo(to app: AppRef, inStore: Bool) -> String {
-        let id = state.id(app)
-        let said =
-            inStore
-            ? "the permission store of its desktop says no, which the desktop's settings change"
-            : "its user said no, which \"camclient apps allow\" changes"
-        return "\(id.name) of user \(id.user) may not have cameras: \(said)."
+    /// What hinders a session from asking for its camera: the rule, and what its client is told.
+    private func hindrance(of look: Look) -> (Rule, Refusal)? {
+        let (camera, app) = (state.cameraNames[look.camera], state.id(look.app))
+        if !state.mayUse(look.camera, state.sessions[look.session].client) {
+            return (.law(.noRight), noRight(of: app, to: look.camera))
+        }
+        if let law = state.permission(of: look.session).denial { return (.law(law), .denied(app, law)) }
+        if look.rank.denies {
+            let rule = state.policy.rank(look.facts).rule
+            let message = "The policy \"\(policy.name)\" does not give the camera to \(app.name)."
+            return (rule, Refusal(.refusedByPolicy, message, rule: text(rule)))
+        }
+        if let (sibling, law) = betterSibling(of: look) {
+            return (.law(law), .appUses(camera, app, session: sibling.id, law))
+        }
+        if state.policy.contention.ownConflict == .refuse, let sibling = conflictingSibling(of: look) {
+            let other = state.cameraNames[sibling.camera]
+            return (.law(.ownConflictRefuse), .appUses(other, excluding: camera, app, session: sibling.id))
+        }
+        return nil
     }
 
     /// Another session of the same app on the same camera for whose sake this one may not start: any, where the policy
@@ -70,8 +51,7 @@ extension Arbiter {
     private func betterSibling(of look: Look) -> (sibling: Session, law: Law)? {
         let sameApp = state.policy.contention.sameApp
         guard sameApp != .newest, !look.watches else { return nil }
-        for other in state.requests(on: look.camera) where other != look.session {
-            guard state.clients[state.sessions[other].client].app == look.app else { continue }
+        for other in state.requests(on: look.camera) where other != look.session && state.app(of: other) == look.app {
             let sibling = state.look(at: other)
             if sibling.watches { continue }
             if sameApp == .refuse { return (state.sessions[other], .sameAppRefuse) }
@@ -85,9 +65,8 @@ extension Arbiter {
         let place = state.cameras[look.camera].place
         for camera in state.cameraOrder
         where camera != look.camera && state.policy.conflict(state.cameras[camera].place, place) {
-            for other in state.requests(on: camera) where other != look.session {
-                if state.clients[state.sessions[other].client].app == look.app { return state.sessions[other] }
-            }
+            let sibling = state.requests(on: camera).first { $0 != look.session && state.app(of: $0) == look.app }
+            if let sibling { return state.sessions[sibling] }
         }
         return nil
     }
@@ -108,23 +87,13 @@ extension Arbiter {
         observe(look, .stopped(reason), rule)
     }
 
-    mutating func ready(_ slot: Slot<Session>, _ interruption: InterruptionID) {
+    mutating func ready(_ slot: Slot<Session>, _ interruption: InterruptionID) throws(Refusal) {
         let session = state.sessions[slot]
         guard session.ledger.announced == interruption, let held = state.cameras[session.camera].tenancy.held,
             held.session == slot, held.contest?.announced != nil
-        else {
-            return notes.refuse(
-                .invalidValue,
-                "Interruption \(interruption) is not announced for this session; Ready answers the id of the latest WillBeInterrupted.",
-                .readyAnswers)
-        }
+        else { throw .notReady(interruption) }
         state.cameras[session.camera].tenancy.update { $0.contest?.announced?.isReady = true }
         notes.touch(session.camera)
-    }
-
-    mutating func continueAfterSensitiveContent(_ slot: Slot<Session>) {
-        state.sessions[slot].has.remove(.sensitiveContent)
-        touch(slot)
     }
 
     /// The refusal of a newcomer that loses and may not wait.

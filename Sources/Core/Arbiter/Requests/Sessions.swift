@@ -4,11 +4,11 @@ extension Arbiter {
     mutating func create(
         _ id: SessionID, _ clientID: ClientID, _ camera: CameraID?, _ configuration: Configuration,
         _ reestablished: Bool
-    ) {
+    ) throws(Refusal) {
         // Told twice, it is the same session; and a client that is gone needs none.
         guard state.session(id) == nil, let client = state.client(clientID) else { return }
         guard let chosen = camera.map({ state.cameraNames[$0] }) ?? usualCamera else {
-            return notes.refuse(.unknownCamera, unknownCamera(camera), .knownCamera)
+            throw .unknownCamera(camera, among: knownCameras)
         }
         let check = check(chosen)
         // What a session asked for batch by batch before the restart need not be what could be asked for at once: whatever its
@@ -16,18 +16,15 @@ extension Arbiter {
         let problem =
             reestablished
             ? check.problem(takenBefore: configuration) : check.problem(configuration, over: Configuration())
-        if let problem { return notes.refuse(.unsupportedConfiguration, problem, .batchIsWhole) }
+        if let problem { throw .unsupported(problem) }
         var wanted = check.merged(configuration, into: Configuration())
         wanted[.camera] = nil
         let slot = state.sessions.insert(Session(id: id.rawValue, client: client, camera: chosen))
         state.sessionSlots.insert(slot, for: id.rawValue)
-        while state.sessionSettings.count < state.sessions.rows.count {
-            state.sessionSettings.append(SessionSettings())
-        }
-        state.sessionSettings[slot] = SessionSettings(wanted: wanted, confirmed: wanted)
+        state.sessionSettings.put(SessionSettings(wanted: wanted, confirmed: wanted), at: slot)
         if reestablished { state.sessions[slot].has.insert(.reestablished) }
         state.noteWishes(of: slot)
-        state.append(slot, to: client)
+        state.sessions.link(slot, OfClient.self, from: &state.clients[client].firstSession)
     }
 
     /// Whoever names no camera gets the back one, as from AVFoundation; where none is there, the first by its id.
@@ -38,11 +35,7 @@ extension Arbiter {
         return back ?? state.cameraOrder.first
     }
 
-    func unknownCamera(_ camera: CameraID?) -> String {
-        guard let camera else { return "There is no camera at all." }
-        return BrokerError.unknownCamera(camera.name, among: state.cameraOrder.map { state.cameraNames[$0].name })
-            .message
-    }
+    var knownCameras: [CameraID] { state.cameraOrder.map { state.cameraNames[$0] } }
 
     /// A session that records tells the end of its file first.
     mutating func close(_ slot: Slot<Session>) {
@@ -59,7 +52,7 @@ extension Arbiter {
         let session = state.sessions[slot]
         withdrawRequest(slot, why: .sessionEnded)
         assert(notes.warnings.isEmpty, "what a session is told is numbered before it ends")
-        state.remove(slot, from: session.client)
+        state.sessions.unlink(slot, OfClient.self, from: &state.clients[session.client].firstSession)
         state.timers.removeAll { $0.session == slot }
         state.sessionSlots.remove(session.id)
         state.sessionSettings[slot] = SessionSettings()
@@ -68,82 +61,48 @@ extension Arbiter {
 
     /// Takes the start request back and leaves the camera, if the session has it. Says nothing to the client.
     mutating func withdrawRequest(_ slot: Slot<Session>, why: RecordingEnd) {
-        let session = state.sessions[slot]
-        guard session.request != nil else { return }
-        leaveCamera(slot, why: why)
+        guard state.sessions[slot].request != nil else { return }
+        stopAsking(slot, why: why)
         forgetRecording(slot)
         state.sessions[slot].request = nil
-        state.sessions[slot].waits = nil
-        state.sessions[slot].lost = nil
         state.sessions[slot].deaths = 0
         state.sessions[slot].refusals = 0
         state.sessions[slot].has.subtract([.reestablished, .previews, .metadata, .hadMicrophone, .exceeds])
-        state.timers.removeAll { $0.kind == .noRoom && $0.session == slot }
-        if state.cameras[session.camera].promise?.session == slot { state.cameras[session.camera].promise = nil }
-        state.unlink(slot)
-        noteLeft(session.camera, by: state.clients[session.client].app)
-        notes.touch(session.camera)
     }
 
-    /// Once none of an app's sessions asks for a camera any more, the app has left it.
-    private mutating func noteLeft(_ camera: Slot<Camera>, by app: AppRef) {
-        let isStillAsking = state.requests(on: camera).contains { state.clients[state.sessions[$0].client].app == app }
-        if !isStillAsking { noteLease(app, on: camera, isAsking: false) }
+    /// Asks for its camera no more. Once none of an app's sessions does, the app has left it.
+    mutating func stopAsking(_ slot: Slot<Session>, why: RecordingEnd) {
+        let (camera, app) = (state.sessions[slot].camera, state.app(of: slot))
+        leaveCamera(slot, why: why)
+        state.sessions[slot].waits = nil
+        state.sessions[slot].lost = nil
+        state.timers.removeAll { $0.kind == .noRoom && $0.session == slot }
+        if state.cameras[camera].promise?.session == slot { state.cameras[camera].promise = nil }
+        state.unlink(slot)
+        if !state.requests(on: camera).contains(where: { state.app(of: $0) == app }) {
+            noteLease(app, on: camera, isAsking: false)
+        }
+        notes.touch(camera)
     }
 }
 
 extension State {
-    /// In the order of their creation.
-    mutating func append(_ slot: Slot<Session>, to client: Slot<Client>) {
-        guard var last = clients[client].firstSession else {
-            clients[client].firstSession = slot
-            return
-        }
-        while let next = sessions[last].nextOfClient { last = next }
-        sessions[last].nextOfClient = slot
-    }
-
-    mutating func remove(_ slot: Slot<Session>, from client: Slot<Client>) {
-        if clients[client].firstSession == slot {
-            clients[client].firstSession = sessions[slot].nextOfClient
-            return
-        }
-        var place = clients[client].firstSession
-        while let other = place, sessions[other].nextOfClient != slot { place = sessions[other].nextOfClient }
-        if let place { sessions[place].nextOfClient = sessions[slot].nextOfClient }
-    }
-
-    /// Puts a session with a start request into its camera's list, in the order of the ids.
+    /// Puts a session with a start request into its camera's list.
     mutating func link(_ slot: Slot<Session>) {
-        let camera = sessions[slot].camera
-        var before: Slot<Session>?
-        var place = cameras[camera].firstRequest
-        while let other = place, sessions[other].id < sessions[slot].id {
-            before = other
-            place = sessions[other].nextOnCamera
-        }
-        sessions[slot].nextOnCamera = place
-        if let before { sessions[before].nextOnCamera = slot } else { cameras[camera].firstRequest = slot }
-        let app = clients[sessions[slot].client].app
-        apps[app.slot][app].requests += 1
-        updateUser(of: app.slot) { $0.requests += 1 }
+        sessions.link(slot, OnCamera.self, from: &cameras[sessions[slot].camera].firstRequest)
+        count(1, requestOf: slot)
     }
 
     mutating func unlink(_ slot: Slot<Session>) {
-        let camera = sessions[slot].camera
-        var before: Slot<Session>?
-        var place = cameras[camera].firstRequest
-        while let other = place, other != slot {
-            before = other
-            place = sessions[other].nextOnCamera
-        }
-        guard place == slot else { return }
-        let next = sessions[slot].nextOnCamera
-        if let before { sessions[before].nextOnCamera = next } else { cameras[camera].firstRequest = next }
+        sessions.unlink(slot, OnCamera.self, from: &cameras[sessions[slot].camera].firstRequest)
         sessions[slot].nextOnCamera = nil
-        let app = clients[sessions[slot].client].app
-        apps[app.slot][app].requests -= 1
-        updateUser(of: app.slot) { $0.requests -= 1 }
+        count(-1, requestOf: slot)
+    }
+
+    private mutating func count(_ change: Int32, requestOf slot: Slot<Session>) {
+        let app = app(of: slot)
+        apps[app.slot][app].requests += change
+        updateUser(of: app.slot) { $0.requests += change }
     }
 
     /// What rules read of a session's settings, beside them.
@@ -156,19 +115,5 @@ extension State {
 
     mutating func set(_ mark: Session.Marks, _ holds: Bool, of slot: Slot<Session>) {
         if holds { sessions[slot].has.insert(mark) } else { sessions[slot].has.remove(mark) }
-    }
-}
-
-extension [SessionSettings] {
-    subscript(slot: Slot<Session>) -> SessionSettings {
-        get { self[Int(slot.index)] }
-        _modify { yield &self[Int(slot.index)] }
-    }
-}
-
-extension [CameraSettings] {
-    package subscript(slot: Slot<Camera>) -> CameraSettings {
-        get { self[Int(slot.index)] }
-        _modify { yield &self[Int(slot.index)] }
     }
 }

@@ -1,8 +1,7 @@
 package import Vocabulary
 
-/// Everything known of one name and user: what shells, agents and operators say by name, and the two apps that may bear
-/// it. What is said by name reaches the app that the kernel vouches for; the one that only claims the name hears it
-/// while no vouched-for client is connected.
+/// Everything known of one name and user. What is said by name reaches the app that the kernel vouches for; the one that
+/// only claims the name hears it while no vouched-for client is connected.
 package struct App: Sendable, Codable, BitwiseCopyable {
     package let user: UInt32
     package var generation: UInt16
@@ -58,10 +57,7 @@ package struct Placed: Hashable, Sendable, Codable, BitwiseCopyable {
     /// What counts while nobody says anything.
     static let unknown = Placed(.foreground(.fullscreen), isFocused: false)
 
-    private init(code: UInt8) {
-        self.code = code
-        isFocused = false
-    }
+    private init(code: UInt8) { (self.code, isFocused) = (code, false) }
 
     /// An app in the background has no focus, whatever its source says.
     package init(_ presence: Presence, isFocused: Bool) {
@@ -119,12 +115,7 @@ package struct Source: Hashable, Sendable, Codable, BitwiseCopyable {
         /// Gone for good: its apps are in the background.
         case lost
 
-        package var isAttached: Bool {
-            switch self {
-            case .attached, .resumed: true
-            case .frozen, .lost: false
-            }
-        }
+        package var isAttached: Bool { if case .resumed = self { true } else { self == .attached } }
 
         /// When something of it ends by itself.
         package var until: Moment? {

@@ -103,12 +103,7 @@ package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
     }
 
     /// Frames may be captured for the holder.
-    package var isCapturing: Bool {
-        switch self {
-        case .starting, .streaming: true
-        case .free, .surviving, .lost, .revoking: false
-        }
-    }
+    package var isCapturing: Bool { if case .starting = self { true } else { isStreaming } }
 
     /// What a recorder core of before the restart still captures for.
     package var survivor: Survivor? { if case .surviving(let survivor) = self { survivor } else { nil } }

@@ -52,22 +52,8 @@ package struct Client: Sendable, Codable, BitwiseCopyable {
     package enum Kind: UInt8, Sendable, Codable, BitwiseCopyable {
         case app, picker, voip
 
-        init(_ kind: ClientKind) {
-            self =
-                switch kind {
-                case .app: .app
-                case .picker: .picker
-                case .voip: .voip
-                }
-        }
-
-        package var word: ClientKind {
-            switch self {
-            case .app: .app
-            case .picker: .picker
-            case .voip: .voip
-            }
-        }
+        init(_ kind: ClientKind) { self = Kind(rawValue: UInt8(kind.code)) ?? .app }
+        package var word: ClientKind { ClientKind.allCases[Int(rawValue)] }
     }
 }
 

@@ -47,7 +47,7 @@ package struct State: Sendable, Codable {
     package var modeWords = ModeWords()
     package var world = Machine()
     package var lastOrdinal: Ordinal = 0
-    var generation: UInt16 = 0
+    package var generation: UInt16 = 0
     package var ledger = Ledger()
 
     /// Everything but the policy, in the order of a snapshot.
@@ -85,11 +85,11 @@ package struct Machine: Hashable, Sendable, Codable, BitwiseCopyable {
 
 /// Ids of the broker's life: they only count.
 package struct Ledger: Sendable, Codable {
-    var decision: DecisionID = 0
-    var grant: UInt64 = 0
-    var lastRecording: RecordingID = 0
-    var photo: PhotoID = 0
-    var lastQuestion: QuestionID = 0
+    package var decision: DecisionID = 0
+    package var grant: UInt64 = 0
+    package var lastRecording: RecordingID = 0
+    package var photo: PhotoID = 0
+    package var lastQuestion: QuestionID = 0
     /// Recordings and photos under way, the oldest first.
     package var recordings: [Recording] = []
     package var photos: [Photo] = []
@@ -146,28 +146,20 @@ extension State {
     package func forEachClient(_ body: (Slot<Client>) -> Void) { for slot in clientSlots.slots { body(slot) } }
     package func forEachSession(_ body: (Slot<Session>) -> Void) { for slot in sessionSlots.slots { body(slot) } }
 
-    /// The sessions that ask for a camera, in the order of their ids.
-    package func requests(on camera: Slot<Camera>) -> [Slot<Session>] {
-        Self.list(from: cameras[camera].firstRequest) { sessions[$0].nextOnCamera }
+    /// What is said by name concerns both: the app that the kernel vouches for, and the one that claims the name.
+    func both(_ name: Slot<App>) -> [AppRef] { [ref(name, isClaimed: false), ref(name, isClaimed: true)] }
+
+    package func requests(on camera: Slot<Camera>) -> Chain<OnCamera> {
+        Chain(sessions, from: cameras[camera].firstRequest)
     }
 
-    package func sessions(of client: Slot<Client>) -> [Slot<Session>] {
-        Self.list(from: clients[client].firstSession) { sessions[$0].nextOfClient }
+    package func sessions(of client: Slot<Client>) -> Chain<OfClient> {
+        Chain(sessions, from: clients[client].firstSession)
     }
 
-    package func clients(of app: AppRef) -> [Slot<Client>] {
-        Self.list(from: apps[app.slot][app].firstClient) { clients[$0].nextOfApp }
-    }
+    package func clients(of app: AppRef) -> Chain<OfApp> { Chain(clients, from: apps[app.slot][app].firstClient) }
 
-    private static func list<Row>(from first: Slot<Row>?, _ next: (Slot<Row>) -> Slot<Row>?) -> [Slot<Row>] {
-        var list: [Slot<Row>] = []
-        var place = first
-        while let slot = place {
-            list.append(slot)
-            place = next(slot)
-        }
-        return list
-    }
+    func sessions(of app: AppRef) -> [Slot<Session>] { clients(of: app).flatMap { sessions(of: $0) } }
 
     /// Every session that asks to run, in the order of their ids.
     package var requesting: [Slot<Session>] {
@@ -206,16 +198,4 @@ package struct TimedFact: Hashable, Sendable, Codable, BitwiseCopyable {
     package var session: Slot<Session>?
     package var app: AppRef?
     package var amount: Int64 = 0
-
-    init(
-        _ kind: Kind, until due: Moment, camera: Slot<Camera>? = nil, session: Slot<Session>? = nil,
-        app: AppRef? = nil, amount: Int64 = 0
-    ) {
-        self.kind = kind
-        self.due = due
-        self.camera = camera
-        self.session = session
-        self.app = app
-        self.amount = amount
-    }
 }

@@ -8,9 +8,9 @@ package struct Slot<Row>: Hashable, Sendable, Codable, BitwiseCopyable {
 
 /// Rows of plain bytes in one flat array: copying a table is copying bytes, and nothing in it counts references.
 package struct Table<Row: Codable & Sendable & BitwiseCopyable>: Sendable, Codable {
-    package internal(set) var rows: [Row] = []
+    package var rows: [Row] = []
     /// Places that nobody has, the last freed first.
-    var free: [Int32] = []
+    package var free: [Int32] = []
 
     package subscript(slot: Slot<Row>) -> Row {
         @inline(__always) get { rows[Int(slot.index)] }
@@ -31,14 +31,13 @@ package struct Table<Row: Codable & Sendable & BitwiseCopyable>: Sendable, Codab
 
 /// Which row an id stands for, sorted by the ids. The caller's ids grow, so a new one almost always comes last.
 package struct Directory<Row>: Sendable, Codable {
-    private(set) var ids: [UInt64] = []
-    private(set) var places: [Int32] = []
+    package private(set) var ids: [UInt64] = []
+    package private(set) var places: [Int32] = []
 
     package var slots: some Sequence<Slot<Row>> { places.lazy.map { Slot<Row>(Int($0)) } }
     /// Those whose id is greater.
     package func slots(after id: UInt64) -> some Sequence<Slot<Row>> {
-        let start = id == .max ? ids.count : place(of: id + 1)
-        return places[start...].lazy.map { Slot<Row>(Int($0)) }
+        places[ids.place { $0 <= id }...].lazy.map { Slot<Row>(Int($0)) }
     }
     package var count: Int { ids.count }
     package var isSorted: Bool { ids.count == places.count && zip(ids, ids.dropFirst()).allSatisfy(<) }
@@ -46,12 +45,7 @@ package struct Directory<Row>: Sendable, Codable {
     /// The first place whose id is not smaller.
     private func place(of id: UInt64) -> Int {
         if let last = ids.last, last < id { return ids.count }
-        var (low, high) = (0, ids.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if ids[middle] < id { low = middle + 1 } else { high = middle }
-        }
-        return low
+        return ids.place { $0 < id }
     }
 
     package subscript(id: UInt64) -> Slot<Row>? {
@@ -75,7 +69,7 @@ package struct Directory<Row>: Sendable, Codable {
 
 /// The names of a table's rows, both ways: rows are numbers inside the core, and names at its edge.
 package struct NameTable<Name: Hashable & Comparable & Codable & Sendable, Row>: Sendable, Codable {
-    private(set) var names: [Name?] = []
+    package private(set) var names: [Name?] = []
     /// Only ever looked up, so that its order reaches nothing.
     private(set) var places: [Name: Int32] = [:]
 
@@ -119,5 +113,38 @@ package struct NameTable<Name: Hashable & Comparable & Codable & Sendable, Row>:
     package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(names)
+    }
+}
+
+/// What is known of a table's rows in words. Beside the rows, by their slots, because hardly any step reads it.
+package protocol Words {
+    associatedtype Row
+}
+
+extension ClientTexts: Words { package typealias Row = Client }
+extension SessionSettings: Words { package typealias Row = Session }
+extension CameraSettings: Words { package typealias Row = Camera }
+extension AttributeValues: Words { package typealias Row = App }
+
+extension Array where Element: Words {
+    package subscript(slot: Slot<Element.Row>) -> Element {
+        get { self[Int(slot.index)] }
+        _modify { yield &self[Int(slot.index)] }
+    }
+
+    mutating func put(_ words: Element, at slot: Slot<Element.Row>) {
+        if Int(slot.index) == count { append(words) } else { self[slot] = words }
+    }
+}
+
+extension Array {
+    /// In a sorted array the first place that does not come before.
+    @inline(__always) func place(_ isBefore: (Element) -> Bool) -> Int {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+        }
+        return low
     }
 }

@@ -2,32 +2,29 @@ import Vocabulary
 
 /// Attributes that a policy declares: what apps are told of them, and what their clients give up.
 extension Arbiter {
-    mutating func attribute(_ id: AppID, _ name: String, _ value: String?) {
+    mutating func attribute(_ id: AppID, _ name: String, _ value: String?) throws(Refusal) {
         guard let value else {
             // Also one that another policy declared: whoever set it may always take it back.
             guard let app = state.appNames[id], state.apps[app].isAttributed else { return }
-            var values = state.attributes[Int(app.index)]
+            var values = state.attributes[app]
             values[name] = nil
             return tell(app, values)
         }
-        guard declared(name, value) != nil else { return }
+        _ = try declared(name, value)
         let isAttributed = state.appNames[id].map { state.apps[$0].isAttributed } ?? false
         guard isAttributed || state.world.attributedApps < Bound.attributedAppsMax else {
-            return notes.refuse(
-                .limitExceeded,
-                "\(state.world.attributedApps) apps have attributes, the most there may be; forget those of apps that are gone.",
-                .attributesBounded)
+            throw .tooManyAttributed(state.world.attributedApps)
         }
         let app = state.row(of: id)
-        var values = state.attributes[Int(app.index)]
+        var values = state.attributes[app]
         values.keepOnly(policy.attributes)
         values[name] = value
         tell(app, values)
     }
 
     private mutating func tell(_ app: Slot<App>, _ values: AttributeValues) {
-        let isNews = state.attributes[Int(app.index)] != values
-        state.attributes[Int(app.index)] = values
+        let isNews = state.attributes[app] != values
+        state.attributes[app] = values
         if state.apps[app].isAttributed != !values.isEmpty {
             state.apps[app].isAttributed = !values.isEmpty
             state.world.attributedApps += values.isEmpty ? -1 : 1
@@ -39,44 +36,32 @@ extension Arbiter {
     }
 
     /// Demotion only, and for the whole app: its value counts for all that it holds.
-    mutating func lowerAttribute(_ id: ClientID, _ name: String, _ value: String) {
-        guard let slot = state.client(id), let index = declared(name, value) else { return }
+    mutating func lowerAttribute(_ id: ClientID, _ name: String, _ value: String) throws(Refusal) {
+        guard let slot = state.client(id) else { return }
+        let index = try declared(name, value)
         let attribute = policy.attributes[index]
         let app = state.clients[slot].app
         let current = state.apps[app.slot][app].attributes >> UInt64(8 * index) & 0xff
         guard attribute.place(of: value) >= current else {
-            return notes.refuse(
-                .priorityRaised,
-                "\(name) \"\(value)\" is stronger than \"\(attribute.values[Int(current)])\", the one in force; only weaker ones can be taken.",
-                .demotionOnly)
+            throw .raised(name, to: value, from: attribute.values[Int(current)])
         }
-        if state.clientTexts[Int(slot.index)].loweredAttributes[name] == value { return }
-        state.clientTexts[Int(slot.index)].loweredAttributes.keepOnly(policy.attributes)
-        state.clientTexts[Int(slot.index)].loweredAttributes[name] = value
+        if state.clientTexts[slot].loweredAttributes[name] == value { return }
+        state.clientTexts[slot].loweredAttributes.keepOnly(policy.attributes)
+        state.clientTexts[slot].loweredAttributes[name] = value
         state.identify(slot)
         state.updateAttributes(app.slot)
         touch(app: app)
         if state.policy.reads.attributes { notePriorities(of: app) }
     }
 
-    /// The attribute with this name and this value, or a refusal that names what there is.
-    private mutating func declared(_ name: String, _ value: String) -> Int? {
+    /// The place of the attribute with this name and this value among those of the policy.
+    private func declared(_ name: String, _ value: String) throws(Refusal) -> Int {
         let attributes = policy.attributes
         guard let index = attributes.firstIndex(where: { $0.name == name }) else {
-            let names = attributes.map(\.name).joined(separator: ", ")
-            notes.refuse(
-                .invalidValue,
-                "The policy \"\(policy.name)\" has no attribute \"\(name)\"; it has \(names.isEmpty ? "none" : names).",
-                .attributesOfThePolicy)
-            return nil
+            throw .unknown("attribute", name, of: policy.name, has: attributes.map(\.name), .attributesOfThePolicy)
         }
-        guard attributes[index].values.contains(value) else {
-            notes.refuse(
-                .invalidValue,
-                "The attribute \(name) has no value \"\(value)\"; it has \(attributes[index].values.joined(separator: ", ")).",
-                .attributesOfThePolicy)
-            return nil
-        }
+        let values = attributes[index].values
+        guard values.contains(value) else { throw .unknownValue(value, of: name, has: values) }
         return index
     }
 }
@@ -90,8 +75,8 @@ extension State {
         if declared.isEmpty { return }
         for isClaimed in [false, true] {
             let app = ref(slot, isClaimed: isClaimed)
-            let told = isReached(app) ? attributes[Int(slot.index)] : AttributeValues()
-            let speakers = clients(of: app).map { clientTexts[Int($0.index)].loweredAttributes }.filter { !$0.isEmpty }
+            let told = isReached(app) ? attributes[slot] : AttributeValues()
+            let speakers = clients(of: app).map { clientTexts[$0].loweredAttributes }.filter { !$0.isEmpty }
             var packed: UInt64 = 0
             for (index, attribute) in declared.enumerated() {
                 var place = attribute.place(of: told[attribute.name])

@@ -64,20 +64,14 @@ extension Arbiter {
         state.policy = policy
         var carried: [String] = []
         func translate(_ rule: Rule) -> Rule {
-            guard rule.law == nil else { return rule }
-            var plain = rule
-            plain.isAfterItsTime = false
-            let text = old.text(plain)
-            var translated = rule
+            if rule.law != nil { return rule }
+            if rule.isAfterItsTime { return translate(Rule(rule.kind, Int(rule.index))).afterItsTime }
+            let text = old.text(rule)
             if let place = policy.texts.firstIndex(of: text) {
-                translated = Rule(place < policy.firstOrderText ? .policy : .order, place)
-            } else {
-                if !carried.contains(text) { carried.append(text) }
-                let place = carried.firstIndex(of: text) ?? 0
-                translated = Rule(rule.kind, policy.texts.count + place)
+                return Rule(place < policy.firstOrderText ? .policy : .order, place)
             }
-            translated.isAfterItsTime = rule.isAfterItsTime
-            return translated
+            if !carried.contains(text) { carried.append(text) }
+            return Rule(rule.kind, policy.texts.count + (carried.firstIndex(of: text) ?? 0))
         }
         for camera in state.cameraOrder {
             if let promise = state.cameras[camera].promise {

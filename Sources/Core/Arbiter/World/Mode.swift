@@ -24,28 +24,18 @@ package struct ModeWords: Hashable, Sendable, Codable {
 /// The machine's mode: what was set by hand, what the calendar says, and which of the two is in force.
 extension Arbiter {
     /// - Parameter name: nil: the one that was set by hand is taken back.
-    mutating func setMode(_ name: String?, by setter: Mode.Setter) {
+    mutating func setMode(_ name: String?, by setter: Mode.Setter) throws(Refusal) {
         // Whoever may not set the one that stands may not end it either, as long as the policy has it.
         let standing = state.modeWords.byHand.flatMap { word in policy.modes.first { $0.name == word.mode } }
         for mode in [standing, name == nil ? nil : declaredMode(name)].compactMap({ $0 }) where !mode.maySet(setter) {
-            let who = mode.setBy.map(\.rawValue).joined(separator: " and ")
-            return notes.refuse(
-                .notTrusted,
-                "The mode \"\(mode.name)\" is set and taken back by "
-                    + (who.isEmpty ? "its calendar alone" : "\(who) only")
-                    + ", and this is the word of \(setter.rawValue).",
-                .modeSetters)
+            throw .mode(mode.name, isOf: mode.setBy.map(\.rawValue), not: setter.rawValue)
         }
         guard let name else {
             state.modeWords.byHand = nil
             return updateMode()
         }
         guard declaredMode(name) != nil else {
-            let names = policy.modes.map(\.name).joined(separator: ", ")
-            return notes.refuse(
-                .invalidValue,
-                "The policy \"\(policy.name)\" has no mode \"\(name)\"; it has \(names.isEmpty ? "none" : names).",
-                .modesOfThePolicy)
+            throw .unknown("mode", name, of: policy.name, has: policy.modes.map(\.name), .modesOfThePolicy)
         }
         state.modeWords.byHand = ModeWords.ByHand(mode: name, by: setter)
         updateMode()

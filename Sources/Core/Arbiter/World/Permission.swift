@@ -10,50 +10,10 @@ package enum Permission: Hashable, Sendable {
     /// Nothing is said, and the policy wants it said: its sessions wait (cause 108).
     case asked
     /// By its user, or in the permission store of its user's desktop.
-    case denied(inStore: Bool)
+    case denied, deniedInStore
 
     /// The rule by which it is denied; nil: it is not.
-    var denial: Law? {
-        guard case .denied(let inStore) = self else { return nil }
-        return inStore ? .deniedInStore : .saidNo
-    }
-}
-
-/// What is said of one app of a user's.
-public struct AppWord: Hashable, Sendable, Codable {
-    public let app: AppID
-    /// It is said of whoever claims the name. What the kernel vouches for is another app.
-    public let isClaimed: Bool
-    /// Nil: its user said nothing.
-    public internal(set) var answer: AppAnswer?
-    /// Where that comes from.
-    public internal(set) var origin: AnswerOrigin
-    /// The permission store says no.
-    public internal(set) var isDenied: Bool
-
-    /// By user, then by name, the vouched-for app first.
-    fileprivate func isBefore(_ app: AppID, _ isClaimed: Bool) -> Bool {
-        if self.app.user != app.user { return self.app.user < app.user }
-        return self.app.name != app.name ? self.app.name < app.name : !self.isClaimed && isClaimed
-    }
-}
-
-/// A user is asked whether an app may have cameras.
-public struct Question: Hashable, Sendable {
-    public var id: QuestionID
-    public var app: AppID
-    /// The kernel does not vouch for the name.
-    public var isClaimed: Bool
-    /// Whose start asked, and for which camera.
-    public var session: SessionID
-    public var camera: CameraID
-    /// Then it is late.
-    public var until: Moment
-
-    package init(id: QuestionID, app: AppID, isClaimed: Bool, session: SessionID, camera: CameraID, until: Moment) {
-        (self.id, self.app, self.isClaimed) = (id, app, isClaimed)
-        (self.session, self.camera, self.until) = (session, camera, until)
-    }
+    var denial: Law? { self == .denied ? .saidNo : self == .deniedInStore ? .deniedInStore : nil }
 }
 
 extension State {
@@ -64,8 +24,8 @@ extension State {
         switch apps[client.app.slot][client.app].word {
         case .none: client.right.isAsked ? .asked : .given
         case .allowed: .given
-        case .denied: .denied(inStore: false)
-        case .deniedInStore: .denied(inStore: true)
+        case .denied: .denied
+        case .deniedInStore: .deniedInStore
         }
     }
 
@@ -79,21 +39,27 @@ extension State {
         return client.app.isClaimed || !policy.rights.names(service: app.name)
     }
 
+    /// Sessions whose user is asked, or will be, in the order in which they asked. While its user is away or the
+    /// machine sleeps nobody could answer.
+    package var whoAsks: [Slot<Session>] {
+        if world.isAsleep { return [] }
+        let asking = requesting.filter { slot in
+            let client = clients[sessions[slot].client]
+            return permission(of: client) == .asked && !isAway(client, from: sessions[slot].camera)
+        }
+        func age(_ slot: Slot<Session>) -> (UInt64, UInt64) {
+            (sessions[slot].request?.started ?? 0, sessions[slot].id)
+        }
+        return asking.sorted { age($0) < age($1) }
+    }
+
     // MARK: Words
 
-    private func place(of app: AppID, _ isClaimed: Bool) -> Int {
-        var (low, high) = (0, words.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if words[middle].isBefore(app, isClaimed) { low = middle + 1 } else { high = middle }
-        }
-        return low
-    }
+    private func place(of app: AppID, _ isClaimed: Bool) -> Int { words.place { $0.isBefore(app, isClaimed) } }
 
     /// Where a user's words are: together, since they are sorted by user first.
     func places(ofWordsOf user: UInt32) -> Range<Int> {
-        let first = place(of: AppID("", user: user), false)
-        return first..<(user == .max ? words.count : place(of: AppID("", user: user + 1), false))
+        words.place { $0.app.user < user }..<words.place { $0.app.user <= user }
     }
 
     package func said(of app: AppID, isClaimed: Bool) -> AppWord? {
@@ -117,8 +83,7 @@ extension State {
     fileprivate mutating func say(of app: AppID, isClaimed: Bool, _ change: (inout AppWord) -> Void) {
         let place = place(of: app, isClaimed)
         if said(of: app, isClaimed: isClaimed) == nil {
-            words.insert(
-                AppWord(app: app, isClaimed: isClaimed, answer: nil, origin: .user, isDenied: false), at: place)
+            words.insert(AppWord(app: app, isClaimed: isClaimed), at: place)
         }
         change(&words[place])
         if words[place].answer == nil, !words[place].isDenied { words.remove(at: place) }
@@ -134,15 +99,17 @@ extension State {
 }
 
 extension Arbiter {
-    mutating func handlePermission(_ event: Event) {
+    mutating func handlePermission(_ event: Event) throws(Refusal) {
         switch event {
         case .answered(let app, let isClaimed, let answer, let origin):
-            self.answer(app, isClaimed, answer, origin)
-        case .questionAnswered(let id, let answer): answerQuestion(id, answer)
+            try self.answer(app, isClaimed, answer, origin)
+        case .questionAnswered(let id, let answer):
+            guard let question = state.ledger.questions.first(where: { $0.id == id }) else { throw .questionIsOver(id) }
+            try self.answer(state.id(question.app), question.app.isClaimed, answer, .question)
         case .questionsWatched(let user, let on):
             state.questionWatchers.removeAll { $0 == user }
             if on { state.questionWatchers.append(user) }
-        case .stoppedByUser(let app): stop(app)
+        case .stoppedByUser(let app): try stop(app)
         case .ownPrivacy(let user, let on):
             state.privateUsers.removeAll { $0 == user }
             if on { state.privateUsers.append(user) }
@@ -154,27 +121,17 @@ extension Arbiter {
 
     // MARK: Answers
 
-    private mutating func answer(_ app: AppID, _ isClaimed: Bool, _ answer: AppAnswer?, _ origin: AnswerOrigin) {
-        guard app.user != 0 else {
-            return notes.refuse(.invalidValue, "Nobody is asked about root's apps: they always may.", .answersBounded)
-        }
+    private mutating func answer(_ app: AppID, _ isClaimed: Bool, _ answer: AppAnswer?, _ origin: AnswerOrigin)
+        throws(Refusal)
+    {
+        if app.user == 0 { throw .rootsApp }
         let isStores = origin == .permissionStore
-        if isStores, isClaimed || answer == .allow {
-            return notes.refuse(
-                .invalidValue, "A permission store denies apps by their names, and allows none.", .answersBounded)
-        }
+        if isStores, isClaimed || answer == .allow { throw .storeOnlyDenies }
         let before = state.said(of: app, isClaimed: isClaimed)
-        let isNew = answer != nil && (isStores ? before?.isDenied != true : before?.answer == nil)
-        if isNew {
-            let count = state.words[state.places(ofWordsOf: app.user)].count {
-                isStores ? $0.isDenied : $0.answer != nil
-            }
-            guard count < Bound.answersMax else {
-                return notes.refuse(
-                    .limitExceeded,
-                    "\(count) answers are kept for user \(app.user), the most there may be; forget some of them.",
-                    .answersBounded)
-            }
+        func isKept(_ word: AppWord) -> Bool { isStores ? word.isDenied : word.answer != nil }
+        if answer != nil, before.map(isKept) != true {
+            let count = state.words[state.places(ofWordsOf: app.user)].count(where: isKept)
+            guard count < Bound.answersMax else { throw .tooManyAnswers(count, of: app.user) }
         }
         state.say(of: app, isClaimed: isClaimed) { word in
             if isStores {
@@ -208,8 +165,7 @@ extension Arbiter {
 
     /// Both apps of a name: what the store denies is denied to either.
     private mutating func obeyWords(_ slot: Slot<App>) {
-        for isClaimed in [false, true] {
-            let app = state.ref(slot, isClaimed: isClaimed)
+        for app in state.both(slot) {
             let word = state.apps[slot][app].word
             switch word {
             case .none: break
@@ -225,33 +181,17 @@ extension Arbiter {
 
     /// Every session of an app that asks to run.
     private mutating func stopAll(of app: AppRef, _ reason: StopReason, rule law: Law) {
-        for client in state.clients(of: app) {
-            for session in state.sessions(of: client) {
-                stopForGood(session, reason, .law(law), why: .interrupted)
-            }
-        }
+        for session in state.sessions(of: app) { stopForGood(session, reason, .law(law), why: .interrupted) }
     }
 
     /// By name: whichever app bears it, the user sees the name.
-    private mutating func stop(_ id: AppID) {
-        let both = state.appNames[id].map { slot in [false, true].map { state.ref(slot, isClaimed: $0) } } ?? []
-        guard both.contains(where: { state.apps[$0.slot][$0].requests > 0 }) else {
-            return notes.refuse(
-                .invalidValue, "No app \"\(id.name)\" of user \(id.user) asks for a camera.", .stoppedByUser)
-        }
+    private mutating func stop(_ id: AppID) throws(Refusal) {
+        let both = state.appNames[id].map { state.both($0) } ?? []
+        guard both.contains(where: { state.apps[$0.slot][$0].requests > 0 }) else { throw .asksForNothing(id) }
         for app in both { stopAll(of: app, .stoppedByUser, rule: .stoppedByUser) }
     }
 
     // MARK: Questions
-
-    private mutating func answerQuestion(_ id: QuestionID, _ answer: AppAnswer) {
-        guard let question = state.ledger.questions.first(where: { $0.id == id }) else {
-            return notes.refuse(
-                .invalidValue, "Question \(id) is over, or was never asked; QuestionEnded says which ones are.",
-                .questionsEnd)
-        }
-        self.answer(state.id(question.app), question.app.isClaimed, answer, .question)
-    }
 
     private mutating func endQuestion(about app: AppRef, _ end: QuestionEnd) {
         guard let place = state.ledger.questions.firstIndex(where: { $0.app == app }) else { return }
@@ -287,43 +227,24 @@ extension Arbiter {
                 Ledger.Question(
                     id: state.ledger.lastQuestion, app: app, session: state.sessions[session].id,
                     camera: state.sessions[session].camera))
-            state.timers.append(TimedFact(.question, until: state.now + Bound.question, app: app))
-            if let question = question(about: app) { notes.effects.append(.announce(.question(question))) }
+            state.timers.append(TimedFact(kind: .question, due: state.now + Bound.question, app: app))
+            notes.effects += questions.filter { $0.id == state.ledger.lastQuestion }.map { .announce(.question($0)) }
         }
     }
 
-    private func question(about app: AppRef) -> Question? {
-        guard let known = state.ledger.questions.first(where: { $0.app == app }),
-            let timer = state.timers.first(where: { $0.kind == .question && $0.app == app })
-        else { return nil }
-        return Question(
-            id: known.id, app: state.id(app), isClaimed: app.isClaimed, session: SessionID(known.session),
-            camera: state.cameraNames[known.camera], until: timer.due)
-    }
-}
+    // MARK: For the program that shows it
 
-extension State {
-    /// Sessions whose user is asked, or will be, in the order in which they asked. While its user is away or the
-    /// machine sleeps nobody could answer.
-    package var whoAsks: [Slot<Session>] {
-        if world.isAsleep { return [] }
-        return requesting.filter { slot in
-            let client = clients[sessions[slot].client]
-            return permission(of: client) == .asked && !isAway(client, from: sessions[slot].camera)
-        }
-        .sorted {
-            (sessions[$0].request?.started ?? 0, sessions[$0].id) < (
-                sessions[$1].request?.started ?? 0, sessions[$1].id
-            )
-        }
-    }
-}
-
-// MARK: For the program that shows it
-
-extension Arbiter {
     /// The questions that stand, in the order in which they were asked: at most one a user.
-    public var questions: [Question] { state.ledger.questions.compactMap { question(about: $0.app) } }
+    public var questions: [Question] {
+        state.ledger.questions.compactMap { known in
+            let timer = state.timers.first { $0.kind == .question && $0.app == known.app }
+            return timer.map {
+                Question(
+                    id: known.id, app: state.id(known.app), isClaimed: known.app.isClaimed,
+                    session: SessionID(known.session), camera: state.cameraNames[known.camera], until: $0.due)
+            }
+        }
+    }
 
     /// What is said of a user's apps, by name, the vouched-for one first.
     public func words(of user: UInt32) -> ArraySlice<AppWord> { state.words[state.places(ofWordsOf: user)] }

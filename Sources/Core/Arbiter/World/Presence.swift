@@ -100,20 +100,10 @@ extension State {
     /// The source that counts now tells this user's apps apart, so that counting them makes sense. A login
     /// session that takes over from a lost shell knows whether the user is there, not how many apps are in front.
     package func isPresenceKnown(for user: UInt32) -> Bool {
-        var isFrozen = false
-        for source in policy.sources {
-            switch source {
-            case .shell, .agent:
-                switch sourceState(source, for: user) {
-                case .attached, .resumed: return true
-                case .frozen: isFrozen = true
-                case .lost, nil: continue
-                }
-            case .selfDeclared: if users.contains(where: { $0.user == user && $0.declared > 0 }) { return true }
-            case .loginSession: if logins.rows.contains(where: \.isKnown) { return false }
-            }
+        switch presenceStanding(for: user) {
+        case .told, .kept: true
+        case .lost, .login, .nobody: false
         }
-        return isFrozen
     }
 
     /// What `placement(of:)` goes by for a user's apps. An app that no login session has is placed as if none were known.
@@ -169,12 +159,8 @@ extension State {
 
     /// Nil when the app has no login session that anybody reported.
     private func isLoginSessionActive(of app: AppRef) -> Bool? {
-        var place = apps[app.slot][app].firstClient
-        while let slot = place {
-            if let login = clients[slot].login, logins[login].isKnown { return logins[login].isActive }
-            place = clients[slot].nextOfApp
-        }
-        return nil
+        let login = clients(of: app).lazy.compactMap { clients[$0].login }.first { logins[$0].isKnown }
+        return login.map { logins[$0].isActive }
     }
 
     // MARK: Apps in front
@@ -220,13 +206,8 @@ extension State {
         let isThere =
             row[app].firstClient != nil
             || (!app.isClaimed && !row.isConnected && (row.byShell.isSomewhere || row.byAgent.isSomewhere))
-        guard isThere, placement(of: app).isForeground else { return false }
-        var place = row[app].firstClient
-        while let slot = place {
-            if clients[slot].requiresFullScreen { return false }
-            place = clients[slot].nextOfApp
-        }
-        return true
+        return isThere && placement(of: app).isForeground
+            && !clients(of: app).contains { clients[$0].requiresFullScreen }
     }
 
     /// Counts a name's apps among those in front, or no longer.

@@ -1,4 +1,4 @@
-package import Vocabulary
+public import Vocabulary
 
 /// Where a client may use cameras: a bit for each seat, so that a decision asks for one bit. Worked out when one of the
 /// facts behind it changes (clients, login sessions, the policy), and at no other time.
@@ -41,23 +41,18 @@ extension State {
 
     /// Found out anew: by the policy in force, and the login sessions as they are.
     package func right(of slot: Slot<Client>) -> Right {
-        var right = placesOfRight(of: slot)
-        right.isAsked = isAsked(clients[slot], appNames[clients[slot].app.slot])
-        return right
-    }
-
-    private func placesOfRight(of slot: Slot<Client>) -> Right {
         let client = clients[slot]
-        let reason = namedReason(of: slot)
-        if reason != .none { return Right(isNamed: true) }
-        guard policy.rights.seat, !isTooWeak(client) else { return Right() }
-        if client.marks.contains(.sits) { return Right(seats: .max, activeSeats: .max) }
-        let user = apps[client.app.slot].user
-        var right = Right()
-        for (row, login) in logins.rows.enumerated() where login.isKnown {
-            guard login.user == user || client.login?.index == Int32(row) else { continue }
-            right.seats |= bit(of: login.seat)
-            if login.state == .active { right.activeSeats |= bit(of: login.seat) }
+        var right = Right(isAsked: isAsked(client, appNames[client.app.slot]))
+        if namedReason(of: slot) != .none {
+            right.isNamed = true
+        } else if policy.rights.seat, !isTooWeak(client) {
+            let user = apps[client.app.slot].user
+            if client.marks.contains(.sits) { (right.seats, right.activeSeats) = (.max, .max) }
+            for (row, login) in logins.rows.enumerated()
+            where login.isKnown && (login.user == user || client.login?.index == Int32(row)) {
+                right.seats |= bit(of: login.seat)
+                if login.state == .active { right.activeSeats |= bit(of: login.seat) }
+            }
         }
         return right
     }
@@ -72,7 +67,7 @@ extension State {
         if isTooWeak(client) { return .none }
         if client.marks.contains(.own) { return .own }
         if policy.rights.names(user: app.user) { return .user }
-        if policy.rights.names(anyOf: clientTexts[Int(slot.index)].groups) { return .group }
+        if policy.rights.names(anyOf: clientTexts[slot].groups) { return .group }
         return !client.app.isClaimed && policy.rights.names(service: app.name) ? .service : .none
     }
 
@@ -96,8 +91,7 @@ extension State {
 
     /// Nil: at none that is told apart.
     package func seat(of camera: Slot<Camera>) -> SeatID? {
-        let place = Int(cameras[camera].seat)
-        return seats.indices.contains(place) ? seats[place] : nil
+        cameras[camera].seat < 0 ? nil : seats[Int(cameras[camera].seat)]
     }
 
     /// What was told of a login session; nil: nothing.
@@ -111,28 +105,21 @@ extension State {
 }
 
 extension Arbiter {
-    /// Why a start was refused, as a sentence. It names nobody: whoever reads it may be anybody.
-    func noRight(of slot: Slot<Session>, to camera: Slot<Camera>) -> String {
-        let client = state.sessions[slot].client
-        let app = state.id(state.clients[client].app)
+    /// Why a start is refused. It names nobody: whoever reads it may be anybody.
+    func noRight(of app: AppID, to camera: Slot<Camera>) -> Refusal {
         let seat = state.seat(of: camera)?.name ?? "it is at"
-        return
-            "\(app.name) of user \(app.user) has no right to camera \"\(state.cameraNames[camera].name)\": \(whoseRight(seat: "seat \(seat)"))"
+        return .noRight(app, to: state.cameraNames[camera], because: whoseRight(seat: "seat \(seat)"))
     }
 
     /// Whether a client has a right at any seat, be there a camera or not.
     package func hasRight(_ client: ClientID) -> Bool {
         guard let slot = state.client(client) else { return false }
-        let right = state.clients[slot].right
-        return right.isNamed || right.seats != 0
+        return state.clients[slot].right.isNamed || state.clients[slot].right.seats != 0
     }
 
     /// Why nothing is kept that a user without a right says of its apps.
     public func noRightToAny(of user: UInt32) -> Refusal {
-        Refusal(
-            .accessDenied,
-            "User \(user) has no right to any camera, so nothing is kept that it says of its apps: \(whoseRight(seat: "a camera's seat"))",
-            rule: Law.noRight.text)
+        .noRightToAny(of: user, because: whoseRight(seat: "a camera's seat"))
     }
 
     /// To whom the policy gives a right, as the end of a sentence.
@@ -150,11 +137,9 @@ extension Arbiter {
     /// Looked at once a round, so that all bids of a round are judged alike.
     mutating func noteUsersWhoAsk() {
         let several = state.users.count { $0.requests > 0 } > 1
-        guard several != state.world.severalUsersAsk else { return }
+        if several == state.world.severalUsersAsk { return }
         state.world.severalUsersAsk = several
-        guard state.policy.sources.contains(.selfDeclared), state.users.contains(where: { $0.declared > 0 }) else {
-            return
-        }
+        if !state.policy.sources.contains(.selfDeclared) || !state.users.contains(where: { $0.declared > 0 }) { return }
         state.updateAllInFront()
         touchAll()
         if state.policy.reads.presence { notes.prioritiesOfEverybody = true }

@@ -7,13 +7,9 @@ extension Arbiter {
         let app = state.row(of: id)
         guard state.apps[app].hasMicrophone != taken else { return state.release(app) }
         state.apps[app].hasMicrophone = taken
-        if taken {
-            let place = state.microphones.firstIndex { state.appNames[$0] > id } ?? state.microphones.count
-            state.microphones.insert(app, at: place)
-        } else {
-            state.microphones.removeAll { $0 == app }
-            state.release(app)
-        }
+        state.microphones.removeAll { $0 == app }
+        if taken { state.microphones.insert(app, at: state.microphones.place { state.appNames[$0] < id }) }
+        state.release(app)
         // A rule may read the microphone of a session that does not use it.
         touchAll()
     }
@@ -21,15 +17,9 @@ extension Arbiter {
     /// Stands for each of the app's sessions until its client continues.
     mutating func raiseSensitiveContent(_ id: AppID) {
         guard let app = state.appNames[id] else { return }
-        for isClaimed in [false, true] {
-            let ref = state.ref(app, isClaimed: isClaimed)
-            guard state.isReached(ref) else { continue }
-            for client in state.clients(of: ref) {
-                for session in state.sessions(of: client) {
-                    state.sessions[session].has.insert(.sensitiveContent)
-                    touch(session)
-                }
-            }
+        for session in state.both(app).filter({ state.isReached($0) }).flatMap({ state.sessions(of: $0) }) {
+            state.sessions[session].has.insert(.sensitiveContent)
+            touch(session)
         }
     }
 
@@ -49,11 +39,10 @@ extension Arbiter {
     mutating func loginSession(_ id: LoginSessionID, _ facts: LoginSessionFacts?) {
         guard facts != nil || state.loginNames[id] != nil else { return }
         let login = state.row(of: id)
-        state.logins[login].isKnown = facts != nil
-        state.logins[login].isActive = facts?.isActive ?? false
-        state.logins[login].isLocked = facts?.isLocked ?? false
-        state.logins[login].seat = facts?.seat.map { state.place(of: $0) } ?? -1
-        state.logins[login].user = facts?.user ?? LoginSessionFacts.userUnknown
+        let seat = facts?.seat.map { state.place(of: $0) } ?? -1
+        state.logins[login] = Login(
+            isKnown: facts != nil, isActive: facts?.isActive ?? false, isLocked: facts?.isLocked ?? false,
+            clients: state.logins[login].clients, seat: seat, user: facts?.user ?? LoginSessionFacts.userUnknown)
         state.release(login)
         state.updateRights()
         state.updateAllInFront()
@@ -63,11 +52,11 @@ extension Arbiter {
 
 /// The machine: cameras that come and go, switches, heat, sleep.
 extension Arbiter {
-    mutating func handleMachine(_ event: Event) {
+    mutating func handleMachine(_ event: Event) throws(Refusal) {
         switch event {
         case .cameraAppeared(let camera, let capabilities, let seat): appear(camera, capabilities, at: seat)
         case .cameraDisappeared(let camera): disappear(camera)
-        case .privacy(let camera, let on): privacy(camera, on)
+        case .privacy(let camera, let on): try privacy(camera, on)
         case .heldOutside(let camera, let held):
             guard let slot = state.cameraNames[camera] else { return }
             state.cameras[slot].isHeldOutside = held
@@ -81,13 +70,13 @@ extension Arbiter {
         }
     }
 
-    private mutating func privacy(_ camera: CameraID?, _ on: Bool) {
+    private mutating func privacy(_ camera: CameraID?, _ on: Bool) throws(Refusal) {
         guard let camera else {
             state.world.isPrivate = on
             return touchAll()
         }
         guard let slot = state.cameraNames[camera] else {
-            return notes.refuse(.unknownCamera, unknownCamera(camera), .knownSwitch)
+            throw .unknownCamera(camera, among: knownCameras, .knownSwitch)
         }
         state.cameras[slot].isPrivate = on
         notes.touch(slot)
@@ -106,28 +95,26 @@ extension Arbiter {
         let since = state.timers.first { $0.kind == .falling && $0.amount <= raw }
         state.timers.removeAll { $0.kind == .falling && $0.amount <= raw }
         let due = since?.due ?? state.now + policy.pressureSettle
-        state.timers.append(TimedFact(.falling, until: due, amount: raw))
+        state.timers.append(TimedFact(kind: .falling, due: due, amount: raw))
     }
 
     private mutating func appear(_ id: CameraID, _ capabilities: CameraCapabilities, at seat: SeatID) {
         let seat = state.place(of: seat)
-        if let slot = state.cameraNames[id] {
-            state.cameras[slot].seat = seat
+        let known = state.cameraNames[id]
+        let slot = known ?? state.cameras.insert(Camera())
+        if known == nil {
+            state.cameraNames.set(id, for: slot)
+            state.cameraSettings.put(CameraSettings(capabilities: capabilities), at: slot)
+            state.cameraOrder.insert(slot, at: state.cameraOrder.place { state.cameraNames[$0] < id })
+        } else {
             state.cameraSettings[slot].capabilities = capabilities
             state.cameras[slot].isPresent = true
             state.cameras[slot].faults = 0
             state.timers.removeAll { $0.kind == .backoff && $0.camera == slot }
-            state.identify(slot)
             notes.touch(slot)
-        } else {
-            let slot = state.cameras.insert(Camera())
-            state.cameras[slot].seat = seat
-            state.cameraNames.set(id, for: slot)
-            state.cameraSettings.append(CameraSettings(capabilities: capabilities))
-            let place = state.cameraOrder.firstIndex { state.cameraNames[$0] > id } ?? state.cameraOrder.count
-            state.cameraOrder.insert(slot, at: place)
-            state.identify(slot)
         }
+        state.cameras[slot].seat = seat
+        state.identify(slot)
         notes.effects.append(.announce(.camerasChanged))
     }
 

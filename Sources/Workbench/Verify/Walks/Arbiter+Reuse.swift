@@ -1,8 +1,11 @@
+import Arbiter
+import Scenario
+
 /// Copies into memory that is there already: for callers that step many copies of one state, each for a moment. What
 /// hardly any step changes is shared; what nearly every step changes is copied byte by byte, so that changing it
 /// allocates nothing.
 extension Arbiter {
-    package mutating func become(_ other: borrowing Arbiter) {
+    mutating func become(_ other: borrowing Arbiter) {
         state.become(other.state)
         current = other.current
         deadline = other.deadline
@@ -74,23 +77,6 @@ extension NameTable {
     fileprivate mutating func become(_ other: borrowing NameTable) {
         if !isSame(names, other.names) { self = copy other }
     }
-}
-
-/// Whether two arrays are one in memory: then neither has been changed since.
-@inlinable @inline(__always) func isSame<Element>(_ a: borrowing [Element], _ b: borrowing [Element]) -> Bool {
-    let (first, second) = (a.withUnsafeBufferPointer { $0.baseAddress }, b.withUnsafeBufferPointer { $0.baseAddress })
-    return first == second && a.count == b.count
-}
-
-/// For other targets' short arrays that are nearly always changed.
-@inlinable @inline(__always) package func copyEach<Element>(_ target: inout [Element], _ source: borrowing [Element]) {
-    if isSame(target, source) { return }
-    guard target.count == source.count else {
-        target.removeAll(keepingCapacity: true)
-        for index in source.indices { target.append(source[index]) }
-        return
-    }
-    for index in source.indices { target[index] = source[index] }
 }
 
 /// For what is rarely changed.

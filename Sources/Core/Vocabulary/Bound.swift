@@ -51,10 +51,10 @@ public enum Bound {
     public static let ranksMax = 64
 
     /// Faults in a row beyond these change no wait any more: seven doublings pass the longest one.
-    static let faultsCounted: UInt8 = 8
+    package static let faultsCounted: UInt8 = 8
 
     /// The wait after so many faults in a row, from 1.
-    static func backoff(after faults: UInt8) -> Duration {
+    package static func backoff(after faults: UInt8) -> Duration {
         min(firstBackoff * (1 << Int(min(max(faults, 1), faultsCounted) - 1)), backoffMax)
     }
 }

@@ -1,5 +1,3 @@
-public import Vocabulary
-
 /// An order of the core, to be carried out in sequence and before the next event is looked at.
 public enum Effect: Hashable, Sendable {
     /// The request that was this step's event is refused, and nothing changed.
@@ -60,16 +58,5 @@ public enum Effect: Hashable, Sendable {
         case questionEnded(QuestionID, user: UInt32, QuestionEnd)
         /// To be kept for the user, also when the broker ends; nil: to be forgotten.
         case answerKept(AppID, isClaimed: Bool, AppAnswer?, by: AnswerOrigin)
-    }
-}
-
-/// A request that a rule does not allow. Names the rule, the value, and what is allowed.
-public struct Refusal: Hashable, Sendable {
-    public var error: BrokerError
-    public var rule: String
-
-    public init(_ kind: BrokerError.Kind, _ message: String, rule: String) {
-        error = BrokerError(kind, message)
-        self.rule = rule
     }
 }
