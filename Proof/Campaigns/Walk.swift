@@ -1,5 +1,5 @@
 package import Arbiter
-import ArbiterProtocol
+package import ArbiterProtocol
 import Explain
 import Scenario
 import Workbench

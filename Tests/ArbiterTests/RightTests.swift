@@ -70,4 +70,9 @@ struct RightTests {
         #expect(ClientIdentity(groups: [44, 4, 44]).groups == [4, 44])
         #expect(ClientIdentity(groups: Array(0...UInt32(ClientIdentity.groupsMax))).groups == [])
     }
+
+    @Test("Each law has a text of its own")
+    func lawTexts() {
+        #expect(Set(Law.allCases.map(\.text).filter { !$0.isEmpty }).count == Law.allCases.count)
+    }
 }

@@ -1,4 +1,5 @@
 import Arbiter
+import ArbiterProtocol
 import Campaigns
 import Testing
 import Workbench

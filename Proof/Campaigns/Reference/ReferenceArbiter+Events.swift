@@ -1,5 +1,5 @@
-package import Arbiter
-import ArbiterProtocol
+import Arbiter
+package import ArbiterProtocol
 package import ReferenceArbiter
 
 /// An event written down as facts of the naive arbiter's world, and judged.

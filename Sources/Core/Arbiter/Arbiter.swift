@@ -104,8 +104,8 @@ public struct Arbiter: Sendable {
         if case .startRunning = event { state.policy.contention.newcomer == .refuse } else { false }
     }
 
-    /// The decision that a recorder's news belongs to; nil for everything that begins a decision of its own. A handover is
-    /// one decision from its cut to the winner's first frame and the loser's finished file.
+    /// The decision that a recorder's news belongs to; nil: it begins one of its own. A handover is one decision from
+    /// its cut to the winner's first frame and the loser's finished file.
     private func decision(continuedBy event: Event) -> DecisionID? {
         switch event {
         case .recorderCut(let camera, let grant), .recorderStreaming(let camera, let grant, _):
@@ -116,8 +116,7 @@ public struct Arbiter: Sendable {
         }
     }
 
-    /// The id under which the last step's notices are sent, and `explain` knows it. What the recorder reports about a
-    /// handover comes under the id of the step that began it.
+    /// The id of the last step's notices: what a recorder reports about a handover comes under that of its beginning.
     public var lastDecision: DecisionID { current }
     public var policy: Policy { state.policy.source }
 }

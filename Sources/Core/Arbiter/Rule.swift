@@ -1,8 +1,7 @@
 package import Vocabulary
 
-/// Which rule brought an outcome: three words small, so that a decision carries it about without a text. A rule is
-/// either one that a policy file writes, by its place among the compiled policy's texts, or a law of the contract. The
-/// text is looked up when somebody is told.
+/// A rule that brought an outcome, as small as three words: one that a policy file writes, by its place among the
+/// compiled policy's texts, or a law of the contract.
 package struct Rule: Hashable, Sendable, Codable, BitwiseCopyable {
     package enum Kind: UInt8, Hashable, Sendable, Codable, BitwiseCopyable {
         /// A `[[cause]]` or `[[rank]]` of the policy.

@@ -70,3 +70,13 @@ public struct NoAccounts: Accounts {
     public func user(named name: String) -> UInt32? { nil }
     public func group(named name: String) -> UInt32? { nil }
 }
+
+/// By what a client may use a camera, in words: the first that holds, in this order.
+public enum RightReason: String, Hashable, Sendable, CaseIterable {
+    case root
+    /// The broker is its user's own, and serves it.
+    case own
+    case user, group, service, seat
+    /// It may not.
+    case none
+}

@@ -218,15 +218,32 @@ extension Refusal {
 
     // MARK: Rights
 
-    package static func noRight(_ app: AppID, to camera: CameraID, because: String) -> Refusal {
-        Refusal(
+    /// It names nobody: whoever reads it may be anybody.
+    package static func noRight(_ app: AppID, to camera: CameraID, at seat: SeatID?, under policy: Policy) -> Refusal {
+        let whose = policy.whoseRight(seat: "seat \(seat?.name ?? "it is at")")
+        return Refusal(
             .noRight, .accessDenied,
-            "\(app.name) of user \(app.user) has no right to camera \"\(camera.name)\": \(because)")
+            "\(app.name) of user \(app.user) has no right to camera \"\(camera.name)\": \(whose)")
     }
 
-    package static func noRightToAny(of user: UInt32, because: String) -> Refusal {
-        Refusal(
+    /// Why nothing is kept that a user without a right says of its apps.
+    package static func noRightToAny(of user: UInt32, under policy: Policy) -> Refusal {
+        let whose = policy.whoseRight(seat: "a camera's seat")
+        return Refusal(
             .noRight, .accessDenied,
-            "User \(user) has no right to any camera, so nothing is kept that it says of its apps: \(because)")
+            "User \(user) has no right to any camera, so nothing is kept that it says of its apps: \(whose)")
+    }
+}
+
+extension Policy {
+    /// To whom it gives a right, as the end of a sentence.
+    fileprivate func whoseRight(seat: String) -> String {
+        var allowed = ["root"]
+        if rights.seat { allowed.append("the user who sits at \(seat)") }
+        if !(rights.users.isEmpty && rights.groups.isEmpty && rights.services.isEmpty) {
+            allowed.append("the users, groups and services that its [access] names")
+        }
+        let strong = rights.identity == .strong ? ", each by a strong identity" : ""
+        return "the policy \"\(name)\" gives it to \(allowed.joined(separator: ", "))\(strong)."
     }
 }

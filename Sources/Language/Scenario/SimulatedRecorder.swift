@@ -1,4 +1,4 @@
-public import Arbiter
+import Arbiter
 public import ArbiterProtocol
 
 /// A camera's recorder core on a virtual clock: answers the orders it gets, at once unless told otherwise.

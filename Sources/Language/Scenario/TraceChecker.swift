@@ -1,4 +1,4 @@
-public import Arbiter
+import Arbiter
 public import ArbiterProtocol
 
 /// Watches a trace from outside and holds it to the contract: it knows the order of notices and

@@ -1,5 +1,5 @@
 import Arbiter
-import ArbiterProtocol
+package import ArbiterProtocol
 import Bus
 import CLinux
 import Explain

@@ -1,4 +1,4 @@
-import Vocabulary
+package import Vocabulary
 
 /// Grants that outlive the broker (semantics.md §5): kept for whoever had them, taken up again, or cut. A survivor is a
 /// camera that is in use by no session that this broker knows. It ends with its reservation at the latest, by the same

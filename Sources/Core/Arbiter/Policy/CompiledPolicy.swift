@@ -1,9 +1,7 @@
 package import Vocabulary
 
 /// A policy made ready for decisions: rules as conditions on bits, strength as one number, cameras as sets of bits.
-///
-/// Made once when a policy is loaded, never changed, and shared by all copies of an arbiter. It decides nothing that
-/// `Policy` does not say; texts are looked up when somebody is told.
+/// It is never changed, and all copies of an arbiter share it; texts are looked up when somebody is told.
 package final class CompiledPolicy: Sendable {
     package let source: Policy
     /// The texts that `Rule.index` means: cause rules, rank rules, order keys, each in the file's order.
@@ -20,7 +18,7 @@ package final class CompiledPolicy: Sendable {
     /// Whether the order list ends with the age of the start request, and which way.
     let age: (isNewestFirst: Bool, rule: Rule)?
     package let names: PolicyNames
-    let rights: CompiledRights
+    let rights: Rights
     /// For each camera that the policy names: those it cannot run beside, as bits, and its cost.
     private let conflicts: [UInt64]
     private let costs: [CameraCost]
@@ -55,7 +53,7 @@ package final class CompiledPolicy: Sendable {
         shares = policy.contention.sharing != .none
         let names = PolicyNames(policy)
         self.names = names
-        rights = CompiledRights(policy.rights)
+        rights = policy.rights
         let cameras = names.cameras
         costs = cameras.map { camera in policy.cameras.first { $0.camera == camera }?.cost ?? 0 }
         mostCosts = costs.map(\.dearest)

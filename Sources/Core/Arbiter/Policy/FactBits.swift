@@ -1,6 +1,4 @@
-/// Everything a rule may read about one session, as bits: three words that a rule tests at once.
-///
-/// `Facts` says the same in words, for whoever asks why. A test in `Tests/ArbiterTests` holds the two against each other.
+/// What a rule may read about one session, as three words that it tests at once; `Facts` says the same in words.
 package struct FactBits: Hashable, Sendable, BitwiseCopyable {
     /// Names that the policy's rules mention, 16 bits each; 0: any other. App, claimed app, user, camera.
     package var who: UInt64 = 0

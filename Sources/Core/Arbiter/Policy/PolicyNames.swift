@@ -1,7 +1,6 @@
 package import Vocabulary
 
-/// The names that a policy's rules mention, as small numbers from 1. Any other name is 0, and all of those look the
-/// same to every rule.
+/// The names that a policy's rules mention, as small numbers from 1. Any other name is 0.
 package struct PolicyNames: Sendable {
     /// Of the tests that ask for a name: its number, where it lies in `FactBits.who`.
     private let numbers: [FactTest: UInt64]

@@ -1,7 +1,7 @@
 import Vocabulary
 
-/// How strong a bid is, as one number: smaller is stronger, and comparing two is comparing two numbers. Which rule told
-/// them apart is found out from the bits in which they differ, when somebody is told.
+/// How strong a bid is, as one number: smaller is stronger. Which rule told two apart is found out from the bits in
+/// which they differ, when somebody is told.
 package struct Strength: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// The rank above the order list's keys, from the left.
     var key: UInt64
@@ -84,8 +84,7 @@ extension CompiledPolicy {
         return Strength(key: key, age: age.isNewestFirst ? .max - started : started)
     }
 
-    /// Two bids by their strength, each with the rule that gave it its rank: ranks first, then the order list from left to
-    /// right.
+    /// Ranks first, then the order list from left to right; each bid comes with the rule that gave it its rank.
     func compare(_ a: (strength: Strength, rank: Rule), _ b: (strength: Strength, rank: Rule)) -> Comparison {
         let (x, y) = (a.strength, b.strength)
         guard x != y else { return Comparison(winner: .tie, rule: tieRule) }

@@ -24,8 +24,7 @@ extension Arbiter {
         noteApp(name, since: before)
     }
 
-    /// The name and the kind stay as they were at its first session, which was decided by them. What an app can do
-    /// beside others may change at any time.
+    /// Its first session was decided by the name and the kind; what an app can do beside others may change any time.
     mutating func declare(_ id: ClientID, _ attributes: ClientAttributes) throws(Refusal) {
         guard let slot = state.client(id) else { return }
         let client = state.clients[slot]
@@ -102,9 +101,8 @@ extension Arbiter {
         state.release(client.app.slot)
     }
 
-    /// A name's clients, what is said of it, or what it says of itself changed: its sessions are looked at again, and
-    /// all of its user's where the number of apps in front has changed. Where only which apps these are has changed,
-    /// the sessions that were told the app beside them are.
+    /// A name's sessions are looked at again, and all of its user's where the number of apps in front has changed;
+    /// where only which apps these are has changed, the sessions that were told the app beside them are.
     mutating func noteApp(_ name: Slot<App>, since before: Facts.ForegroundApps) {
         let areOthersInFront = state.updateInFront(name)
         state.updateAttributes(name)

@@ -1,8 +1,7 @@
 package import Vocabulary
 
 extension Arbiter {
-    /// What a session is configured to: while it runs what is in force on its camera, with what is the session's own;
-    /// otherwise what it asked for, which is set when it runs.
+    /// While it runs what is in force on its camera, with what is the session's own; otherwise what it asked for.
     package func configuration(of slot: Slot<Session>) -> Configuration {
         let wanted = state.sessionSettings[slot].wanted
         guard state.sessions[slot].shown.isRunning else { return wanted }
@@ -119,8 +118,7 @@ extension Arbiter {
         }
     }
 
-    /// What a session had asked of a camera when a batch comes: of its own all, of another one what it asked when it had that,
-    /// and of one that it never had what is the session's own, whatever its camera.
+    /// Of its own camera all; of another what it asked when it had that; of a new one what is the session's own.
     private func wantedBefore(_ slot: Slot<Session>, on camera: Slot<Camera>) -> Configuration {
         let settings = state.sessionSettings[slot]
         guard camera != state.sessions[slot].camera else { return settings.wanted }

@@ -15,8 +15,7 @@ extension State {
         return costs.of(format, at: rate)
     }
 
-    /// What a camera counts as it is: that of a survivor, and one that is being cut, count with their dearest format,
-    /// because nobody says theirs.
+    /// A survivor, and a camera that is being cut, count with their dearest format, because nobody says theirs.
     package func costInUse(of slot: Slot<Camera>) -> Int {
         let camera = cameras[slot]
         if let held = camera.tenancy.held { return cost(of: held.session) }
@@ -26,8 +25,8 @@ extension State {
 }
 
 extension Arbiter {
-    /// Whether the budget has room for a batch of a session that has its camera, or has won it: nobody is cut for a
-    /// configuration, so one that costs too much is refused. A session that waits is weighed again with what it asks for.
+    /// Nobody is cut for a configuration, so one that costs too much is refused. A session that waits is weighed again
+    /// with what it asks for.
     mutating func demandRoom(for batch: Configuration, of slot: Slot<Session>) throws(Refusal) {
         guard let budget = state.policy.budget, state.policy.weighsFormats, state.sessions[slot].request != nil else {
             return

@@ -93,8 +93,7 @@ extension Arbiter {
         }
     }
 
-    /// The recorder knows better than the capabilities it gave: the whole batch is taken back, and nothing of what
-    /// was asked before or since.
+    /// The whole batch is taken back, and nothing of what was asked before or since.
     private mutating func recorderRefused(_ camera: Slot<Camera>, _ message: String) {
         guard let answered = takeAnswered(camera) else { return }
         guard let asker = state.sessionSlots[answered.session], state.sessions[asker].camera == camera else { return }

@@ -122,8 +122,7 @@ extension Arbiter {
 
     private func camera(of slot: Slot<Session>) -> CameraID { state.cameraNames[state.sessions[slot].camera] }
 
-    /// What the client is told of a recording that is taken from its session goes with the order that ends it, and is told
-    /// again when its file is whole.
+    /// What the client is told goes with the order that ends the recording, and is told again when its file is whole.
     mutating func note(
         _ cause: Cause?, by interrupter: Interrupter?, for recording: RecordingID, on camera: Slot<Camera>
     ) {

@@ -28,7 +28,7 @@ extension Arbiter {
     private func hindrance(of look: Look) -> (Rule, Refusal)? {
         let (camera, app) = (state.cameraNames[look.camera], state.id(look.app))
         if !state.mayUse(look.camera, state.sessions[look.session].client) {
-            return (.law(.noRight), noRight(of: app, to: look.camera))
+            return (.law(.noRight), .noRight(app, to: camera, at: state.seat(of: look.camera), under: policy))
         }
         if let law = state.permission(of: look.session).denial { return (.law(law), .denied(app, law)) }
         if look.rank.denies {
@@ -46,8 +46,8 @@ extension Arbiter {
         return nil
     }
 
-    /// Another session of the same app on the same camera for whose sake this one may not start: any, where the policy
-    /// refuses a second one; one of a better rank, where the newest would replace it.
+    /// Another session of the app on the camera for whose sake this one may not start: any, where the policy refuses a
+    /// second one; one of a better rank, where the newest would replace it.
     private func betterSibling(of look: Look) -> (sibling: Session, law: Law)? {
         let sameApp = state.policy.contention.sameApp
         guard sameApp != .newest, !look.watches else { return nil }

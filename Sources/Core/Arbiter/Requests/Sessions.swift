@@ -11,8 +11,7 @@ extension Arbiter {
             throw .unknownCamera(camera, among: knownCameras)
         }
         let check = check(chosen)
-        // What a session asked for batch by batch before the restart need not be what could be asked for at once: whatever its
-        // camera or format does not have is the nearest, as on any resumption.
+        // What it asked for batch by batch before the restart may not be asked for at once: the nearest counts then.
         let problem =
             reestablished
             ? check.problem(takenBefore: configuration) : check.problem(configuration, over: Configuration())

@@ -83,13 +83,13 @@ package struct Placed: Hashable, Sendable, Codable, BitwiseCopyable {
 /// A login session that clients belong to, or that logind told of.
 package struct Login: Hashable, Sendable, Codable, BitwiseCopyable {
     /// Nobody said anything of it: then it limits nobody.
-    var isKnown = false
-    var isActive = false
-    var isLocked = false
+    package var isKnown = false
+    package var isActive = false
+    package var isLocked = false
     var clients: Int32 = 0
     /// Its place among the seats; negative: at none.
     package var seat: Int8 = -1
-    var user = LoginSessionFacts.userUnknown
+    package var user = LoginSessionFacts.userUnknown
 
     var state: Facts.LoginState { !isKnown ? .none : isActive && !isLocked ? .active : .inactive }
     package var mark: UInt64 {

@@ -67,14 +67,12 @@ package struct CameraSettings: Hashable, Sendable, Codable {
 /// so that a winner that vanished meanwhile leaves no trace.
 package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
     case free
-    /// Kept, without a holder: its recorder core captures on for a grant of the former broker. Meanwhile there is a
-    /// reservation for its app, and no other app gets this camera, nor one that it excludes.
+    /// A recorder core captures on for a grant of the former broker: no other app gets this camera meanwhile.
     case surviving(Survivor)
     /// Granted, and the recorder was told; it has failed if its first frame is not there by `until`.
     case starting(Held, until: Moment)
     case streaming(Held)
-    /// The recorder was lost, or the device failed, under this holder. It keeps its place on this camera; for others the
-    /// camera counts for nothing until it is tried again.
+    /// The recorder was lost, or the device failed. For others the camera counts for nothing until it is tried again.
     case lost(Held, cut: Cut?)
     /// The stream was ordered cut.
     case revoking(Cut)

@@ -1,11 +1,9 @@
 package import Vocabulary
 
-/// A place in the order of what happened: requests, bids and grants are compared by it. Only the order counts, never
-/// the number.
+/// A place in the order of what happened: requests, bids and grants are compared by it.
 package typealias Ordinal = UInt64
 
-/// An app as decisions see it. Everything of one name and user that the kernel vouches for is one; all that only claim
-/// the name are another (semantics.md §1, "app").
+/// What the kernel vouches for by a name and user is one app; all that claim the name are another (semantics.md §1).
 package struct AppRef: Hashable, Sendable, Codable, BitwiseCopyable {
     package var slot: Slot<App>
     /// A row that was freed and given out again is another app.

@@ -140,8 +140,7 @@ package struct SessionSettings: Hashable, Sendable, Codable {
     package var heard: Configuration?
     /// Batches between `beginConfiguration` and `commitConfiguration`, merged.
     package var open = OpenBatch()
-    /// What it asked of cameras that it had before and was switched away from, in the order of the switches. At most one for
-    /// each other camera.
+    /// What it asked of cameras that it was switched away from, in the order of the switches; at most one for each.
     package var others: [Remembered] = []
 
     package struct Remembered: Hashable, Sendable, Codable {

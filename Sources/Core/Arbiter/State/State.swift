@@ -1,8 +1,7 @@
 package import Vocabulary
 
 /// All that decisions depend on, and what only counts: flat tables of plain rows, and beside them the words that hardly
-/// any step reads. Inside, clients, sessions, cameras, apps and rules are small numbers; names are at the edge. A copy
-/// shares everything until one of the two is changed, and changing a table copies its bytes.
+/// any step reads. Names are at the edge. Changing a table copies its bytes.
 package struct State: Sendable, Codable {
     package var now = Moment.zero
     /// A snapshot has it beside the state.

@@ -67,8 +67,7 @@ extension Arbiter {
 }
 
 extension State {
-    /// A name's values under the policy in force, for each of its two apps: what it was told where that reaches it, or
-    /// weaker where one of its clients lowered it.
+    /// What each of its two apps was told where that reaches it, or weaker where one of its clients lowered it.
     mutating func updateAttributes(_ slot: Slot<App>) {
         let declared = policy.source.attributes
         // Most policies declare none.
@@ -90,32 +89,5 @@ extension State {
             }
             apps[slot][app].attributes = packed
         }
-    }
-}
-
-/// What an app was told of its attributes, sorted by their names; small enough that a search in order is the quickest.
-package struct AttributeValues: Hashable, Sendable, Codable {
-    package private(set) var pairs: [Pair] = []
-
-    package struct Pair: Hashable, Sendable, Codable {
-        package var name: String
-        package var value: String
-    }
-
-    package subscript(name: String) -> String? {
-        get { pairs.first { $0.name == name }?.value }
-        set {
-            pairs.removeAll { $0.name == name }
-            guard let newValue else { return }
-            let place = pairs.firstIndex { $0.name > name } ?? pairs.count
-            pairs.insert(Pair(name: name, value: newValue), at: place)
-        }
-    }
-
-    package var isEmpty: Bool { pairs.isEmpty }
-
-    /// Forgets what a policy does not ask about: whatever policies were loaded, an app never has more than two policies' worth.
-    mutating func keepOnly(_ attributes: [Attribute]) {
-        pairs.removeAll { pair in !attributes.contains { $0.name == pair.name } }
     }
 }

@@ -1,8 +1,7 @@
 import Vocabulary
 
 extension Arbiter {
-    /// Decided again in this step; deadlines that run do not grow. Of the policy that is in force, a load only asks again
-    /// whom it lets use cameras at all.
+    /// Of the policy that is in force, a load only asks again whom it lets use cameras at all.
     mutating func load(_ policy: Policy) {
         if policy != self.policy { replacePolicy(by: policy) }
         // What apps say of themselves counts differently where the leases left a single user, and a rule may deny by it.

@@ -41,8 +41,7 @@ extension Arbiter {
         updateMode()
     }
 
-    /// Also a name that the policy lacks, which counts as nothing: a caller that loads another policy says beforehand what
-    /// its calendar says, so that no mode ends for a moment between the two.
+    /// Also a name that the policy lacks: a caller says what the calendar says before it loads another policy.
     mutating func calendar(_ name: String?) {
         state.modeWords.calendar = name
         updateMode()

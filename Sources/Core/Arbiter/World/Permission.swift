@@ -35,12 +35,11 @@ extension State {
 
     /// Whether the policy has its user asked: not about root's apps, nor about services that it names itself.
     func isAsked(_ client: Client, _ app: AppID) -> Bool {
-        guard policy.rights.asks, app.user != 0 else { return false }
-        return client.app.isClaimed || !policy.rights.names(service: app.name)
+        guard policy.rights.apps == .ask, app.user != 0 else { return false }
+        return client.app.isClaimed || !policy.rights.services.contains(app.name)
     }
 
-    /// Sessions whose user is asked, or will be, in the order in which they asked. While its user is away or the
-    /// machine sleeps nobody could answer.
+    /// In the order in which they asked. While its user is away or the machine sleeps nobody could answer.
     package var whoAsks: [Slot<Session>] {
         if world.isAsleep { return [] }
         let asking = requesting.filter { slot in
@@ -209,8 +208,7 @@ extension Arbiter {
         endQuestion(about: app, .late)
     }
 
-    /// After everything else of a step: questions whose app no longer asks are withdrawn, and each user with no
-    /// question is asked about the app that asked first.
+    /// Withdraws questions whose app no longer asks, and asks each user without one about the app that asked first.
     mutating func askUsers() {
         if !notes.meetsUndecided, state.ledger.questions.isEmpty { return }
         let asking = state.whoAsks

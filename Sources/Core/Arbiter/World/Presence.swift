@@ -97,8 +97,7 @@ extension State {
         return everybody?.isAttached == true || own == nil ? everybody : own
     }
 
-    /// The source that counts now tells this user's apps apart, so that counting them makes sense. A login
-    /// session that takes over from a lost shell knows whether the user is there, not how many apps are in front.
+    /// A login session that takes over from a lost shell knows whether the user is there, not which apps are in front.
     package func isPresenceKnown(for user: UInt32) -> Bool {
         switch presenceStanding(for: user) {
         case .told, .kept: true
@@ -210,8 +209,7 @@ extension State {
             && !clients(of: app).contains { clients[$0].requiresFullScreen }
     }
 
-    /// Counts a name's apps among those in front, or no longer.
-    /// - Returns: whether one of them came or went.
+    /// - Returns: whether one of the name's apps came to the front, or left it.
     @discardableResult mutating func updateInFront(_ slot: Slot<App>) -> Bool {
         let vouched = updateInFront(ref(slot, isClaimed: false))
         let claimed = updateInFront(ref(slot, isClaimed: true))

@@ -1,7 +1,6 @@
-public import Vocabulary
+package import Vocabulary
 
-/// Where a client may use cameras: a bit for each seat, so that a decision asks for one bit. Worked out when one of the
-/// facts behind it changes (clients, login sessions, the policy), and at no other time.
+/// Where a client may use cameras, a bit for each seat: worked out when one of the facts behind it changes.
 package struct Right: Hashable, Sendable, Codable, BitwiseCopyable {
     /// By its user, a group, its unit, or as root: at every seat, and whoever sits there.
     var isNamed = false
@@ -13,16 +12,6 @@ package struct Right: Hashable, Sendable, Codable, BitwiseCopyable {
     var isAsked = false
 }
 
-/// By what a client may use a camera, in words: the first that holds, in this order.
-public enum RightReason: String, Hashable, Sendable, CaseIterable {
-    case root
-    /// The broker is its user's own, and serves it.
-    case own
-    case user, group, service, seat
-    /// It may not.
-    case none
-}
-
 extension State {
     /// Whether a client may use a camera at all. A policy's rules are not asked.
     package func mayUse(_ camera: Slot<Camera>, _ client: Slot<Client>) -> Bool {
@@ -30,8 +19,7 @@ extension State {
         return right.isNamed || right.seats & bit(of: cameras[camera].seat) != 0
     }
 
-    /// Whether cause 102 stands: its login session is not the active one; or its right is the seat's, and the seat shows
-    /// somebody else or a lock.
+    /// Its login session is not the active one; or its right is the seat's, and the seat shows somebody else or a lock.
     @inline(__always) func isAway(_ client: Client, from camera: Slot<Camera>) -> Bool {
         if let login = client.login, logins[login].state == .inactive { return true }
         return !client.right.isNamed && client.right.activeSeats & bit(of: cameras[camera].seat) == 0
@@ -57,7 +45,9 @@ extension State {
         return right
     }
 
-    private func isTooWeak(_ client: Client) -> Bool { policy.rights.demandsStrong && client.marks.contains(.weak) }
+    private func isTooWeak(_ client: Client) -> Bool {
+        policy.rights.identity == .strong && client.marks.contains(.weak)
+    }
 
     /// By what it has a right wherever its user is; `none`: it has at most the seat's.
     private func namedReason(of slot: Slot<Client>) -> RightReason {
@@ -66,9 +56,10 @@ extension State {
         if app.user == 0 { return .root }
         if isTooWeak(client) { return .none }
         if client.marks.contains(.own) { return .own }
-        if policy.rights.names(user: app.user) { return .user }
-        if policy.rights.names(anyOf: clientTexts[slot].groups) { return .group }
-        return !client.app.isClaimed && policy.rights.names(service: app.name) ? .service : .none
+        if policy.rights.users.contains(where: { $0.number == app.user }) { return .user }
+        let groups = clientTexts[slot].groups
+        if policy.rights.groups.contains(where: { $0.number.map(groups.contains) == true }) { return .group }
+        return !client.app.isClaimed && policy.rights.services.contains(app.name) ? .service : .none
     }
 
     package func rightReason(of slot: Slot<Client>, on camera: Slot<Camera>) -> RightReason {
@@ -93,48 +84,16 @@ extension State {
     package func seat(of camera: Slot<Camera>) -> SeatID? {
         cameras[camera].seat < 0 ? nil : seats[Int(cameras[camera].seat)]
     }
-
-    /// What was told of a login session; nil: nothing.
-    package func facts(of slot: Slot<Login>) -> LoginSessionFacts? {
-        let login = logins[slot]
-        guard login.isKnown else { return nil }
-        return LoginSessionFacts(
-            active: login.isActive, locked: login.isLocked, seat: login.seat < 0 ? nil : seats[Int(login.seat)],
-            user: login.user)
-    }
 }
 
 extension Arbiter {
-    /// Why a start is refused. It names nobody: whoever reads it may be anybody.
-    func noRight(of app: AppID, to camera: Slot<Camera>) -> Refusal {
-        let seat = state.seat(of: camera)?.name ?? "it is at"
-        return .noRight(app, to: state.cameraNames[camera], because: whoseRight(seat: "seat \(seat)"))
-    }
-
     /// Whether a client has a right at any seat, be there a camera or not.
     package func hasRight(_ client: ClientID) -> Bool {
         guard let slot = state.client(client) else { return false }
         return state.clients[slot].right.isNamed || state.clients[slot].right.seats != 0
     }
 
-    /// Why nothing is kept that a user without a right says of its apps.
-    public func noRightToAny(of user: UInt32) -> Refusal {
-        .noRightToAny(of: user, because: whoseRight(seat: "a camera's seat"))
-    }
-
-    /// To whom the policy gives a right, as the end of a sentence.
-    private func whoseRight(seat: String) -> String {
-        var allowed = ["root"]
-        if policy.rights.seat { allowed.append("the user who sits at \(seat)") }
-        if !(policy.rights.users.isEmpty && policy.rights.groups.isEmpty && policy.rights.services.isEmpty) {
-            allowed.append("the users, groups and services that its [access] names")
-        }
-        let strong = policy.rights.identity == .strong ? ", each by a strong identity" : ""
-        return "the policy \"\(policy.name)\" gives it to \(allowed.joined(separator: ", "))\(strong)."
-    }
-
-    /// Sessions of more than one user ask to run, or no longer do: then what apps say of themselves counts differently.
-    /// Looked at once a round, so that all bids of a round are judged alike.
+    /// What apps say of themselves counts differently then. Once a round, so that all its bids are judged alike.
     mutating func noteUsersWhoAsk() {
         let several = state.users.count { $0.requests > 0 } > 1
         if several == state.world.severalUsersAsk { return }

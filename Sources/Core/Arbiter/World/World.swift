@@ -82,8 +82,8 @@ extension Arbiter {
         notes.touch(slot)
     }
 
-    /// A higher level counts at once; a lower one only when it has lasted (`pressure-settle`), each by itself:
-    /// a rule for `serious` must not see pressure fall below it because `critical` ended a while ago.
+    /// A lower level counts when it has lasted (`pressure-settle`), each by itself: a rule for `serious` must not see
+    /// pressure fall below it because `critical` ended a while ago.
     private mutating func pressure(_ level: SystemPressure) {
         let raw = Int64(level.rawValue)
         if level >= state.world.pressure {

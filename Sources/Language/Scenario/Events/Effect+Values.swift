@@ -1,5 +1,5 @@
-package import Arbiter
-import ArbiterProtocol
+import Arbiter
+package import ArbiterProtocol
 
 /// What sort of order an effect is, by its name in traces and for subscribers.
 package enum EffectKind: String, Hashable, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-package import Arbiter
+import Arbiter
 package import ArbiterProtocol
 
 /// Everything outside the core that describes an event: its name in traces, on the wire and in scenarios, its fields,

@@ -1,7 +1,6 @@
 public import Arbiter
-import ArbiterProtocol
+public import ArbiterProtocol
 public import Explain
-public import Vocabulary
 
 /// The same events through the same core: the same decisions, byte for byte (semantics.md §8, 9).
 public struct Replay {

@@ -1,4 +1,4 @@
-package import Arbiter
+import Arbiter
 package import ArbiterProtocol
 
 /// What each speaker said about the world, where several may speak of one fact, and what follows from it for the core.

@@ -50,7 +50,7 @@ extension Permissions {
         try broker.cameras.whenKnown(request.client) { [self] in
             do throws(BrokerError) {
                 if try !clients.hasRight(request.client) {
-                    throw broker.arbiter.noRightToAny(of: request.client.uid).sentence
+                    throw Refusal.noRightToAny(of: request.client.uid, under: broker.arbiter.policy).sentence
                 }
                 whenTold(users, request, work)
             } catch { request.answer(error) }

@@ -1,5 +1,5 @@
 package import Arbiter
-import ArbiterProtocol
+package import ArbiterProtocol
 
 // Values of several words in a scenario.
 

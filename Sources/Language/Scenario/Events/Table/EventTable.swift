@@ -1,5 +1,5 @@
-package import Arbiter
-import ArbiterProtocol
+import Arbiter
+package import ArbiterProtocol
 
 extension EventDescription {
     /// All of them while the table is filled; each kind of event once.

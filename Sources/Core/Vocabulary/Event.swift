@@ -1,5 +1,3 @@
-public import Vocabulary
-
 /// A fact that reached the broker: something a client asked, something that changed in the world,
 /// something a recorder reported, or that time has passed.
 ///

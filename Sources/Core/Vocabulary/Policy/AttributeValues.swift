@@ -1,0 +1,28 @@
+/// What an app was told of its attributes, sorted by their names; small enough that a search in order is the quickest.
+package struct AttributeValues: Hashable, Sendable, Codable {
+    package init() {}
+
+    package private(set) var pairs: [Pair] = []
+
+    package struct Pair: Hashable, Sendable, Codable {
+        package var name: String
+        package var value: String
+    }
+
+    package subscript(name: String) -> String? {
+        get { pairs.first { $0.name == name }?.value }
+        set {
+            pairs.removeAll { $0.name == name }
+            guard let newValue else { return }
+            let place = pairs.firstIndex { $0.name > name } ?? pairs.count
+            pairs.insert(Pair(name: name, value: newValue), at: place)
+        }
+    }
+
+    package var isEmpty: Bool { pairs.isEmpty }
+
+    /// Forgets what a policy does not ask about: whatever policies were loaded, an app never has more than two policies' worth.
+    package mutating func keepOnly(_ attributes: [Attribute]) {
+        pairs.removeAll { pair in !attributes.contains { $0.name == pair.name } }
+    }
+}
