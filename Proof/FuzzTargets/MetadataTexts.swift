@@ -49,12 +49,12 @@ private struct MetadataStory {
 
     private mutating func declare() {
         var wire = WireDictionary()
-        let keys = RecordingOptions.Key.allCases
+        let keys = RecordingOptions.keys
         for _ in 0..<Int(seed.byte()) % 8 {
             let choice = Int(seed.byte())
-            let key = choice < 128 ? keys[choice % keys.count].rawValue : text()
-            switch RecordingOptions.Key(rawValue: key) {
-            case .metadata:
+            let key = choice < 128 ? keys[choice % keys.count] : text()
+            switch key {
+            case "metadata":
                 var kinds = WireDictionary()
                 for _ in 0..<Int(seed.byte()) % 12 {
                     let types = MetadataType.allCases
@@ -62,14 +62,14 @@ private struct MetadataStory {
                     kinds[kind()] = .string(type < 200 ? types[type % types.count].rawValue : text())
                 }
                 wire[key] = .dictionary(kinds)
-            case .maxBytes, .minFreeBytes, .bitRate: wire[key] = seed.values("t")[0]
-            case .fileType:
+            case "maxBytes", "minFreeBytes", "bitRate": wire[key] = seed.values("t")[0]
+            case "fileType":
                 let types = RecordingFileType.allCases
                 wire[key] = .string(types[Int(seed.byte()) % types.count].rawValue)
-            case .codec:
+            case "codec":
                 let codecs = VideoCodec.allCases
                 wire[key] = .string(codecs[Int(seed.byte()) % codecs.count].rawValue)
-            case .maxDuration, nil: wire[key] = seed.arguments().first ?? .double(1)
+            default: wire[key] = seed.arguments().first ?? .double(1)
             }
         }
         do throws(BrokerError) {

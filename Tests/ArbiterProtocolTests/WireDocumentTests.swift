@@ -38,7 +38,7 @@ import Testing
             }
             text += "\n"
         }
-        text += statusTables + configurationTable + optionTables + wordTables
+        text += statusTables + listTables + cameraTables + configurationTable + optionTables + wordTables
         text +=
             "## Errors\n\nEach comes with a sentence that says what was wrong, with which value, and what is allowed.\n\n"
         for kind in BrokerError.Kind.allCases { text += "* `\(kind.rawValue)`\n" }
@@ -53,9 +53,28 @@ import Testing
             + table("one of `budgets`", BudgetUse.self) + "\n"
     }
 
+    private static var listTables: String {
+        "## Entries of lists\n" + table("one of `apps` of `AttachPlacing`", AppPlacement.self)
+            + table("one of `clients` of `ListClients`", ConnectedClient.self)
+            + table("one of `answers` of `ListAnswers`", StoredAnswer.self)
+            + table("one of `cameras` of `ListUse`", CameraUse.self)
+            + table("one of its `waiting`", CameraUse.WaitingApp.self)
+            + table("one of `origins` of `GetPolicy`", PolicyOrigin.self)
+            + table("one of `changes` of `PlanPolicy`", PlannedChange.self) + "\n"
+    }
+
+    private static var cameraTables: String {
+        "## What a recorder core says of its camera\n\nThe answer of `Describe`; `Formats` of a camera has the same entries.\n"
+            + table("`capabilities`", CameraCapabilities.self) + table("one of `formats`", CameraFormat.self) + "\n"
+    }
+
     private static func table<Value: Described>(_ title: String, _: Value.Type) -> String {
         let rows = Value.fields.filter { !$0.type.isEmpty }.map { row([code($0.name), code($0.type), $0.meaning]) }
         return "\n| of \(title) | type | |\n|---|---|---|\n\(rows.joined())"
+    }
+
+    private static func rows<Value: Described>(_: Value.Type) -> String {
+        Value.fields.map { row([code($0.name), code($0.type), $0.allowed, $0.meaning]) }.joined()
     }
 
     private static var configurationTable: String {
@@ -96,15 +115,11 @@ import Testing
 
             """
         let options = "| option | type | takes | |\n|---|---|---|---|\n"
-        for key in RecordingOptions.Key.allCases {
-            text += row([code(key.rawValue), code(key.wireType), key.allowed, key.summary])
-        }
+        text += rows(RecordingOptions.self)
         text +=
             "\nWithout them a recording ends when it is stopped, cut, or its disk is full. `AttachMicrophone` has, and needs,\n"
         text += "\n\(options)"
-        for key in MicrophoneFormat.Key.allCases {
-            text += row([code(key.rawValue), code(key.wireType), key.allowed, key.summary])
-        }
+        text += rows(MicrophoneFormat.self)
         text += "\n`CapturePhotoBracket` has\n\n\(options)"
         for key in PhotoBracket.Key.allCases {
             text += row([code(key.rawValue), code("ad"), key.allowed, key.summary])
@@ -119,7 +134,7 @@ import Testing
             |---|---|---|
 
             """
-        for key in PhotoMetadata.Key.allCases { text += row([code(key.rawValue), code(key.wireType), key.summary]) }
+        for field in PhotoMetadata.fields { text += row([code(field.name), code(field.type), field.meaning]) }
         return text + "\n"
     }
 

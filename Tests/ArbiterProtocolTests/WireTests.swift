@@ -227,17 +227,18 @@ struct WireTests {
             CameraControl(.videoMirrored, .flag, usual: .flag(false)),
         ]
         more.defaultFormatIndex = 1
-        more.formats[1].optics = CameraFormat.Optics(
-            highResolutionStill: .init(width: 2576, height: 1932), autoFocusSystem: .phase,
-            iso: .init(least: 34, most: 2176), exposureDuration: .init(least: 0.000_013, most: 0.5),
-            videoStabilizationModes: [.standard, .cinematic], isVideoHDRSupported: true)
-        more.formats[1].assumed = CameraFormat.Field.allCases
+        var optics = CameraFormat.Optics.usual
+        (optics.highResolutionStill, optics.autoFocusSystem) = (.init(width: 2576, height: 1932), .phase)
+        (optics.iso, optics.exposureDuration) = (.init(least: 34, most: 2176), .init(least: 0.000_013, most: 0.5))
+        (optics.videoStabilizationModes, optics.isVideoHDRSupported) = ([.standard, .cinematic], true)
+        more.formats[1].optics = optics
+        more.formats[1].assumed = CameraFormat.FieldName.allCases
         more.formats[0].fieldOfView = 0
         #expect(more.formats[0].wire["fieldOfView"] == nil)
         #expect(try CameraCapabilities(wire: more.wire) == more)
         // Each of its fields can be named as assumed.
         let named = more.formats[1].wire.entries.map(\.key).filter { $0 != "assumed" }
-        #expect(Set(named) == Set(CameraFormat.Field.allCases.map(\.rawValue)))
+        #expect(Set(named) == Set(CameraFormat.FieldName.allCases.map(\.rawValue)))
         // A newer recorder core may know of a mode that this reader does not.
         var newer = more.formats[1].wire
         newer["videoStabilizationModes"] = .strings(["standard", "gimbal", "cinematic"])

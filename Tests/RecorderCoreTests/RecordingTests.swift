@@ -49,8 +49,8 @@ import Testing
     @Test(
         "A recording ends with the last frame that its duration or its size holds, and plays",
         arguments: [
-            (RecordingOptions(maxDuration: 0.5), "420v 640x480", .durationLimit),
-            (RecordingOptions(maxBytes: RecordingOptions.bytesLeast), "420v 1920x1080", .sizeLimit),
+            (RecordingOptions { $0.maxDuration = 0.5 }, "420v 640x480", .durationLimit),
+            (RecordingOptions { $0.maxBytes = RecordingOptions.bytesLeast }, "420v 1920x1080", .sizeLimit),
         ] as [(RecordingOptions, String, RecordingEnd)])
     func limits(_ limits: RecordingOptions, _ format: String, _ why: RecordingEnd) async throws {
         let test = try CaptureUnderTest()

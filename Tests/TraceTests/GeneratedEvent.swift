@@ -229,16 +229,19 @@ struct GeneratedEvent {
 
     /// Ranges whose ends any reader takes, and that a line shows to their last digit.
     private mutating func optics() -> CameraFormat.Optics {
-        CameraFormat.Optics(
-            highResolutionStill: flag() ? CameraFormat.Optics.Size(width: side(), height: side()) : nil,
-            autoFocusSystem: random.pick(CameraFormat.AutoFocusSystem.allCases),
-            iso: flag()
-                ? CameraFormat.Optics.Range(least: random.pick([29, 34.5]), most: random.pick([1856, 1e300])) : nil,
-            exposureDuration: flag()
-                ? CameraFormat.Optics.Range(
-                    least: random.pick([0.000_013, 1.3e-9, 0.1]), most: random.pick([0.333_333, 0.5, 1.0 / 3])) : nil,
-            videoStabilizationModes: flag() ? CameraFormat.VideoStabilizationMode.allCases : [],
-            isVideoHDRSupported: flag())
+        var optics = CameraFormat.Optics.usual
+        if flag() { optics.highResolutionStill = CameraFormat.Optics.Size(width: side(), height: side()) }
+        optics.autoFocusSystem = random.pick(CameraFormat.AutoFocusSystem.allCases)
+        if flag() {
+            optics.iso = CameraFormat.Optics.Range(least: random.pick([29, 34.5]), most: random.pick([1856, 1e300]))
+        }
+        if flag() {
+            optics.exposureDuration = CameraFormat.Optics.Range(
+                least: random.pick([0.000_013, 1.3e-9, 0.1]), most: random.pick([0.333_333, 0.5, 1.0 / 3]))
+        }
+        if flag() { optics.videoStabilizationModes = CameraFormat.VideoStabilizationMode.allCases }
+        optics.isVideoHDRSupported = flag()
+        return optics
     }
 
     private mutating func capabilities() -> CameraCapabilities {

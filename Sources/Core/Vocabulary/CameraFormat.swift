@@ -19,10 +19,10 @@ public struct CameraFormat: Hashable, Sendable, Codable {
     /// What else is known of it. A camera that says nothing about itself, as most of V4L2, has the usual values.
     public var optics: Optics
     /// Values that nobody published and nobody measured, of a simulated camera's file that says so. No decision depends on it.
-    public var assumed: [Field]
+    public var assumed: [FieldName]
 
     /// A field, by its name on the wire.
-    public enum Field: String, Hashable, Sendable, Codable, CaseIterable {
+    public enum FieldName: String, Hashable, Sendable, Codable, CaseIterable {
         case pixelFormat, width, height, minFrameRate, maxFrameRate, videoMaxZoomFactor, videoZoomFactorUpscaleThreshold
         case isBinned, fieldOfView, highResolutionStillWidth, highResolutionStillHeight, autoFocusSystem, minISO, maxISO
         case minExposureDuration, maxExposureDuration, videoStabilizationModes, videoHDRSupported
@@ -32,14 +32,14 @@ public struct CameraFormat: Hashable, Sendable, Codable {
     public struct Optics: Hashable, Sendable, Codable {
         /// Pixels of a photo while `highResolutionStillImageOutputEnabled`; nil: those of the stream.
         public var highResolutionStill: Size?
-        public var autoFocusSystem: AutoFocusSystem
+        public var autoFocusSystem = AutoFocusSystem.none
         /// ISO 12232 sensitivity that `iso` takes; nil: not known.
         public var iso: Range?
         /// Seconds that `exposureDuration` takes; nil: not known.
         public var exposureDuration: Range?
         /// Beside `off`, in the order of how much they narrow the view. Only formats of 16:9 have any.
-        public var videoStabilizationModes: [VideoStabilizationMode]
-        public var isVideoHDRSupported: Bool
+        public var videoStabilizationModes: [VideoStabilizationMode] = []
+        public var isVideoHDRSupported = false
 
         public struct Size: Hashable, Sendable, Codable {
             public var width: Int
@@ -62,18 +62,7 @@ public struct CameraFormat: Hashable, Sendable, Codable {
             }
         }
 
-        public init(
-            highResolutionStill: Size? = nil, autoFocusSystem: AutoFocusSystem = .none, iso: Range? = nil,
-            exposureDuration: Range? = nil, videoStabilizationModes: [VideoStabilizationMode] = [],
-            isVideoHDRSupported: Bool = false
-        ) {
-            self.highResolutionStill = highResolutionStill
-            self.autoFocusSystem = autoFocusSystem
-            self.iso = iso
-            self.exposureDuration = exposureDuration
-            self.videoStabilizationModes = videoStabilizationModes
-            self.isVideoHDRSupported = isVideoHDRSupported
-        }
+        public init() {}
 
         /// Nothing is known but what every format has.
         public static let usual = Optics()
@@ -95,7 +84,7 @@ public struct CameraFormat: Hashable, Sendable, Codable {
     package init(
         pixelFormat: String, width: Int, height: Int, minFrameRate: Double, maxFrameRate: Double,
         videoMaxZoomFactor: Double = 1, videoZoomFactorUpscaleThreshold: Double = 1, isBinned: Bool = false,
-        fieldOfView: Double = 60, optics: Optics = .usual, assumed: [Field] = []
+        fieldOfView: Double = 60, optics: Optics = .usual, assumed: [FieldName] = []
     ) {
         self.pixelFormat = pixelFormat
         self.width = width
@@ -121,7 +110,7 @@ public struct CameraFormat: Hashable, Sendable, Codable {
             videoZoomFactorUpscaleThreshold: try read(.videoZoomFactorUpscaleThreshold),
             isBinned: try read(.isBinned), fieldOfView: try read(.fieldOfView),
             optics: try members.decodeIfPresent(Optics.self, forKey: .optics) ?? .usual,
-            assumed: try members.decodeIfPresent([Field].self, forKey: .assumed) ?? [])
+            assumed: try members.decodeIfPresent([FieldName].self, forKey: .assumed) ?? [])
     }
 
     /// What `activeFormat` takes: `420v 1280x720`, with the highest frame rate where two would be alike
@@ -138,7 +127,7 @@ public struct CameraFormat: Hashable, Sendable, Codable {
     /// `420f 1280x960, 2–60 fps, HRSI 2576x1932, fov 54.4, max zoom 60.00 (upscales @1.00), ISO 34–2176, SS 0.000013–0.5`.
     /// Behind what is assumed is an asterisk.
     public var referenceLine: String {
-        func marked(_ text: String, _ field: Field) -> String { assumed.contains(field) ? text + "*" : text }
+        func marked(_ text: String, _ field: FieldName) -> String { assumed.contains(field) ? text + "*" : text }
         var words = [
             marked(pixelFormat, .pixelFormat) + " " + marked("\(width)x\(height)", .width),
             marked("\(minFrameRate.shortDescription)–\(maxFrameRate.shortDescription) fps", .minFrameRate),

@@ -1,5 +1,5 @@
 /// A key a session can configure. The words are AVFoundation's, where it has one.
-public enum ConfigurationKey: String, Hashable, Sendable, CaseIterable, Comparable {
+public enum ConfigurationKey: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
     /// The session's camera, by identity. A camera switch inside a session is a configuration.
     case camera
     /// What the session is for, as one of `SessionPreset`'s words: the camera's format follows from it.

@@ -21,7 +21,7 @@ public struct CameraID: Hashable, Sendable, Comparable {
 }
 
 /// The unit the user sees. Two users' apps of one name are two apps.
-public struct AppID: Hashable, Sendable, Comparable {
+public struct AppID: Hashable, Sendable, Comparable, Codable {
     public let name: String
     public let user: UInt32
     public init(_ name: String, user: UInt32) {
@@ -29,6 +29,9 @@ public struct AppID: Hashable, Sendable, Comparable {
         self.user = user
     }
     public static func < (a: AppID, b: AppID) -> Bool { (a.name, a.user) < (b.name, b.user) }
+
+    /// Longer names are cut: they appear in notices, logs and status lines.
+    package static let nameBytesMax = 128
 
     /// `NAME@USER`, which means the same app whoever says it; nil where the text names no user.
     package static func namingUser(_ text: String) -> (name: Substring, user: UInt32)? {

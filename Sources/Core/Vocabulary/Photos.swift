@@ -53,12 +53,6 @@ public struct PhotoMetadata: Hashable, Sendable {
 
     public init() {}
 
-    /// The keys of its dictionary on the wire.
-    public enum Key: String, Hashable, Sendable, CaseIterable {
-        case exposureDuration, iso, exposureTargetBias, videoZoomFactor, orientation
-        case stillImageStabilizationUsed, lensStabilizationUsed, flashFired
-    }
-
     /// Seconds; nil: the camera does not say.
     public var exposureDuration: Double? {
         get { number(.exposureDuration) }

@@ -30,7 +30,7 @@ public enum Presence: Hashable, Sendable {
 }
 
 /// The sources that say where an app is. A policy lists the ones it believes, in order.
-public enum PresenceSource: String, Hashable, Sendable, CaseIterable {
+public enum PresenceSource: String, Hashable, Sendable, Codable, CaseIterable {
     case shell
     case agent
     case loginSession = "login-session"
@@ -59,7 +59,7 @@ public enum SystemPressure: UInt8, Hashable, Sendable, CaseIterable, Comparable 
 }
 
 /// What kind of program a client says it is. Kinds only ever narrow what a policy gives.
-public enum ClientKind: String, Hashable, Sendable, CaseIterable {
+public enum ClientKind: String, Hashable, Sendable, Codable, CaseIterable {
     case app
     /// A capture sheet that another app puts up: full-screen only for recording.
     case picker
@@ -68,7 +68,7 @@ public enum ClientKind: String, Hashable, Sendable, CaseIterable {
 }
 
 /// Which side of the machine a camera looks from.
-public enum CameraPosition: String, Hashable, Sendable, CaseIterable { case front, back, external }
+public enum CameraPosition: String, Hashable, Sendable, Codable, CaseIterable { case front, back, external }
 
 /// Whether a source says where a user's apps are, or what counts instead.
 public enum PresenceStanding: String, Hashable, Sendable, CaseIterable {

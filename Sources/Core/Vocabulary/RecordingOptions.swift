@@ -13,26 +13,14 @@ public struct RecordingOptions: Hashable, Sendable, Codable {
     /// Bits a second of the picture, in `bitRates`. Nil: what is published for its size and rate.
     public var bitRate: UInt64?
     /// What is written beside the picture as time goes on, by kind; each kind once, at most `MetadataTrack.countMax`.
-    public var metadata: [MetadataTrack] { didSet { metadata.sort { $0.kind < $1.kind } } }
+    public var metadata: [MetadataTrack] = [] { didSet { metadata.sort { $0.kind < $1.kind } } }
 
     /// Below this a file would be header and index and no picture.
     public static let bytesLeast: UInt64 = 262_144
     /// From what a film of stamps needs to what a disk takes.
     public static let bitRates: ClosedRange<UInt64> = 100_000...200_000_000
 
-    public init(
-        maxDuration: Double? = nil, maxBytes: UInt64? = nil, minFreeBytes: UInt64? = nil,
-        fileType: RecordingFileType? = nil, codec: VideoCodec? = nil, bitRate: UInt64? = nil,
-        metadata: [MetadataTrack] = []
-    ) {
-        self.maxDuration = maxDuration
-        self.maxBytes = maxBytes
-        self.minFreeBytes = minFreeBytes
-        self.fileType = fileType
-        self.codec = codec
-        self.bitRate = bitRate
-        self.metadata = metadata.sorted { $0.kind < $1.kind }
-    }
+    public init() {}
 
     /// What a recording's metadata cannot be; nil: it can.
     public var metadataProblem: String? {

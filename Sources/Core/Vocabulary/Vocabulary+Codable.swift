@@ -57,21 +57,6 @@ extension Moment: Codable {
     public func encode(to encoder: any Encoder) throws { try encoder.single(nanoseconds) }
 }
 
-extension AppID: Codable {
-    private enum Key: String, CodingKey { case name, user }
-
-    public init(from decoder: any Decoder) throws {
-        let members = try decoder.container(keyedBy: Key.self)
-        self.init(try members.decode(String.self, forKey: .name), user: try members.decode(UInt32.self, forKey: .user))
-    }
-
-    public func encode(to encoder: any Encoder) throws {
-        var members = encoder.container(keyedBy: Key.self)
-        try members.encode(name, forKey: .name)
-        try members.encode(user, forKey: .user)
-    }
-}
-
 extension Presence: Codable {
     public init(from decoder: any Decoder) throws { self = try decoder.word("presence", Self.init(wireName:)) }
     public func encode(to encoder: any Encoder) throws { try encoder.single(wireName) }
@@ -107,11 +92,6 @@ extension Interrupter: Codable {
     public init(from decoder: any Decoder) throws { self = try decoder.word("app", Self.init(wireName:)) }
     public func encode(to encoder: any Encoder) throws { try encoder.single(wireName) }
 }
-
-extension PresenceSource: Codable {}
-extension ClientKind: Codable {}
-extension CameraPosition: Codable {}
-extension ConfigurationKey: Codable {}
 
 extension Configuration: Codable {
     public init(from decoder: any Decoder) throws {

@@ -164,8 +164,7 @@ public struct MessageWriter {
             for field in Record.fields {
                 guard let value = field.value(record) else { continue }
                 writer.align(8)
-                writer.append(field.name)
-                writer.signature(field.type)
+                writer.bytes.append(contentsOf: field.key.bytes)
                 writer.append(value)
             }
         }

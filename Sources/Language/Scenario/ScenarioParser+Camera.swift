@@ -89,7 +89,7 @@ extension ScenarioParser {
             formats[last].fieldOfView = degrees
         case "assumed":
             let names = word.text.split(separator: ",", omittingEmptySubsequences: false)
-            let fields = names.compactMap { CameraFormat.Field(rawValue: String($0)) }
+            let fields = names.compactMap { CameraFormat.FieldName(rawValue: String($0)) }
             guard fields.count == names.count, last >= 0 else {
                 throw LineProblem(
                     word, "what is assumed are fields such as fieldOfView,minISO, behind the format that has them")

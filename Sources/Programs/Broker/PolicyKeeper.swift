@@ -104,13 +104,12 @@ final class PolicyKeeper {
         let text = PolicyWriter.text(broker.arbiter.policy) { origins[$0].map { "\($0.file):\($0.line)" } }
         return [
             .string(text), .strings(sources.files),
-            .dictionaries(
-                sources.origins.map { part, origin in
-                    [
-                        "table": .string(part.table), "name": .string(part.name), "file": .string(origin.file),
-                        "line": .uint64(UInt64(origin.line)),
-                    ]
-                }),
+            sources.origins.map { part, origin in
+                PolicyOrigin {
+                    ($0.table, $0.name, $0.file, $0.line) = (part.table, part.name, origin.file, UInt64(origin.line))
+                }
+            }
+            .wireValue,
         ]
     }
 }

@@ -106,7 +106,7 @@ final class PolicyLoading {
             case .success(.planned(_, nil)), .success(.lines(nil, _)): request.message.answer(Self.tooLong)
             case .success(.planned(let loaded, let plan?)):
                 request.message.answer([
-                    .string(plan.lines.joined(separator: "\n")), .dictionaries(plan.changes.map(\.wire)),
+                    .string(plan.lines.joined(separator: "\n")), plan.changes.map(\.planned).wireValue,
                     .string(loaded.policy.hash), .string(plan.token),
                 ])
             case .success(.lines(let lines?, let policy)):
@@ -163,7 +163,7 @@ final class PolicyLoading {
                     }
                 }
                 broker.policy.load(loaded, by: LoadedByHand(user: client.uid, file: sent.file))
-                request.message.answer([.dictionaries(plan?.changes.map(\.wire) ?? []), .string(loaded.policy.hash)])
+                request.message.answer([(plan?.changes.map(\.planned) ?? []).wireValue, .string(loaded.policy.hash)])
             } catch { request.message.answer(error) }
         }
     }
@@ -192,13 +192,10 @@ final class PolicyLoading {
 }
 
 extension PolicyPlan.Change {
-    var wire: WireDictionary {
-        var wire: WireDictionary = [
-            "session": .uint64(session.rawValue), "app": .string(app.name), "camera": .string(camera.name),
-            "kind": .string(kind.rawValue), "rule": .string(rule), "after": .int64(after.wholeNanoseconds),
-            "words": .string(words),
-        ]
-        if let recording { wire["recording"] = .uint64(recording) }
-        return wire
+    var planned: PlannedChange {
+        PlannedChange {
+            ($0.session, $0.app, $0.camera, $0.kind) = (session, app.name, camera, kind.rawValue)
+            ($0.rule, $0.after, $0.recording, $0.words) = (rule, after, recording, words)
+        }
     }
 }

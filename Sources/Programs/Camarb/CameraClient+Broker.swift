@@ -1,30 +1,5 @@
 public import ArbiterProtocol
 
-/// What a client says it is. Claims narrow what a policy gives and never widen it.
-public struct ClientDeclaration: Hashable, Sendable {
-    /// A name for people; the broker's own comes from the kernel.
-    public var app: String?
-    public var kind: ClientKind
-    /// Whether the app can share the screen and keep the camera, where a policy allows that.
-    public var multitasking: Bool?
-    public var requiresFullScreen: Bool?
-
-    public init(
-        app: String? = nil, kind: ClientKind = .app, multitasking: Bool? = nil, requiresFullScreen: Bool? = nil
-    ) {
-        (self.app, self.kind, self.multitasking) = (app, kind, multitasking)
-        self.requiresFullScreen = requiresFullScreen
-    }
-
-    var wire: WireDictionary {
-        var wire: WireDictionary = ["kind": .string(kind.rawValue)]
-        if let app { wire["app"] = .string(app) }
-        if let multitasking { wire["multitasking"] = .boolean(multitasking) }
-        if let requiresFullScreen { wire["requiresFullScreen"] = .boolean(requiresFullScreen) }
-        return wire
-    }
-}
-
 /// Why a decision fell as it did.
 public struct Explanation: Hashable, Sendable {
     public var summary: String
@@ -42,62 +17,7 @@ public struct PolicyInForce: Hashable, Sendable {
     /// The files it was read from, in the order in which they count; none: it is built in.
     public var files: [String]
     /// Where its parts were written, in the order of the files.
-    public var origins: [Origin]
-
-    public struct Origin: Hashable, Sendable {
-        /// "", attribute, rule, contention or camera.
-        public var table: String
-        public var name, file: String
-        /// From 1.
-        public var line: UInt64
-    }
-}
-
-/// A camera as `org.camarb.Camera1` shows it.
-public struct CameraDescription: Hashable, Sendable {
-    public var camera: CameraID
-    public var name: String
-    public var position: CameraPosition
-    public var generation: UInt64
-    public var isPresent: Bool
-    public var holder: Interrupter?
-    /// Pixels of its sensor; 0 until its recorder core has described it, and where the broker is older than this library.
-    public var sensorWidth: Int
-    public var sensorHeight: Int
-    /// In the order in which the camera lists them; empty until its recorder core has described it.
-    public var formats: [CameraFormat]
-    /// Which of them a session has that asks for none: its place in the list.
-    public var defaultFormatIndex: Int
-    /// What can be set on it beside format, rate and zoom.
-    public var controls: [CameraControl]
-    /// What it finds in its pictures, for a recording's metadata kind `objects`.
-    public var availableMetadataObjectTypes: [String]
-
-    init(wire: WireDictionary) throws(BrokerError) {
-        let fields = WireFields("Camera1", wire)
-        camera = try fields.read("Id")
-        name = try fields.read("Name")
-        position = try fields.read("Position")
-        generation = try fields.read("Generation")
-        isPresent = try fields.read("Present")
-        holder = try fields.read("Holder")
-        sensorWidth = fields.has("SensorWidth") ? Int(try fields.read("SensorWidth", as: UInt32.self)) : 0
-        sensorHeight = fields.has("SensorHeight") ? Int(try fields.read("SensorHeight", as: UInt32.self)) : 0
-        var formats: [CameraFormat] = []
-        for (index, wire) in try fields.read("Formats", as: [WireDictionary].self).enumerated() {
-            formats.append(try CameraFormat(wire: wire, place: "Formats[\(index)]"))
-        }
-        self.formats = formats
-        // A broker of 0.1 has no such property, and its default is the first.
-        let index = fields.has("DefaultFormatIndex") ? try fields.read("DefaultFormatIndex", as: UInt64.self) : 0
-        defaultFormatIndex = formats.indices.contains(Int(clamping: index)) ? Int(index) : 0
-        let types = "AvailableMetadataObjectTypes"
-        availableMetadataObjectTypes = fields.has(types) ? try fields.read(types) : []
-        controls = []
-        for (index, wire) in try fields.read("Controls", as: [WireDictionary].self).enumerated() {
-            if let control = try CameraControl(wire: wire, place: "Controls[\(index)]") { controls.append(control) }
-        }
-    }
+    public var origins: [PolicyOrigin]
 }
 
 extension CameraClient {
@@ -108,7 +28,7 @@ extension CameraClient {
 
     /// Says what the client is; before its first session.
     public func declare(_ declaration: ClientDeclaration) async throws(BrokerError) {
-        try await broker("DeclareClient", [.dictionary(declaration.wire)])
+        try await broker("DeclareClient", [declaration.wireValue])
     }
 
     /// From now on this connection is another process of the same user's, as if that one had connected itself; said before
@@ -177,15 +97,7 @@ extension CameraClient {
         var reader = WireReader("GetPolicy", try await broker("GetPolicy"))
         let text = try reader.string("text")
         let files = try reader.strings("files")
-        var origins: [PolicyInForce.Origin] = []
-        for (index, wire) in try reader.dictionaries("origins").enumerated() {
-            let fields = WireFields("origins[\(index)]", wire)
-            origins.append(
-                PolicyInForce.Origin(
-                    table: try fields.read("table"), name: try fields.read("name"),
-                    file: try fields.read("file"), line: try fields.read("line")))
-        }
-        return PolicyInForce(text: text, files: files, origins: origins)
+        return PolicyInForce(text: text, files: files, origins: try reader.read("origins"))
     }
 
     /// Counts since camarbd's start, as OpenMetrics text: everybody's for a trusted client, else those of the caller's user.
@@ -210,7 +122,7 @@ extension CameraClient {
     /// A camera and its formats.
     /// - Throws: `.unknownCamera`, or `.unknownObject` from the bus layer.
     public func camera(_ id: CameraID) async throws(BrokerError) -> CameraDescription {
-        try CameraDescription(wire: try await properties(of: ObjectPath.camera(id), InterfaceName.camera))
+        try CameraDescription(try await properties(of: ObjectPath.camera(id), InterfaceName.camera))
     }
 
     /// All properties of an interface of an object.
@@ -226,26 +138,11 @@ public struct PlannedPolicy: Sendable {
     /// In the scenario language, with comments behind it.
     public var outcome: String
     /// The worst first; empty: nobody would notice.
-    public var changes: [Change]
+    public var changes: [PlannedChange]
     /// `Policy.hash` of the policy.
     public var policyHash: String
     /// Stands for what the plan came to; for `load(policy:file:plan:)`.
     public var plan: String
-
-    /// What would become of one session.
-    public struct Change: Sendable {
-        public var session: SessionID
-        public var app, camera: String
-        /// `stopped`, `interrupted`, `restricted`, `refused`, `leased`, `told`; `admitted`, `widened`, `runs`.
-        public var kind: String
-        public var rule: String
-        /// From the load on.
-        public var after: Duration
-        /// The recording that it ends.
-        public var recording: UInt64?
-        /// What happens, as the end of a sentence that begins with the app.
-        public var words: String
-    }
 }
 
 extension CameraClient {
@@ -259,7 +156,7 @@ extension CameraClient {
         var reader = WireReader(
             "PlanPolicy", try await broker("PlanPolicy", [.string(policy), .string(file), .string(scenario)]))
         let outcome = try reader.string("outcome")
-        let changes = try Self.changes(&reader)
+        let changes: [PlannedChange] = try reader.read("changes")
         return PlannedPolicy(
             outcome: outcome, changes: changes, policyHash: try reader.string("policyHash"),
             plan: try reader.string("plan"))
@@ -272,29 +169,14 @@ extension CameraClient {
     ///   other than root and the broker's own.
     public func load(
         policy: String, file: String, plan: String
-    ) async throws(BrokerError) -> (changes: [PlannedPolicy.Change], policyHash: String) {
+    ) async throws(BrokerError) -> (changes: [PlannedChange], policyHash: String) {
         var reader = WireReader(
             "LoadPolicy", try await broker("LoadPolicy", [.string(policy), .string(file), .string(plan)]))
-        let changes = try Self.changes(&reader)
+        let changes: [PlannedChange] = try reader.read("changes")
         return (changes, try reader.string("policyHash"))
     }
 
     /// Puts the policy of the broker's own files in force again.
     /// - Throws: `.invalidValue` where they have a mistake: the policy in force stays then.
     public func unloadPolicy() async throws(BrokerError) { try await broker("UnloadPolicy") }
-
-    private static func changes(_ reader: inout WireReader) throws(BrokerError) -> [PlannedPolicy.Change] {
-        var changes: [PlannedPolicy.Change] = []
-        for (index, wire) in try reader.dictionaries("changes").enumerated() {
-            let fields = WireFields("changes[\(index)]", wire)
-            changes.append(
-                PlannedPolicy.Change(
-                    session: try fields.read("session"), app: try fields.read("app"),
-                    camera: try fields.read("camera"), kind: try fields.read("kind"),
-                    rule: try fields.read("rule"), after: try fields.read("after"),
-                    recording: fields.has("recording") ? try fields.read("recording") : nil,
-                    words: try fields.read("words")))
-        }
-        return changes
-    }
 }

@@ -112,31 +112,11 @@ public struct SessionHandle: ~Copyable, Sendable {
     /// What is true of the session now. Events say when it changes.
     public func properties() async throws(BrokerError) -> SessionProperties {
         try SessionProperties(
-            wire: await core.client.properties(of: ObjectPath.session(core.id), InterfaceName.session))
+            await core.client.properties(of: ObjectPath.session(core.id), InterfaceName.session), at: "Session1")
     }
 
     /// Ends the session and waits until the broker has freed what it held. Its events end.
     public consuming func close() async throws(BrokerError) { try await core.close() }
-}
-
-/// The properties of `org.camarb.Session1`.
-public struct SessionProperties: Hashable, Sendable {
-    public var camera: CameraID
-    public var isRunning, isInterrupted: Bool
-    public var access: Access
-    public var causes: CauseSet
-    /// What is in force, or will be when it runs.
-    public var configuration: Configuration
-
-    init(wire: WireDictionary) throws(BrokerError) {
-        let fields = WireFields("Session1", wire)
-        camera = try fields.read("Camera")
-        isRunning = try fields.read("Running")
-        isInterrupted = try fields.read("Interrupted")
-        access = try fields.read("Access")
-        causes = try fields.read("Causes")
-        configuration = try fields.read("Configuration")
-    }
 }
 
 /// What a handle and its sequences of events share.

@@ -1,6 +1,7 @@
 import CLinux
 package import CSystemd
 import Glibc
+import Vocabulary
 
 /// Which app a process belongs to, from what the kernel says and nothing the process does.
 ///
@@ -13,8 +14,7 @@ package struct AppIdentity {
     /// Nil for services outside any login session.
     package var membership: LoginSessions.Membership?
 
-    /// Longer names are cut: they appear in notices, logs and status lines.
-    package static let nameBytesMax = 128
+    package static let nameBytesMax = AppID.nameBytesMax
 
     /// Reads small files of /proc; nil when the process is gone.
     package static func of(_ pid: Int32, user: UInt32, _ process: ProcessHandle) -> AppIdentity? {

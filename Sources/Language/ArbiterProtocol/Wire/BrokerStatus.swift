@@ -48,8 +48,7 @@ public struct BrokerStatus: Hashable, Sendable, Described {
         Field(
             "policyByHand", \.policyByHand, since: "policyByHand",
             "Whence that is, where somebody loaded it (`LoadPolicy`); else empty."),
-        Field(
-            "degraded", \.degraded, "Why the broker runs without what it was told to use; empty when all is well."),
+        Field("degraded", \.degraded, "Why the broker runs without what it was told to use; empty when all is well."),
         Field(
             "presenceKnown", \.presenceKnown,
             "False: there is no presence source, so every client counts as in front."),
@@ -77,8 +76,7 @@ public struct BrokerStatus: Hashable, Sendable, Described {
         Field("pressureWhy", \.pressureWhy, "By which reading that is."),
         Field("pressureTrouble", \.pressureTrouble, "Why there is none, although it is wanted."),
         Field("mode", \.mode, since: "mode", "The machine's mode; \"\": none."),
-        Field(
-            "modeSetBy", \.modeSetBy, since: "mode", "Who set it by hand (`root`, `operator`); \"\": the calendar."),
+        Field("modeSetBy", \.modeSetBy, since: "mode", "Who set it by hand (`root`, `operator`); \"\": the calendar."),
         Field("calendarMode", \.calendarMode, since: "mode", "What the calendar says."),
         Field("calendarUntil", \.calendarUntil, since: "mode", "Till when, in local time (\"\": always)."),
         Field(
@@ -108,7 +106,7 @@ public struct BrokerStatus: Hashable, Sendable, Described {
     /// - Throws: `.invalidArguments` when the answer is not one of `GetStatus`.
     package init(answer: [WireValue]) throws(BrokerError) {
         var reader = WireReader("GetStatus", answer)
-        try self.init(WireFields("broker", try reader.dictionary("broker")))
+        try self.init(try reader.dictionary("broker"), at: "broker")
         cameras = try reader.read("cameras")
         sessions = try reader.read("sessions")
     }

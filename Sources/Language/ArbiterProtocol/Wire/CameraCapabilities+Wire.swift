@@ -1,156 +1,210 @@
-extension CameraFormat {
-    /// One entry of `formats` in `Recorder1.Describe` and of `Camera1.Formats`.
-    public var wire: WireDictionary {
-        var wire: WireDictionary = [
-            "pixelFormat": .string(pixelFormat), "width": .uint32(UInt32(clamping: width)),
-            "height": .uint32(UInt32(clamping: height)), "minFrameRate": .double(minFrameRate),
-            "maxFrameRate": .double(maxFrameRate), "videoMaxZoomFactor": .double(videoMaxZoomFactor),
-            "videoZoomFactorUpscaleThreshold": .double(videoZoomFactorUpscaleThreshold), "isBinned": .boolean(isBinned),
-        ]
-        if fieldOfView != 0 { wire["fieldOfView"] = .double(fieldOfView) }
-        if let still = optics.highResolutionStill {
-            wire["highResolutionStillWidth"] = .uint32(UInt32(clamping: still.width))
-            wire["highResolutionStillHeight"] = .uint32(UInt32(clamping: still.height))
-        }
-        if optics.autoFocusSystem != .none { wire["autoFocusSystem"] = .string(optics.autoFocusSystem.rawValue) }
-        if let iso = optics.iso {
-            wire["minISO"] = .double(iso.least)
-            wire["maxISO"] = .double(iso.most)
-        }
-        if let exposure = optics.exposureDuration {
-            wire["minExposureDuration"] = .double(exposure.least)
-            wire["maxExposureDuration"] = .double(exposure.most)
-        }
-        if !optics.videoStabilizationModes.isEmpty {
-            wire["videoStabilizationModes"] = .strings(optics.videoStabilizationModes.map(\.rawValue))
-        }
-        if optics.isVideoHDRSupported { wire["videoHDRSupported"] = .boolean(true) }
-        if !assumed.isEmpty { wire["assumed"] = .strings(assumed.map(\.rawValue)) }
-        return wire
+public import Vocabulary
+
+/// Of a camera, as its recorder core says it.
+private enum Bound {
+    /// Wider than any sensor made, and small enough that products of two sides cannot overflow.
+    static let sideMax = 65_536
+    static let side = "pixels from 1 to \(sideMax)"
+    static let isSide: @Sendable (Int) -> Bool = { (1...sideMax).contains($0) }
+    static let text = "text of at most \(ConfigurationValue.textBytesMax) bytes"
+    static let isText: @Sendable (String) -> Bool = { $0.utf8.count <= ConfigurationValue.textBytesMax }
+    static let texts = "a list of texts"
+    static let above0 = atLeast(.leastNormalMagnitude)
+    static let isAbove0: @Sendable (Double) -> Bool = { $0 >= .leastNormalMagnitude }
+
+    static func atLeast(_ least: Double) -> String { "a finite number from \(least.shortDescription)" }
+}
+
+extension CameraFormat.FieldName: WireWord {}
+extension CameraFormat.AutoFocusSystem: WireWord {}
+extension CameraFormat.VideoStabilizationMode: WireWord {}
+
+extension CameraFormat: Described {
+    package init() {
+        self.init(pixelFormat: "", width: 0, height: 0, minFrameRate: 0, maxFrameRate: 0, fieldOfView: 0)
     }
+
+    package static let fields: [Field<Self>] = [
+        Field(
+            "pixelFormat", \.pixelFormat, "`420v` (video range), `420f` (full range), or what V4L2 calls it.",
+            takes: Bound.text, where: Bound.isText),
+        Field("width", \.width, "Pixels of a frame.", takes: Bound.side, where: Bound.isSide),
+        Field("height", \.height, "The same, upwards.", takes: Bound.side, where: Bound.isSide),
+        Field("minFrameRate", \.minFrameRate, "Frames a second.", takes: Bound.atLeast(0), where: { $0 >= 0 }),
+        Field("maxFrameRate", \.maxFrameRate, "The same, at most.", takes: Bound.atLeast(0), where: { $0 >= 0 }),
+        Field(
+            "videoMaxZoomFactor", \.videoMaxZoomFactor, since: "videoMaxZoomFactor", "The greatest `videoZoomFactor`.",
+            takes: Bound.atLeast(1), where: { $0 >= 1 }),
+        Field(
+            "videoZoomFactorUpscaleThreshold", \.videoZoomFactorUpscaleThreshold,
+            since: "videoZoomFactorUpscaleThreshold", "Up to this factor a zoom loses nothing.",
+            takes: Bound.atLeast(1), where: { $0 >= 1 }),
+        Field("isBinned", \.isBinned, since: "isBinned", "Two pixels of the sensor make one."),
+        Field(
+            "fieldOfView", \.fieldOfView, unless: 0, "Horizontal, in degrees, where it is known.",
+            takes: Bound.atLeast(0), where: { $0 >= 0 }),
+        .ifAny(
+            "highResolutionStillWidth", \.optics.highResolutionStill.width,
+            "Pixels of a photo while `highResolutionStillImageOutputEnabled`, where they are others.",
+            takes: Bound.side, where: Bound.isSide),
+        .ifAny(
+            "highResolutionStillHeight", \.optics.highResolutionStill.height, "The same, upwards.", takes: Bound.side,
+            where: Bound.isSide),
+        Field(
+            "autoFocusSystem", \.optics.autoFocusSystem, unless: AutoFocusSystem.none,
+            "How it finds its focus, where it can: `contrast`, `phase`."),
+        .ifAny(
+            "minISO", \.optics.iso.least, "ISO 12232 sensitivity that `iso` takes, where it is known.",
+            takes: Bound.above0, where: Bound.isAbove0),
+        .ifAny("maxISO", \.optics.iso.most, "The same, at most.", takes: Bound.above0, where: Bound.isAbove0),
+        .ifAny(
+            "minExposureDuration", \.optics.exposureDuration.least,
+            "Seconds that `exposureDuration` takes, where they are known.", takes: Bound.above0,
+            where: Bound.isAbove0),
+        .ifAny(
+            "maxExposureDuration", \.optics.exposureDuration.most, "The same, at most.", takes: Bound.above0,
+            where: Bound.isAbove0),
+        Field(
+            "videoStabilizationModes", \.optics.videoStabilizationModes, unless: [],
+            "Those that it has beside `off`: `standard`, `cinematic`.", takes: Bound.texts),
+        Field("videoHDRSupported", \.optics.isVideoHDRSupported, unless: false, "It has high dynamic range."),
+        Field("assumed", \.assumed, unless: [], "Which of these nobody published or measured.", takes: Bound.texts),
+    ]
 
     /// - Parameter place: what errors call the format, such as `formats[2]`.
     /// - Throws: `.invalidValue`, naming the key, the value and what is allowed. Unknown keys are passed over:
     ///   a newer recorder may know more about its camera.
     public init(wire: WireDictionary, place: String = "format") throws(BrokerError) {
-        let fields = CapabilityFields(place: place, wire: wire)
-        let rates = (
-            min: try fields.number("minFrameRate", atLeast: 0), max: try fields.number("maxFrameRate", atLeast: 0)
-        )
-        guard rates.min <= rates.max, rates.max > 0 else {
-            throw BrokerError(
-                .invalidValue,
-                """
-                \(place): minFrameRate is \(rates.min.shortDescription) and maxFrameRate \(rates.max.shortDescription); \
-                the first is at most the second, and the second above 0.
-                """)
+        try self.init(checking: wire, "\(place): ")
+        if let problem { throw BrokerError(.invalidValue, "\(place): \(problem).") }
+    }
+
+    package init(_ wire: WireDictionary, at place: String) throws(BrokerError) {
+        try self.init(wire: wire, place: place)
+    }
+
+    private var problem: String? {
+        if minFrameRate > maxFrameRate || maxFrameRate <= 0 {
+            return
+                "minFrameRate is \(minFrameRate.shortDescription) and maxFrameRate \(maxFrameRate.shortDescription); "
+                + "the first is at most the second, and the second above 0"
         }
-        let pixelFormat = try fields.text("pixelFormat")
-        guard !pixelFormat.isEmpty else {
-            throw BrokerError(.invalidValue, "\(place): pixelFormat is empty; it takes a name such as 420v.")
+        if pixelFormat.isEmpty { return "pixelFormat is empty; it takes a name such as 420v" }
+        if let still = optics.highResolutionStill, still.width == 0 || still.height == 0 {
+            return "highResolutionStill\(still.width == 0 ? "Width" : "Height") is missing; it takes \(Bound.side)"
         }
-        self.init(
-            pixelFormat: pixelFormat, width: try fields.side("width"), height: try fields.side("height"),
-            minFrameRate: rates.min, maxFrameRate: rates.max,
-            videoMaxZoomFactor: try fields.number("videoMaxZoomFactor", atLeast: 1, absent: 1),
-            videoZoomFactorUpscaleThreshold: try fields.number(
-                "videoZoomFactorUpscaleThreshold", atLeast: 1, absent: 1),
-            isBinned: try fields.flag("isBinned", absent: false),
-            fieldOfView: try fields.number("fieldOfView", atLeast: 0, absent: 0), optics: try Optics(fields),
-            assumed: try fields.words("assumed"))
+        return optics.iso?.problem("ISO") ?? optics.exposureDuration?.problem("ExposureDuration")
     }
 }
 
-extension CameraFormat.Optics {
-    /// What is not there is not known.
-    fileprivate init(_ fields: CapabilityFields) throws(BrokerError) {
-        var still: Size?
-        if fields.has("highResolutionStillWidth") || fields.has("highResolutionStillHeight") {
-            still = Size(
-                width: try fields.side("highResolutionStillWidth"), height: try fields.side("highResolutionStillHeight")
-            )
-        }
-        self.init(
-            highResolutionStill: still,
-            autoFocusSystem: try fields.word("autoFocusSystem", absent: CameraFormat.AutoFocusSystem.none),
-            iso: try fields.range("minISO", "maxISO"),
-            exposureDuration: try fields.range("minExposureDuration", "maxExposureDuration"),
-            videoStabilizationModes: try fields.words("videoStabilizationModes"),
-            isVideoHDRSupported: try fields.flag("videoHDRSupported", absent: false))
+// Each half of a pair travels by itself; 0 and NaN stand for one that is still missing.
+
+extension CameraFormat.Optics.Size? {
+    fileprivate var width: Int? {
+        get { self?.width }
+        set { self = .init(width: newValue ?? 0, height: self?.height ?? 0) }
+    }
+    fileprivate var height: Int? {
+        get { self?.height }
+        set { self = .init(width: self?.width ?? 0, height: newValue ?? 0) }
     }
 }
 
-extension CameraCapabilities {
+extension CameraFormat.Optics.Range? {
+    fileprivate var least: Double? {
+        get { self?.least }
+        set { self = .init(least: newValue ?? .nan, most: self?.most ?? .nan) }
+    }
+    fileprivate var most: Double? {
+        get { self?.most }
+        set { self = .init(least: self?.least ?? .nan, most: newValue ?? .nan) }
+    }
+}
+
+extension CameraFormat.Optics.Range {
+    fileprivate func problem(_ name: String) -> String? {
+        if least.isNaN { return "min\(name) is missing; it takes \(Bound.above0)" }
+        guard !(least <= most) else { return nil }
+        return "max\(name) is \(most.isNaN ? "missing" : most.shortDescription); it takes \(Bound.atLeast(least))"
+    }
+}
+
+extension CameraCapabilities: Described {
     /// More formats than any camera has; a recorder that names more is broken.
     public static let formatsMax = 1024
+    /// Faces, codes and the like: more sorts than anything is known to find.
+    private static let objectTypesMax = 32
 
-    /// What `Recorder1.Describe` gives.
-    public var wire: WireDictionary {
-        var wire: WireDictionary = [
-            "name": .string(name), "position": .string(position.rawValue),
-            "sensorWidth": .uint32(UInt32(clamping: sensorWidth)),
-            "sensorHeight": .uint32(UInt32(clamping: sensorHeight)), "formats": .dictionaries(formats.map(\.wire)),
-        ]
-        if !controls.isEmpty { wire["controls"] = .dictionaries(controls.map(\.wire)) }
-        if defaultFormatIndex != 0 { wire["defaultFormatIndex"] = .uint32(UInt32(clamping: defaultFormatIndex)) }
-        if !availableMetadataObjectTypes.isEmpty {
-            wire["availableMetadataObjectTypes"] = .strings(availableMetadataObjectTypes)
-        }
-        return wire
-    }
+    package init() { self.init(name: "", position: .external, sensorWidth: 0, sensorHeight: 0, formats: []) }
+
+    package static let fields: [Field<Self>] = [
+        Field("name", \.name, "What a person calls it.", takes: Bound.text, where: Bound.isText),
+        Field("position", \.position, "`front`, `back` or `external`."),
+        Field("sensorWidth", \.sensorWidth, "Pixels of its sensor.", takes: Bound.side, where: Bound.isSide),
+        Field("sensorHeight", \.sensorHeight, "The same, upwards.", takes: Bound.side, where: Bound.isSide),
+        Field(
+            "formats", \.formats, "Its formats, in its own order.",
+            takes: "a list of 1 to \(formatsMax) dictionaries", where: { (1...formatsMax).contains($0.count) }),
+        Field("controls", \.controls, unless: [], "As `Camera1.Controls`."),
+        Field(
+            "defaultFormatIndex", \.defaultFormatIndex, unless: 0,
+            "Which of `formats` a session has that asks for none; 0 where it is missing."),
+        Field(
+            "availableMetadataObjectTypes", \.availableMetadataObjectTypes, unless: [],
+            "What the source finds in its pictures.",
+            takes: "a list of at most \(objectTypesMax) different words, each \(MetadataTrack.kindSentence)",
+            where: { types in
+                types.count <= objectTypesMax && types.allSatisfy(MetadataTrack.isKind)
+                    && Set(types).count == types.count
+            }),
+    ]
 
     /// - Throws: `.invalidValue`, naming the key, the value and what is allowed.
     public init(wire: WireDictionary) throws(BrokerError) {
-        let fields = CapabilityFields(place: "capabilities", wire: wire)
-        let word = try fields.text("position")
-        guard let position = CameraPosition(rawValue: word) else {
-            let allowed = CameraPosition.allCases.map(\.rawValue).joined(separator: ", ")
-            throw BrokerError(.invalidValue, "capabilities: position is \(word.quotedShort); it takes \(allowed).")
-        }
-        guard let list = wire["formats"]?.elements, (1...Self.formatsMax).contains(list.count) else {
+        try self.init(checking: wire, "capabilities: ")
+        guard formats.indices.contains(defaultFormatIndex) else {
             throw BrokerError(
                 .invalidValue,
                 """
-                capabilities: formats is \(wire["formats"]?.sentence ?? "missing"); \
-                it takes a list of 1 to \(Self.formatsMax) dictionaries.
+                capabilities: defaultFormatIndex is \(defaultFormatIndex); it takes a place from 0 to \(formats.count - 1).
                 """)
         }
-        var formats: [CameraFormat] = []
-        for (index, element) in list.enumerated() {
-            guard let dictionary = element.dictionary else {
-                throw BrokerError(
-                    .invalidValue, "capabilities: formats[\(index)] is \(element.sentence); it takes a dictionary.")
-            }
-            formats.append(try CameraFormat(wire: dictionary, place: "formats[\(index)]"))
-        }
+    }
+}
+
+extension CameraControl: WireElement {
+    package static let wireType = WireDictionary.wireType
+    package static let allowed = WireDictionary.allowed
+    package static let allowedList = WireDictionary.allowedList
+    package var wireValue: WireValue { .dictionary(wire) }
+
+    package static func read(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> CameraControl? {
+        try wire.dictionary.flatMap { (wire) throws(BrokerError) in try CameraControl(wire: wire, place: place.name) }
+    }
+
+    /// A newer recorder core may know of more that can be set.
+    package static func readList(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> [CameraControl]? {
+        guard let dictionaries = wire.list(\.dictionary) else { return nil }
         var controls: [CameraControl] = []
-        for (index, element) in (wire["controls"]?.elements ?? []).enumerated() {
-            // A newer recorder may know of more that can be set.
-            guard let control = try CameraControl(wire: element.dictionary ?? [:], place: "controls[\(index)]"),
+        for (index, wire) in dictionaries.enumerated() {
+            guard let control = try CameraControl(wire: wire, place: "\(place.name)[\(index)]"),
                 !controls.contains(where: { $0.key == control.key })
             else { continue }
             controls.append(control)
         }
-        self.init(
-            name: try fields.text("name"), position: position, sensorWidth: try fields.side("sensorWidth"),
-            sensorHeight: try fields.side("sensorHeight"), formats: formats, controls: controls,
-            defaultFormatIndex: try fields.index("defaultFormatIndex", below: formats.count),
-            availableMetadataObjectTypes: try fields.objectTypes("availableMetadataObjectTypes"))
+        return controls
     }
-}
 
-extension CameraControl {
     /// One entry of `controls` in `Recorder1.Describe` and of `Camera1.Controls`.
     public var wire: WireDictionary {
         var wire: WireDictionary = ["key": .string(key.rawValue), "usual": usual.wire]
         switch takes {
-        case .flag: break
+        case .flag, .point: break
         case .words(let words): wire["words"] = .strings(words)
         case .range(let least, let most, let step):
             wire["least"] = .double(least)
             wire["most"] = .double(most)
             wire["step"] = .double(step)
-        case .point: break
         case .gains(let most): wire["most"] = .double(most)
         }
         return wire
@@ -159,124 +213,39 @@ extension CameraControl {
     /// Nil for a key that is not known here.
     /// - Throws: `.invalidValue`, naming the key, the value and what is allowed.
     public init?(wire: WireDictionary, place: String = "control") throws(BrokerError) {
-        let fields = CapabilityFields(place: place, wire: wire)
-        guard let key = ConfigurationKey(rawValue: try fields.text("key")), key.isControl else { return nil }
+        func refusal(_ text: String) -> BrokerError { BrokerError(.invalidValue, "\(place): \(text).") }
+        func number(_ key: String, atLeast least: Double) throws(BrokerError) -> Double {
+            guard let number = wire[key]?.number, number.isFinite, number >= least else {
+                throw refusal("\(key) is \(wire[key]?.sentence ?? "missing"); it takes \(Bound.atLeast(least))")
+            }
+            return number
+        }
+        guard let word = wire["key"]?.string, Bound.isText(word) else {
+            throw refusal("key is \(wire["key"]?.sentence ?? "missing"); it takes \(Bound.text)")
+        }
+        guard let key = ConfigurationKey(rawValue: word), key.isControl else { return nil }
         let takes: Takes
         switch key.kind {
         case .flag: takes = .flag
         case .text:
             let words = wire["words"]?.elements?.compactMap(\.string) ?? []
-            guard !words.isEmpty else {
-                throw BrokerError(
-                    .invalidValue, "\(place): words of \(key.rawValue) is empty; it takes a list of text.")
-            }
+            guard !words.isEmpty else { throw refusal("words of \(key.rawValue) is empty; it takes a list of text") }
             takes = .words(words)
         case .number, .level, .count:
-            let least = try fields.number("least", atLeast: -Double.greatestFiniteMagnitude)
+            let least = try number("least", atLeast: -Double.greatestFiniteMagnitude)
             takes = .range(
-                least: least, most: try fields.number("most", atLeast: least),
-                step: try fields.number("step", atLeast: Double.leastNormalMagnitude))
+                least: least, most: try number("most", atLeast: least),
+                step: try number("step", atLeast: Double.leastNormalMagnitude))
         case .point: takes = .point
-        case .gains: takes = .gains(most: try fields.number("most", atLeast: 1))
+        case .gains: takes = .gains(most: try number("most", atLeast: 1))
         }
         guard let given = wire["usual"] else {
-            throw BrokerError(.invalidValue, "\(place): usual is missing; it takes a value of \(key.rawValue).")
+            throw refusal("usual is missing; it takes a value of \(key.rawValue)")
         }
-        let usual: ConfigurationValue
         switch (key.kind, given.number) {
         // Something that is only a speed or a temperature above 0 in a batch may well be 0 where nobody has set it.
-        case (.number, let number?) where number.isFinite: usual = .number(number)
-        default: usual = try ConfigurationValue(wire: given, for: key)
+        case (.number, let number?) where number.isFinite: self.init(key, takes, usual: .number(number))
+        default: self.init(key, takes, usual: try ConfigurationValue(wire: given, for: key))
         }
-        self.init(key, takes, usual: usual)
-    }
-}
-
-/// The typed fields of one dictionary, with errors that name the place.
-private struct CapabilityFields {
-    /// Wider than any sensor made, and small enough that products of two sides cannot overflow.
-    static let sideMax = 65_536
-
-    /// Faces, codes and the like: more sorts than anything is known to find.
-    static let objectTypesMax = 32
-
-    let place: String
-    let wire: WireDictionary
-
-    private func refusal(_ key: String, _ allowed: String) -> BrokerError {
-        BrokerError(.invalidValue, "\(place): \(key) is \(wire[key]?.sentence ?? "missing"); it takes \(allowed).")
-    }
-
-    func text(_ key: String) throws(BrokerError) -> String {
-        guard let text = wire[key]?.string, text.utf8.count <= ConfigurationValue.textBytesMax else {
-            throw refusal(key, "text of at most \(ConfigurationValue.textBytesMax) bytes")
-        }
-        return text
-    }
-
-    func side(_ key: String) throws(BrokerError) -> Int {
-        guard let side = wire[key]?.uint64.flatMap(Int.init(exactly:)), (1...Self.sideMax).contains(side) else {
-            throw refusal(key, "pixels from 1 to \(Self.sideMax)")
-        }
-        return side
-    }
-
-    func number(_ key: String, atLeast least: Double, absent: Double? = nil) throws(BrokerError) -> Double {
-        if wire[key] == nil, let absent { return absent }
-        guard let number = wire[key]?.number, number.isFinite, number >= least else {
-            throw refusal(key, "a finite number from \(least.shortDescription)")
-        }
-        return number
-    }
-
-    /// A place in a list; 0 where nothing is said.
-    func index(_ key: String, below count: Int) throws(BrokerError) -> Int {
-        guard has(key) else { return 0 }
-        guard let index = wire[key]?.uint64.flatMap(Int.init(exactly:)), index < count else {
-            throw refusal(key, "a place from 0 to \(count - 1)")
-        }
-        return index
-    }
-
-    func has(_ key: String) -> Bool { wire[key] != nil }
-
-    /// Two numbers above 0 of which the first is not the greater one; nil where neither is there.
-    func range(_ least: String, _ most: String) throws(BrokerError) -> CameraFormat.Optics.Range? {
-        guard has(least) || has(most) else { return nil }
-        let first = try number(least, atLeast: Double.leastNormalMagnitude)
-        return CameraFormat.Optics.Range(least: first, most: try number(most, atLeast: first))
-    }
-
-    func word<Word: RawRepresentable<String> & CaseIterable>(_ key: String, absent: Word) throws(BrokerError) -> Word {
-        guard has(key) else { return absent }
-        guard let word = wire[key]?.string.flatMap(Word.init(rawValue:)) else {
-            throw refusal(key, Word.allCases.map(\.rawValue).joined(separator: ", "))
-        }
-        return word
-    }
-
-    /// Words that are not known here are passed over: a newer recorder may know of more.
-    func words<Word: RawRepresentable<String>>(_ key: String) throws(BrokerError) -> [Word] {
-        guard has(key) else { return [] }
-        guard let elements = wire[key]?.elements else { throw refusal(key, "a list of texts") }
-        return elements.compactMap { $0.string.flatMap(Word.init(rawValue:)) }
-    }
-
-    /// Words of the source's own, each once.
-    func objectTypes(_ key: String) throws(BrokerError) -> [String] {
-        guard has(key) else { return [] }
-        guard let words = wire[key]?.strings, words.count <= Self.objectTypesMax,
-            words.allSatisfy(MetadataTrack.isKind), Set(words).count == words.count
-        else {
-            throw refusal(
-                key, "a list of at most \(Self.objectTypesMax) different words, each \(MetadataTrack.kindSentence)")
-        }
-        return words
-    }
-
-    func flag(_ key: String, absent: Bool) throws(BrokerError) -> Bool {
-        if wire[key] == nil { return absent }
-        guard let flag = wire[key]?.boolean else { throw refusal(key, "true or false") }
-        return flag
     }
 }

@@ -1,8 +1,12 @@
 /// A value that travels as a dictionary, or as the arguments of a signal. Its fields are its one description: it is written and
 /// read by them, is JSON by them, and has its table in `docs/wire.md` from them.
-package protocol Described: WireElement {
+package protocol Described: WireElement, Equatable {
     init()
     static var fields: [Field<Self>] { get }
+
+    /// Keys that are not known are passed over.
+    /// - Parameter place: what errors call it.
+    init(_ wire: WireDictionary, at place: String) throws(BrokerError)
 }
 
 extension Described {
@@ -12,7 +16,9 @@ extension Described {
         try fill(&self)
     }
 
-    package static var wireType: String { "a{sv}" }
+    package static var wireType: String { WireDictionary.wireType }
+    package static var allowed: String { WireDictionary.allowed }
+    package static var allowedList: String { WireDictionary.allowedList }
     package var wireValue: WireValue { .dictionary(wire) }
 
     package var wire: WireDictionary {
@@ -28,52 +34,96 @@ extension Described {
             })
     }
 
-    /// - Throws: `.invalidArguments`, naming the place, the key and what it takes. Keys that are not known are passed over.
-    package init(_ entries: WireFields) throws(BrokerError) {
+    package static var keys: [String] { fields.filter { !$0.type.isEmpty }.map(\.name) }
+
+    /// What an entry takes.
+    package static func allowed(_ key: String) -> String { fields.first { $0.name == key }?.allowed ?? "" }
+
+    /// One entry by its name; nil: there is none of that name.
+    package func entry(_ name: String) -> WireValue? { Self.fields.first { $0.name == name }?.value(self) }
+
+    /// The fields that have another value than they had.
+    package func changes(since before: Self) -> [Field<Self>] { Self.fields.filter { !$0.isSame(self, before) } }
+
+    package init(_ wire: WireDictionary, at place: String) throws(BrokerError) {
         self.init()
-        for field in Self.fields where entries.has(field.name) || !field.mayLack(in: entries) {
-            var reader = entries.reader(field.name)
-            try field.read(&self, &reader)
+        for field in Self.fields where wire[field.name] != nil || !field.mayLack(in: wire) {
+            var reader = WireReader(place, wire[field.name].map { [$0] } ?? [])
+            try reader.take(field, into: &self)
         }
     }
 
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> Self {
-        try Self(WireFields(name, try reader.dictionary(name)))
+    package static func read(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> Self? {
+        try wire.dictionary.map { (wire) throws(BrokerError) in try Self(wire, at: place.name) }
     }
 
-    package static func readList(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> [Self] {
+    package static func readList(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> [Self]? {
+        guard let dictionaries = wire.list(\.dictionary) else { return nil }
         var list: [Self] = []
-        for (index, entries) in try reader.dictionaries(name).enumerated() {
-            list.append(try Self(WireFields("\(name)[\(index)]", entries)))
-        }
+        for (index, wire) in dictionaries.enumerated() { list.append(try Self(wire, at: "\(place.name)[\(index)]")) }
         return list
     }
+}
 
-    // MARK: As a signal's arguments
-
+/// As a signal's arguments.
+extension Described {
     package static var arguments: [Interface.Argument] { fields.map { Interface.Argument($0.name, $0.type) } }
     package var wireArguments: [WireValue] { Self.fields.compactMap { $0.value(self) } }
 
     package init(arguments reader: inout WireReader) throws(BrokerError) {
         self.init()
-        for field in Self.fields { try field.read(&self, &reader) }
+        for field in Self.fields { try reader.take(field, into: &self) }
+    }
+}
+
+/// As what another side asks for or says of a camera: the first entry that is wrong is refused with what it takes.
+extension Described {
+    /// - Parameters:
+    ///   - subject: what stands before a key in a sentence: `formats[2]: `.
+    ///   - unknown: the refusal of a key that is not known; nil: it is passed over.
+    package init(
+        checking wire: WireDictionary, _ subject: String = "", as kind: BrokerError.Kind = .invalidValue,
+        unknown: ((WireDictionary.Entry) -> String)? = nil
+    ) throws(BrokerError) {
+        func refusal(_ field: Field<Self>) -> BrokerError {
+            let given = wire[field.name]?.sentence ?? "missing"
+            return BrokerError(kind, "\(subject)\(field.name) is \(given); it takes \(field.allowed).")
+        }
+        self.init()
+        for entry in wire.entries {
+            guard let field = Self.fields.first(where: { $0.name == entry.key && !$0.type.isEmpty }) else {
+                if let unknown { throw BrokerError(kind, unknown(entry)) }
+                continue
+            }
+            guard try field.take(&self, entry.value, WirePlace(message: "", name: field.name)) else {
+                throw refusal(field)
+            }
+        }
+        for field in Self.fields where wire[field.name] == nil && !field.mayLack(in: wire) { throw refusal(field) }
     }
 }
 
 /// One entry of a value that travels.
 package struct Field<Owner>: Sendable {
-    package let name: String
+    package let key: WireKey
+    package var name: String { key.name }
     /// Its D-Bus signature; empty: it is in JSON alone.
-    package let type: String
+    package var type: String { key.type }
+    /// What it takes, as a sentence says it.
+    package let allowed: String
     /// For the table in `docs/wire.md`.
     package let meaning: String
     /// Nil: it is left out.
     package let value: @Sendable (Owner) -> WireValue?
-    fileprivate let read: @Sendable (inout Owner, inout WireReader) throws(BrokerError) -> Void
+    /// - Returns: false for what it does not take.
+    fileprivate let take: @Sendable (inout Owner, WireValue, WirePlace) throws(BrokerError) -> Bool
+    fileprivate let isSame: @Sendable (Owner, Owner) -> Bool
     /// Nil: it is on the wire alone.
     fileprivate let json: JSONMember?
-    /// The keys that an older peer lacks together with this one; nil: it has to be there.
+    /// The key that an older peer lacks together with this one; nil: it has to be there.
     fileprivate let since: String?
+    /// How a change of it is told, where it is a property.
+    package private(set) var changes = Interface.Property.Change.told
 
     fileprivate struct JSONMember: Sendable {
         var key: String
@@ -86,47 +136,97 @@ package struct Field<Owner>: Sendable {
         }
     }
 
-    fileprivate func mayLack(in entries: WireFields) -> Bool { since.map { !entries.has($0) } ?? false }
+    fileprivate func mayLack(in wire: WireDictionary) -> Bool { since.map { wire[$0] == nil } ?? false }
 }
 
 extension Field {
     /// - Parameters:
+    ///   - usual: the value for which it is left out.
     ///   - since: the key that an older peer lacks together with this one.
     ///   - json: its key in JSON, where that is another one; `""`: it is not there.
-    package init<Value: WireType>(
-        _ name: String, _ path: any WritableKeyPath<Owner, Value> & Sendable, since: String? = nil, json: String? = nil,
-        _ meaning: String = ""
+    ///   - takes: what a sentence says that it takes, where that is not all of its type.
+    package init<Value: WireType & Equatable>(
+        _ name: String, _ path: any WritableKeyPath<Owner, Value> & Sendable, unless usual: Value? = nil,
+        since: String? = nil, json: String? = nil, _ meaning: String = "", takes: String? = nil,
+        where isAllowed: @escaping @Sendable (Value) -> Bool = { _ in true }
     ) {
         self.init(
-            name: name, type: Value.wireType, meaning: meaning, value: { $0[keyPath: path].wireValue },
-            read: { (owner, reader) throws(BrokerError) in owner[keyPath: path] = try Value.read(name, &reader) },
-            json: JSONMember(json ?? name) { $0[keyPath: path].json }, since: since)
+            key: WireKey(name, Value.wireType), allowed: takes ?? Value.allowed, meaning: meaning,
+            value: { owner in
+                let value = owner[keyPath: path]
+                return usual.map { $0 == value } ?? false ? nil : value.wireValue
+            },
+            take: { (owner, wire, place) throws(BrokerError) in
+                guard let value = try Value.read(wire, place), isAllowed(value) else { return false }
+                owner[keyPath: path] = value
+                return true
+            }, isSame: { $0[keyPath: path] == $1[keyPath: path] },
+            json: JSONMember(json ?? name) { $0[keyPath: path].json }, since: usual == nil ? since : name)
     }
 
     /// One that is left out where there is none.
-    package static func ifAny<Value: WireType>(
+    package static func ifAny<Value: WireType & Equatable>(
         _ name: String, _ path: any WritableKeyPath<Owner, Value?> & Sendable, json: String? = nil,
-        _ meaning: String = ""
+        _ meaning: String = "", takes: String? = nil,
+        where isAllowed: @escaping @Sendable (Value) -> Bool = { _ in true }
     ) -> Field {
         Field(
-            name: name, type: Value.wireType, meaning: meaning, value: { $0[keyPath: path]?.wireValue },
-            read: { (owner, reader) throws(BrokerError) in owner[keyPath: path] = try Value.read(name, &reader) },
+            key: WireKey(name, Value.wireType), allowed: takes ?? Value.allowed, meaning: meaning,
+            value: { $0[keyPath: path]?.wireValue },
+            take: { (owner, wire, place) throws(BrokerError) in
+                guard let value = try Value.read(wire, place), isAllowed(value) else { return false }
+                owner[keyPath: path] = value
+                return true
+            }, isSame: { $0[keyPath: path] == $1[keyPath: path] },
             json: JSONMember(json ?? name) { $0[keyPath: path]?.json ?? .null }, since: name)
     }
 
     /// One that follows from others: it is written, and not read.
     package static func following<Value: WireType>(
-        _ name: String, json: String? = nil, _ meaning: String, _ value: @escaping @Sendable (Owner) -> Value
+        _ name: String, _ meaning: String, _ value: @escaping @Sendable (Owner) -> Value
     ) -> Field {
         Field(
-            name: name, type: Value.wireType, meaning: meaning, value: { value($0).wireValue }, read: { _, _ in },
-            json: JSONMember(json ?? name) { value($0).json }, since: name)
+            key: WireKey(name, Value.wireType), allowed: "", meaning: meaning, value: { value($0).wireValue },
+            take: { _, _, _ in true }, isSame: { _, _ in true }, json: JSONMember(name) { value($0).json }, since: name)
     }
 
     /// One that follows from others, in JSON alone.
     package static func inJSON(_ name: String, _ value: @escaping @Sendable (Owner) -> JSON) -> Field {
         Field(
-            name: name, type: "", meaning: "", value: { _ in nil }, read: { _, _ in }, json: JSONMember(name, value),
-            since: name)
+            key: WireKey(name, ""), allowed: "", meaning: "", value: { _ in nil }, take: { _, _, _ in true },
+            isSame: { _, _ in true }, json: JSONMember(name, value), since: name)
+    }
+
+    /// The same as a property whose changes are told so.
+    package func changing(_ changes: Interface.Property.Change) -> Field {
+        var field = self
+        field.changes = changes
+        return field
+    }
+}
+
+/// A key with the type of its value.
+package struct WireKey: Sendable {
+    package let name: String
+    package let type: String
+    /// Both as they lie in a message, behind eight bytes' alignment.
+    package let bytes: [UInt8]
+
+    fileprivate init(_ name: String, _ type: String) {
+        (self.name, self.type) = (name, type)
+        var bytes = (0..<4).map { UInt8(truncatingIfNeeded: name.utf8.count >> (8 * $0)) }
+        bytes += name.utf8
+        bytes += [0, UInt8(type.utf8.count)]
+        bytes += type.utf8
+        bytes.append(0)
+        self.bytes = bytes
+    }
+}
+
+extension WireReader {
+    fileprivate mutating func take<Owner>(_ field: Field<Owner>, into owner: inout Owner) throws(BrokerError) {
+        try next(field.name, takes: field.allowed) { (wire, place) throws(BrokerError) in
+            try field.take(&owner, wire, place) ? () : nil
+        }
     }
 }

@@ -9,8 +9,8 @@ package struct Interface: Sendable {
     /// - Parameter signals: made anew for whoever asks for them, which few do: a broker dispatches by methods, and keeps no
     ///   texts of what it says itself.
     init(
-        name: String, summary: String, methods: [Method],
-        signals: @autoclosure @escaping @Sendable () -> [Signal], properties: [Property]
+        name: String, summary: String, methods: [Method] = [],
+        signals: @autoclosure @escaping @Sendable () -> [Signal] = [], properties: [Property] = []
     ) {
         self.name = name
         self.summary = summary
@@ -25,9 +25,15 @@ package struct Interface: Sendable {
         package var name: String
         /// A D-Bus signature of one complete type.
         package var type: String
-        package init(_ name: String, _ type: String) {
-            self.name = name
-            self.type = type
+        package init(_ name: String, _ type: String) { (self.name, self.type) = (name, type) }
+
+        /// Read from `camera s, on b`.
+        static func list(_ text: String) -> [Argument] {
+            text.split(separator: ", ").map { argument in
+                let words = argument.split(separator: " ")
+                precondition(words.count == 2, "An argument is a name and a type: \(text)")
+                return Argument(String(words[0]), String(words[1]))
+            }
         }
     }
 
@@ -36,10 +42,9 @@ package struct Interface: Sendable {
         package var takes: [Argument]
         package var gives: [Argument]
         package var summary: String
-        package init(_ name: String, _ takes: [Argument] = [], gives: [Argument] = [], _ summary: String) {
-            self.name = name
-            self.takes = takes
-            self.gives = gives
+        /// - Parameters takes, gives: its arguments, each with its type: `camera s, on b`.
+        init(_ name: String, takes: String = "", gives: String = "", _ summary: String) {
+            (self.name, self.takes, self.gives) = (name, Argument.list(takes), Argument.list(gives))
             self.summary = summary
         }
         package var signatureTaken: String { takes.map(\.type).joined() }
@@ -51,9 +56,10 @@ package struct Interface: Sendable {
         package var carries: [Argument]
         package var summary: String
         package init(_ name: String, _ carries: [Argument], _ summary: String) {
-            self.name = name
-            self.carries = carries
-            self.summary = summary
+            (self.name, self.carries, self.summary) = (name, carries, summary)
+        }
+        init(_ name: String, carries: String = "", _ summary: String) {
+            self.init(name, Argument.list(carries), summary)
         }
         package var signature: String { carries.map(\.type).joined() }
     }
@@ -63,13 +69,6 @@ package struct Interface: Sendable {
         package var type: String
         package var changes: Change
         package var summary: String
-        package init(_ name: String, _ type: String, changes: Change = .told, _ summary: String) {
-            self.name = name
-            self.type = type
-            self.changes = changes
-            self.summary = summary
-        }
-
         /// How `PropertiesChanged` tells of a change, in the words of `EmitsChangedSignal`.
         package enum Change: String, Sendable {
             /// It never does.
@@ -186,10 +185,4 @@ public enum InterfaceName {
 extension Interface {
     /// The ones a client can meet.
     package static let publicInterfaces: [Interface] = [broker, camera, session, shell]
-}
-
-extension Interface.Method {
-    /// A method that takes and gives nothing.
-    init(_ name: String, _ summary: String) { self.init(name, [], gives: [], summary) }
-    init(_ name: String, gives: [Interface.Argument], _ summary: String) { self.init(name, [], gives: gives, summary) }
 }

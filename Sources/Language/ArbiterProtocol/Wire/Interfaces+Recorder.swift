@@ -5,142 +5,117 @@ extension Interface {
         name: InterfaceName.recorder, summary: "A recorder core: one process, one camera.",
         methods: [
             Method(
-                "Serve", [Argument("camera", "s")], gives: [Argument("process", "h")],
+                "Serve", takes: "camera s", gives: "process h",
                 """
                 Tells a recorder core that was started without a camera which one it serves; the first call then, and \
                 called once. Gives a pidfd of its own process, so that one that hangs can be killed.
                 """),
             Method(
-                "Describe", gives: [Argument("capabilities", "a{sv}")],
+                "Describe", gives: "capabilities a{sv}",
                 """
-                What the camera can do: `name` s, `position` s, `sensorWidth` u, `sensorHeight` u, and `formats` aa{sv} \
-                (`pixelFormat` s, `width` u, `height` u, `minFrameRate` d, `maxFrameRate` d, `videoMaxZoomFactor` d, \
-                `videoZoomFactorUpscaleThreshold` d, `isBinned` b; where they are known or there at all `fieldOfView` d, \
-                `highResolutionStillWidth` u, `highResolutionStillHeight` u, `autoFocusSystem` s (contrast, phase), `minISO` d, \
-                `maxISO` d, `minExposureDuration` d, `maxExposureDuration` d (seconds), `videoStabilizationModes` as, \
-                `videoHDRSupported` b, and `assumed` as, which names those that nobody published or measured), in the camera's own \
-                order; `defaultFormatIndex` u says which of them a session has that asks for none (0 where it is missing); \
-                `availableMetadataObjectTypes` as, where the source finds objects in its pictures.
+                What the camera can do (“What a recorder core says of its camera”).
                 """),
             Method(
-                "Open", [Argument("grant", "t"), Argument("configuration", "a{sv}")],
-                gives: [Argument("inForce", "a{sv}")],
+                "Open", takes: "grant t, configuration a{sv}",
+                gives: "inForce a{sv}",
                 "Starts the camera for a grant, with fresh buffers; answers when the first frame is there."),
             Method(
-                "Configure", [Argument("grant", "t"), Argument("batch", "a{sv}")],
-                gives: [Argument("inForce", "a{sv}")], "Applies a batch as a whole or refuses it as a whole."),
+                "Configure", takes: "grant t, batch a{sv}",
+                gives: "inForce a{sv}", "Applies a batch as a whole or refuses it as a whole."),
             Method(
-                "OpenStream", [Argument("grant", "t"), Argument("session", "t")], gives: [Argument("stream", "h")],
+                "OpenStream", takes: "grant t, session t", gives: "stream h",
                 "One more preview stream of the grant: the client's end of a SOCK_SEQPACKET pair."),
             Method(
-                "CloseStreams", [Argument("grant", "t"), Argument("session", "t")],
+                "CloseStreams", takes: "grant t, session t",
                 """
                 Closes a session's preview streams, blanks their buffers, and gives up its photos that wait for a frame, \
                 while the camera goes on. Answers when that is so; a recording ends by its own call.
                 """),
             Method(
-                "CapturePhoto",
-                [
-                    Argument("grant", "t"), Argument("session", "t"), Argument("photo", "t"), Argument("file", "h"),
-                    Argument("options", "a{sv}"),
-                ], "Takes the next frame as a JPEG into the file of an envelope; `PhotoCaptured` follows."),
+                "CapturePhoto", takes: "grant t, session t, photo t, file h, options a{sv}",
+                "Takes the next frame as a JPEG into the file of an envelope; `PhotoCaptured` follows."),
             Method(
-                "CapturePhotoBracket",
-                [
-                    Argument("grant", "t"), Argument("session", "t"), Argument("photos", "at"), Argument("files", "ah"),
-                    Argument("options", "a{sv}"),
-                ],
+                "CapturePhotoBracket", takes: "grant t, session t, photos at, files ah, options a{sv}",
                 """
                 Takes the next frames as JPEGs, one for each photo and with its exposure, into the files of as many envelopes; \
                 `PhotoCaptured` follows for each.
                 """),
             Method(
-                "StartRecording",
-                [
-                    Argument("grant", "t"), Argument("recording", "t"), Argument("file", "h"),
-                    Argument("options", "a{sv}"),
-                ],
+                "StartRecording", takes: "grant t, recording t, file h, options a{sv}",
                 """
                 Records from the next frame on into the file of an envelope, with the sound of the grant's microphone where one is \
                 attached. One at a time.
                 """),
             Method(
-                "StopRecording", [Argument("recording", "t"), Argument("why", "s"), Argument("reason", "a{sv}")],
+                "StopRecording", takes: "recording t, why s, reason a{sv}",
                 """
                 Finishes the file; `RecordingFinished` follows. Unknown recordings are ignored: it may just have ended. `reason` has \
                 `cause` s and `interrupter` s where the session's client may know them, for the file.
                 """),
             Method(
-                "PauseRecording", [Argument("recording", "t")],
+                "PauseRecording", takes: "recording t",
                 "The frame after the answer is not in the file, nor any other until `ResumeRecording`. Ignored as above."
             ),
             Method(
-                "ResumeRecording", [Argument("recording", "t")],
+                "ResumeRecording", takes: "recording t",
                 "The file goes on with the next frame, right behind its last one. Ignored as above."),
             Method(
-                "AppendMetadata",
-                [
-                    Argument("recording", "t"), Argument("kind", "s"), Argument("time", "x"), Argument("items", "as"),
-                ],
+                "AppendMetadata", takes: "recording t, kind s, time x, items as",
                 "As the session's. Refused for an undeclared kind, items of another form, and a time that cannot be."),
             Method(
-                "AttachMicrophone",
-                [Argument("grant", "t"), Argument("microphone", "h"), Argument("options", "a{sv}")],
+                "AttachMicrophone", takes: "grant t, microphone h, options a{sv}",
                 """
                 The microphone of the grant's holder: a SOCK_SEQPACKET socket in an envelope. It takes the place of another one, \
                 which is closed; it is closed with the grant.
                 """),
             Method(
-                "DetachMicrophone", [Argument("grant", "t")],
+                "DetachMicrophone", takes: "grant t",
                 "Closes the grant's microphone; nothing where there is none. A recording goes on without its sound."),
             Method(
-                "SetSlate", [Argument("grant", "t"), Argument("session", "t"), Argument("slate", "b")],
+                "SetSlate", takes: "grant t, session t, slate b",
                 """
                 Whether a session's preview is black, with frames marked `slate` that are counted on, instead of the picture. Until \
                 the grant ends.
                 """),
             Method(
-                "Complete", [Argument("recording", "t"), Argument("file", "h")],
-                gives: [
-                    Argument("frames", "t"), Argument("duration", "x"), Argument("bytes", "t"),
-                    Argument("lastCapture", "x"),
-                ],
+                "Complete", takes: "recording t, file h",
+                gives: "frames t, duration x, bytes t, lastCapture x",
                 """
                 Completes a recording whose recorder core was lost, in the envelope that it had: says what is in the whole \
                 file (`lastCapture`: when its last frame was captured, 0: not known). Nothing waits for it. A file that cannot be read, or is no recording of the recorder \
                 core's own kind, is left as it is and refused.
                 """),
             Method(
-                "Keep", [Argument("grant", "t"), Argument("process", "h"), Argument("listener", "h")],
+                "Keep", takes: "grant t, process h, listener h",
                 """
                 The open grant may outlive the broker, for 3 s: until another one connects to `listener`, a listening \
                 AF_UNIX stream socket, as the broker's user or root, or the client ends (`process` is its pidfd).
                 """),
             Method(
-                "Survey", gives: [Argument("process", "h"), Argument("grant", "t"), Argument("recordings", "at")],
+                "Survey", gives: "process h, grant t, recordings at",
                 """
                 Another broker's first call: gives a pidfd of the recorder core's process, the grant that is kept (0: none), \
                 and its recordings that run or whose end is told next. Until `Resume` nothing is \
                 begun for the grant.
                 """),
             Method(
-                "Resume", [Argument("grant", "t"), Argument("sessionBefore", "t"), Argument("session", "t")],
-                gives: [Argument("inForce", "a{sv}")],
+                "Resume", takes: "grant t, sessionBefore t, session t",
+                gives: "inForce a{sv}",
                 """
                 The kept grant goes on, for a session of another number. Streams of any other session are closed, their \
                 buffers blanked, and photos that wait are given up.
                 """),
             Method(
-                "Cut", [Argument("grant", "t"), Argument("why", "s"), Argument("reason", "a{sv}")],
-                gives: [Argument("lastCapture", "x")],
+                "Cut", takes: "grant t, why s, reason a{sv}",
+                gives: "lastCapture x",
                 """
                 Ends a grant: streams closed, buffers blanked, no later frame is captured for it. Answers when that is so, \
                 with the capture time of its last frame (0: none); a recording is finished after the answer, with a reason as of \
                 `StopRecording`.
                 """),
             Method(
-                "PassOn", [Argument("grant", "t"), Argument("why", "s"), Argument("reason", "a{sv}")],
-                gives: [Argument("lastCapture", "x")],
+                "PassOn", takes: "grant t, why s, reason a{sv}",
+                gives: "lastCapture x",
                 """
                 As `Cut`, where another session has won the camera: `Open` for the next grant follows the answer. The device \
                 may go on until then, for 0.25 s at most, its frames for nobody; the next grant begins with the first frame \
@@ -148,20 +123,20 @@ extension Interface {
                 that were lent to a client), it stops as at `Cut`.
                 """),
             Method(
-                "Beat", [],
+                "Beat",
                 """
                 Asked every half second while a grant streams. What captures answers it between two frames, not what reads the \
                 socket: a recorder core that does not answer for 2 s is killed. One that answers `UnknownMethod` is not asked \
                 again.
                 """),
             Method(
-                "WatchNode", [Argument("queue", "h")],
+                "WatchNode", takes: "queue h",
                 """
                 Makes the kernel report in an inotify queue of the broker's when the camera's node is opened and closed: the \
                 broker itself may not read the node. Refused where the camera has no node.
                 """),
             Method(
-                "Look", gives: [Argument("openIn", "s")],
+                "Look", gives: "openIn s",
                 """
                 Looks whether a program outside the broker has the device, and sends `DeviceChanged` before it answers with \
                 the program that has the node open, as far as that can be seen ("": it cannot). During a grant the device is left alone.
@@ -170,36 +145,29 @@ extension Interface {
         signals: [
             Signal(
                 "RecordingFinished",
-                [
-                    Argument("recording", "t"), Argument("why", "s"), Argument("frames", "t"),
-                    Argument("duration", "x"), Argument("bytes", "t"), Argument("lastCapture", "x"),
-                    Argument("framesLeftOut", "t"),
-                ], "A file is whole. As the session's, which may know the cause."),
+                carries: "recording t, why s, frames t, duration x, bytes t, lastCapture x, framesLeftOut t",
+                "A file is whole. As the session's, which may know the cause."),
             Signal(
-                "PhotoCaptured",
-                [
-                    Argument("photo", "t"), Argument("width", "u"), Argument("height", "u"), Argument("bytes", "t"),
-                    Argument("error", "s"), Argument("metadata", "a{sv}"),
-                ], "A JPEG is whole, or `error` says why not; `metadata` as in the session's."),
-            Signal("RampFinished", [Argument("grant", "t"), Argument("videoZoomFactor", "d")], "A ramp arrived."),
+                "PhotoCaptured", carries: "photo t, width u, height u, bytes t, error s, metadata a{sv}",
+                "A JPEG is whole, or `error` says why not; `metadata` as in the session's."),
+            Signal("RampFinished", carries: "grant t, videoZoomFactor d", "A ramp arrived."),
             Signal(
-                "CameraStateChanged", [Argument("grant", "t"), Argument("state", "a{sv}")],
+                "CameraStateChanged", carries: "grant t, state a{sv}",
                 """
                 What the camera says of itself and is not as it was told last: `adjustingFocus`, `adjustingExposure`, \
                 `adjustingWhiteBalance`, `lensPosition`, `exposureDuration`, `iso`, `pipelineRebuilds`, and a mode that ended by \
                 itself with what it is now. At most 10 times a second; what comes sooner waits, and the newest counts.
                 """),
             Signal(
-                "DeviceChanged", [Argument("state", "s"), Argument("message", "s")],
+                "DeviceChanged", carries: "state s, message s",
                 "`ok`, `disconnected`, `error`, `held-outside`, `privacy-on`, `privacy-off`."),
+            Signal("RuntimeError", carries: "code s, message s", "Something failed; capture goes on."),
             Signal(
-                "RuntimeError", [Argument("code", "s"), Argument("message", "s")], "Something failed; capture goes on."),
-            Signal(
-                "Starting", [],
+                "Starting",
                 """
                 The device of the grant is being started again, or set in a way that may take as long: the next answer to \
                 `Beat` may take 15 s.
                 """),
-            Signal("Leaving", [], "There is nothing to do: its process ends, and another is started when there is."),
-        ], properties: [])
+            Signal("Leaving", "There is nothing to do: its process ends, and another is started when there is."),
+        ])
 }

@@ -11,14 +11,14 @@ extension Interface {
                 right to the camera.
                 """),
             Method(
-                "Reclaim", [Argument("secret", "s")],
+                "Reclaim", takes: "secret s",
                 """
                 In place of `StartRunning`, on a session that was just created at another broker: goes on with the camera \
                 that the secret was given for. `StaleGrant` where that is over; the secret is used up unless it \
                 was another client's.
                 """),
             Method(
-                "GetReclaimSecret", gives: [Argument("secret", "s")],
+                "GetReclaimSecret", gives: "secret s",
                 """
                 While it holds a camera that streams: 32 hexadecimal digits for `Reclaim`, once, by the same user and \
                 app. The one before is void.
@@ -26,39 +26,39 @@ extension Interface {
             Method("BeginConfiguration", "Opens a batch; nests at most 16 deep."),
             Method("CommitConfiguration", "Closes a batch; the outermost one applies it as a whole."),
             Method(
-                "Configure", [Argument("batch", "a{sv}")],
+                "Configure", takes: "batch a{sv}",
                 """
                 Sets keys as a whole or not at all: camera, activeFormat, frameRate, videoZoomFactor, … The answer says that the \
                 batch was taken. While the session runs it is in force, and in `Configuration`, with `ConfigurationApplied`, which \
                 may come later.
                 """),
             Method(
-                "CheckConfiguration", [Argument("batch", "a{sv}")],
+                "CheckConfiguration", takes: "batch a{sv}",
                 "Answers as `Configure` would at this moment, refusal and sentence alike, and sets nothing."),
             Method(
-                "OpenStream", gives: [Argument("stream", "h")],
+                "OpenStream", gives: "stream h",
                 "The preview stream of the present grant, a SOCK_SEQPACKET socket. It ends with the grant."),
             Method(
-                "CapturePhoto", [Argument("file", "h"), Argument("options", "a{sv}")], gives: [Argument("photo", "t")],
+                "CapturePhoto", takes: "file h, options a{sv}", gives: "photo t",
                 "Writes one JPEG to a regular file; `PhotoCaptured` says when it is whole."),
             Method(
-                "CapturePhotoBracket", [Argument("files", "ah"), Argument("options", "a{sv}")],
-                gives: [Argument("photos", "at")],
+                "CapturePhotoBracket", takes: "files ah, options a{sv}",
+                gives: "photos at",
                 """
                 Writes 1 to 8 JPEGs of consecutive frames, each with an exposure of its own and into a file of its own: all or \
                 none is ordered. `PhotoCaptured` comes for each, as each file is whole, in no promised order; \
                 their numbers follow each other, as the files do.
                 """),
             Method(
-                "AttachMicrophone", [Argument("microphone", "h"), Argument("options", "a{sv}")],
+                "AttachMicrophone", takes: "microphone h, options a{sv}",
                 """
                 Brings the sound of the client's own microphone, while the session runs, may record and has `usesAudio`: the other \
                 end of a SOCK_SEQPACKET socket pair, on which the client writes packets of samples from then on. It ends with the \
                 grant, with `usesAudio` false, and when another one is attached.
                 """),
             Method(
-                "StartRecording", [Argument("file", "h"), Argument("options", "a{sv}")],
-                gives: [Argument("recording", "t")],
+                "StartRecording", takes: "file h, options a{sv}",
+                gives: "recording t",
                 """
                 Records to an empty or overwritable regular file, open for writing and not for appending; with the sound of the \
                 microphone that is attached. Refused with `usesAudio` and no microphone.
@@ -69,7 +69,7 @@ extension Interface {
                 "No frame and no sound gets into the file until `ResumeRecording`; in the file, times run on without a hole."
             ), Method("ResumeRecording", "The paused recording goes on, in the same file."),
             Method(
-                "AppendMetadata", [Argument("kind", "s"), Argument("time", "x"), Argument("items", "as")],
+                "AppendMetadata", takes: "kind s, time x, items as",
                 """
                 Adds items to a kind of metadata that `StartRecording` declared, in the form of its type: `iso6709` such as \
                 `+48.2082+016.3738/`, `number` a decimal number, `text` any. They count from a moment of the recording (nanoseconds of \
@@ -77,21 +77,10 @@ extension Interface {
                 100 times a second.
                 """),
             Method(
-                "Ready", [Argument("interruption", "t")],
+                "Ready", takes: "interruption t",
                 "Answers `WillBeInterrupted`: the camera may go before the deadline."),
             Method("Continue", "Clears sensitive-content-mitigation-activated, and nothing else."),
             Method("Close", "Ends the session. Its path answers no more."),
         ], signals: NoticeDescription.all.map(\.signal),
-        properties: [
-            Property("Camera", "s", "The camera's id."), Property("Running", "b", "Whether frames flow."),
-            Property("Interrupted", "b", "Whether causes leave nothing."),
-            Property("Access", "as", "What it may do now."),
-            Property("Causes", "as", "Every live cause, the reason first."),
-            Property(
-                "Configuration", "a{sv}",
-                """
-                While it runs, the whole of what is in force on its camera, and `usesAudio`, `sharingMode` and \
-                `captureMode` where it set them; otherwise what it asked for, which is set when it runs.
-                """),
-        ])
+        properties: SessionProperties.properties)
 }

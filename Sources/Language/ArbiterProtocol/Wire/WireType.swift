@@ -2,91 +2,115 @@
 package protocol WireType: Sendable {
     /// Its D-Bus signature.
     static var wireType: String { get }
+    /// What it takes, as a sentence says it.
+    static var allowed: String { get }
     var wireValue: WireValue { get }
     var json: JSON { get }
-    static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> Self
+
+    /// - Returns: nil for what it does not take.
+    static func read(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> Self?
 }
 
 extension WireType { package var json: JSON { wireValue.json } }
 
+/// Where a value was found, as errors name it.
+package struct WirePlace {
+    /// What it belongs to: `WasInterrupted`, `formats[2]`.
+    package var message: String
+    package var name: String
+
+    func wrong(_ text: String) -> BrokerError { BrokerError(.invalidArguments, "\(message): \(text).") }
+}
+
 /// A value that a list has many of.
 package protocol WireElement: WireType {
-    static func readList(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> [Self]
+    static var allowedList: String { get }
+    static func readList(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> [Self]?
 }
 
 /// A value that may be missing, for which one of its own type stands on the wire.
 package protocol WireOptional: WireType {
     static var none: WireValue { get }
-    static func readAny(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> Self?
+    static func readAny(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> Self??
 }
 
 extension WireOptional {
-    package static func readAny(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> Self? {
-        let value = try read(name, &reader)
-        return value.wireValue == none ? nil : value
+    package static func readAny(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> Self?? {
+        guard let value = try read(wire, place) else { return nil }
+        return .some(value.wireValue == none ? nil : value)
     }
 }
 
 extension Array: WireType where Element: WireElement {
     package static var wireType: String { "a" + Element.wireType }
+    package static var allowed: String { Element.allowedList }
     package var wireValue: WireValue { .array(type: Element.wireType, map(\.wireValue)) }
     package var json: JSON { .array(map(\.json)) }
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> [Element] {
-        try Element.readList(name, &reader)
+    package static func read(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> [Element]? {
+        try Element.readList(wire, place)
     }
 }
 
 extension Optional: WireType where Wrapped: WireOptional {
     package static var wireType: String { Wrapped.wireType }
+    package static var allowed: String { Wrapped.allowed }
     package var wireValue: WireValue { self?.wireValue ?? Wrapped.none }
     package var json: JSON { self?.json ?? .null }
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> Wrapped? {
-        try Wrapped.readAny(name, &reader)
+    package static func read(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> Wrapped?? {
+        try Wrapped.readAny(wire, place)
     }
 }
 
 // MARK: Numbers
 
 extension Bool: WireType {
-    package static var wireType: String { "b" }
+    package static let wireType = "b"
+    package static let allowed = "true or false"
     package var wireValue: WireValue { .boolean(self) }
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> Bool {
-        try reader.boolean(name)
-    }
+    package static func read(_ wire: WireValue, _: WirePlace) -> Bool? { wire.boolean }
 }
 
 extension UInt32: WireOptional {
-    package static var wireType: String { "u" }
-    package static var none: WireValue { .uint32(0) }
+    package static let wireType = "u"
+    package static let allowed = "a whole number from 0 to 4294967295"
+    package static let none = WireValue.uint32(0)
     package var wireValue: WireValue { .uint32(self) }
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> UInt32 {
-        try reader.uint32(name)
-    }
+    package static func read(_ wire: WireValue, _: WirePlace) -> UInt32? { wire.uint64.flatMap(UInt32.init(exactly:)) }
 }
 
-extension UInt64: WireOptional {
-    package static var wireType: String { "t" }
-    package static var none: WireValue { .uint64(0) }
+/// A few, of whatever numeric type it comes.
+extension UInt8: WireType {
+    package static let wireType = "u"
+    package static let allowed = "a whole number from 0 to 255"
+    package var wireValue: WireValue { .uint32(UInt32(self)) }
+    package static func read(_ wire: WireValue, _: WirePlace) -> UInt8? { wire.number.flatMap(UInt8.init(exactly:)) }
+}
+
+extension UInt64: WireOptional, WireElement {
+    package static let wireType = "t"
+    package static let allowed = "a whole number from 0"
+    package static let allowedList = "whole numbers from 0"
+    package static let none = WireValue.uint64(0)
     package var wireValue: WireValue { .uint64(self) }
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> UInt64 {
-        try reader.uint64(name)
-    }
+    package static func read(_ wire: WireValue, _: WirePlace) -> UInt64? { wire.uint64 }
+    package static func readList(_ wire: WireValue, _: WirePlace) -> [UInt64]? { wire.list(\.uint64) }
 }
 
 extension Int64: WireOptional {
-    package static var wireType: String { "x" }
-    package static var none: WireValue { .int64(0) }
+    package static let wireType = "x"
+    package static let allowed = "a whole number"
+    package static let none = WireValue.int64(0)
     package var wireValue: WireValue { .int64(self) }
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> Int64 {
-        try reader.int64(name)
-    }
+    package static func read(_ wire: WireValue, _: WirePlace) -> Int64? { wire.int64 }
 }
 
+/// Of whatever numeric type it comes.
 extension Double: WireType {
-    package static var wireType: String { "d" }
+    package static let wireType = "d"
+    package static let allowed = "a finite number"
     package var wireValue: WireValue { .double(self) }
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> Double {
-        try reader.number(name)
+    package static func read(_ wire: WireValue, _: WirePlace) -> Double? {
+        wire.number.flatMap { $0.isFinite ? $0 : nil }
     }
 }
 
@@ -99,10 +123,11 @@ package protocol WireNumber: WireOptional {
 
 extension WireNumber {
     package static var wireType: String { Number.wireType }
+    package static var allowed: String { Number.allowed }
     package static var none: WireValue { Number.none }
     package var wireValue: WireValue { wireNumber.wireValue }
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> Self {
-        Self(wireNumber: try Number.read(name, &reader))
+    package static func read(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> Self? {
+        try Number.read(wire, place).map { Self(wireNumber: $0) }
     }
 }
 
@@ -132,18 +157,22 @@ extension Int32: WireNumber {
     package init(wireNumber: UInt32) { self.init(clamping: wireNumber) }
 }
 
+/// A number of pixels, or a place in a list.
+extension Int: WireNumber {
+    package var wireNumber: UInt32 { UInt32(clamping: self) }
+    package init(wireNumber: UInt32) { self.init(wireNumber) }
+}
+
 // MARK: Texts
 
 extension String: WireElement, WireOptional {
-    package static var wireType: String { "s" }
-    package static var none: WireValue { .string("") }
+    package static let wireType = "s"
+    package static let allowed = "a string"
+    package static let allowedList = "a list of strings"
+    package static let none = WireValue.string("")
     package var wireValue: WireValue { .string(self) }
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> String {
-        try reader.string(name)
-    }
-    package static func readList(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> [String] {
-        try reader.strings(name)
-    }
+    package static func read(_ wire: WireValue, _: WirePlace) -> String? { wire.string }
+    package static func readList(_ wire: WireValue, _: WirePlace) -> [String]? { wire.strings }
 }
 
 /// A value that is a word. In a list, and where there may be none, words of a later version are passed over.
@@ -152,31 +181,27 @@ package protocol WireWord: WireElement, WireOptional {
     init?(wireName: String)
     /// What counts for a word that is not known; nil: it is an error.
     static var unknown: Self? { get }
-    static var words: [String] { get }
 }
 
 extension WireWord {
     package static var unknown: Self? { nil }
-    package static var words: [String] { [] }
     package static var wireType: String { "s" }
+    package static var allowed: String { String.allowed }
+    package static var allowedList: String { String.allowedList }
     package static var none: WireValue { .string("") }
     package var wireValue: WireValue { .string(wireName) }
 
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> Self {
-        let text = try reader.string(name)
-        guard let value = Self(wireName: text) ?? unknown else { throw reader.wrongWord(name, text, among: words) }
-        return value
+    package static func read(_ wire: WireValue, _: WirePlace) -> Self? {
+        wire.string.flatMap { Self(wireName: $0) ?? unknown }
     }
-    package static func readAny(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> Self? {
-        Self(wireName: try reader.string(name))
-    }
-    package static func readList(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> [Self] {
-        try reader.strings(name).compactMap(Self.init(wireName:))
+    package static func readAny(_ wire: WireValue, _: WirePlace) -> Self?? { wire.string.map(Self.init(wireName:)) }
+    package static func readList(_ wire: WireValue, _: WirePlace) -> [Self]? {
+        wire.strings?.compactMap(Self.init(wireName:))
     }
 }
 
 extension WireWord where Self: RawRepresentable<String> & CaseIterable {
-    package static var words: [String] { allCases.map(\.rawValue) }
+    package static var allowed: String { allCases.map(\.rawValue).joined(separator: ", ") }
     package var wireName: String { rawValue }
     package init?(wireName: String) { self.init(rawValue: wireName) }
 }
@@ -189,49 +214,74 @@ extension CameraID: WireWord {
 extension Interrupter: WireWord { package static var unknown: Interrupter? { .app("") } }
 extension Presence: WireWord { package static var unknown: Presence? { .background } }
 extension SystemPressure: WireWord { package static var unknown: SystemPressure? { .nominal } }
-extension Cause: WireWord { package static var words: [String] { allCases.map(\.wireName) } }
+extension Cause: WireWord {
+    package static var allowed: String { allCases.map(\.wireName).joined(separator: ", ") }
+}
 
 extension AnswerOrigin: WireWord {}
 extension AppAnswer: WireWord {}
 extension CameraPosition: WireWord {}
+extension ClientKind: WireWord {}
 extension PresenceStanding: WireWord {}
+extension QuestionEnd: WireWord {}
+extension RecordingEnd: WireWord {}
+extension RecordingFileType: WireWord {}
 extension TenancyState: WireWord {}
+extension VideoCodec: WireWord {}
 
 // MARK: Sets
 
 extension CauseSet: WireType {
-    package static var wireType: String { "as" }
-    package var wireValue: WireValue { wire }
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> CauseSet {
-        try reader.causes(name)
+    package static let wireType = "as"
+    package static let allowed = String.allowedList
+    package var wireValue: WireValue { .strings(ordered.map(\.wireName)) }
+    package static func read(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> CauseSet? {
+        guard let words = wire.strings else { return nil }
+        var set = CauseSet()
+        for word in words {
+            guard let cause = Cause(wireName: word) else {
+                throw place.wrong("“\(place.name)” has \(word.quotedShort), which is no cause")
+            }
+            set.insert(cause)
+        }
+        return set
     }
 }
 
 extension Access: WireType {
-    package static var wireType: String { "as" }
+    package static let wireType = "as"
+    package static let allowed = String.allowedList
     package var wireValue: WireValue { .strings(names) }
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> Access {
-        try reader.access(name)
+    package static func read(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> Access? {
+        guard let words = wire.strings else { return nil }
+        var access = Access.none
+        for word in words {
+            guard let right = Access(name: word) else {
+                let names = Access.rights.map(\.name).joined(separator: ", ")
+                throw place.wrong("“\(place.name)” has \(word.quotedShort); it takes \(names)")
+            }
+            access.insert(right)
+        }
+        return access
     }
 }
 
 // MARK: Dictionaries
 
 extension WireDictionary: WireElement {
-    package static var wireType: String { "a{sv}" }
+    package static let wireType = "a{sv}"
+    package static let allowed = "a dictionary a{sv}"
+    package static let allowedList = "a list of dictionaries aa{sv}"
     package var wireValue: WireValue { .dictionary(self) }
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> WireDictionary {
-        try reader.dictionary(name)
-    }
-    package static func readList(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> [WireDictionary] {
-        try reader.dictionaries(name)
-    }
+    package static func read(_ wire: WireValue, _: WirePlace) -> WireDictionary? { wire.dictionary }
+    package static func readList(_ wire: WireValue, _: WirePlace) -> [WireDictionary]? { wire.list(\.dictionary) }
 }
 
 extension Configuration: WireType {
-    package static var wireType: String { "a{sv}" }
+    package static let wireType = WireDictionary.wireType
+    package static let allowed = WireDictionary.allowed
     package var wireValue: WireValue { .dictionary(wire) }
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> Configuration {
-        try Configuration(wire: reader.dictionary(name))
+    package static func read(_ wire: WireValue, _: WirePlace) throws(BrokerError) -> Configuration? {
+        try wire.dictionary.map { (wire) throws(BrokerError) in try Configuration(wire: wire) }
     }
 }

@@ -49,35 +49,20 @@ public enum WireValue: Hashable, Sendable {
         default: nil
         }
     }
-    public var uint64: UInt64? {
+    /// Of whatever type of whole numbers it is.
+    private var whole: Int128? {
         switch self {
-        case .uint64(let value): value
-        case .uint32(let value): UInt64(value)
-        case .int64(let value): UInt64(exactly: value)
-        case .int32(let value): UInt64(exactly: value)
+        case .int32(let value): Int128(value)
+        case .uint32(let value): Int128(value)
+        case .int64(let value): Int128(value)
+        case .uint64(let value): Int128(value)
         default: nil
         }
     }
-    public var int64: Int64? {
-        switch self {
-        case .int64(let value): value
-        case .int32(let value): Int64(value)
-        case .uint32(let value): Int64(value)
-        case .uint64(let value): Int64(exactly: value)
-        default: nil
-        }
-    }
+    public var uint64: UInt64? { whole.flatMap { UInt64(exactly: $0) } }
+    public var int64: Int64? { whole.flatMap { Int64(exactly: $0) } }
     /// Numbers of every type: a client may well send `2` where 2.0 is meant.
-    public var number: Double? {
-        switch self {
-        case .double(let value): value
-        case .int32(let value): Double(value)
-        case .uint32(let value): Double(value)
-        case .int64(let value): Double(value)
-        case .uint64(let value): Double(value)
-        default: nil
-        }
-    }
+    public var number: Double? { if case .double(let value) = self { value } else { whole.map { Double($0) } } }
     public var fileDescriptor: Int32? { if case .fileDescriptor(let value) = self { value } else { nil } }
     /// The descriptor that it is, or those in the list that it is.
     package var fileDescriptors: [Int32] {
@@ -100,10 +85,13 @@ public enum WireValue: Hashable, Sendable {
         let numbers = values.compactMap(\.number)
         return numbers.count == values.count ? numbers : nil
     }
-    public var strings: [String]? {
+    public var strings: [String]? { list(\.string) }
+
+    /// The elements of an array; nil where one is of another type.
+    func list<Element>(_ element: (WireValue) -> Element?) -> [Element]? {
         guard let elements else { return nil }
-        let strings = elements.compactMap(\.string)
-        return strings.count == elements.count ? strings : nil
+        let list = elements.compactMap(element)
+        return list.count == elements.count ? list : nil
     }
 }
 

@@ -16,7 +16,7 @@ struct CameraReader {
     ]
 
     /// What a format's key is of the format; `reads` is the camera's own affair.
-    private static let fields: [String: [CameraFormat.Field]] = [
+    private static let fields: [String: [CameraFormat.FieldName]] = [
         "pixel-formats": [.pixelFormat], "size": [.width, .height], "frame-rates": [.minFrameRate, .maxFrameRate],
         "stills": [.highResolutionStillWidth, .highResolutionStillHeight], "field-of-view": [.fieldOfView],
         "max-zoom": [.videoMaxZoomFactor], "lossless-zoom": [.videoZoomFactorUpscaleThreshold], "binned": [.isBinned],

@@ -20,8 +20,8 @@ extension Dispatcher {
         let wanted = try message.readString()
         let name = try message.readString()
         let source = try source(object, wanted, for: request.client)
-        guard let value = source.value(name) else {
-            let names = source.interface?.properties.map(\.name) ?? []
+        guard let value = source?.entry(name) else {
+            let names = source.map { type(of: $0).keys } ?? []
             throw BrokerError(
                 .unknownProperty,
                 "\(wanted) has no property \(name.quotedShort); it has \(names.joined(separator: ", ")).")
@@ -51,7 +51,7 @@ extension Dispatcher {
         try take("ssv", request.message)
         let wanted = try request.message.readString()
         let name = try request.message.readString()
-        guard try source(object, wanted, for: request.client).value(name) != nil else {
+        guard try source(object, wanted, for: request.client)?.entry(name) != nil else {
             throw BrokerError(.unknownProperty, "\(wanted) has no property \(name.quotedShort).")
         }
         throw BrokerError(.propertyReadOnly, "\(wanted).\(name) can only be read; methods change things.")
@@ -60,33 +60,23 @@ extension Dispatcher {
     func properties(
         _ object: BusObject, _ interface: String, for client: BrokerClient
     ) throws(BrokerError) -> WireDictionary {
-        let source = try source(object, interface, for: client)
-        return source.interface.map { WireDictionary($0, source.value) } ?? [:]
+        try source(object, interface, for: client)?.wire ?? [:]
     }
 
-    /// Where an object's properties come from, each by itself.
-    private struct Source {
-        /// Nil: one that has none.
-        var interface: Interface?
-        var value: (_ property: String) -> WireValue? = { _ in nil }
-    }
-
+    /// An object's properties in one of its interfaces; nil: it has none there.
     private func source(
         _ object: BusObject, _ interface: String, for client: BrokerClient
-    ) throws(BrokerError) -> Source {
+    ) throws(BrokerError) -> (any Described)? {
         let properties = broker.properties!
         switch (object, interface) {
-        case (.broker, InterfaceName.broker):
-            return Source(interface: .broker) { properties.value(ofBroker: $0) }
-        case (.shell, InterfaceName.shell): return Source(interface: .shell)
-        case (.camera(let link), InterfaceName.camera):
-            return Source(interface: .camera) { properties.value(of: $0, link, for: client) }
+        case (.broker, InterfaceName.broker): return properties.brokerProperties
+        case (.shell, InterfaceName.shell): return nil
+        case (.camera(let link), InterfaceName.camera): return properties.properties(of: link, for: client)
         case (.session(let session, let owner), InterfaceName.session):
             guard owner === client else { throw anothersSession(session) }
-            let facts = properties.facts(of: session)
-            return Source(interface: .session) { facts?.value(of: $0) }
+            return properties.facts(of: session)
         default:
-            if StandardInterface.names(of: object).contains(interface) { return Source() }
+            if StandardInterface.names(of: object).contains(interface) { return nil }
             throw BrokerError(
                 .unknownInterface,
                 "The object has no interface \(interface.quotedShort); it has \(tables(of: object).map(\.interface.name).joined(separator: ", "))."

@@ -51,45 +51,13 @@ extension Dispatcher {
     }
 
     func declareClient(_ request: Request, _ wire: WireDictionary) throws(BrokerError) {
+        let declared = try ClientDeclaration(wire, trustsClaims: broker.options.trustsClaims)
         var attributes = ClientAttributes()
-        var login: LoginSessionID?
-        for entry in wire.entries {
-            func mistake(_ allowed: String) -> BrokerError {
-                BrokerError(.invalidValue, "\(entry.key) is \(entry.value.sentence); it takes \(allowed).")
-            }
-            switch entry.key {
-            case "app":
-                guard let name = entry.value.string, !name.isEmpty, name.utf8.count <= AppIdentity.nameBytesMax else {
-                    throw mistake("a name of 1 to \(AppIdentity.nameBytesMax) bytes")
-                }
-                // Whoever means `NAME@USER` means another user's app (`app(_:by:)`).
-                if AppID.namingUser(name) != nil {
-                    throw mistake("a name that does not end in @ and a number, which stands for a user")
-                }
-                attributes.claimedApp = AppIdentity.safe(name[...])
-            case "kind":
-                guard let kind = entry.value.string.flatMap(ClientKind.init(rawValue:)) else {
-                    throw mistake(ClientKind.allCases.map(\.rawValue).joined(separator: ", "))
-                }
-                attributes.kind = kind
-            case "multitasking":
-                guard let flag = entry.value.boolean else { throw mistake("true or false") }
-                attributes.multitasking = flag
-            case "requiresFullScreen":
-                guard let flag = entry.value.boolean else { throw mistake("true or false") }
-                attributes.requiresFullScreen = flag
-            case "loginSession" where broker.options.trustsClaims:
-                guard let name = entry.value.string, !name.isEmpty, name.utf8.count <= AppIdentity.nameBytesMax else {
-                    throw mistake("a login session's name of 1 to \(AppIdentity.nameBytesMax) bytes")
-                }
-                login = LoginSessionID(AppIdentity.safe(name[...]))
-            default:
-                throw BrokerError(
-                    .invalidValue,
-                    "There is no attribute \(entry.key.quotedShort); there are app, kind, multitasking, requiresFullScreen."
-                )
-            }
-        }
+        attributes.claimedApp = declared.app.map { AppIdentity.safe($0[...]) }
+        attributes.kind = declared.kind
+        if let flag = declared.multitasking { attributes.multitasking = flag }
+        if let flag = declared.requiresFullScreen { attributes.requiresFullScreen = flag }
+        let login = declared.loginSession.map { LoginSessionID(AppIdentity.safe($0[...])) }
         let client = request.client
         // A program in a sandbox is named by it: it cannot get another app's answer by claiming another name.
         if attributes.claimedApp != nil, !broker.options.trustsClaims, try clients.livingGroup(of: client).isSandbox {

@@ -9,7 +9,7 @@ struct PropertyNews {
     static let looksMax = 16
 
     private(set) var readers = 0
-    private var sessions: [UInt64: SessionFacts] = [:]
+    private var sessions: [UInt64: SessionProperties] = [:]
     /// Sessions that run: causes that leave them as much as before come and go without any notice.
     private var running: Set<UInt64> = []
     /// Sessions that may have changed without a notice, the greatest id first.
@@ -17,7 +17,7 @@ struct PropertyNews {
     /// A look at those is on its way.
     private var isLookOnItsWay = false
     private var cameras: [CameraID: CameraFacts] = [:]
-    private var broker: WireDictionary?
+    private var broker: BrokerProperties?
     /// Something may be amiss with the broker, or well again.
     var isBrokerDue = false
 
@@ -30,7 +30,7 @@ struct PropertyNews {
     }
 
     /// What the session's client has of it from now on.
-    mutating func begin(_ session: SessionID, _ facts: SessionFacts) { keep(session, facts) }
+    mutating func begin(_ session: SessionID, _ facts: SessionProperties) { keep(session, facts) }
 
     mutating func forget(_ session: SessionID) {
         sessions[session.rawValue] = nil
@@ -38,13 +38,13 @@ struct PropertyNews {
     }
 
     /// - Returns: the properties with another value than the client has; nil: none, or no reader has the session.
-    mutating func changes(of session: SessionID, _ facts: SessionFacts) -> WireDictionary? {
+    mutating func changes(of session: SessionID, _ facts: SessionProperties) -> WireDictionary? {
         guard let before = sessions[session.rawValue], before != facts else { return nil }
         keep(session, facts)
-        return facts.properties(since: before)
+        return facts.told(since: before).values
     }
 
-    private mutating func keep(_ session: SessionID, _ facts: SessionFacts) {
+    private mutating func keep(_ session: SessionID, _ facts: SessionProperties) {
         sessions[session.rawValue] = facts
         if facts.isRunning { running.insert(session.rawValue) } else { running.remove(session.rawValue) }
     }
@@ -76,17 +76,14 @@ struct PropertyNews {
         return taken
     }
 
-    /// - Parameter all: the broker's properties.
     /// - Returns: those that differ; none at the first look: whoever reads anything reads it after that.
-    mutating func changes(ofBroker all: WireDictionary) -> WireDictionary {
+    mutating func changes(ofBroker all: BrokerProperties) -> WireDictionary {
         let before = broker ?? all
         broker = all
-        var changed = WireDictionary()
-        for entry in all.entries where before[entry.key] != entry.value { changed.append(entry.key, entry.value) }
-        return changed
+        return all.told(since: before).values
     }
 
-    var wasPresenceKnown: Bool { broker?["PresenceKnown"]?.boolean ?? false }
+    var wasPresenceKnown: Bool { broker?.isPresenceKnown ?? false }
 
     /// As it was last told.
     func holder(of camera: CameraID) -> AppID? { cameras[camera]?.holder }
@@ -100,67 +97,19 @@ struct PropertyNews {
     }
 }
 
-struct SessionFacts: Equatable {
-    var camera: CameraID
-    var isRunning: Bool
-    var isInterrupted: Bool
-    var access: Access
-    var causes: CauseSet
-    var configuration: Configuration
-
-    /// One of them, by its name in the interface's table.
-    func value(of property: String) -> WireValue? {
-        switch property {
-        case "Camera": .string(camera.name)
-        case "Running": .boolean(isRunning)
-        case "Interrupted": .boolean(isInterrupted)
-        case "Access": .strings(access.names)
-        case "Causes": causes.wire
-        case "Configuration": .dictionary(configuration.wire)
-        default: nil
-        }
-    }
-
-    func properties(since before: SessionFacts) -> WireDictionary {
-        WireDictionary(Interface.session) { property in
-            let value = value(of: property)
-            return value == before.value(of: property) ? nil : value
-        }
-    }
-}
-
-extension WireDictionary {
-    /// Properties of an interface, in its table's order.
-    /// - Parameter value: nil: it is left out.
-    init(_ interface: Interface, _ value: (_ property: String) -> WireValue?) {
-        self.init()
-        for property in interface.properties { if let value = value(property.name) { append(property.name, value) } }
-    }
-}
-
 struct CameraFacts: Equatable {
-    var capabilities: CameraCapabilities?
-    var generation: UInt64
-    var isPresent: Bool
+    /// But for its holder, which not every client may know.
+    var description: CameraDescription
     var holder: AppID?
-    /// The program that has it without asking the broker; nil: none.
-    var outside: String?
+}
 
-    /// Properties that are told without their value: they are long, and change with the device at most.
-    func named(since before: CameraFacts) -> [String] {
-        var names: [String] = []
-        if capabilities?.name != before.capabilities?.name { names.append("Name") }
-        if capabilities?.position != before.capabilities?.position { names.append("Position") }
-        if capabilities?.sensorWidth != before.capabilities?.sensorWidth { names.append("SensorWidth") }
-        if capabilities?.sensorHeight != before.capabilities?.sensorHeight { names.append("SensorHeight") }
-        if capabilities?.formats != before.capabilities?.formats { names.append("Formats") }
-        if capabilities?.defaultFormatIndex != before.capabilities?.defaultFormatIndex {
-            names.append("DefaultFormatIndex")
+extension Described {
+    /// The properties that have another value than they had, and the names of those that are told without it.
+    func told(since before: Self) -> (values: WireDictionary, names: [String]) {
+        var (values, names) = (WireDictionary(), [String]())
+        for field in changes(since: before) {
+            if field.changes == .named { names.append(field.name) } else { values[field.name] = field.value(self) }
         }
-        if capabilities?.availableMetadataObjectTypes != before.capabilities?.availableMetadataObjectTypes {
-            names.append("AvailableMetadataObjectTypes")
-        }
-        if capabilities?.controls != before.capabilities?.controls { names.append("Controls") }
-        return names
+        return (values, names)
     }
 }

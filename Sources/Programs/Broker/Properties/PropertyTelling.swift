@@ -95,55 +95,49 @@ final class PropertyTelling {
         }
     }
 
-    func facts(of session: SessionID) -> SessionFacts? {
-        guard let status = broker.arbiter.status(of: session) else { return nil }
-        return SessionFacts(
-            camera: status.camera, isRunning: status.state == .running, isInterrupted: status.state == .interrupted,
-            access: status.access, causes: status.causes, configuration: status.configuration)
+    func facts(of session: SessionID) -> SessionProperties? {
+        broker.arbiter.status(of: session).map { status in
+            SessionProperties {
+                ($0.camera, $0.isRunning, $0.isInterrupted) = (
+                    status.camera, status.state == .running, status.state == .interrupted
+                )
+                ($0.access, $0.causes, $0.configuration) = (status.access, status.causes, status.configuration)
+            }
+        }
     }
 
     private func facts(of link: CameraLink) -> CameraFacts {
-        CameraFacts(
-            capabilities: link.capabilities, generation: link.generation, isPresent: link.isPresent,
-            holder: link.holder, outside: link.outside)
+        let description = CameraDescription {
+            ($0.camera, $0.generation, $0.isPresent) = (link.camera, link.generation, link.isPresent)
+            $0.holder = link.outside.map { .outside($0) }
+            guard let capabilities = link.capabilities else { return }
+            ($0.name, $0.position) = (capabilities.name, capabilities.position)
+            ($0.sensorWidth, $0.sensorHeight) = (capabilities.sensorWidth, capabilities.sensorHeight)
+            ($0.formats, $0.controls) = (capabilities.formats, capabilities.controls)
+            $0.defaultFormatIndex = capabilities.defaultFormatIndex
+            $0.availableMetadataObjectTypes = capabilities.availableMetadataObjectTypes
+        }
+        return CameraFacts(description: description, holder: link.holder)
     }
 
-    /// One of the broker's, by its name in the interface's table.
-    func value(ofBroker property: String) -> WireValue? {
-        switch property {
-        case "Version": .string(Release.version)
-        case "PolicyName": .string(broker.arbiter.policy.name)
-        case "PolicyHash": .string(broker.policy.hash)
-        case "Degraded": .string(broker.publisher.degraded)
-        case "PresenceKnown": .boolean(broker.arbiter.isPresenceKnown)
-        default: nil
+    var brokerProperties: BrokerProperties {
+        BrokerProperties {
+            ($0.version, $0.policyName, $0.policyHash) = (
+                Release.version, broker.arbiter.policy.name, broker.policy.hash
+            )
+            ($0.degraded, $0.isPresenceKnown) = (broker.publisher.degraded, broker.arbiter.isPresenceKnown)
         }
     }
 
-    private var brokerProperties: WireDictionary { WireDictionary(.broker) { value(ofBroker: $0) } }
-
-    /// One of a camera's, as the client may know it.
-    func value(of property: String, _ link: CameraLink, for client: BrokerClient) -> WireValue? {
-        switch property {
-        case "Id": .string(link.camera.name)
-        case "Name": .string(link.capabilities?.name ?? "")
-        case "Position": .string((link.capabilities?.position ?? .external).rawValue)
-        case "Generation": .uint64(link.generation)
-        case "Present": .boolean(link.isPresent)
-        case "Holder": .string(holderWords(link.holder, link.outside, for: client))
-        case "SensorWidth": .uint32(UInt32(clamping: link.capabilities?.sensorWidth ?? 0))
-        case "SensorHeight": .uint32(UInt32(clamping: link.capabilities?.sensorHeight ?? 0))
-        case "Formats": .dictionaries(link.capabilities?.formats.map(\.wire) ?? [])
-        case "DefaultFormatIndex": .uint32(UInt32(clamping: link.capabilities?.defaultFormatIndex ?? 0))
-        case "AvailableMetadataObjectTypes": .strings(link.capabilities?.availableMetadataObjectTypes ?? [])
-        case "Controls": .dictionaries(link.capabilities?.controls.map(\.wire) ?? [])
-        default: nil
-        }
+    /// As the client may know them.
+    func properties(of link: CameraLink, for client: BrokerClient) -> CameraDescription {
+        shown(facts(of: link), to: client)
     }
 
-    /// The holder as the client may know it.
-    private func holderWords(_ holder: AppID?, _ outside: String?, for client: BrokerClient) -> String {
-        (holder.map { trust.shown($0, to: client) } ?? outside.map { Interrupter.outside($0) })?.wireName ?? ""
+    private func shown(_ facts: CameraFacts, to client: BrokerClient) -> CameraDescription {
+        var description = facts.description
+        if let holder = facts.holder { description.holder = trust.shown(holder, to: client) }
+        return description
     }
 
     private static let propertiesChanged = "PropertiesChanged"
@@ -162,15 +156,10 @@ final class PropertyTelling {
         // While its last holder is being cut, nobody hears that it is free: the next one is often known.
         if link.freeIsUntold { facts.holder = news.holder(of: link.camera) }
         guard let before = news.change(of: link.camera, facts) else { return }
-        let named = facts.named(since: before)
         for client in clients.values where client.readsProperties {
-            var changed = WireDictionary()
-            if facts.generation != before.generation { changed["Generation"] = .uint64(facts.generation) }
-            if facts.isPresent != before.isPresent { changed["Present"] = .boolean(facts.isPresent) }
             // Two apps of another user look the same to the client.
-            let holder = holderWords(facts.holder, facts.outside, for: client)
-            if holder != holderWords(before.holder, before.outside, for: client) { changed["Holder"] = .string(holder) }
-            tell(client, ObjectPath.camera(link.camera), InterfaceName.camera, changed, named)
+            let (values, names) = shown(facts, to: client).told(since: shown(before, to: client))
+            tell(client, ObjectPath.camera(link.camera), InterfaceName.camera, values, names)
         }
     }
 

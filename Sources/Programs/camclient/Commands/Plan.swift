@@ -82,14 +82,6 @@ struct OutgoingPolicy {
     }
 }
 
-extension PlannedPolicy.Change {
-    var json: JSON {
-        .object([
-            "session": .count(session.rawValue), "app": .string(app), "camera": .string(camera), "kind": .string(kind),
-            "rule": .string(rule), "after": .integer(after.wholeNanoseconds),
-            "recording": recording.map { .count($0) } ?? .null, "words": .string(words),
-        ])
-    }
-
-    var line: String { "\(app.printable) on \(camera.printable) \(words.printable)" }
+extension PlannedChange {
+    var line: String { "\(app.printable) on \(camera.name.printable) \(words.printable)" }
 }

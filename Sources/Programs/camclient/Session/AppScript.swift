@@ -21,8 +21,8 @@ enum AppCommand {
     /// Nothing a script waits for takes longer, unless it says so.
     static let waitUsual = Duration.seconds(60)
 
-    private static let recordingKeys = RecordingOptions.Key.allCases
-        .map { $0 == .metadata ? "or \($0.rawValue).KIND" : "\($0.rawValue)," }.joined(separator: " ")
+    private static let recordingKeys = RecordingOptions.keys
+        .map { $0 == "metadata" ? "or \($0).KIND" : "\($0)," }.joined(separator: " ")
         .wrapped(to: 52).joined(separator: "\n" + String(repeating: " ", count: 28))
 
     static let help = """
@@ -221,14 +221,6 @@ struct AppScript {
 }
 
 extension SessionProperties {
-    var json: JSON {
-        .object([
-            "camera": .string(camera.name), "running": .bool(isRunning), "interrupted": .bool(isInterrupted),
-            "access": .strings(access.names), "causes": .strings(causes.ordered.map(\.wireName)),
-            "configuration": configuration.wire.json,
-        ])
-    }
-
     var words: String {
         let state = isRunning ? "running" : isInterrupted ? "interrupted" : "stopped"
         let causes = causes.ordered.map(\.shortName).joined(separator: ", ")

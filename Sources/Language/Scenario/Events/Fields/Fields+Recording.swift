@@ -6,14 +6,13 @@ extension EventField where Value == RecordingOptions {
     /// `maxDuration=2.5 codec=mjpeg metadata=heading:number,location:iso6709`
     static var recordingOptions: EventField {
         EventField(
-            RecordingOptions.Key.allCases.map { EventMember(key: $0.rawValue, type: $0.wireType) },
+            RecordingOptions.fields.map { EventMember(key: $0.name, type: $0.type) },
             Phrase(
                 { value, _ in value.scenarioWords },
                 hear: { (reader) throws(LineProblem) in try reader.recordingOptions() }),
             // Every key, those that are not given without a value.
             write: { options, values in
-                let wire = options.wire
-                for key in RecordingOptions.Key.allCases { values.add(key.rawValue, wire[key.rawValue]) }
+                for field in RecordingOptions.fields { values.add(field.name, field.value(options)) }
             },
             read: { (line) throws(LineFault) in try line.recordingOptions() })
     }
@@ -23,13 +22,12 @@ extension EventField where Value == MicrophoneFormat {
     /// `sampleRate=48000 channels=1`; a line that does not say it means that.
     static var microphoneFormat: EventField {
         EventField(
-            MicrophoneFormat.Key.allCases.map { EventMember(key: $0.rawValue, type: $0.wireType) },
+            MicrophoneFormat.fields.map { EventMember(key: $0.name, type: $0.type) },
             Phrase(
                 { value, _ in "sampleRate=\(value.sampleRate) channels=\(value.channels)" },
                 hear: { (reader) throws(LineProblem) in try reader.microphoneFormat() }),
             write: { format, values in
-                values.add("sampleRate", .uint32(format.sampleRate))
-                values.add("channels", .uint32(format.channels))
+                for field in MicrophoneFormat.fields { values.add(field.name, field.value(format)) }
             },
             read: { (line) throws(LineFault) in
                 let format = MicrophoneFormat(
@@ -110,8 +108,7 @@ extension RecordingOptions {
                 return "\(entry.key)=\(tracks.joined(separator: ","))"
             }
             // A count is exact, however great; a number has at most what a double has.
-            let count = entry.key == RecordingOptions.Key.maxDuration.rawValue ? nil : entry.value.uint64
-            let number = count.map { String($0) } ?? entry.value.number?.shortDescription
+            let number = entry.value.uint64.map { String($0) } ?? entry.value.number?.shortDescription
             return "\(entry.key)=\(entry.value.string ?? number ?? "")"
         }
         return words.isEmpty ? nil : words.joined(separator: " ")
@@ -123,22 +120,20 @@ extension SentenceReader {
         var wire = WireDictionary()
         let start = words.problemHere("")
         while let word = words.anything() {
-            guard let name = word.key, let key = RecordingOptions.Key(rawValue: name), wire[name] == nil else {
-                throw LineProblem(
-                    word, notOne(word.key ?? word.text, of: RecordingOptions.Key.allCases.map(\.rawValue)))
-            }
-            wire[name] = Self.value(word.text, key)
+            guard let field = RecordingOptions.fields.first(where: { $0.name == word.key }), wire[field.name] == nil
+            else { throw LineProblem(word, notOne(word.key ?? word.text, of: RecordingOptions.keys)) }
+            wire[field.name] = Self.value(word.text, field.type)
         }
         do throws(BrokerError) { return try RecordingOptions(wire: wire) } catch { throw start.saying(error.message) }
     }
 
     /// What cannot be meant is left to the options themselves to refuse.
-    private static func value(_ text: String, _ key: RecordingOptions.Key) -> WireValue {
-        switch key {
-        case .maxDuration: return Double(text).map { .double($0) } ?? .string(text)
-        case .maxBytes, .minFreeBytes, .bitRate: return UInt64(text).map { .uint64($0) } ?? .string(text)
-        case .fileType, .codec: return .string(text)
-        case .metadata:
+    private static func value(_ text: String, _ type: String) -> WireValue {
+        switch type {
+        case "d": return Double(text).map { .double($0) } ?? .string(text)
+        case "t": return UInt64(text).map { .uint64($0) } ?? .string(text)
+        case "s": return .string(text)
+        default:
             var kinds = WireDictionary()
             for track in text.split(separator: ",") {
                 let parts = track.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -152,15 +147,11 @@ extension SentenceReader {
         var format = MicrophoneFormat(sampleRate: 48_000, channels: 1)
         let start = words.problemHere("")
         while let word = words.anything() {
-            guard let key = word.key.flatMap(MicrophoneFormat.Key.init(rawValue:)) else {
-                throw LineProblem(
-                    word, notOne(word.key ?? word.text, of: MicrophoneFormat.Key.allCases.map(\.rawValue)))
+            guard let key = word.key, MicrophoneFormat.keys.contains(key) else {
+                throw LineProblem(word, notOne(word.key ?? word.text, of: MicrophoneFormat.keys))
             }
             let number = UInt32(clamping: try word.wholeNumber())
-            switch key {
-            case .sampleRate: format.sampleRate = number
-            case .channels: format.channels = number
-            }
+            if key == "channels" { format.channels = number } else { format.sampleRate = number }
         }
         guard let message = format.problem else { return format }
         throw start.saying(message)
@@ -171,23 +162,25 @@ extension TraceFields {
     /// Traces of before recordings had options have none of the keys.
     fileprivate mutating func recordingOptions() throws(LineFault) -> RecordingOptions {
         var wire = WireDictionary()
-        for key in RecordingOptions.Key.allCases where has(key.rawValue) {
-            let value = try nullable(key.rawValue) { (line) throws(LineFault) in try line.recordingOption(key) }
-            if let value { wire[key.rawValue] = value }
+        for field in RecordingOptions.fields where has(field.name) {
+            let value = try nullable(field.name) { (line) throws(LineFault) in
+                try line.recordingOption(field.name, field.type)
+            }
+            if let value { wire[field.name] = value }
         }
         do throws(BrokerError) { return try RecordingOptions(wire: wire) } catch {
             throw LineFault("startRecording: \(error.message)")
         }
     }
 
-    private mutating func recordingOption(_ key: RecordingOptions.Key) throws(LineFault) -> WireValue {
-        switch key {
-        case .maxDuration: return .double(try number(key.rawValue))
-        case .maxBytes, .minFreeBytes, .bitRate: return .uint64(try count(key.rawValue))
-        case .fileType, .codec: return .string(try text(key.rawValue))
-        case .metadata:
+    private mutating func recordingOption(_ key: String, _ type: String) throws(LineFault) -> WireValue {
+        switch type {
+        case "d": return .double(try number(key))
+        case "t": return .uint64(try count(key))
+        case "s": return .string(try text(key))
+        default:
             var kinds = WireDictionary()
-            for member in try json(key.rawValue).members ?? [] {
+            for member in try json(key).members ?? [] {
                 kinds.append(member.key, .string(member.value.string ?? ""))
             }
             return .dictionary(kinds)

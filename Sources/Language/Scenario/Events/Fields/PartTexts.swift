@@ -74,9 +74,8 @@ extension SentenceReader {
                 photo.bytes = try word.wholeNumber()
                 continue
             }
-            guard let key = word.key, PhotoMetadata.Key(rawValue: key) != nil else {
-                throw LineProblem(
-                    word, notOne(word.key ?? word.text, of: ["bytes"] + PhotoMetadata.Key.allCases.map(\.rawValue)))
+            guard let key = word.key, PhotoMetadata.keys.contains(key) else {
+                throw LineProblem(word, notOne(word.key ?? word.text, of: ["bytes"] + PhotoMetadata.keys))
             }
             taken[key] = Bool(word.text).map { .boolean($0) } ?? Double(word.text).map { .double($0) } ?? .string("")
             do throws(BrokerError) { photo.metadata = try PhotoMetadata(wire: taken) } catch {

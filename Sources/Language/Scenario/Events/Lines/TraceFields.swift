@@ -163,7 +163,7 @@ package struct TraceFields {
             guard let members = try fields.json(key).members else { throw fields.wrong(key, "object") }
             var wire = WireDictionary()
             for member in members {
-                guard PhotoMetadata.Key(rawValue: member.key) != nil, wire[member.key] == nil else {
+                guard PhotoMetadata.keys.contains(member.key), wire[member.key] == nil else {
                     throw fields.wrong(key, "photo's: it has “\(member.key)”, which is no key or there twice")
                 }
                 wire[member.key] = member.value.bool.map { .boolean($0) } ?? .double(member.value.number ?? .nan)
@@ -188,7 +188,7 @@ package struct TraceFields {
                     isBinned: try format.flag("isBinned"), fieldOfView: try format.optionalNumber("fieldOfView") ?? 0,
                     optics: try format.optics(),
                     assumed: (format.optional("assumed")?.array ?? []).compactMap {
-                        $0.string.flatMap(CameraFormat.Field.init(rawValue:))
+                        $0.string.flatMap(CameraFormat.FieldName.init(rawValue:))
                     }))
             try format.end()
         }

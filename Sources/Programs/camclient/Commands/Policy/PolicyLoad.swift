@@ -84,7 +84,7 @@ struct PolicyLoad: AsyncParsableCommand {
     }
 
     private func show(
-        _ isLoaded: Bool, _ name: String, _ hash: String, _ plan: String, _ changes: [PlannedPolicy.Change]
+        _ isLoaded: Bool, _ name: String, _ hash: String, _ plan: String, _ changes: [PlannedChange]
     ) {
         if output.json {
             return Output.json([

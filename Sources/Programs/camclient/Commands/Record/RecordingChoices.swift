@@ -28,19 +28,21 @@ struct RecordingChoices: ParsableArguments {
         options.metadata = metadata.map(\.track)
         if let problem = options.metadataProblem { throw ValidationError("--\(problem)") }
         if let rate = bitRate?.count, !RecordingOptions.bitRates.contains(rate) {
-            throw ValidationError("--bit-rate is \(rate); it takes \(RecordingOptions.Key.bitRate.allowed).")
+            throw ValidationError("--bit-rate is \(rate); it takes \(RecordingOptions.allowed("bitRate")).")
         }
         if let least = minFree?.count, !(1...UInt64(Int64.max)).contains(least) {
             throw ValidationError(
-                "--min-free is \(least); it takes \(RecordingOptions.Key.minFreeBytes.allowed), such as 500M or 2G.")
+                "--min-free is \(least); it takes \(RecordingOptions.allowed("minFreeBytes")), such as 500M or 2G.")
         }
     }
 
     /// - Parameter duration: at most so long; nil: until it is stopped.
     func options(for duration: Duration?, _ fileType: RecordingFileType?) -> RecordingOptions {
-        RecordingOptions(
-            maxDuration: duration.map { Double($0.wholeNanoseconds) / 1e9 }, minFreeBytes: minFree?.count,
-            fileType: fileType, codec: codec, bitRate: bitRate?.count, metadata: metadata.map(\.track))
+        RecordingOptions {
+            $0.maxDuration = duration.map { Double($0.wholeNanoseconds) / 1e9 }
+            ($0.minFreeBytes, $0.bitRate) = (minFree?.count, bitRate?.count)
+            ($0.fileType, $0.codec, $0.metadata) = (fileType, codec, metadata.map(\.track))
+        }
     }
 }
 

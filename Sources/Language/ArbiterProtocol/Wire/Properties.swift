@@ -1,0 +1,116 @@
+public import Vocabulary
+
+// The properties of objects: what a client reads, what it is told of, and what the broker tells.
+
+extension Described {
+    static var properties: [Interface.Property] {
+        fields.map { Interface.Property(name: $0.name, type: $0.type, changes: $0.changes, summary: $0.meaning) }
+    }
+}
+
+/// The properties of `org.camarb.Broker1`.
+package struct BrokerProperties: Hashable, Sendable, Described {
+    package var version = ""
+    package var policyName = ""
+    package var policyHash = ""
+    package var degraded = ""
+    package var isPresenceKnown = false
+
+    package init() {}
+
+    package static let fields: [Field<Self>] = [
+        Field("Version", \.version, "camarbd's version.").changing(.never),
+        Field("PolicyName", \.policyName, "The policy in force."),
+        Field(
+            "PolicyHash", \.policyHash, "Its hash: 32 hexadecimal digits over all of it that can decide (policy.md)."),
+        Field("Degraded", \.degraded, "Why the broker runs without what it was told to use; empty when all is well."),
+        Field("PresenceKnown", \.isPresenceKnown, "False: no presence source, so every client counts as foreground."),
+    ]
+}
+
+/// The properties of `org.camarb.Session1`.
+public struct SessionProperties: Hashable, Sendable, Described {
+    public var camera = CameraID("")
+    public var isRunning = false
+    public var isInterrupted = false
+    public var access = Access.none
+    public var causes = CauseSet()
+    public var configuration = Configuration()
+
+    package init() {}
+
+    package static let fields: [Field<Self>] = [
+        Field("Camera", \.camera, json: "camera", "The camera's id."),
+        Field("Running", \.isRunning, json: "running", "Whether frames flow."),
+        Field("Interrupted", \.isInterrupted, json: "interrupted", "Whether causes leave nothing."),
+        Field("Access", \.access, json: "access", "What it may do now."),
+        Field("Causes", \.causes, json: "causes", "Every live cause, the reason first."),
+        Field(
+            "Configuration", \.configuration, json: "configuration",
+            """
+            While it runs, the whole of what is in force on its camera, and `usesAudio`, `sharingMode` and `captureMode` where \
+            it set them; otherwise what it asked for, which is set when it runs.
+            """),
+    ]
+}
+
+/// A camera as `org.camarb.Camera1` shows it.
+public struct CameraDescription: Hashable, Sendable, Described {
+    public var camera = CameraID("")
+    public var name = ""
+    public var position = CameraPosition.external
+    public var generation: UInt64 = 0
+    public var isPresent = false
+    public var holder: Interrupter?
+    /// Of the sensor 0, and empty lists, until its recorder core has described it.
+    public var sensorWidth = 0
+    public var sensorHeight = 0
+    public var formats: [CameraFormat] = []
+    public var defaultFormatIndex = 0
+    public var availableMetadataObjectTypes: [String] = []
+    public var controls: [CameraControl] = []
+
+    package init() {}
+
+    package static let fields: [Field<Self>] = [
+        Field("Id", \.camera, "The stable identity.").changing(.never),
+        Field("Name", \.name, "What a person calls it.").changing(.named),
+        Field("Position", \.position, "front, back or external.").changing(.named),
+        Field("Generation", \.generation, "Grows each time it appears."),
+        Field("Present", \.isPresent, "Whether it is plugged in."),
+        Field(
+            "Holder", \.holder,
+            "The holder's app, \"another user's app\", \"outside: \" and the name of a program that did not ask, or \"\"."
+        ),
+        Field("SensorWidth", \.sensorWidth, since: "SensorWidth", "Pixels of its sensor; 0: not known.").changing(
+            .named),
+        Field("SensorHeight", \.sensorHeight, since: "SensorHeight", "The same, upwards.").changing(.named),
+        Field("Formats", \.formats, "Its formats, in the order in which the camera lists them.").changing(.named),
+        Field(
+            "DefaultFormatIndex", \.defaultFormatIndex, since: "DefaultFormatIndex",
+            "Which of `Formats` a session has that asks for none, counted from 0."
+        ).changing(.named),
+        Field(
+            "AvailableMetadataObjectTypes", \.availableMetadataObjectTypes, since: "AvailableMetadataObjectTypes",
+            "What it finds in its pictures, for a recording's metadata kind `objects`. Empty: nothing."
+        ).changing(.named),
+        Field(
+            "Controls", \.controls,
+            """
+            What else can be set on it: `key` s, its `usual` value, and `least`, `most`, `step` d of a number or the `words` as \
+            of a mode.
+            """
+        ).changing(.named),
+    ]
+
+    package init(_ wire: WireDictionary) throws(BrokerError) {
+        try self.init(wire, at: "Camera1")
+        if !formats.indices.contains(defaultFormatIndex) { defaultFormatIndex = 0 }
+    }
+}
+
+extension Interface {
+    package static let camera = Interface(
+        name: InterfaceName.camera, summary: "A camera, at /org/camarb/camera/NAME.",
+        properties: CameraDescription.properties)
+}
