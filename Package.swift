@@ -236,7 +236,9 @@ let package = Package(
             "explore",
             ["Arbiter", "ArbiterProtocol", "Campaigns", "PolicyFile", "Scenario", "Workbench"]),
         // camarbd as a whole in simulated time.
-        library("DaemonSimulation", in: proof, ["ArbiterProtocol", "Broker", "Bus", "Camarb", "System", "Workbench"]),
+        library(
+            "DaemonSimulation", in: proof,
+            ["ArbiterProtocol", "Broker", "Bus", "Camarb", "PolicyFile", "System", "Workbench"]),
         program("simulate", ["DaemonSimulation", "System"]),
         // What reads bytes that somebody else wrote, and what must hold of it.
         library(

@@ -1,5 +1,6 @@
 import ArbiterProtocol
 import Broker
+import PolicyFile
 package import System
 import Workbench
 

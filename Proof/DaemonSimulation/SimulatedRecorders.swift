@@ -2,6 +2,7 @@ import ArbiterProtocol
 import Broker
 import Bus
 import Glibc
+import PolicyFile
 import System
 import Workbench
 

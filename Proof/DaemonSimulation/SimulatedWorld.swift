@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import Glibc
+import PolicyFile
 import System
-import Workbench
 
 /// What everybody in a simulation has: time, chance, the list of what happened, and the first thing that was wrong.
 ///

@@ -71,11 +71,8 @@ struct WriterTests {
     @Test("A comment stands above its part, on one line, whatever it says")
     func comments() throws {
         let text = PolicyWriter.text(Self.policy) { part in
-            switch part {
-            case .rule(let name): "rule \(name)\u{1b}[2J\nname = \"forged\""
-            case .top("ranks"): "the ranks"
-            default: nil
-            }
+            if part == .top("ranks") { return "the ranks" }
+            return part == .rule(part.name) ? "rule \(part.name)\u{1b}[2J\nname = \"forged\"" : nil
         }
         #expect(text.contains("# the ranks\nranks = "))
         #expect(text.contains("# rule c\u{FFFD}[2J\u{FFFD}name = \"forged\"\n[[cause]]\n"))

@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Campaigns
+import PolicyFile
 import Scenario
 import Testing
 import Workbench

@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import Campaigns
+import PolicyFile
 import Workbench
 
 /// Random events of a kind, with every value that a member can have, hostile texts included.

@@ -1,5 +1,6 @@
-import Arbiter
-package import ArbiterProtocol
+package import Arbiter
+import ArbiterProtocol
+import PolicyFile
 
 /// Takes away from a story what it does not need to break its promise: lines, then rules and keys of its policies,
 /// words and cameras, and then time; over and over, until nothing more can go. A smaller story counts when the first
@@ -191,7 +192,7 @@ extension FuzzStory {
 extension Policy {
     /// Simpler by one thing each, the large things first. Each is one that a policy file can say.
     package var simplifications: [Policy] {
-        var simpler = [Policy](wholes) + rules + settings
+        var simpler = wholes + rules + settings
         simpler.removeAll { $0 == self }
         return simpler
     }
@@ -207,71 +208,68 @@ extension Policy {
         self[keyPath: path].indices.reversed().map { index in with { $0[keyPath: path].remove(at: index) } }
     }
 
-    /// With what is so where a file says nothing.
-    private func usual<Value>(_ path: WritableKeyPath<Policy, Value>) -> Policy {
-        with { $0[keyPath: path] = Policy(name: "")[keyPath: path] }
+    /// With what is so where a file says nothing, and then with one thing less in each value.
+    private func simpler<Owner>(
+        _ keys: [Key<Owner>], _ path: WritableKeyPath<Policy, Owner>, usual: Owner
+    ) -> [Policy] {
+        let owner = self[keyPath: path]
+        let reset = keys.map { key in
+            var owner = owner
+            key.copy(&owner, usual)
+            return owner
+        }
+        return (reset + keys.flatMap { $0.fewer(owner) }).map { owner in with { $0[keyPath: path] = owner } }
     }
 
     private var wholes: [Policy] {
-        [
-            usual(\.statements), usual(\.rights), usual(\.causeRules), usual(\.rankRules), usual(\.cameras),
-            usual(\.contention), usual(\.sources), usual(\.summary), rankRules.isEmpty ? usual(\.ranks) : self,
-            usual(\.pressureSettle), usual(\.pressure), usual(\.shellUnit), usual(\.agentUnit),
+        let usual = Policy(name: "")
+        return [
+            with { $0.statements = [] }, with { $0.rights = usual.rights }, with { $0.causeRules = [] },
+            with { $0.rankRules = [] }, with { $0.cameras = [] }, with { $0.contention = usual.contention },
+            with { $0.pressure = usual.pressure },
         ]
     }
 
+    /// What a part cannot be without stays: its name, a rule's rank, the values of an attribute.
     private var rules: [Policy] {
-        var simpler: [Policy] = []
-        for index in attributes.indices { simpler.append(without(attributes[index])) }
-        for index in modes.indices {
-            simpler.append(without(modes[index]))
-            simpler.append(with { $0.modes[index].at = [] })
-            simpler.append(with { $0.modes[index].setBy = Mode.Setter.allCases })
+        var found: [Policy] = []
+        for (index, attribute) in attributes.enumerated() {
+            found.append(without(attribute))
+            let usual = Attribute(name: attribute.name, values: attribute.values)
+            found += simpler(PolicyKeys.attribute, \.attributes[index], usual: usual)
         }
-        for index in causeRules.indices.reversed() {
-            simpler.append(with { $0.causeRules.remove(at: index) })
-            simpler += fewer(\.causeRules[index].when)
-            simpler.append(with { $0.causeRules[index].access = .none })
-            simpler.append(with { $0.causeRules[index].cause = .videoDeviceNotAvailableInBackground })
+        for (index, mode) in modes.enumerated() {
+            found.append(without(mode))
+            found += simpler(PolicyKeys.mode, \.modes[index], usual: Mode(name: mode.name))
         }
-        for index in rankRules.indices.reversed() {
-            simpler.append(with { $0.rankRules.remove(at: index) })
-            simpler += fewer(\.rankRules[index].when)
-            simpler.append(with { $0.rankRules[index].isImmediate = false })
-            simpler.append(with { $0.rankRules[index].grace = .zero })
-            simpler.append(with { $0.rankRules[index].minHold = .zero })
-            simpler.append(with { $0.rankRules[index].lease = nil })
+        for (index, rule) in causeRules.enumerated().reversed() {
+            found.append(with { $0.causeRules.remove(at: index) })
+            var usual = CauseRule.unsaid
+            (usual.name, usual.when) = (rule.name, rule.when)
+            found += simpler(PolicyKeys.cause, \.causeRules[index], usual: usual)
         }
-        for index in cameras.indices.reversed() {
-            simpler.append(with { $0.cameras.remove(at: index) })
-            simpler += fewer(\.cameras[index].conflicts)
-            simpler.append(with { $0.cameras[index].cost = 0 })
-            let cost = cameras[index].cost
-            for left in cost.formats.indices {
-                var formats = cost.formats
-                formats.remove(at: left)
-                let fewer = formats.isEmpty ? CameraCost(cost.other) : CameraCost(formats: formats, other: cost.other)
-                simpler.append(with { $0.cameras[index].cost = fewer })
-            }
+        for (index, rule) in rankRules.enumerated().reversed() {
+            found.append(with { $0.rankRules.remove(at: index) })
+            found += fewer(\.rankRules[index].when)
+            let usual = RankRule(name: rule.name, when: rule.when, rank: rule.rank, deny: rule.deny)
+            found += simpler(PolicyKeys.rank, \.rankRules[index], usual: usual)
         }
-        for rank in ranks.indices.dropFirst().reversed() { simpler.append(withoutRank(rank)) }
-        return simpler + fewer(\.sources)
+        for (index, camera) in cameras.enumerated().reversed() {
+            found.append(with { $0.cameras.remove(at: index) })
+            found += simpler(PolicyKeys.camera, \.cameras[index], usual: CameraRule(camera: camera.camera))
+        }
+        for rank in ranks.indices.dropFirst().reversed() { found.append(withoutRank(rank)) }
+        return found
     }
 
     private var settings: [Policy] {
-        var simpler = fewer(\.contention.order)
-        simpler += fewer(\.rights.users)
-        simpler += fewer(\.rights.groups)
-        simpler += fewer(\.rights.services)
-        simpler += [usual(\.rights.seat), usual(\.rights.identity), usual(\.rights.apps)]
-        simpler += [
-            usual(\.contention.tie), usual(\.contention.sameApp), usual(\.contention.ownConflict),
-            usual(\.contention.newcomer), usual(\.contention.loser), usual(\.contention.sharing),
-            usual(\.contention.shareWith), usual(\.contention.reDecide), usual(\.contention.coolDown),
-            usual(\.contention.budget), usual(\.contention.givesWay), usual(\.contention.strongestMayExceed),
-            usual(\.contention.backfill),
-        ]
-        return simpler
+        var usual = Policy(name: name)
+        // Rules give them.
+        if !rankRules.isEmpty { usual.ranks = ranks }
+        return simpler(PolicyKeys.contention, \.contention, usual: usual.contention)
+            + simpler(PolicyKeys.access, \.rights, usual: usual.rights)
+            + simpler(PolicyKeys.pressure, \.pressure, usual: usual.pressure)
+            + simpler(PolicyKeys.top + PolicyKeys.shell + PolicyKeys.agent, \.self, usual: usual)
     }
 
     private func without(_ attribute: Attribute) -> Policy {

@@ -1,7 +1,7 @@
-import Arbiter
-package import ArbiterProtocol
-import PolicyFile
-package import Workbench
+package import Arbiter
+import ArbiterProtocol
+package import PolicyFile
+import Workbench
 
 /// Random policies over the whole language of policy files, the same for the same numbers.
 ///
@@ -40,7 +40,7 @@ package struct PolicyGenerator: Sendable {
             case 2: if !variant.rankRules.isEmpty { variant.rankRules.removeFirst() }
             case 3: variant.causeRules = other.causeRules.filter { !$0.readsDeclared }
             case 4: variant.cameras = other.cameras
-            case 5: variant.rankRules.shuffle(&random)
+            case 5: variant.rankRules = random.shuffled(variant.rankRules)
             case 6: variant.contention.sharing = other.contention.sharing
             case 7: variant.rights = rights()
             default:
@@ -63,13 +63,11 @@ package struct PolicyGenerator: Sendable {
 
     private mutating func draft() -> Policy {
         var policy = Policy(name: "fuzz")
-        if random.chance(5) { policy.summary = "Made by chance: it says \"nothing\"." }
-        if random.chance(60) { policy.sources = some(PresenceSource.allCases, atLeast: 1) }
+        vary(PolicyKeys.top, &policy)
         if random.chance(30) { policy.rights = rights() }
         if random.chance(40) { policy.attributes = attributes() }
         if random.chance(25) { policy.modes = modes() }
         modeNames = policy.modes.map(\.name)
-        if random.chance(20) { policy.pressureSettle = random.pick(Self.settles) }
         policy.ranks = Array(FuzzNames.ranks.prefix(1 + random.below(FuzzNames.ranks.count)))
         policy.causeRules = causeRules(policy.attributes)
         policy.rankRules = rankRules(policy)
@@ -77,60 +75,43 @@ package struct PolicyGenerator: Sendable {
         policy.cameras = cameras()
         // They decide nothing, so that they are seldom worth their time; that they are read is worth a little.
         if random.chance(5) { policy.statements = statements(policy.attributes) }
-        // Nor do these: the speakers are decided before the core hears of them.
-        if random.chance(5) { policy.shellUnit = "shell.service" }
-        if random.chance(5) { policy.agentUnit = "camagent.service" }
-        // Nor does this: the machine is measured before the core hears of it.
-        if random.chance(5) { policy.pressure = pressure() }
+        // Nor do these: the speakers are decided before the core hears of them, and the machine is measured before.
+        vary(PolicyKeys.shell + PolicyKeys.agent, &policy)
+        if random.chance(5) { vary(PolicyKeys.pressure, &policy.pressure) }
         return policy
+    }
+
+    /// What is made of names that stories know is left to the caller.
+    private mutating func vary<Owner>(_ keys: [Key<Owner>], _ owner: inout Owner) {
+        for key in keys { key.vary(&owner, &random) }
     }
 
     private mutating func rights() -> Rights {
         func account(_ number: UInt32) -> Rights.Account { Rights.Account(number: number) }
-        var rights = Rights(seat: random.chance(70))
-        if random.chance(40) { rights.users = some([1000, 1001], atLeast: 1).map(account) }
+        var rights = Rights()
+        vary(PolicyKeys.access, &rights)
+        if random.chance(40) { rights.users = random.some([1000, 1001]).map(account) }
         // A name that no machine knows: it means nobody, and is written all the same.
         if random.chance(10) { rights.users.append(Rights.Account(name: "mallory", number: nil)) }
-        if random.chance(50) { rights.groups = some(FuzzNames.groups, atLeast: 1).map(account) }
-        if random.chance(50) { rights.services = some(FuzzNames.apps, atLeast: 1) }
-        if random.chance(20) { rights.identity = .strong }
-        if random.chance(35) { rights.apps = .ask }
+        if random.chance(50) { rights.groups = random.some(FuzzNames.groups).map(account) }
+        if random.chance(50) { rights.services = random.some(FuzzNames.apps) }
         return rights
     }
 
-    private static let settles: [Duration] = [.zero, .milliseconds(500), .seconds(1), .seconds(10), .seconds(600)]
-
     private mutating func modes() -> [Mode] {
-        some(FuzzNames.modes, atLeast: 1).map { name in
+        random.some(FuzzNames.modes).map { name in
             // A story says when a mode begins, whatever its hours.
-            Mode(
-                name: name, at: random.chance(40) ? [random.pick(Self.spans)] : [],
-                setBy: random.chance(70) ? Mode.Setter.allCases : [random.pick(Mode.Setter.allCases)])
+            var mode = Mode(name: name)
+            vary(PolicyKeys.mode, &mode)
+            return mode
         }
-    }
-
-    private static let spans = [
-        CalendarSpan(from: 22 * 60, to: 6 * 60), CalendarSpan(days: [.mon, .fri], from: 8 * 60, to: 18 * 60),
-    ]
-
-    private mutating func pressure() -> PressureSettings {
-        var pressure = PressureSettings.usual
-        pressure.isWatched = random.chance(50)
-        let levels: [WritableKeyPath<PressureSettings, PressureSettings.Levels>] = [
-            \.memory, \.processor, \.temperature,
-        ]
-        for level in levels where random.chance(60) {
-            pressure[keyPath: level] = PressureSettings.Levels(serious: 60, critical: random.chance(50) ? 80 : nil)
-        }
-        if random.chance(60) { pressure.throttling = random.pick(SystemPressure.allCases) }
-        return pressure
     }
 
     private mutating func attributes() -> [Attribute] {
-        some(Array(FuzzNames.attributes.indices), atLeast: 1).map { index in
+        random.some(Array(FuzzNames.attributes.indices)).map { index in
             let (name, values) = FuzzNames.attributes[index]
             // A policy may leave out a value that a story's app is told.
-            let kept = random.chance(70) ? values : some(values, atLeast: 1)
+            let kept = random.chance(70) ? values : random.some(values)
             return Attribute(name: name, values: kept, default: random.chance(50) ? random.pick(kept) : nil)
         }
     }
@@ -138,33 +119,20 @@ package struct PolicyGenerator: Sendable {
     private mutating func contention(_ attributes: [Attribute]) -> Contention {
         var contention = Contention()
         let keys = Contention.OrderKey.builtIn + attributes.map { .attribute($0.name) }
-        if random.chance(85) { contention.order = Array(some(keys, atLeast: 1).prefix(1 + random.below(4))) }
-        contention.tie = random.pick(Contention.Tie.allCases)
-        contention.sameApp = random.pick(Contention.SameApp.allCases)
-        contention.ownConflict = random.pick(Contention.OwnConflict.allCases)
-        if random.chance(35) { contention.newcomer = .refuse }
-        if random.chance(35) { contention.loser = .evict }
-        if shares, random.chance(50) { contention.sharing = .readOnly }
-        // Without sharing it says nothing, and may be said.
-        if random.chance(40) { contention.shareWith = random.pick(Contention.ShareWith.allCases) }
-        if random.chance(35) { contention.reDecide = .open }
-        if random.chance(60) { contention.coolDown = random.pick(Self.coolDowns) }
-        if random.chance(40) { contention.budget = random.pick([0, 1, 50, 75, 100, 150]) }
-        contention.givesWay = random.pick(Contention.GivesWay.allCases)
-        contention.strongestMayExceed = random.chance(40)
-        contention.backfill = random.chance(50)
+        if random.chance(85) { contention.order = Array(random.some(keys).prefix(1 + random.below(4))) }
+        vary(PolicyKeys.contention, &contention)
+        // Whom it is shared with is said all the same: without sharing it says nothing.
+        if !shares { contention.sharing = .none }
         return contention
     }
 
-    private static let coolDowns: [Duration] = [.zero, .milliseconds(250), .seconds(1), .seconds(5), .seconds(60)]
-
     private mutating func cameras() -> [CameraRule] {
         guard random.chance(75) else { return [] }
-        return some(FuzzNames.cameras, atLeast: 1).map { name in
+        return random.some(FuzzNames.cameras).map { name in
             let others = FuzzNames.cameras.filter { $0 != name }
             return CameraRule(
                 camera: CameraID(name),
-                conflicts: random.chance(60) ? some(others, atLeast: 1).map { CameraID($0) } : [], cost: cost())
+                conflicts: random.chance(60) ? random.some(others).map { CameraID($0) } : [], cost: cost())
         }
     }
 
@@ -173,7 +141,7 @@ package struct PolicyGenerator: Sendable {
     /// One number, or numbers for some of the formats that cameras of stories have, and for others.
     private mutating func cost() -> CameraCost {
         guard random.chance(35) else { return CameraCost(random.pick(Self.costs)) }
-        let formats = some(FuzzNames.formats, atLeast: 1).map { format in
+        let formats = random.some(FuzzNames.formats).map { format in
             CameraCost.Format(
                 width: format.width, height: format.height, frameRate: Double(format.frameRate),
                 pixelFormat: random.chance(40) ? format.pixelFormat : nil, cost: random.pick(Self.costs))
@@ -181,18 +149,6 @@ package struct PolicyGenerator: Sendable {
         return CameraCost(formats: formats, other: random.chance(60) ? random.pick(Self.costs) : nil)
     }
 
-    mutating func some<T>(_ values: [T], atLeast least: Int) -> [T] {
-        var values = values
-        values.shuffle(&random)
-        return Array(values.prefix(least + random.below(values.count - least + 1)))
-    }
-}
-
-extension Array {
-    /// The standard library's takes generators of its own, whose draws are not ours to keep.
-    mutating func shuffle(_ random: inout SeededRandom) {
-        for index in indices.dropFirst().reversed() { swapAt(index, random.below(index + 1)) }
-    }
 }
 
 extension CauseRule {
@@ -212,17 +168,11 @@ extension PolicyGenerator {
         // Without any, sessions run more often, and then they meet.
         let count = random.chance(40) ? 0 : 1 + random.below(4)
         return (0..<count).map { index in
-            CauseRule(
-                name: "c\(index)", when: facts(attributes, emptyPercent: 3), cause: random.pick(CauseRule.causes),
-                access: access())
+            var rule = CauseRule.unsaid
+            (rule.name, rule.when) = ("c\(index)", facts(attributes, emptyPercent: 3))
+            vary(PolicyKeys.cause, &rule)
+            return rule
         }
-    }
-
-    /// Any subset; none and all more often, since they are what most rules say.
-    private mutating func access() -> Access {
-        if random.chance(25) { return .none }
-        if random.chance(15) { return .all }
-        return Access.rights.reduce(.none) { random.chance(50) ? $0.union($1.right) : $0 }
     }
 
     mutating func rankRules(_ policy: Policy) -> [RankRule] {
@@ -241,16 +191,9 @@ extension PolicyGenerator {
             return RankRule(name: name, when: when, rank: ranks.count - 1, deny: true)
         }
         var rule = RankRule(name: name, when: when, rank: random.below(ranks.count))
-        rule.isImmediate = random.chance(12)
-        if random.chance(40) { rule.grace = random.pick(Self.graces) }
-        if random.chance(25) { rule.minHold = random.pick(Self.minHolds) }
-        if random.chance(18) { rule.lease = random.pick(Self.leases) }
+        vary(PolicyKeys.rank, &rule)
         return rule
     }
-
-    private static let graces: [Duration] = [.milliseconds(500), .seconds(1), .seconds(2), .seconds(5), .seconds(60)]
-    private static let minHolds: [Duration] = [.milliseconds(500), .seconds(2), .seconds(10), .seconds(120)]
-    private static let leases: [Duration] = [.seconds(1), .seconds(3), .seconds(10), .seconds(20), .seconds(180)]
 
     /// One to three facts, each asked once, as a file has them.
     mutating func facts(_ attributes: [Attribute], emptyPercent: Int) -> [FactTest] {
@@ -268,25 +211,13 @@ extension PolicyGenerator {
         if let attribute = attributes.isEmpty ? nil : random.pick(attributes), random.chance(20) {
             return .attribute(attribute.name, random.pick(attribute.values))
         }
-        switch random.below(18) {
-        case 0: return .app(random.pick(FuzzNames.apps))
-        case 1: return .claimedApp(random.pick(FuzzNames.apps))
-        case 2: return .user(random.pick(FuzzNames.users))
-        case 3: return .loginSession(random.pick(Facts.LoginState.allCases))
-        case 4: return .foreground(random.chance(50))
-        case 5: return .layout(random.pick(Presence.Layout.allCases))
-        case 6: return .focused(random.chance(50))
-        case 7: return .foregroundApps(random.pick(Facts.ForegroundApps.allCases))
-        case 8: return .client(random.pick(ClientKind.allCases))
-        case 9: return .multitasking(random.chance(50))
-        case 10: return .camera(CameraID(random.pick(FuzzNames.cameras)))
-        case 11: return .position(random.pick(CameraPosition.allCases))
-        case 12: return .usesAudio(random.chance(50))
-        case 13: return .microphoneTaken(random.chance(50))
-        case 14: return .pressure(atLeast: random.pick(SystemPressure.allCases))
-        case 15: return .recording(random.chance(50))
-        case 16: return .bidIsNew(random.chance(50))
-        default: return .operatorChosen(random.chance(50))
+        let fact = random.pick(Fact.all.filter { $0.name != "mode" })
+        switch fact.name {
+        case "app": return .app(random.pick(FuzzNames.apps))
+        case "claimed-app": return .claimedApp(random.pick(FuzzNames.apps))
+        case "user": return .user(random.pick(FuzzNames.users))
+        case "camera": return .camera(CameraID(random.pick(FuzzNames.cameras)))
+        default: return random.pick(fact.tests)
         }
     }
 
@@ -325,7 +256,7 @@ extension PolicyGenerator {
             if random.chance(40) { statements[index].unless.append(excuse(attributes, byPercent: 70)) }
         }
         let when = facts(attributes, emptyPercent: 30)
-        let time = random.pick(Self.leases)
+        let time = random.pick([Duration.seconds(1), .seconds(3), .seconds(10), .seconds(20), .seconds(180)])
         let timed: [Statement.Assertion] = [
             .within(when: when, is: random.pick(Statement.Part.allCases), time), .warned(when: when, time),
             .atMost(when: when, time, in: time * 3), .fair(when: when, is: .running),

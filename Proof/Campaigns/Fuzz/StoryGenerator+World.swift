@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import PolicyFile
 import Workbench
 
 extension StoryGenerator {

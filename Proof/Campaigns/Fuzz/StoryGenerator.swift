@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import PolicyFile
 import Workbench
 
 /// Random stories in the scenario language, under random policies; the same for the same numbers. They are made without

@@ -1,4 +1,5 @@
 import ArbiterProtocol
+import TomlFile
 
 /// The bounds of a policy file. Each keeps what a decision costs, or what a message shows, in proportion.
 public enum Bounds {
@@ -60,6 +61,8 @@ public enum Bounds {
             && text.utf8.allSatisfy { PlainWord.isLetterOrDigit($0) || $0 == UInt8(ascii: "-") }
     }
 
+    static let wordsOnly = "it takes letters, digits and hyphens, at most \(wordBytesMax) of them"
+
     /// The name of a service or a scope, as systemd writes it (`systemd.unit(5)`).
     static func isUnit(_ text: String) -> Bool {
         guard let suffix = [".service", ".scope"].first(where: { text.hasSuffix($0) }),
@@ -67,4 +70,14 @@ public enum Bounds {
         else { return false }
         return text.utf8.allSatisfy { PlainWord.contains($0) || "@\\".utf8.contains($0) }
     }
+}
+
+extension ClosedRange<Duration> {
+    /// As documents have it.
+    var words: String { "`\(DurationText.write(lowerBound))` to `\(DurationText.write(upperBound))`" }
+}
+
+extension ClosedRange<Double> {
+    /// As documents have it.
+    var words: String { "\(TomlText.number(lowerBound)) to \(TomlText.number(upperBound))" }
 }

@@ -45,27 +45,19 @@ extension TomlTable {
     /// The parts of a policy in it, and where they begin.
     var parts: [(part: PolicyPart, place: Place)] {
         entries.flatMap { entry -> [(PolicyPart, Place)] in
-            switch (entry.key, entry.node.value) {
-            case ("access", .table(let table)): return table.entries.map { (.access($0.key), $0.keyPlace) }
-            case ("pressure", .table(let table)): return table.entries.map { (.pressure($0.key), $0.keyPlace) }
-            case ("contention", .table(let table)): return table.entries.map { (.contention($0.key), $0.keyPlace) }
-            case ("shell", .table(let table)), ("agent", .table(let table)):
-                return table.entries.map { (.speaker(table: entry.key, key: $0.key), $0.keyPlace) }
-            case (_, .array(let nodes)) where Self.partNames[entry.key] != nil:
+            let known = PolicyTable.all.first { $0.name == entry.key }
+            switch (known?.identity, entry.node.value) {
+            case (nil, .table(let table)) where known != nil:
+                return table.entries.map { (PolicyPart(of: entry.key, $0.key), $0.keyPlace) }
+            case (let identity?, .array(let nodes)):
                 return nodes.compactMap { node in
-                    guard let (identity, part) = Self.partNames[entry.key], case .table(let table) = node.value,
-                        let name = node.text(of: identity)
-                    else { return nil }
-                    return (part(name), table.place)
+                    guard let known, case .table(let table) = node.value, let name = node.text(of: identity) else {
+                        return nil
+                    }
+                    return (PolicyPart(of: known.part, name), table.place)
                 }
             default: return [(.top(entry.key), entry.keyPlace)]
             }
         }
     }
-
-    private static let partNames: [String: (identity: String, part: @Sendable (String) -> PolicyPart)] = [
-        "cause": ("name", { .rule($0) }), "rank": ("name", { .rule($0) }), "camera": ("id", { .camera($0) }),
-        "attribute": ("name", { .attribute($0) }), "mode": ("name", { .mode($0) }),
-        "never": ("name", { .statement($0) }), "always": ("name", { .statement($0) }),
-    ]
 }

@@ -15,31 +15,28 @@ extension Policy {
     public var hash: String { PolicyHash.digits(of: hashedText.utf8) }
 
     /// The policy as `PolicyWriter` writes it, without what can decide nothing.
-    public var hashedText: String {
-        let usual = PolicyHash.sections(of: PolicyWriter.text(Policy(name: "").plain))
-        // Of the top and of tables that are there once, what holds anyway is left out: a later version's new key is then
-        // no new hash for a policy that does not speak of it.
-        return PolicyHash.sections(of: PolicyWriter.text(plain)).map { section in
-            let known = section.isListed ? [] : usual.first { $0.header == section.header }?.lines ?? []
-            let lines = section.lines.filter { !known.contains($0) }
-            if lines.isEmpty, !section.isListed { return "" }
-            return ([section.header] + lines).filter { !$0.isEmpty }.map { $0 + "\n" }.joined()
-        }.joined()
+    public var hashedText: String { hashedSections.map { PolicyWriter.text(of: $0) }.joined() }
+
+    /// Of the top and of tables that are there once, what holds anyway is left out: a later version's new key is then no new
+    /// hash for a policy that does not speak of it.
+    var hashedSections: [PolicySection] {
+        PolicySection.all(of: plain).map(\.said).filter { $0.name != nil || !$0.pairs.isEmpty }
     }
 
     /// The same policy without names that only people read, and ordered where order is nothing.
     private var plain: Policy {
         var plain = withNumbersOnly
         (plain.name, plain.summary, plain.statements) = ("", "", [])
-        plain.rights.users.sort { PolicyHash.key($0) < PolicyHash.key($1) }
-        plain.rights.groups.sort { PolicyHash.key($0) < PolicyHash.key($1) }
-        plain.rights.services.sort()
+        func order<Owner>(_ keys: [Key<Owner>], _ owner: inout Owner) {
+            for key in keys { key.makePlain(&owner) }
+        }
+        order(PolicyKeys.access, &plain.rights)
         plain.attributes.sort { $0.name < $1.name }
         // Each cause has a list of its own, within which order counts.
         plain.causeRules = CauseRule.causes.flatMap { cause in plain.causeRules.filter { $0.cause == cause } }
         for index in plain.causeRules.indices {
             plain.causeRules[index].name = ""
-            plain.causeRules[index].when.sort { $0.written < $1.written }
+            order(PolicyKeys.cause, &plain.causeRules[index])
         }
         for index in plain.rankRules.indices {
             plain.rankRules[index].name = ""
@@ -47,7 +44,7 @@ extension Policy {
         }
         plain.cameras.removeAll { $0.conflicts.isEmpty && $0.cost == 0 }
         plain.cameras.sort { $0.camera.name < $1.camera.name }
-        for index in plain.cameras.indices { plain.cameras[index].conflicts.sort { $0.name < $1.name } }
+        for index in plain.cameras.indices { order(PolicyKeys.camera, &plain.cameras[index]) }
         return plain
     }
 }
@@ -63,28 +60,6 @@ package enum PolicyHash {
         for byte in bytes { sum = (sum ^ UInt128(byte)) &* factor }
         let digits = String(sum, radix: 16)
         return String(repeating: "0", count: 32 - digits.utf8.count) + digits
-    }
-
-    /// A table of a policy's text, or its top.
-    struct Section {
-        var header: String
-        var lines: [String] = []
-        /// One of several, as `[[rank]]` is, or a part of one.
-        var isListed: Bool
-    }
-
-    static func sections(of text: String) -> [Section] {
-        var sections = [Section(header: "", isListed: false)]
-        for line in text.split(separator: "\n") {
-            if line.hasPrefix("[") {
-                // Such as `[cause.when]`, which belongs to the table above it.
-                let isListed = line.hasPrefix("[[") || line.utf8.contains(UInt8(ascii: "."))
-                sections.append(Section(header: String(line), isListed: isListed))
-            } else {
-                sections[sections.count - 1].lines.append(String(line))
-            }
-        }
-        return sections
     }
 
     static func key(_ account: Rights.Account) -> String {

@@ -24,20 +24,19 @@ public struct PolicyKey: Hashable, Comparable, Sendable, CustomStringConvertible
     public static func < (a: PolicyKey, b: PolicyKey) -> Bool { (a.table, a.name) < (b.table, b.name) }
 }
 
+extension PolicyKey {
+    /// What walks of small worlds make of it; nil: it is none of the language, or an attribute.
+    package var walk: WalkedAs? {
+        PolicyTable.named(table)?.keys.first { $0.name == name }?.walk
+            ?? (table == "rank" ? Fact.all.first { $0.name == name }?.walk : nil)
+    }
+}
+
 extension PolicyFile {
     /// Every key of the language, in the order of the tables: the keys that the reader takes.
-    public static let language: [PolicyKey] = {
-        let tables: [(String, [String])] = [
-            ("access", PolicyReader.accessKeys), ("attribute", PolicyReader.attributeKeys),
-            ("mode", PolicyReader.modeKeys), ("cause", PolicyReader.causeKeys),
-            ("rank", PolicyReader.rankKeys + FactReader.keys), ("pressure", PolicyReader.pressureKeys),
-            ("contention", PolicyReader.contentionKeys), ("shell", PolicyReader.speakerKeys),
-            ("agent", PolicyReader.speakerKeys), ("camera", PolicyReader.cameraKeys),
-            ("never", PolicyReader.neverKeys), ("always", PolicyReader.alwaysKeys),
-        ]
-        let top = PolicyReader.keys.filter { key in !tables.contains { $0.0 == key } }
-        return top.map { PolicyKey("", $0) } + tables.flatMap { table, keys in keys.map { PolicyKey(table, $0) } }
-    }()
+    public static let language: [PolicyKey] = ([.top] + PolicyTable.all).flatMap { table in
+        table.names.filter { !table.name.isEmpty || PolicyTable.named($0) == nil }.map { PolicyKey(table.name, $0) }
+    }
 
     /// Their names, each once: `docs/policy.md` shows each.
     package static var keys: [String] {
@@ -49,37 +48,23 @@ extension Policy {
     private typealias SaidLine = (key: PolicyKey, line: String)
 
     /// Each key with its line in the file.
-    private static func lines(_ text: String) -> [SaidLine] {
-        PolicyHash.sections(of: text).flatMap { section in
-            let header = section.header.filter { $0 != "[" && $0 != "]" }.split(separator: ".")
-            // A long list is written over several lines.
-            let whole = section.lines.reduce(into: [String]()) { lines, line in
-                let goesOn = line.hasPrefix(" ") || line.hasPrefix("]")
-                if goesOn, !lines.isEmpty { lines[lines.count - 1] += line } else { lines.append(line) }
-            }
-            return whole.map { line in
-                // A long `when` is a table of its own below its rule.
-                let name = header.count > 1 ? header[1] : line.prefix { $0 != " " }
-                return (PolicyKey(header.first.map(String.init) ?? "", String(name)), section.header + line)
-            }
+    private static func lines(_ sections: [PolicySection]) -> [SaidLine] {
+        sections.flatMap { section in
+            section.pairs.map { (PolicyKey(section.table.name, $0.key), section.table.header + $0.line) }
         }
     }
 
     /// The keys that the policy says and that can decide something: without names and statements, and without what would
     /// hold anyway.
-    public var decidingKeys: Set<PolicyKey> { Set(Self.lines(hashedText).map(\.key)) }
+    public var decidingKeys: Set<PolicyKey> { Set(Self.lines(hashedSections).map(\.key)) }
 
     /// All keys that the policy says, without what would hold anyway.
-    public var saidKeys: Set<PolicyKey> {
-        Set(Self.lines(PolicyWriter.text(self)).filter { !Self.usualLines.contains($0.line) }.map(\.key))
-    }
-
-    private static let usualLines = Set(lines(PolicyWriter.text(Policy(name: ""))).map(\.line))
+    public var saidKeys: Set<PolicyKey> { Set(Self.lines(PolicySection.all(of: self).map(\.said)).map(\.key)) }
 
     /// The keys by which two policies differ in what they can decide. Where all lines are the same in another order, the keys
     /// of the tables that are in another place.
     public func keysThatDiffer(from other: Policy) -> Set<PolicyKey> {
-        let (own, others) = (Self.lines(hashedText), Self.lines(other.hashedText))
+        let (own, others) = (Self.lines(hashedSections), Self.lines(other.hashedSections))
         func more(_ lines: [SaidLine], than others: [SaidLine]) -> [PolicyKey] {
             var rest = others.map(\.line)
             return lines.filter { said in

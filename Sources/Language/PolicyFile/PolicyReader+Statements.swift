@@ -3,9 +3,6 @@ import ArbiterProtocol
 import TomlFile
 
 extension PolicyReader {
-    static let neverKeys = ["name"] + Statement.Part.allCases.map(\.rawValue) + ["by", "unless", "across"]
-    static let alwaysKeys = ["name", "when", "is", "within", "warned", "at-most", "in", "fair", "by", "unless"]
-
     /// What the policy promises about itself: `[[never]]` and `[[always]]`, in this order.
     func statements() -> [Statement] {
         var names: [String: Place] = [:]
@@ -14,16 +11,16 @@ extension PolicyReader {
     }
 
     private func never(_ table: TomlTable, _ names: inout [String: Place]) -> Statement? {
-        let (reader, name) = statement(table, kind: "never", keys: Self.neverKeys, &names)
-        reader.refuseUnknown(Self.neverKeys) { key in
-            if Self.alwaysKeys.contains(key) { return "\"\(key)\" is a key of [[always]]" }
+        let (reader, name) = statement(table, kind: "never", keys: neverKeys, &names)
+        reader.refuseUnknown(neverKeys) { key in
+            if alwaysKeys.contains(key) { return "\"\(key)\" is a key of [[always]]" }
             return factKeys.contains(key) ? "say who has that fact, as in holder = { \(key) = … }" : nil
         }
         let players = Statement.Part.allCases.filter { reader.entry($0.rawValue) != nil }
-            .map { Statement.Player($0, when: facts($0.rawValue, reader)) }
+            .map { Statement.Player($0, when: facts($0.rawValue, reader) ?? []) }
         if players.isEmpty {
             reader.missing(
-                Statement.Part.holder.rawValue, of: Self.neverKeys, "nobody plays a part \(reader.owner)",
+                Statement.Part.holder.rawValue, of: neverKeys, "nobody plays a part \(reader.owner)",
                 hint: "say who must never be what, as in holder = { presence = \"background\" }; {} is anybody")
         }
         let unless = excuses(reader)
@@ -55,17 +52,17 @@ extension PolicyReader {
     }
 
     private func always(_ table: TomlTable, _ names: inout [String: Place]) -> Statement? {
-        let (reader, name) = statement(table, kind: "always", keys: Self.alwaysKeys, &names)
-        reader.refuseUnknown(Self.alwaysKeys) { key in
-            if Self.neverKeys.contains(key) { return "\"\(key)\" is a key of [[never]]" }
+        let (reader, name) = statement(table, kind: "always", keys: alwaysKeys, &names)
+        reader.refuseUnknown(alwaysKeys) { key in
+            if neverKeys.contains(key) { return "\"\(key)\" is a key of [[never]]" }
             return factKeys.contains(key) ? "facts go inside when = { … }" : nil
         }
         if reader.entry("when") == nil, !table.entries.contains(where: { factKeys.contains($0.key) }) {
             reader.missing(
-                "when", of: Self.alwaysKeys, "no \"when\" \(reader.owner)",
+                "when", of: alwaysKeys, "no \"when\" \(reader.owner)",
                 hint: "say of whom, as in when = { app = \"intercom.service\" }; {} is everybody who asks to run")
         }
-        let when = facts("when", reader)
+        let when = facts("when", reader) ?? []
         let unless = excuses(reader)
         let by = by(reader)
         guard let assertion = demand(when, reader), let name else { return nil }
@@ -79,7 +76,7 @@ extension PolicyReader {
         let demands = ["is", "warned", "at-most"].filter { reader.entry($0) != nil }
         if demands.isEmpty {
             reader.missing(
-                "is", of: Self.alwaysKeys, "no \"is\" \(reader.owner)",
+                "is", of: alwaysKeys, "no \"is\" \(reader.owner)",
                 hint: "one of \(Wording.list(Statement.Part.allCases.map(\.rawValue))); or \"warned\", or \"at-most\"")
             return nil
         }
@@ -127,7 +124,7 @@ extension PolicyReader {
     private func atMost(_ when: [FactTest], _ reader: TableReader) -> Statement.Assertion? {
         if reader.entry("in") == nil {
             reader.missing(
-                "in", of: Self.alwaysKeys, "\"at-most\" \(reader.owner) has no \"in\" beside it",
+                "in", of: alwaysKeys, "\"at-most\" \(reader.owner) has no \"in\" beside it",
                 hint: "say in what time, as in at-most = \"30min\", in = \"2h\"")
         }
         guard let most = reader.duration("at-most", in: Bounds.within),
@@ -136,21 +133,9 @@ extension PolicyReader {
         return .atMost(when: when, most, in: window)
     }
 
-    private func facts(_ key: String, _ reader: TableReader) -> [FactTest] {
-        guard let table = reader.table(key, takes: "facts in braces, as in { presence = \"background\" }") else {
-            return []
-        }
-        return facts(table, "\"\(key)\"", reader)
+    private func by(_ reader: TableReader) -> [FactTest]? {
+        reader.entry("by") == nil ? nil : facts("by", reader) ?? []
     }
-
-    private func facts(_ table: TomlTable, _ what: String, _ reader: TableReader) -> [FactTest] {
-        let facts = TableReader(
-            table.underTodaysNames(problems), owner: "in \(what) \(reader.owner.droppingIn)", problems: problems)
-        facts.refuseUnknown(factKeys)
-        return FactReader(reader: facts, attributes: declared, modes: declaredModes.map(\.name)).tests()
-    }
-
-    private func by(_ reader: TableReader) -> [FactTest]? { reader.entry("by") == nil ? nil : facts("by", reader) }
 
     /// One table, or a list of them: any of them excuses.
     private func excuses(_ reader: TableReader) -> [Statement.Excuse] {
@@ -183,25 +168,14 @@ extension PolicyReader {
         return Statement.Excuse(when: facts(own, "\"unless\"", reader), by: by(inner))
     }
 
-    /// A reader that speaks of the statement by its name, which every statement has to have, alone.
     private func statement(
         _ table: TomlTable, kind: String, keys: [String], _ names: inout [String: Place]
-    ) -> (TableReader, name: String?) {
-        let unnamed = TableReader(table, owner: "in a [[\(kind)]] statement", problems: problems)
-        guard let entry = unnamed.entry("name") else {
-            unnamed.missing(
-                "name", of: keys, "a [[\(kind)]] statement has no \"name\"",
-                hint: "add name = \"…\"; `camclient policy verify` names the statement that is broken")
-            return (unnamed, nil)
-        }
-        guard let name = unnamed.label("name") else { return (unnamed, nil) }
-        if let first = names[name] {
-            problems.add(
-                "a second statement is named \(Wording.quoted(name)); `camclient policy verify` names what is broken, "
-                    + "so names are unique", at: entry.node.place, hint: "the first is in line \(first.line)")
-        } else {
-            names[name] = entry.node.place
-        }
-        return (TableReader(table, owner: "in statement \(Wording.quoted(name))", problems: problems), name)
+    ) -> (reader: TableReader, name: String?) {
+        unique(
+            table, "statement", kind: kind, keys, &names, "`camclient policy verify` names what is broken",
+            hint: "`camclient policy verify` names the statement that is broken")
     }
 }
+
+private let neverKeys = PolicyKeys.never.map(\.name)
+private let alwaysKeys = PolicyKeys.always.map(\.name)

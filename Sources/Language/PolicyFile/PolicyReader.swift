@@ -1,15 +1,10 @@
 import Arbiter
-import ArbiterProtocol
 import TomlFile
+import Vocabulary
 
 /// Builds a policy from a TOML tree, noting everything that is wrong on the way. What cannot be read counts as not
 /// written, so that one slip is one problem.
-struct PolicyReader {
-    static let keys = [
-        "include", "name", "summary", "sources", "ranks", "pressure-settle", "access", "attribute", "mode", "cause",
-        "rank", "pressure", "contention", "shell", "agent", "camera", "never", "always",
-    ]
-
+package struct PolicyReader {
     let problems: ProblemList
     let top: TableReader
     let accounts: any Accounts
@@ -18,7 +13,9 @@ struct PolicyReader {
     /// What the file declares, for the rules that name it.
     private(set) var declared: [Attribute] = []
     private(set) var declaredModes: [Mode] = []
-    var factKeys: [String] { FactReader.keys(with: declared) }
+    /// Nil when the file has none; a broken list gives no follow-up problems either.
+    private var ranks: [String]?
+    var factKeys: [String] { Fact.names + declared.map(\.name) }
 
     init(_ root: TomlTable, accounts: any Accounts, problems: ProblemList) {
         self.problems = problems
@@ -29,82 +26,88 @@ struct PolicyReader {
     mutating func policy() -> Policy {
         if top.entry("name") == nil {
             top.missing(
-                "name", of: Self.keys, "the policy has no \"name\"",
+                "name", of: PolicyTable.top.names, "the policy has no \"name\"",
                 hint: "begin the file with name = \"…\"; status and logs show it")
         }
-        let ranks = rankNames()
+        var policy = Policy(name: "unnamed")
+        let usualRanks = policy.ranks
+        policy.ranks = []
+        read(PolicyKeys.top, of: top, into: &policy)
+        if policy.ranks.isEmpty { policy.ranks = usualRanks } else { ranks = policy.ranks }
         declared = attributes()
         declaredModes = modes()
-        var policy = Policy(
-            name: top.label("name") ?? "unnamed",
-            summary: top.label("summary", emptyAllowed: true, bytesMax: Bounds.summaryBytesMax) ?? "",
-            sources: top.choices("sources", PresenceSource.allCases.map { ($0.rawValue, $0) }) ?? [],
-            shellUnit: speakingUnit("shell"), agentUnit: speakingUnit("agent"), attributes: declared,
-            modes: declaredModes, ranks: ranks ?? [Self.onlyRank])
-        if let settle = top.duration("pressure-settle", in: Bounds.pressureSettle) { policy.pressureSettle = settle }
-        policy.rights = rights()
-        policy.causeRules = top.tables("cause", countMax: Bounds.rulesMax).compactMap { causeRule($0) }
-        policy.rankRules = top.tables("rank", countMax: Bounds.rulesMax).compactMap { rankRule($0, ranks: ranks) }
-        policy.pressure = pressure()
-        policy.contention = contention()
+        (policy.attributes, policy.modes) = (declared, declaredModes)
+        read("access", PolicyKeys.access, into: &policy.rights)
+        for table in top.tables("cause", countMax: Bounds.rulesMax) { policy.causeRules.append(causeRule(table)) }
+        for table in top.tables("rank", countMax: Bounds.rulesMax) { policy.rankRules.append(rankRule(table)) }
+        read("pressure", PolicyKeys.pressure, into: &policy.pressure)
+        read("contention", PolicyKeys.contention, into: &policy.contention)
+        read("shell", PolicyKeys.shell, into: &policy)
+        read("agent", PolicyKeys.agent, into: &policy)
         policy.cameras = cameras()
         policy.statements = statements()
-        top.refuseUnknown(Self.keys, advice: Self.advice(at: ""))
+        top.refuseUnknown(PolicyTable.top.names, advice: advice(in: ""))
         return policy
     }
 
-    /// What the one rank of a policy without `ranks` is called.
-    private static let onlyRank = "everyone"
+    /// What is not written stays as it is.
+    func read<Owner>(
+        _ keys: [Key<Owner>], of reader: TableReader, but done: Set<String> = [], into owner: inout Owner
+    ) { for key in keys where !done.contains(key.name) { key.read(reader, &owner, self) } }
 
-    /// Nil when the file has none; a broken list gives no follow-up problems either.
-    private func rankNames() -> [String]? {
-        let takes = "a list of names, the strongest first"
-        guard let names = top.strings("ranks", takes: takes, countMax: Bounds.ranksMax) else { return nil }
-        if names.isEmpty, let entry = top.entry("ranks"), case .array(let nodes) = entry.node.value, nodes.isEmpty {
-            problems.add("\"ranks\" is empty; it takes \(takes)", at: entry.node.place)
-        }
-        for (name, place) in names {
-            if let complaint = FileBounds.complaint(name) {
-                problems.add("a name in \"ranks\" \(complaint)", at: place)
+    /// A table that is there once.
+    private func read<Owner>(_ name: String, _ keys: [Key<Owner>], into owner: inout Owner) {
+        guard let table = top.table(name, takes: "a table that begins with [\(name)]") else { return }
+        let reader = TableReader(table, owner: "in [\(name)]", problems: problems)
+        reader.refuseUnknown(keys.map(\.name), advice: advice(in: name))
+        read(keys, of: reader, into: &owner)
+    }
+
+    /// Advice for a key that stands in the wrong table: in TOML every key behind a header belongs to that table, which is
+    /// the mistake to expect.
+    func advice(in table: String) -> (String) -> String? {
+        { [factKeys] key in
+            if table == "rank", key == "when" {
+                return "a rank rule names its facts directly: app = \"…\" on a line of its own"
             }
+            if table == "cause", factKeys.contains(key) { return "facts go inside when = { … }" }
+            if !table.isEmpty, PolicyTable.top.names.contains(key) {
+                let isAlone = ["contention", "shell", "agent", "camera"].contains(key)
+                return isAlone || PolicyTable.named(key) == nil
+                    ? "it goes to the top of the file, above the first table" : nil
+            }
+            for other in ["contention", "access", "pressure"] where other != table {
+                if PolicyTable.named(other)?.names.contains(key) == true { return "it goes below [\(other)]" }
+            }
+            let isRanks = PolicyKeys.rank.dropFirst(2).contains { $0.name == key }
+            return table != "rank" && isRanks ? "it goes into a [[rank]] rule" : nil
         }
-        return names.isEmpty ? nil : names.map(\.text)
     }
 
     // MARK: Rules
 
-    static let causeKeys = ["name", "when", "cause", "access"]
-
-    private mutating func causeRule(_ table: TomlTable) -> CauseRule? {
-        let reader = rule(table, kind: "cause")
-        reader.refuseUnknown(Self.causeKeys, advice: Self.advice(at: "[[cause]]", facts: factKeys))
-
-        var when: [FactTest] = []
-        if reader.entry("when") == nil {
-            // Facts beside it are reported as such.
-            if !reader.table.entries.contains(where: { factKeys.contains($0.key) }) {
-                reader.missing(
-                    "when", of: Self.causeKeys, "no \"when\" \(reader.owner)",
-                    hint: "say when it holds, as in when = { presence = \"background\" }; {} is always")
-            }
-        } else if let facts = reader.table("when", takes: "facts in braces, as in { presence = \"background\" }") {
-            let facts = TableReader(
-                facts.underTodaysNames(problems), owner: "in \"when\" \(reader.owner.droppingIn)", problems: problems)
-            facts.refuseUnknown(factKeys)
-            when = FactReader(reader: facts, attributes: declared, modes: declaredModes.map(\.name)).tests()
+    private mutating func causeRule(_ table: TomlTable) -> CauseRule {
+        let names = PolicyKeys.cause.map(\.name)
+        let (reader, name) = rule(table, kind: "cause", names)
+        reader.refuseUnknown(names, advice: advice(in: "cause"))
+        // Facts beside it are reported as such.
+        if reader.entry("when") == nil, !reader.table.entries.contains(where: { factKeys.contains($0.key) }) {
+            reader.missing(
+                "when", of: names, "no \"when\" \(reader.owner)",
+                hint: "say when it holds, as in when = { presence = \"background\" }; {} is always")
         }
-        let cause = cause(reader)
-        let rights = reader.choices("access", Access.rights.map { ($0.name, $0.right) }) ?? []
-        guard let name = reader.ruleName, let cause else { return nil }
-        return CauseRule(name: name, when: when, cause: cause, access: rights.reduce(.none) { $0.union($1) })
+        var rule = CauseRule.unsaid
+        rule.name = name
+        read(PolicyKeys.cause, of: reader, but: ["name"], into: &rule)
+        return rule
     }
 
-    private func cause(_ reader: TableReader) -> Cause? {
+    func cause(_ reader: TableReader) -> Cause? {
         let allowed = CauseRule.causes.map { ($0.wireName, $0) }
+        let takes = Wording.list(allowed.map(\.0))
         guard let entry = reader.entry("cause") else {
             reader.missing(
-                "cause", of: Self.causeKeys, "no \"cause\" \(reader.owner)",
-                hint: "one of \(Wording.list(allowed.map(\.0)))")
+                "cause", of: PolicyKeys.cause.map(\.name), "no \"cause\" \(reader.owner)", hint: "one of \(takes)")
             return nil
         }
         if case .string(let text) = entry.node.value {
@@ -113,48 +116,39 @@ struct PolicyReader {
                     known == .videoDeviceInUseByAnotherClient
                     ? "which [contention] decides" : "a fact that holds under every policy"
                 problems.add(
-                    "\(reader.subject("cause")) is \(Wording.quoted(text)), \(why); a rule may raise "
-                        + Wording.list(allowed.map(\.0)), at: entry.node.place)
+                    "\(reader.subject("cause")) is \(Wording.quoted(text)), \(why); a rule may raise \(takes)",
+                    at: entry.node.place)
                 return nil
             }
             if let short = Cause(shortName: text), CauseRule.causes.contains(short) {
                 return reader.wrongType(
-                    entry, takes: Wording.list(allowed.map(\.0)),
-                    hint: "did you mean \(Wording.quoted(short.wireName))?")
+                    entry, takes: takes, hint: "did you mean \(Wording.quoted(short.wireName))?")
             }
         }
         return reader.choice("cause", allowed)
     }
 
-    static let rankKeys = ["name", "rank", "deny", "immediate", "grace", "min-hold", "lease"]
-
-    private mutating func rankRule(_ table: TomlTable, ranks: [String]?) -> RankRule? {
-        let reader = rule(table, kind: "rank")
-        reader.refuseUnknown(Self.rankKeys + factKeys, advice: Self.advice(at: "[[rank]]"))
-
-        let when = FactReader(reader: reader, attributes: declared, modes: declaredModes.map(\.name)).tests()
-        if reader.boolean("deny") == true {
-            for key in Self.rankKeys where key != "name" && key != "deny" {
+    private mutating func rankRule(_ table: TomlTable) -> RankRule {
+        let names = PolicyKeys.rank.map(\.name)
+        let (reader, name) = rule(table, kind: "rank", names + factKeys)
+        reader.refuseUnknown(names + factKeys, advice: advice(in: "rank"))
+        var rule = RankRule(name: name, when: facts(of: reader), rank: (ranks?.count ?? 1) - 1)
+        rule.deny = reader.boolean("deny") ?? false
+        if rule.deny {
+            for key in names where key != "name" && key != "deny" {
                 guard let entry = reader.entry(key) else { continue }
                 problems.add("\(reader.subject(key)) means nothing beside deny = true", at: entry.keyPlace)
             }
-            guard let name = reader.ruleName else { return nil }
-            return RankRule(name: name, when: when, rank: (ranks?.count ?? 1) - 1, deny: true)
+        } else {
+            read(PolicyKeys.rank, of: reader, but: ["name", "deny"], into: &rule)
         }
-        let rank = rank(reader, ranks: ranks)
-        let isImmediate = reader.boolean("immediate") ?? false
-        let grace = reader.duration("grace", in: Bounds.grace) ?? .zero
-        let minHold = reader.duration("min-hold", in: Bounds.minHold) ?? .zero
-        let lease = reader.duration("lease", in: Bounds.lease)
-        guard let name = reader.ruleName, let rank else { return nil }
-        return RankRule(
-            name: name, when: when, rank: rank, isImmediate: isImmediate, grace: grace, minHold: minHold, lease: lease)
+        return rule
     }
 
-    private func rank(_ reader: TableReader, ranks: [String]?) -> Int? {
+    func rank(_ reader: TableReader) -> Int? {
         if reader.entry("rank") == nil {
             reader.missing(
-                "rank", of: Self.rankKeys + factKeys, "no \"rank\" \(reader.owner)",
+                "rank", of: PolicyKeys.rank.map(\.name) + factKeys, "no \"rank\" \(reader.owner)",
                 hint: "one of the names in \"ranks\"")
             return nil
         }
@@ -175,108 +169,62 @@ struct PolicyReader {
         return nil
     }
 
-    /// A reader for a rule's table that speaks of the rule by its name, which every rule has to have, alone.
-    private mutating func rule(_ table: TomlTable, kind: String) -> TableReader {
-        let table = table.underTodaysNames(problems)
-        let unnamed = TableReader(table, owner: "in a [[\(kind)]] rule", problems: problems)
-        let known = kind == "cause" ? Self.causeKeys : Self.rankKeys + factKeys
+    private mutating func rule(
+        _ table: TomlTable, kind: String, _ known: [String]
+    ) -> (reader: TableReader, name: String) {
+        let (reader, name) = unique(
+            table.underTodaysNames(problems), "rule", kind: kind, known, &ruleNames, "every verdict names its rule")
+        return (reader, name ?? "")
+    }
+
+    /// A reader that speaks of a rule or a statement by its name, which each has to have, alone.
+    /// - Parameter why: names are unique.
+    func unique(
+        _ table: TomlTable, _ what: String, kind: String, _ known: [String], _ names: inout [String: Place],
+        _ why: String, hint: String? = nil
+    ) -> (reader: TableReader, name: String?) {
+        let unnamed = TableReader(table, owner: "in a [[\(kind)]] \(what)", problems: problems)
         guard let entry = unnamed.entry("name") else {
             unnamed.missing(
-                "name", of: known, "a [[\(kind)]] rule has no \"name\"",
-                hint: "add name = \"…\"; every verdict names its rule")
-            return unnamed
+                "name", of: known, "a [[\(kind)]] \(what) has no \"name\"", hint: "add name = \"…\"; \(hint ?? why)")
+            return (unnamed, nil)
         }
-        guard let name = unnamed.label("name") else { return unnamed }
-        if let first = ruleNames[name] {
+        guard let name = unnamed.label("name") else { return (unnamed, nil) }
+        if let first = names[name] {
             problems.add(
-                "a second rule is named \(Wording.quoted(name)); every verdict names its rule, so names are unique",
-                at: entry.node.place, hint: "the first is in \(problems.texts.spoken(first, from: entry.node.place))")
+                "a second \(what) is named \(Wording.quoted(name)); \(why), so names are unique",
+                at: entry.node.place,
+                hint:
+                    "the first is in \(what == "rule" ? problems.texts.spoken(first, from: entry.node.place) : "line \(first.line)")"
+            )
         } else {
-            ruleNames[name] = entry.node.place
+            names[name] = entry.node.place
         }
-        return TableReader(table, owner: "in rule \(Wording.quoted(name))", problems: problems)
+        return (TableReader(table, owner: "in \(what) \(Wording.quoted(name))", problems: problems), name)
     }
-}
 
-extension TableReader {
-    /// The rule's name without a second complaint about it.
-    fileprivate var ruleName: String? {
-        guard let entry = entry("name"), case .string(let text) = entry.node.value, FileBounds.complaint(text) == nil
-        else { return nil }
-        return text
+    // MARK: Facts
+
+    /// Those behind a key; nil where it is missing or wrong.
+    func facts(_ key: String, _ reader: TableReader) -> [FactTest]? {
+        reader.table(key, takes: "facts in braces, as in { presence = \"background\" }")
+            .map { facts($0, "\"\(key)\"", reader) }
     }
-}
 
-extension String {
-    /// `in rule "X"` as `of rule "X"`, to stand behind another place.
-    var droppingIn: String { hasPrefix("in ") ? "of \(dropFirst(3))" : self }
-}
+    func facts(_ table: TomlTable, _ what: String, _ reader: TableReader) -> [FactTest] {
+        let inner = TableReader(
+            table.underTodaysNames(problems), owner: "in \(what) \(reader.owner.droppingIn)", problems: problems)
+        inner.refuseUnknown(factKeys)
+        return facts(of: inner)
+    }
 
-/// Keys that had another name once. Policies of those days still read, and say the same.
-enum EarlierNames {
-    /// Of rank rules and of facts: each earlier name and the one of today. Nobody can declare an attribute by either.
-    static let rules = ["claim": "bid", "override": "immediate"]
-}
-
-extension TomlTable {
-    /// The table with today's names for its keys. Where a key stands there by both names, the earlier one is a problem.
-    func underTodaysNames(_ problems: ProblemList) -> TomlTable {
-        var table = self
-        for (index, entry) in entries.enumerated() {
-            guard let name = EarlierNames.rules[entry.key] else { continue }
-            if entries.contains(where: { $0.key == name }) {
-                problems.add(
-                    "\(Wording.quoted(entry.key)) is the earlier name of \(Wording.quoted(name)), and both are given",
-                    at: entry.keyPlace, hint: "leave it out")
+    /// The facts of a table, in the order of the file; keys that are no facts are somebody else's.
+    private func facts(of reader: TableReader) -> [FactTest] {
+        reader.table.entries.compactMap { entry in
+            if let attribute = declared.first(where: { $0.name == entry.key }) {
+                return reader.choice(entry.key, attribute.values.map { ($0, .attribute(attribute.name, $0)) })
             }
-            table.entries[index].key = name
+            return Fact.all.first { $0.name == entry.key }?.read(reader, entry.key, declaredModes.map(\.name))
         }
-        return table
-    }
-}
-
-extension PolicyReader {
-    static let pressureKeys = ["watch", "memory", "processor", "temperature", "throttling"]
-    static let pressureLevels: [SystemPressure] = [.fair, .serious, .critical]
-
-    /// "How hard is the machine pressed?" What is not written is `PressureSettings`' default.
-    func pressure() -> PressureSettings {
-        var pressure = PressureSettings.usual
-        guard let table = top.table("pressure", takes: "a table that begins with [pressure]") else { return pressure }
-        let reader = TableReader(table, owner: "in [pressure]", problems: problems)
-        reader.refuseUnknown(Self.pressureKeys, advice: Self.advice(at: "[pressure]"))
-        if let watch = reader.boolean("watch") { pressure.isWatched = watch }
-        if let memory = levels("memory", reader, in: Bounds.stall) { pressure.memory = memory }
-        if let processor = levels("processor", reader, in: Bounds.stall) { pressure.processor = processor }
-        if let temperature = levels("temperature", reader, in: Bounds.temperature) {
-            pressure.temperature = temperature
-        }
-        if let throttling = reader.choice("throttling", SystemPressure.allCases.map { ($0.wireName, $0) }) {
-            pressure.throttling = throttling
-        }
-        return pressure
-    }
-
-    /// Where each level begins; one that is missing is never reached by this.
-    private func levels(
-        _ key: String, _ pressure: TableReader, in range: ClosedRange<Double>
-    ) -> PressureSettings.Levels? {
-        let takes = "levels in braces, as in { fair = 30, serious = 60, critical = 80 }"
-        guard let table = pressure.table(key, takes: takes) else { return nil }
-        let reader = TableReader(table, owner: "in \"\(key)\" of [pressure]", problems: problems)
-        reader.refuseUnknown(Self.pressureLevels.map(\.wireName))
-        var levels = PressureSettings.Levels()
-        var below: (name: String, value: Double)?
-        for level in Self.pressureLevels {
-            guard let value = reader.number(level.wireName, in: range) else { continue }
-            levels[level] = value
-            if let below, value <= below.value, let entry = reader.entry(level.wireName) {
-                problems.add(
-                    "\(reader.subject(level.wireName)) is \(TomlText.number(value)), which is not above "
-                        + "\"\(below.name)\"; a harder pressure begins at a higher figure", at: entry.node.place)
-            }
-            below = (level.wireName, value)
-        }
-        return levels
     }
 }

@@ -1,5 +1,5 @@
-import Arbiter
-public import ArbiterProtocol
+public import Arbiter
+import ArbiterProtocol
 import TomlFile
 
 /// Writes a policy as TOML text that reads back equal.
@@ -27,168 +27,62 @@ public struct PolicyWriter {
     private init(comment: @escaping (PolicyPart) -> String?) { self.comment = comment }
 
     private mutating func write(_ policy: Policy) {
-        for pair in Self.pairs(policy) { write(pair, .top(pair.key)) }
-        text += "\n[access]\n"
-        for pair in Self.pairs(policy.rights) { write(pair, .access(pair.key)) }
-        for attribute in policy.attributes { table("[[attribute]]", Self.pairs(attribute), .attribute(attribute.name)) }
-        for mode in policy.modes { table("[[mode]]", Self.pairs(mode), .mode(mode.name)) }
-        for rule in policy.causeRules {
-            let pairs = Self.pairs(rule)
-            table("[[cause]]", pairs.filter { $0.key != "when" }, .rule(rule.name))
-            // In its long form it takes what follows, so it is last.
-            facts("when", of: "cause", rule.when)
+        for section in PolicySection.all(of: policy) {
+            if !section.table.name.isEmpty { text += "\n" }
+            write(section)
         }
-        for rule in policy.rankRules { table("[[rank]]", Self.pairs(rule, ranks: policy.ranks), .rule(rule.name)) }
-        text += "\n[pressure]\n"
-        for pair in Self.pairs(policy.pressure) { write(pair, .pressure(pair.key)) }
-        text += "\n[contention]\n"
-        for pair in Self.pairs(policy.contention) { write(pair, .contention(pair.key)) }
-        for (header, unit) in [("shell", policy.shellUnit), ("agent", policy.agentUnit)] {
-            guard let pairs = unit.map(Self.pairs(speakingUnit:)) else { continue }
-            text += "\n[\(header)]\n"
-            for pair in pairs { write(pair, .speaker(table: header, key: pair.key)) }
+    }
+
+    /// A section without comments, and without the blank line above it.
+    static func text(of section: PolicySection) -> String {
+        var writer = PolicyWriter { _ in nil }
+        writer.write(section)
+        return writer.text
+    }
+
+    private mutating func write(_ section: PolicySection) {
+        let header = section.table.header
+        if let part = section.part { note(part) }
+        if !header.isEmpty { text += header + "\n" }
+        if let statement = section.statement { return write(statement) }
+        for pair in section.pairs {
+            if section.part == nil { note(section.part(of: pair)) }
+            if let facts = pair.facts { self.facts(pair.key, of: section.table.name, facts) } else { write(pair) }
         }
-        for camera in policy.cameras { table("[[camera]]", Self.pairs(camera), .camera(camera.camera.name)) }
-        for statement in policy.statements { write(statement) }
     }
 
     // MARK: Keys and values
 
     /// One `key = value`, the value as TOML has it.
-    public struct Pair: Hashable, Sendable {
+    public struct Pair: Sendable {
         public var key: String
         public var value: String
+        /// It would hold if it were not written.
+        public var isUsual = false
+        /// Of a `when`, which is a table of its own where it is long.
+        var facts: [FactTest]?
 
-        init(_ key: String, _ value: String) {
-            self.key = key
-            self.value = value
+        init(_ key: String, _ value: String, isUsual: Bool = false) {
+            (self.key, self.value, self.isUsual) = (key, value, isUsual)
         }
 
         init(_ key: String, quoted text: String) { self.init(key, TomlText.quoted(text)) }
         init(_ key: String, _ duration: Duration) { self.init(key, TomlText.quoted(duration)) }
-        init(_ key: String, _ texts: [String]) { self.init(key, TomlText.list(texts)) }
         init(_ fact: FactTest) { self.init(fact.written.key, TomlText.value(of: fact)) }
 
         /// An inline table, which may not be broken over lines.
-        init(_ key: String, _ facts: [FactTest]) {
-            let pairs = facts.map(Pair.init).map(\.line).joined(separator: ", ")
-            self.init(key, pairs.isEmpty ? "{}" : "{ \(pairs) }")
-        }
+        init(_ key: String, _ facts: [FactTest]) { self.init(key, TomlText.inline(facts.map(TomlText.pair))) }
 
-        var line: String { "\(key) = \(value)" }
+        public var line: String { "\(key) = \(value)" }
         var fitsOnALine: Bool { TomlText.fitsOnALine(line) }
-    }
-
-    /// What stands at the top of the file.
-    public static func pairs(_ policy: Policy) -> [Pair] {
-        [
-            Pair("name", quoted: policy.name), Pair("summary", quoted: policy.summary),
-            Pair("sources", policy.sources.map(\.rawValue)), Pair("ranks", policy.ranks),
-            Pair("pressure-settle", policy.pressureSettle),
-        ]
-    }
-
-    public static func pairs(_ rights: Rights) -> [Pair] {
-        [
-            Pair("seat", "\(rights.seat)"), Pair("users", TomlText.list(values: rights.users.map(TomlText.value))),
-            Pair("groups", TomlText.list(values: rights.groups.map(TomlText.value))), Pair("services", rights.services),
-            Pair("identity", quoted: rights.identity.rawValue), Pair("apps", quoted: rights.apps.rawValue),
-        ]
-    }
-
-    public static func pairs(_ attribute: Attribute) -> [Pair] {
-        [
-            Pair("name", quoted: attribute.name), Pair("values", attribute.values),
-            Pair("default", quoted: attribute.defaultValue),
-        ]
-    }
-
-    public static func pairs(_ mode: Mode) -> [Pair] {
-        [
-            Pair("name", quoted: mode.name), Pair("at", mode.at.map(\.written)),
-            Pair("set-by", mode.setBy.map(\.rawValue)),
-        ]
-    }
-
-    public static func pairs(_ rule: CauseRule) -> [Pair] {
-        [
-            Pair("name", quoted: rule.name), Pair("cause", quoted: rule.cause.wireName),
-            Pair("access", Access.rights.filter { rule.access.contains($0.right) }.map(\.name)),
-            Pair("when", rule.when),
-        ]
-    }
-
-    public static func pairs(_ rule: RankRule, ranks: [String]) -> [Pair] {
-        var pairs = [Pair("name", quoted: rule.name)] + rule.when.map(Pair.init)
-        if rule.deny { return pairs + [Pair("deny", "true")] }
-        pairs.append(Pair("rank", quoted: ranks[rule.rank]))
-        if rule.isImmediate { pairs.append(Pair("immediate", "true")) }
-        if rule.grace != .zero { pairs.append(Pair("grace", rule.grace)) }
-        if rule.minHold != .zero { pairs.append(Pair("min-hold", rule.minHold)) }
-        if let lease = rule.lease { pairs.append(Pair("lease", lease)) }
-        return pairs
-    }
-
-    public static func pairs(_ pressure: PressureSettings) -> [Pair] {
-        [
-            Pair("watch", "\(pressure.isWatched)"), Pair("memory", TomlText.levels(pressure.memory)),
-            Pair("processor", TomlText.levels(pressure.processor)),
-            Pair("temperature", TomlText.levels(pressure.temperature)),
-            Pair("throttling", quoted: pressure.throttling.wireName),
-        ]
-    }
-
-    public static func pairs(_ contention: Contention) -> [Pair] {
-        [
-            Pair("order", contention.order.map(\.name)), Pair("tie", quoted: contention.tie.rawValue),
-            Pair("same-app", quoted: contention.sameApp.rawValue),
-            Pair("own-conflict", quoted: contention.ownConflict.rawValue),
-            Pair("newcomer", quoted: contention.newcomer.rawValue), Pair("loser", quoted: contention.loser.rawValue),
-            Pair("sharing", quoted: contention.sharing.rawValue),
-            Pair("share-with", quoted: contention.shareWith.rawValue),
-            Pair("re-decide", quoted: contention.reDecide.rawValue), Pair("cool-down", contention.coolDown),
-        ] + (contention.budget.map { [Pair("budget", "\($0)")] } ?? []) + [
-            Pair("gives-way", quoted: contention.givesWay.rawValue),
-            Pair("strongest-may-exceed", "\(contention.strongestMayExceed)"),
-            Pair("backfill", "\(contention.backfill)"),
-        ]
-    }
-
-    /// What `[shell]` or `[agent]` says.
-    public static func pairs(speakingUnit unit: String) -> [Pair] { [Pair("unit", quoted: unit)] }
-
-    public static func pairs(_ camera: CameraRule) -> [Pair] {
-        var pairs = [Pair("id", quoted: camera.camera.name)]
-        if !camera.conflicts.isEmpty { pairs.append(Pair("conflicts", camera.conflicts.map(\.name))) }
-        if camera.cost != 0 { pairs.append(Pair("cost", written(camera.cost))) }
-        return pairs
-    }
-
-    /// Always with what the other formats cost, so that nobody has to look for the dearest.
-    private static func written(_ cost: CameraCost) -> String {
-        if !cost.isByFormat { return "\(cost.other)" }
-        let formats = cost.formats.map { "\(TomlText.quoted($0.key)) = \($0.cost)" }
-        return "{ \((formats + ["\(PolicyReader.otherFormats) = \(cost.other)"]).joined(separator: ", ")) }"
     }
 
     // MARK: Lines
 
-    mutating func table(_ header: String, _ pairs: [Pair], _ part: PolicyPart) {
-        text += "\n"
-        note(part)
-        text += header + "\n"
-        for pair in pairs { write(pair) }
-    }
-
-    mutating func write(line: String) { text += line + "\n" }
-
-    mutating func write(_ pair: Pair, _ part: PolicyPart? = nil) {
-        if let part { note(part) }
-        text += pair.line + "\n"
-    }
+    private mutating func write(_ pair: Pair) { text += pair.line + "\n" }
 
     /// Facts as an inline table where it fits on a line, else as a table of their own.
-    mutating func facts(_ key: String, of header: String, _ facts: [FactTest], isShort: Bool? = nil) {
+    private mutating func facts(_ key: String, of header: String, _ facts: [FactTest], isShort: Bool? = nil) {
         let pair = Pair(key, facts)
         if isShort ?? pair.fitsOnALine { return write(pair) }
         text += "[\(header).\(key)]\n"
@@ -219,12 +113,19 @@ extension Policy {
 }
 
 extension TomlText {
-    /// Those that there are, from the lowest, as an inline table.
+    /// A table on one line, of pairs as they stand.
+    static func inline(_ pairs: [String]) -> String {
+        pairs.isEmpty ? "{}" : "{ \(pairs.joined(separator: ", ")) }"
+    }
+
+    static func pair(_ fact: FactTest) -> String { "\(fact.written.key) = \(value(of: fact))" }
+
+    /// Those that there are, from the lowest.
     static func levels(_ levels: PressureSettings.Levels) -> String {
-        let pairs = SystemPressure.allCases.compactMap { level in
-            levels[level].map { "\(level.wireName) = \(number($0))" }
-        }
-        return pairs.isEmpty ? "{}" : "{ \(pairs.joined(separator: ", ")) }"
+        inline(
+            SystemPressure.allCases.compactMap { level in
+                levels[level].map { "\(level.wireName) = \(number($0))" }
+            })
     }
 
     /// Its name where the file has that.
@@ -238,19 +139,16 @@ extension TomlText {
         case .app(let name), .claimedApp(let name): quoted(name)
         case .camera(let camera): quoted(camera.name)
         // Words of the format and numbers stand as they are.
-        case .user, .loginSession, .foreground, .layout, .focused, .foregroundApps, .client, .multitasking, .position,
-            .usesAudio, .microphoneTaken, .pressure, .recording, .bidIsNew, .operatorChosen, .attribute, .mode:
-            fact.written.value
+        default: fact.written.value
         }
     }
 }
 
 extension PolicyWriter {
     /// Reads back in its place as long as every `never` stands before every `always`, as reading has them.
-    mutating func write(_ statement: Statement) {
+    private mutating func write(_ statement: Statement) {
         let header = statement.isNever ? "never" : "always"
-        let demand = Self.demand(of: statement)
-        table("[[\(header)]]", [Pair("name", quoted: statement.name)] + demand, .statement(statement.name))
+        for pair in [Pair("name", quoted: statement.name)] + Self.demand(of: statement) { write(pair) }
         let roles = Self.roles(of: statement) + (statement.by.map { [("by", $0)] } ?? [])
         let unless = Self.unless(of: statement)
         // One in its long form makes all of them long: behind such a table there are only tables.
@@ -258,13 +156,13 @@ extension PolicyWriter {
         for role in roles { facts(role.key, of: header, role.when, isShort: isShort) }
         if let unless, isShort { return write(unless) }
         for excuse in statement.unless {
-            write(line: "[[\(header).unless]]")
+            text += "[[\(header).unless]]\n"
             for fact in excuse.when { write(Pair(fact)) }
             if let by = excuse.by { facts("by", of: "\(header).unless", by, isShort: Pair("by", by).fitsOnALine) }
         }
     }
 
-    public static func pairs(_ statement: Statement) -> [Pair] {
+    static func pairs(_ statement: Statement) -> [Pair] {
         let roles = roles(of: statement).map { Pair($0.key, $0.when) }
         let by = statement.by.map { [Pair("by", $0)] } ?? []
         let unless = unless(of: statement).map { [$0] } ?? []
@@ -294,8 +192,8 @@ extension PolicyWriter {
     private static func unless(of statement: Statement) -> Pair? {
         if statement.unless.isEmpty { return nil }
         let all = statement.unless.map { excuse in
-            let pairs = excuse.when.map(Pair.init) + (excuse.by.map { [Pair("by", $0)] } ?? [])
-            return pairs.isEmpty ? "{}" : "{ \(pairs.map(\.line).joined(separator: ", ")) }"
+            TomlText.inline(
+                excuse.when.map(TomlText.pair) + (excuse.by.map { [Pair("by", $0).line] } ?? []))
         }
         return Pair("unless", all.count == 1 ? all[0] : "[\(all.joined(separator: ", "))]")
     }

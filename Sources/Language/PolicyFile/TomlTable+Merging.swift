@@ -12,26 +12,18 @@ import TomlFile
 ///
 /// Tables and not policies are merged, so that one reader reads them all and every problem keeps its place.
 extension TomlTable {
-    /// The lists of tables, by what tells their elements apart.
-    private static let lists: [String: (identity: String, isOrdered: Bool)] = [
-        "cause": ("name", true), "rank": ("name", true), "camera": ("id", false), "attribute": ("name", false),
-        "mode": ("name", false), "always": ("name", false), "never": ("name", false),
-    ]
-
-    /// The tables that are merged key by key.
-    private static let tables: Set = ["access", "pressure", "contention", "shell", "agent"]
-
     /// This table with `later` over it.
     func overlaid(by later: TomlTable) -> TomlTable {
         overlaid(by: later) { key, mine, theirs in
-            if Self.tables.contains(key), case .table(let mine) = mine.value, case .table(let over) = theirs.value {
+            guard let table = PolicyTable.all.first(where: { $0.name == key }) else { return theirs }
+            guard let identity = table.identity else {
+                guard case .table(let mine) = mine.value, case .table(let over) = theirs.value else { return theirs }
                 return TomlNode(value: .table(mine.overlaid(by: over) { _, _, theirs in theirs }), place: theirs.place)
             }
-            guard let list = Self.lists[key] else { return theirs }
             // What has the wrong shape stays, so that the reader says so.
             guard case .array(let mine) = mine.value else { return mine }
             guard case .array(let over) = theirs.value else { return theirs }
-            return TomlNode(value: .array(Self.merge(mine, over, list.identity, list.isOrdered)), place: theirs.place)
+            return TomlNode(value: .array(Self.merge(mine, over, identity, table.isOrdered)), place: theirs.place)
         }
     }
 

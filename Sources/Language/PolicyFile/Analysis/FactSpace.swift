@@ -1,5 +1,5 @@
-import Arbiter
-package import ArbiterProtocol
+package import Arbiter
+import Vocabulary
 
 /// The values that a fact may still have, a bit each.
 package struct ValueSet: Hashable {
@@ -38,7 +38,8 @@ typealias FactBox = [Int: ValueSet]
 struct FactSpace {
     private(set) var counts: [Int] = []
     private var variables: [String: Int] = [:]
-    private var names: [[String]] = []
+    /// Of each variable the tests that one value each answers; of names those that some rule asks for.
+    private var tests: [[FactTest]] = []
     private let attributes: [Attribute]
     private let modes: [String]
 
@@ -46,24 +47,21 @@ struct FactSpace {
     init(_ policy: Policy, besides others: [FactTest] = []) {
         attributes = policy.attributes
         modes = policy.modes.map(\.name)
-        let tests = policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when) + others
+        let read = policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when) + others
         // Both are asked about even where no rule reads them: what is impossible is said with them.
-        for test in tests + [
+        for test in read + [
             .foreground(true), .focused(true), .foregroundApps(.one), .recording(true), .bidIsNew(true),
         ] {
             let key = Self.variable(test)
-            if variables[key] == nil {
-                variables[key] = counts.count
-                counts.append(0)
-                names.append([])
+            let variable = variables[key] ?? counts.count
+            if variable == counts.count {
+                variables[key] = variable
+                tests.append(Fact.of(test)?.tests ?? [])
+                counts.append(closedCount(test, tests[variable].count))
             }
-            guard let variable = variables[key] else { continue }
-            if let name = Self.name(test) {
-                if !names[variable].contains(name) { names[variable].append(name) }
-                counts[variable] = names[variable].count + 1
-            } else {
-                counts[variable] = closedCount(test)
-            }
+            guard isName(test), !tests[variable].contains(test) else { continue }
+            tests[variable].append(test)
+            counts[variable] = tests[variable].count + 1
         }
     }
 
@@ -71,23 +69,20 @@ struct FactSpace {
     var everything: [ValueSet] { counts.map { ValueSet(count: $0) } }
 
     /// What the conditions leave; two on one variable leave what both do.
-    func box(_ tests: [FactTest]) -> FactBox {
-        var box: FactBox = [:]
-        for test in tests {
-            guard let variable = variables[Self.variable(test)] else { continue }
-            let allowed = ValueSet(count: counts[variable]) { holds(test, $0, variable) }
-            box[variable] = box[variable].map { $0.intersection(allowed) } ?? allowed
-        }
-        return box
-    }
+    func box(_ tests: [FactTest]) -> FactBox { tests.reduce(into: [:]) { limit(&$0, $1, holds: true) } }
 
     /// What the conditions leave, and one of them does not hold.
     func box(_ tests: [FactTest], but missing: FactTest) -> FactBox {
         var box = box(tests.filter { $0 != missing })
-        guard let variable = variables[Self.variable(missing)] else { return box }
-        let allowed = ValueSet(count: counts[variable]) { !holds(missing, $0, variable) }
-        box[variable] = box[variable].map { $0.intersection(allowed) } ?? allowed
+        limit(&box, missing, holds: false)
         return box
+    }
+
+    private func limit(_ box: inout FactBox, _ test: FactTest, holds wanted: Bool) {
+        guard let variable = variables[Self.variable(test)] else { return }
+        let place = tests[variable].firstIndex(of: test)
+        let allowed = ValueSet(count: counts[variable]) { holds(test, $0, place) == wanted }
+        box[variable] = box[variable].map { $0.intersection(allowed) } ?? allowed
     }
 
     /// Whether there are facts in both.
@@ -96,60 +91,39 @@ struct FactSpace {
     }
 
     private static func variable(_ test: FactTest) -> String {
+        if case .layout = test { "presence" } else { test.written.key }
+    }
+
+    /// Of what there is no end: an app, a user, a camera.
+    private func isName(_ test: FactTest) -> Bool {
         switch test {
-        case .layout: "presence"
-        default: test.written.key
+        case .attribute, .mode: false
+        default: Fact.of(test)?.tests.isEmpty ?? true
         }
     }
 
-    /// The name that a condition asks for, where there is no end of names.
-    private static func name(_ test: FactTest) -> String? {
+    private func closedCount(_ test: FactTest, _ closed: Int) -> Int {
         switch test {
-        case .app(let name), .claimedApp(let name): name
-        case .user(let user): "\(user)"
-        case .camera(let camera): camera.name
-        case .loginSession, .foreground, .layout, .focused, .foregroundApps, .client, .multitasking, .position,
-            .usesAudio, .microphoneTaken, .pressure, .recording, .bidIsNew, .operatorChosen, .attribute, .mode:
-            nil
-        }
-    }
-
-    private func closedCount(_ test: FactTest) -> Int {
-        switch test {
-        case .app, .claimedApp, .user, .camera: 1
-        case .loginSession: Facts.LoginState.allCases.count
         // The background, or a layout.
         case .foreground, .layout: 1 + Presence.Layout.allCases.count
-        case .foregroundApps: Facts.ForegroundApps.allCases.count
-        case .client: ClientKind.allCases.count
-        case .position: CameraPosition.allCases.count
-        case .pressure: SystemPressure.allCases.count
         case .attribute(let name, _): attributes.first { $0.name == name }?.values.count ?? 1
         // None, or one of them.
         case .mode: 1 + modes.count
-        case .focused, .multitasking, .usesAudio, .microphoneTaken, .recording, .bidIsNew, .operatorChosen: 2
+        default: closed
         }
     }
 
     /// Whether a condition holds for a value of its variable.
-    private func holds(_ test: FactTest, _ value: Int, _ variable: Int) -> Bool {
+    /// - Parameter place: which value answers the condition, where it is one.
+    private func holds(_ test: FactTest, _ value: Int, _ place: Int?) -> Bool {
         switch test {
-        case .app(let name), .claimedApp(let name): names[variable].firstIndex(of: name) == value
-        case .user(let user): names[variable].firstIndex(of: "\(user)") == value
-        case .camera(let camera): names[variable].firstIndex(of: camera.name) == value
-        case .loginSession(let state): Facts.LoginState.allCases[value] == state
         case .foreground(let inFront): inFront == (value > 0)
         case .layout(let layout): value > 0 && Presence.Layout.allCases[value - 1] == layout
-        case .foregroundApps(let count): Facts.ForegroundApps.allCases[value] == count
-        case .client(let kind): ClientKind.allCases[value] == kind
-        case .position(let position): CameraPosition.allCases[value] == position
         case .pressure(let level): SystemPressure.allCases[value] >= level
         case .attribute(let name, let wanted):
             attributes.first { $0.name == name }.map { $0.values[value] == wanted } ?? false
         case .mode(let name): value == (name.map { (modes.firstIndex(of: $0) ?? modes.count) + 1 } ?? 0)
-        case .focused(let yes), .multitasking(let yes), .usesAudio(let yes), .microphoneTaken(let yes),
-            .recording(let yes), .bidIsNew(let yes), .operatorChosen(let yes):
-            yes == (value == 1)
+        default: value == place
         }
     }
 

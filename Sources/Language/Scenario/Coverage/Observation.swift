@@ -108,12 +108,12 @@ struct ChoiceTrials: Sendable {
     init(_ policy: Policy) {
         self.policy = policy
         others = policy.clauses.compactMap { clause in
+            guard case .choice(let choice) = clause, choice.isTried else { return nil }
             var other = policy
-            switch clause {
-            case .choice(.givesWay):
+            if choice == .givesWay {
                 other.contention.givesWay = policy.contention.givesWay == .weakest ? .longestHeld : .weakest
-            case .choice(.backfill): other.contention.backfill = false
-            default: return nil
+            } else {
+                choice.row?.copy(&other.contention, Contention())
             }
             return (clause, other)
         }

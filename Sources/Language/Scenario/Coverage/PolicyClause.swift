@@ -33,17 +33,40 @@ public enum PolicyClause: Hashable, Sendable {
         case minHold = "min-hold"
     }
 
-    /// The choices of `[contention]` except its order list, by their keys.
-    public enum ContentionChoice: String, Hashable, Sendable, CaseIterable {
-        case tie, newcomer, loser, sharing, budget
-        case sameApp = "same-app"
-        case ownConflict = "own-conflict"
-        case reDecide = "re-decide"
-        case coolDown = "cool-down"
-        case strongestMayExceed = "strongest-may-exceed"
-        case givesWay = "gives-way"
-        case shareWith = "share-with"
-        case backfill
+    /// A key of `[contention]`, except its order list.
+    public struct ContentionChoice: Hashable, Sendable {
+        public let key: String
+
+        public static let tie = ContentionChoice(key: "tie")
+        public static let newcomer = ContentionChoice(key: "newcomer")
+        public static let loser = ContentionChoice(key: "loser")
+        public static let sharing = ContentionChoice(key: "sharing")
+        public static let budget = ContentionChoice(key: "budget")
+        public static let sameApp = ContentionChoice(key: "same-app")
+        public static let ownConflict = ContentionChoice(key: "own-conflict")
+        public static let reDecide = ContentionChoice(key: "re-decide")
+        public static let coolDown = ContentionChoice(key: "cool-down")
+        public static let strongestMayExceed = ContentionChoice(key: "strongest-may-exceed")
+        public static let givesWay = ContentionChoice(key: "gives-way")
+        public static let shareWith = ContentionChoice(key: "share-with")
+        public static let backfill = ContentionChoice(key: "backfill")
+
+        /// As reports have them; keys that are not here stand behind them.
+        private static let first: [ContentionChoice] = [
+            .tie, .newcomer, .loser, .sharing, .budget, .sameApp, .ownConflict, .reDecide, .coolDown,
+            .strongestMayExceed, .givesWay, .shareWith, .backfill,
+        ]
+        static let all =
+            first
+            + PolicyKeys.contention.map { ContentionChoice(key: $0.name) }.filter {
+                $0.key != "order" && !first.contains($0)
+            }
+
+        /// Of keys that no verdict names, as far as steps are tried under the policy without them.
+        var isTried: Bool { self == .givesWay || self == .backfill || !Self.first.contains(self) }
+
+        /// Its key, as any policy says it.
+        var row: Key<Contention>? { PolicyKeys.contention.first { $0.name == key } }
     }
 
     public enum Group: String, Hashable, Sendable, CaseIterable {
@@ -77,7 +100,7 @@ public enum PolicyClause: Hashable, Sendable {
             .acrossCameras(let name, _):
             .rule(name)
         case .order: .contention("order")
-        case .choice(let choice): .contention(choice.rawValue)
+        case .choice(let choice): .contention(choice.key)
         case .conflicts(let camera): .camera(camera.name)
         }
     }
@@ -96,26 +119,12 @@ public enum PolicyClause: Hashable, Sendable {
         case .acrossCameras(let name, let choice): "\(choice.rawValue) of \"\(name)\" across cameras"
         case .order(let key): "order: \(key.name)"
         case .conflicts(let camera): "conflicts of camera \"\(camera.name)\""
-        case .choice(let choice): "\(choice.rawValue): \(value(of: choice, policy.contention))"
+        case .choice(let choice): "\(choice.key): \(value(of: choice, policy))"
         }
     }
 
-    private func value(of choice: ContentionChoice, _ contention: Contention) -> String {
-        switch choice {
-        case .tie: contention.tie.rawValue
-        case .newcomer: contention.newcomer.rawValue
-        case .loser: contention.loser.rawValue
-        case .sharing: contention.sharing.rawValue
-        case .sameApp: contention.sameApp.rawValue
-        case .ownConflict: contention.ownConflict.rawValue
-        case .reDecide: contention.reDecide.rawValue
-        case .budget: contention.budget.map(String.init) ?? "none"
-        case .coolDown: TimeText.write(.zero + contention.coolDown)
-        case .strongestMayExceed: "\(contention.strongestMayExceed)"
-        case .givesWay: contention.givesWay.rawValue
-        case .shareWith: contention.shareWith.rawValue
-        case .backfill: "\(contention.backfill)"
-        }
+    private func value(of choice: ContentionChoice, _ policy: Policy) -> String {
+        choice.row?.shown(policy.contention, policy)?.filter { $0 != "\"" } ?? "none"
     }
 }
 
@@ -163,7 +172,7 @@ extension Policy {
             if rule.minHold > .zero { clauses.append(.acrossCameras(rule: rule.name, .minHold)) }
         }
         clauses += decidingOrder.map { .order($0) }
-        clauses += PolicyClause.ContentionChoice.allCases.filter(canDecide).map { .choice($0) }
+        clauses += PolicyClause.ContentionChoice.all.filter(canDecide).map { .choice($0) }
         clauses += cameras.filter { !$0.conflicts.isEmpty }.map { .conflicts($0.camera) }
         return clauses
     }
@@ -190,6 +199,7 @@ extension Policy {
         case .givesWay: canDecide(.budget) && cameras.filter { $0.cost.dearest > 0 }.count > 2
         case .shareWith: contention.sharing != .none
         case .backfill: contention.backfill && camerasTouch
+        default: choice.row.map { !$0.isSame(contention, Contention()) } ?? false
         }
     }
 

@@ -125,12 +125,6 @@ extension FactTest {
         }
         if holds { return false }
         // Of two values that there are, the other one.
-        switch self {
-        case .foreground, .focused, .multitasking, .usesAudio, .microphoneTaken, .recording, .bidIsNew, .operatorChosen:
-            return true
-        case .app, .claimedApp, .user, .loginSession, .layout, .foregroundApps, .client, .camera, .position,
-            .pressure, .attribute, .mode:
-            return nil
-        }
+        return otherwise.count == 1 ? true : nil
     }
 }

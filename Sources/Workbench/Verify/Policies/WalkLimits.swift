@@ -3,66 +3,23 @@ package import ArbiterProtocol
 package import PolicyFile
 import Scenario
 
-/// Which keys of the policy language walks read. A key that is not here is named in each verdict about a policy that says
-/// it, until somebody walks it.
+/// Which keys of the policy language walks read, by its tables. A key that none reads is named in each verdict about a policy
+/// that says it, until somebody walks it.
 package enum WalkedKeys {
-    private enum Reading {
-        /// Events that make it matter are walked, and what it decides is.
-        case walked
-        /// It decides when something happens, outside of the core. Worlds let that happen at any time, so that a verdict covers
-        /// every value of it; two values of it are walked alike.
-        case left
-    }
-
-    private static let tables: [String: [String: Reading]] = [
-        "": ["name": .walked, "summary": .walked, "sources": .walked, "ranks": .walked, "pressure-settle": .walked],
-        // Who has a right is put together for both, and users answer whenever they like.
-        "access": [
-            "seat": .walked, "users": .walked, "groups": .walked, "services": .walked, "identity": .walked,
-            "apps": .walked,
-        ], "attribute": ["name": .walked, "values": .walked, "default": .walked],
-        // The calendar may say any mode at any time.
-        "mode": ["name": .walked, "at": .left, "set-by": .left],
-        "cause": ["name": .walked, "when": .walked, "cause": .walked, "access": .walked],
-        "rank": [
-            "name": .walked, "rank": .walked, "deny": .walked, "immediate": .walked, "grace": .walked,
-            "min-hold": .walked, "lease": .walked,
-        ],
-        // The machine may be under any pressure at any time.
-        "pressure": ["watch": .left, "memory": .left, "processor": .left, "temperature": .left, "throttling": .left],
-        "contention": [
-            "order": .walked, "tie": .walked, "same-app": .walked, "own-conflict": .walked, "newcomer": .walked,
-            "loser": .walked, "sharing": .walked, "share-with": .walked, "re-decide": .walked, "cool-down": .walked,
-            "budget": .walked, "gives-way": .walked, "strongest-may-exceed": .walked, "backfill": .walked,
-        ],
-        // Whoever it is places apps as it likes.
-        "shell": ["unit": .left], "agent": ["unit": .left],
-        "camera": ["id": .walked, "conflicts": .walked, "cost": .walked],
-    ]
-
-    /// Facts of rules. Each is set by what clients are, or by a move.
-    private static let facts: Set<String> = [
-        "app", "claimed-app", "user", "login-session", "presence", "layout", "focused", "foreground-apps", "client",
-        "multitasking", "camera", "position", "uses-audio", "microphone", "pressure", "recording", "bid", "operator",
-        "mode",
-    ]
-
-    /// Nil: no walk reads it.
-    private static func reading(of key: PolicyKey, _ policies: [Policy]) -> Reading? {
-        if let reading = tables[key.table]?[key.name] { return reading }
-        guard key.table == "rank" else { return nil }
+    private static func walk(of key: PolicyKey, _ policies: [Policy]) -> WalkedAs {
+        if let walk = key.walk { return walk }
         let isAttribute = policies.contains { $0.attributes.contains { $0.name == key.name } }
-        return isAttribute || facts.contains(key.name) ? .walked : nil
+        return key.table == "rank" && isAttribute ? .walked : .unwalked
     }
 
     /// Of keys that a policy says those that no walk reads.
     package static func notWalked(_ said: some Sequence<PolicyKey>, _ policies: [Policy]) -> [PolicyKey] {
-        Set(said).filter { reading(of: $0, policies) == nil }.sorted()
+        Set(said).filter { walk(of: $0, policies) == .unwalked }.sorted()
     }
 
     /// Of keys by which policies differ those that walks do not tell apart.
     package static func notCompared(_ different: some Sequence<PolicyKey>, _ policies: [Policy]) -> [PolicyKey] {
-        Set(different).filter { reading(of: $0, policies) != .walked }.sorted()
+        Set(different).filter { walk(of: $0, policies) != .walked }.sorted()
     }
 }
 

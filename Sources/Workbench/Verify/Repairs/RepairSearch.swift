@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+public import PolicyFile
 import Scenario
 
 /// One change of a policy with which what was found broken is not, there or anywhere that was walked.
@@ -79,7 +80,7 @@ public struct RepairSearch: Sendable {
         let rules = Set(
             finding.cameras.flatMap { [$0.holder, $0.beneficiary].compactMap(\.self) + $0.waiting }.map(\.rankRule))
         func isNear(_ change: PolicyChange) -> Bool {
-            if case .rule(let name) = change.place { rules.contains(name) } else { false }
+            change.place == .rule(change.place.name) && rules.contains(change.place.name)
         }
         let all = PolicyChange.all(of: walk.policy)
         return all.filter(isNear) + all.filter { !isNear($0) }
@@ -137,7 +138,7 @@ public struct RepairSearch: Sendable {
 extension PolicyWalk.Finding {
     /// Writes behind the scenario what would repair it, as comments.
     /// - Parameter origin: the file and line of a place; nil: not known.
-    public mutating func note(_ report: RepairSearch.Report, _ origin: (PolicyChange.Place) -> String?) {
+    public mutating func note(_ report: RepairSearch.Report, _ origin: (PolicyPart) -> String?) {
         repairs = report.repairs
         var lines: [String]
         if report.repairs.isEmpty {
@@ -156,7 +157,7 @@ extension PolicyWalk.Finding {
 }
 
 extension Repair {
-    public func words(_ origin: (PolicyChange.Place) -> String?) -> String {
+    public func words(_ origin: (PolicyPart) -> String?) -> String {
         let walked = isWhole ? "in all \(states) states" : "in the first \(states) states"
         return "\(change.words(origin)) (verified \(walked) of \(worlds) world\(worlds == 1 ? "" : "s"))"
     }

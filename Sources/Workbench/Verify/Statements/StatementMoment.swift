@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import PolicyFile
 
 /// The sessions that ask to run at one moment, each looked at once. The state is passed to each method: kept, it would be copied.
 struct StatementMoment {

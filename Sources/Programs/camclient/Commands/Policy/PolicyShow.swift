@@ -86,50 +86,28 @@ private struct ShownPolicy {
         lines.append("hash \(policy.hash)")
         lines += files.isEmpty ? ["built in: no file was read"] : ["", "files, a later one over those before it"]
         lines += files.map { "  \($0.printable)" }
-        let top = PolicyWriter.pairs(policy).filter { !["name", "summary"].contains($0.key) }
-        lines += ["", "at the top"] + columns(top.map { row($0, .top($0.key)) })
-        lines += ["", "access: who may use cameras at all"]
-        lines += columns(PolicyWriter.pairs(policy.rights).map { row($0, .access($0.key)) })
-        section("attributes", policy.attributes.map { (.attribute($0.name), PolicyWriter.pairs($0)) }, &lines)
-        section(
-            "modes of the whole machine: the first whose calendar holds, unless one was set by hand",
-            policy.modes.map { (.mode($0.name), PolicyWriter.pairs($0)) }, &lines)
-        section(
-            "cause rules: for each cause the first that matches answers",
-            policy.causeRules.map { (.rule($0.name), PolicyWriter.pairs($0)) }, &lines)
-        section(
-            "rank rules: the first that matches answers",
-            policy.rankRules.map { (.rule($0.name), PolicyWriter.pairs($0, ranks: policy.ranks)) }, &lines)
-        lines += ["", "pressure: from where on the machine's own figures count as which"]
-        lines += columns(PolicyWriter.pairs(policy.pressure).map { row($0, .pressure($0.key)) })
-        lines += ["", "contention"]
-        lines += columns(PolicyWriter.pairs(policy.contention).map { row($0, .contention($0.key)) })
-        for (role, unit) in [("shell", policy.shellUnit), ("agent", policy.agentUnit)] {
-            guard let pairs = unit.map(PolicyWriter.pairs(speakingUnit:)) else { continue }
-            lines += ["", "the unit that is believed to be the user's \(role), before any other"]
-            lines += columns(pairs.map { row($0, .speaker(table: role, key: $0.key)) })
+        var sections = PolicySection.all(of: policy)[...]
+        while let first = sections.first {
+            let alike = sections.prefix { $0.title == first.title }
+            sections = sections.dropFirst(alike.count)
+            lines += ["", first.title]
+            if first.name == nil {
+                let pairs = first.pairs.filter { !["name", "summary"].contains($0.key) }
+                lines += columns(pairs.map { ["  \($0.key) = \($0.oneLine)", place(first.part(of: $0))] })
+            } else {
+                lines += listed(alike)
+            }
         }
-        section("cameras", policy.cameras.map { (.camera($0.camera.name), PolicyWriter.pairs($0)) }, &lines)
-        section(
-            "statements: what the rules are for",
-            policy.statements.map { (.statement($0.name), PolicyWriter.pairs($0)) }, &lines)
         return lines
     }
 
     /// Each table on a line with its place, and below it what it says.
-    private func section(_ title: String, _ tables: [(PolicyPart, [PolicyWriter.Pair])], _ lines: inout [String]) {
-        if tables.isEmpty { return }
-        lines += ["", title]
-        let heads = columns(tables.map { part, _ in ["  \(part.name)", place(part)] })
-        for (head, table) in zip(heads, tables) {
-            lines.append(head)
-            let words = table.1.dropFirst().map { "\($0.key) = \($0.oneLine)" }
-            lines.append("    \(words.joined(separator: ", "))")
+    private func listed(_ sections: ArraySlice<PolicySection>) -> [String] {
+        let heads = columns(sections.map { ["  \($0.name ?? "")", $0.part.map(place) ?? ""] })
+        return zip(heads, sections).flatMap { head, section in
+            let words = section.pairs.dropFirst().map { "\($0.key) = \($0.oneLine)" }
+            return [head, "    \(words.joined(separator: ", "))"]
         }
-    }
-
-    private func row(_ pair: PolicyWriter.Pair, _ part: PolicyPart) -> [String] {
-        ["  \(pair.key) = \(pair.oneLine)", place(part)]
     }
 
     private func place(_ part: PolicyPart) -> String {

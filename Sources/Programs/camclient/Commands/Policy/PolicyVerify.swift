@@ -160,7 +160,7 @@ extension PolicyWalk {
     }
 
     /// Where the places of a policy are written, as `kiosk.toml:23`.
-    static func origins(_ file: String, _ dropIns: String?) -> (PolicyChange.Place) -> String? {
+    static func origins(_ file: String, _ dropIns: String?) -> (PolicyPart) -> String? {
         var places: [PolicyPart: LoadedPolicy.Origin] = [:]
         do throws(FileProblems) {
             places = try PolicyFile.load(path: file, dropIns: dropIns, accounts: MachineAccounts()).origins
@@ -168,12 +168,7 @@ extension PolicyWalk {
             // It was read a moment ago; now its lines are not known.
         }
         return { place in
-            let part: PolicyPart =
-                switch place {
-                case .rule(let name): .rule(name)
-                case .contention(let key): .contention(key)
-                }
-            return places[part].map { "\(SearchOptions.place($0.file).name):\($0.line)" }
+            places[place].map { "\(SearchOptions.place($0.file).name):\($0.line)" }
         }
     }
 }

@@ -197,14 +197,10 @@ extension CameraStanding.Bidder {
 }
 
 extension Repair {
-    func json(_ origin: (PolicyChange.Place) -> String?) -> JSON {
-        let (part, name) =
-            switch change.place {
-            case .rule(let name): ("rule", name)
-            case .contention(let key): ("contention", key)
-            }
+    func json(_ origin: (PolicyPart) -> String?) -> JSON {
         return .object([
-            "part": .string(part), "name": .string(name), "origin": .optional(origin(change.place)),
+            "part": .string(change.place.table), "name": .string(change.place.name),
+            "origin": .optional(origin(change.place)),
             "change": .string(change.words { _ in nil }), "states": .integer(Int64(states)),
             "worlds": .integer(Int64(worlds)), "whole": .bool(isWhole),
         ])

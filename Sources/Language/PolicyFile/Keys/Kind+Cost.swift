@@ -2,51 +2,72 @@ import Arbiter
 import TomlFile
 import Vocabulary
 
-extension PolicyReader {
+extension Kind<CameraCost> {
     /// What stands for all formats that no key names.
-    static let otherFormats = "other"
+    private static let otherFormats = "other"
 
     /// A number, or numbers by format: `{ "1920x1080@30" = 60, "1280x720@30 YUYV" = 45, other = 25 }`.
-    func cost(_ camera: TableReader) -> CameraCost {
-        guard let entry = camera.entry("cost"), case .table(let table) = entry.node.value else {
-            return CameraCost(camera.integer("cost", in: Bounds.cost) ?? 0)
-        }
-        let reader = TableReader(table, owner: "in the cost \(camera.owner)", problems: problems)
+    static let cost = Kind(
+        takes: "`0` to `1000000`, or `{ \"1920x1080@30\" = 60, \"1280x720@30 YUYV\" = 45, other = 90 }`",
+        read: { reader, key, _ in
+            guard let entry = reader.entry(key), case .table(let table) = entry.node.value else {
+                return reader.integer(key, in: Bounds.cost).map { CameraCost($0) }
+            }
+            return costs(of: key, entry, table, reader)
+        },
+        // Always with what the other formats cost, so that nobody has to look for the dearest.
+        write: { cost, _ in
+            if !cost.isByFormat { return "\(cost.other)" }
+            let formats = cost.formats.map { "\(TomlText.quoted($0.key)) = \($0.cost)" }
+            return TomlText.inline(formats + ["\(otherFormats) = \(cost.other)"])
+        },
+        fewer: { cost in
+            cost.formats.withoutOne.map { formats in
+                formats.isEmpty ? CameraCost(cost.other) : CameraCost(formats: formats, other: cost.other)
+            }
+        })
+
+    private static func costs(
+        of key: String, _ entry: TomlTable.Entry, _ table: TomlTable, _ camera: TableReader
+    ) -> CameraCost {
+        let reader = TableReader(table, owner: "in the \(key) \(camera.owner)", problems: camera.problems)
         var formats: [CameraCost.Format] = []
         var other: Int?
         guard table.entries.count <= Bounds.costFormatsMax + 1 else {
-            problems.add(
-                "\(camera.subject("cost")) has \(table.entries.count) keys; it takes at most \(Bounds.costFormatsMax) formats and \"\(Self.otherFormats)\"",
+            reader.problems.add(
+                "\(camera.subject(key)) has \(table.entries.count) keys; it takes at most \(Bounds.costFormatsMax) formats and \"\(otherFormats)\"",
                 at: entry.keyPlace)
             return 0
         }
         for member in table.entries {
             let cost = reader.integer(member.key, in: Bounds.cost)
-            if member.key == Self.otherFormats {
+            if member.key == otherFormats {
                 other = cost
-                continue
+            } else if var format = format(member, reader) {
+                format.cost = cost ?? 0
+                if formats.contains(where: { $0.key == format.key }) {
+                    reader.problems.add(
+                        "the \(key) \(camera.owner) names the format \(Wording.quoted(format.key)) twice",
+                        at: member.keyPlace)
+                } else {
+                    formats.append(format)
+                }
             }
-            guard var format = CameraCost.Format(key: member.key) else {
-                problems.add(
-                    "\(Wording.quoted(member.key)) in the cost \(camera.owner) is no format; it takes WIDTHxHEIGHT@FPS, a pixel format behind it if that matters, or \"\(Self.otherFormats)\"",
-                    at: member.keyPlace, hint: Self.formatMeant(by: member.key))
-                continue
-            }
-            format.cost = cost ?? 0
-            if formats.contains(where: { $0.key == format.key }) {
-                problems.add(
-                    "the cost \(camera.owner) names the format \(Wording.quoted(format.key)) twice", at: member.keyPlace
-                )
-                continue
-            }
-            formats.append(format)
         }
         if table.entries.isEmpty {
-            problems.add(
-                "\(camera.subject("cost")) is an empty table; it takes a number, or formats such as \"1920x1080@30\"",
+            reader.problems.add(
+                "\(camera.subject(key)) is an empty table; it takes a number, or formats such as \"1920x1080@30\"",
                 at: entry.node.place)
         }
         return CameraCost(formats: formats, other: other)
+    }
+
+    private static func format(_ member: TomlTable.Entry, _ reader: TableReader) -> CameraCost.Format? {
+        if let format = CameraCost.Format(key: member.key) { return format }
+        reader.problems.add(
+            "\(Wording.quoted(member.key)) \(reader.owner) is no format; it takes WIDTHxHEIGHT@FPS, a pixel format behind it if that matters, or \"\(otherFormats)\"",
+            at: member.keyPlace, hint: formatMeant(by: member.key))
+        return nil
     }
 
     /// `420v 1280x720@30` is what a camera calls it, with the pixel format first; and a rate is easily left out.

@@ -19,4 +19,17 @@ public struct SeededRandom: Sendable {
     public mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
     public mutating func pick<T>(_ values: [T]) -> T { values[below(values.count)] }
+
+    /// Some of them, in any order, at least one.
+    public mutating func some<T>(_ values: [T]) -> [T] {
+        let values = shuffled(values)
+        return Array(values.prefix(1 + below(values.count)))
+    }
+
+    /// The standard library's takes generators of its own, whose draws are not ours to keep.
+    public mutating func shuffled<T>(_ values: [T]) -> [T] {
+        var values = values
+        for index in values.indices.dropFirst().reversed() { values.swapAt(index, below(index + 1)) }
+        return values
+    }
 }

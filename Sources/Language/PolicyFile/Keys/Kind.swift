@@ -1,0 +1,177 @@
+import Arbiter
+import TomlFile
+import Vocabulary
+
+/// What a key takes: how a value of it is read and written, what else it could be, and how one comes about by chance.
+struct Kind<Value: Equatable & Sendable>: Sendable {
+    /// As documents have it, in Markdown.
+    var takes: String
+    /// Nil where the key is missing, or its value is wrong and was reported.
+    var read: @Sendable (TableReader, String, PolicyReader) -> Value?
+    /// As TOML has it; nil: there is no value, and no line.
+    var write: @Sendable (Value, Policy) -> String?
+    /// As messages show it, where a file has it otherwise.
+    var shown: (@Sendable (Value) -> String?)?
+    /// In one order, where order is nothing.
+    var plain: @Sendable (Value) -> Value = { $0 }
+    /// What a repair tries in its place, the smaller changes first.
+    var repairs: @Sendable (Value, Policy) -> [Value] = { _, _ in [] }
+    /// With one thing less, each.
+    var fewer: @Sendable (Value) -> [Value] = { _ in [] }
+    /// What a random policy says; nil: nothing.
+    var random: @Sendable (inout SeededRandom) -> Value? = { _ in nil }
+
+    /// The same with other repairs.
+    func trying(_ repairs: @escaping @Sendable (Value, Policy) -> [Value]) -> Kind {
+        var kind = self
+        kind.repairs = repairs
+        return kind
+    }
+
+    /// The same where there need be no value.
+    static func maybe<Wrapped>(_ kind: Kind<Wrapped>) -> Kind where Value == Wrapped? {
+        Kind(
+            takes: kind.takes, read: { reader, key, policy in kind.read(reader, key, policy).map(Value.some) },
+            write: { value, policy in value.flatMap { kind.write($0, policy) } },
+            shown: { value in value.flatMap { kind.shown?($0) } }, random: { kind.random(&$0).map(Value.some) })
+    }
+}
+
+extension Kind where Value: CaseIterable & RawRepresentable<String> & Hashable {
+    /// One of a closed set.
+    /// - Parameter unserved: reserved for a later version: refused where a policy is read.
+    static func choice(_ percent: Int = 100, unserved: [Value] = []) -> Kind {
+        let served = Value.allCases.filter { !unserved.contains($0) }
+        return Kind(
+            takes: codes(served.map(\.rawValue)),
+            read: { reader, key, _ in
+                guard let value = reader.choice(key, Value.self) else { return nil }
+                if unserved.contains(value), let entry = reader.entry(key) {
+                    reader.problems.add(
+                        "\(reader.subject(key)) is \"\(value.rawValue)\", which this version does not serve yet; "
+                            + "it takes \(Wording.list(served.map(\.rawValue)))", at: entry.node.place)
+                }
+                return value
+            }, write: { value, _ in TomlText.quoted(value.rawValue) }, repairs: { _, _ in served },
+            random: { $0.chance(percent) ? $0.pick(served) : nil })
+    }
+}
+
+extension Kind<Bool> {
+    static func flag(_ percent: Int) -> Kind {
+        Kind(
+            takes: "`true`, `false`", read: { reader, key, _ in reader.boolean(key) },
+            write: { value, _ in "\(value)" },
+            repairs: { value, _ in [!value] }, random: { $0.chance(percent) })
+    }
+}
+
+extension Kind<Int> {
+    static func number(in range: ClosedRange<Int>, _ percent: Int, _ samples: [Int]) -> Kind {
+        Kind(
+            takes: "`\(range.lowerBound)` to `\(range.upperBound)`",
+            read: { reader, key, _ in reader.integer(key, in: range) }, write: { value, _ in "\(value)" },
+            random: { $0.chance(percent) ? $0.pick(samples) : nil })
+    }
+
+    /// A name out of `ranks`.
+    static let rank = Kind(
+        takes: "one of `ranks`", read: { $2.rank($0) }, write: { rank, policy in TomlText.quoted(policy.ranks[rank]) },
+        // The nearest first: the smaller change.
+        repairs: { now, policy in
+            policy.ranks.indices.sorted { (abs($0 - now), $0) < (abs($1 - now), $1) }
+        })
+}
+
+extension Kind<Duration> {
+    static func duration(in range: ClosedRange<Duration>, _ percent: Int) -> Kind {
+        let seconds: [Duration] = [1, 2, 3, 5, 10, 20, 60, 180].map { .seconds($0) }
+        let samples = ([.zero, .milliseconds(250), .milliseconds(500)] + seconds).filter(range.contains)
+        return Kind(
+            takes: range.words, read: { reader, key, _ in reader.duration(key, in: range) },
+            write: { value, _ in TomlText.quoted(value) }, shown: { "\"\(TimeText.write($0))\"" },
+            repairs: { _, _ in [.zero] }, random: { $0.chance(percent) ? $0.pick(samples) : nil })
+    }
+}
+
+extension Kind<String> {
+    /// One line of text.
+    static func label(bytesMax: Int = FileBounds.nameBytesMax, emptyAllowed: Bool = false) -> Kind {
+        Kind(
+            takes: "a line of at most \(bytesMax) bytes",
+            read: { reader, key, _ in reader.label(key, emptyAllowed: emptyAllowed, bytesMax: bytesMax) },
+            write: { value, _ in TomlText.quoted(value) })
+    }
+
+    static let summary: Kind = {
+        var kind = label(bytesMax: Bounds.summaryBytesMax, emptyAllowed: true)
+        kind.random = { $0.chance(5) ? "Made by chance: it says \"nothing\"." : nil }
+        return kind
+    }()
+
+    /// What has a reader of its own.
+    static let word: Kind = {
+        var kind = label()
+        kind.takes = "letters, digits and hyphens, at most \(Bounds.wordBytesMax)"
+        return kind
+    }()
+
+    /// A service or a scope of systemd's.
+    static func unit(_ sample: String) -> Kind {
+        Kind(
+            takes: "the whole name of a service or scope", read: { reader, key, _ in reader.unit(key) },
+            write: { value, _ in TomlText.quoted(value) }, random: { $0.chance(5) ? sample : nil })
+    }
+}
+
+extension Kind<[Contention.OrderKey]> {
+    static let order = Kind(
+        takes: "\(codes(Contention.OrderKey.builtIn.map(\.name))), attributes; one of `newest` and `oldest`",
+        read: { reader, key, policy in
+            let keys = Contention.OrderKey.builtIn + policy.declared.map { .attribute($0.name) }
+            guard let order = reader.choices(key, keys.map { ($0.name, $0) }) else { return nil }
+            if order.contains(.newest), order.contains(.oldest), let entry = reader.entry(key) {
+                reader.problems.add(
+                    "\(reader.subject(key)) has both \"newest\" and \"oldest\"; the second could never decide",
+                    at: entry.node.place)
+            }
+            return order
+        }, write: { order, _ in TomlText.list(order.map(\.name)) },
+        shown: { order in "[\(order.map { TomlText.quoted($0.name) }.joined(separator: ", "))]" },
+        repairs: { order, policy in neighbours(of: order, policy) }, fewer: { $0.withoutOne })
+
+    /// One key less, two neighbours exchanged, or one key more.
+    private static func neighbours(of order: [Contention.OrderKey], _ policy: Policy) -> [[Contention.OrderKey]] {
+        var found: [[Contention.OrderKey]] = []
+        func add(_ change: (inout [Contention.OrderKey]) -> Void) {
+            var changed = order
+            change(&changed)
+            found.append(changed)
+        }
+        for index in order.indices {
+            add { $0.remove(at: index) }
+            if index > 0 { add { $0.swapAt(index, index - 1) } }
+        }
+        let keys = Contention.OrderKey.builtIn + policy.attributes.map { .attribute($0.name) }
+        // The newest and the oldest contradict each other.
+        let hasAge = order.contains(.newest) || order.contains(.oldest)
+        for key in keys where !order.contains(key) && !(hasAge && [.newest, .oldest].contains(key)) {
+            for index in 0...order.count { add { $0.insert(key, at: index) } }
+        }
+        return found
+    }
+}
+
+/// Values as documents have them.
+func codes(_ values: [String]) -> String { values.map { "`\($0)`" }.joined(separator: ", ") }
+
+extension Array {
+    /// Without one each, the last first.
+    var withoutOne: [[Element]] {
+        indices.reversed().map { index in
+            var fewer = self
+            fewer.remove(at: index)
+            return fewer
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Arbiter
+import TomlFile
+import Vocabulary
+
+/// Values that only policies have.
+extension TableReader {
+    /// Reports what is wrong with an element of a list, if anything is.
+    func refuse(_ what: String, of key: String, _ complaint: String?, at place: Place) {
+        if let complaint { problems.add("\(what) in \(subject(key)) \(complaint)", at: place) }
+    }
+
+    /// Nil: there is none, which is reported where the file's list is empty.
+    func nonempty(_ key: String, _ values: [String], takes: String) -> [String]? {
+        if values.isEmpty, let entry = entry(key), case .array(let nodes) = entry.node.value, nodes.isEmpty {
+            problems.add("\(subject(key)) is empty; it takes \(takes)", at: entry.node.place)
+        }
+        return values.isEmpty ? nil : values
+    }
+
+    /// The name of a service or a scope.
+    func unit(_ key: String) -> String? {
+        guard let unit = label(key), let entry = entry(key) else { return nil }
+        if Bounds.isUnit(unit) { return unit }
+        problems.add(
+            "\(subject(key)) is \(Wording.quoted(unit)); it takes the whole name of a service or a scope of systemd's",
+            at: entry.node.place,
+            hint: Bounds.isUnit(unit + ".service") ? "did you mean \(Wording.quoted(unit + ".service"))?" : "")
+        return nil
+    }
+
+    /// Names and numbers of users or groups, in any order. A name that the machine does not know is nobody's, and no fault
+    /// of the file: it may be written for many machines.
+    func accounts(_ key: String, _ number: (String) -> UInt32?) -> [Rights.Account]? {
+        guard let entry = entry(key) else { return nil }
+        guard case .array(let nodes) = entry.node.value else { return wrongType(entry, takes: Self.takesAccounts) }
+        guard nodes.count <= Bounds.accessNamesMax else {
+            problems.add(
+                "\(subject(key)) has \(nodes.count) entries; it takes at most \(Bounds.accessNamesMax)",
+                at: entry.keyPlace)
+            return nil
+        }
+        var found: [Rights.Account] = []
+        for node in nodes {
+            guard let account = account(node, key, number) else { continue }
+            if found.contains(where: { $0.name == account.name && (account.name != nil || $0.number == account.number) }
+            ) {
+                problems.add("\(subject(key)) names \(node.value.spoken) twice", at: node.place)
+            }
+            found.append(account)
+        }
+        return found
+    }
+
+    private static let takesAccounts = "a list of names and numbers, as in [\"alice\", 1001]"
+
+    /// Nil: it is neither, which has been reported.
+    private func account(_ node: TomlNode, _ key: String, _ number: (String) -> UInt32?) -> Rights.Account? {
+        switch node.value {
+        case .string(let name):
+            let complaint = FileBounds.complaint(name)
+            refuse("a name", of: key, complaint, at: node.place)
+            return complaint == nil ? Rights.Account(name: name, number: number(name)) : nil
+        case .integer(let value):
+            let range = Bounds.accountNumber
+            if let value = UInt32(exactly: value), range.contains(Int(value)) { return Rights.Account(number: value) }
+            problems.add(
+                "\(subject(key)) has \(value) in it; a number is from \(range.lowerBound) to \(range.upperBound)",
+                at: node.place)
+            return nil
+        case .table, .array, .float, .boolean, .date:
+            problems.add(
+                "\(subject(key)) has \(node.value.spoken) in it; it takes \(Self.takesAccounts)", at: node.place)
+            return nil
+        }
+    }
+
+    /// Where each level begins; one that is missing is never reached by this.
+    func levels(_ key: String, in range: ClosedRange<Double>) -> PressureSettings.Levels? {
+        let takes = "levels in braces, as in { fair = 30, serious = 60, critical = 80 }"
+        guard let table = table(key, takes: takes) else { return nil }
+        let reader = TableReader(table, owner: "in \"\(key)\" \(owner.droppingIn)", problems: problems)
+        let allowed = SystemPressure.allCases.filter { $0 > .nominal }
+        reader.refuseUnknown(allowed.map(\.wireName))
+        var levels = PressureSettings.Levels()
+        var below: (name: String, value: Double)?
+        for level in allowed {
+            guard let value = reader.number(level.wireName, in: range) else { continue }
+            levels[level] = value
+            if let below, value <= below.value, let entry = reader.entry(level.wireName) {
+                problems.add(
+                    "\(reader.subject(level.wireName)) is \(TomlText.number(value)), which is not above "
+                        + "\"\(below.name)\"; a harder pressure begins at a higher figure", at: entry.node.place)
+            }
+            below = (level.wireName, value)
+        }
+        return levels
+    }
+
+    /// One part of the week, or a list of them. Nil: it is missing, or what is there cannot be read.
+    func calendar(_ key: String) -> [CalendarSpan]? {
+        guard let entry = entry(key) else { return nil }
+        let takes = "a time of the week, or a list of them"
+        var texts: [(text: String, place: Place)] = []
+        switch entry.node.value {
+        case .string(let text): texts = [(text, entry.node.place)]
+        case .array:
+            guard let list = strings(key, takes: takes, countMax: Bounds.calendarSpansMax) else { return nil }
+            texts = list
+        default: return wrongType(entry, takes: takes)
+        }
+        let spans = texts.compactMap { span($0, at: $1, key) }
+        return spans.count == texts.count ? spans : nil
+    }
+
+    private func span(_ text: String, at place: Place, _ key: String) -> CalendarSpan? {
+        do throws(CalendarSpan.Mistake) {
+            let span = try CalendarSpan(text)
+            if span.neverHolds {
+                problems.add(
+                    "\(Wording.quoted(text)) in \(subject(key)) is a calendar that never holds: it ends when it begins",
+                    at: place, hint: "the whole day is \"00:00-24:00\"")
+            }
+            return span
+        } catch {
+            problems.add(
+                "\(Wording.quoted(text)) in \(subject(key)) \(error.complaint)", at: place, hint: error.hint)
+            return nil
+        }
+    }
+}
+
+extension String {
+    /// `in rule "X"` as `of rule "X"`, to stand behind another place.
+    var droppingIn: String { hasPrefix("in ") ? "of \(dropFirst(3))" : self }
+}
