@@ -14,7 +14,7 @@ extension PolicyWalk {
             let cast = cast(of: world, leases)
             var fold = StateFold()
             func fingerprint(_ state: ExploredState) -> Fingerprint {
-                state.fold(world, cast, into: &fold)
+                state.fold(cast, into: &fold)
                 return fold.fingerprint(cast)
             }
             var outcomes: [Fingerprint: (state: ExploredState, next: [Fingerprint])] = [:]
@@ -76,9 +76,9 @@ extension PolicyWalk {
         var seen: Set<Fingerprint> = []
         var queue: [ExploredState] = []
         func reach(_ state: ExploredState) {
-            state.fold(world, own, into: &fold)
+            state.fold(own, into: &fold)
             guard known.insert(fold.fingerprint(own)).inserted else { return }
-            state.fold(world, view, into: &fold)
+            state.fold(view, into: &fold)
             seen.insert(fold.fingerprint(view))
             queue.append(state)
         }

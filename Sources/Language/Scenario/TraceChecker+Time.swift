@@ -43,10 +43,11 @@ extension Arbiter {
         if moment == .granted, state.clients(of: app).reduce(0, { $0 + state.sessions(of: $1).count }) > 1 {
             return nil
         }
-        for other in state.requesting where other != slot {
-            let row = state.sessions.rows[Int(other.index)]
-            if state.clients.rows[Int(row.client.index)].app == app { return nil }
-            if policy.rank(state.words(for: other)).isImmediate { return nil }
+        let hasImmediate = policy.rankRules.contains(where: \.isImmediate)
+        for row in state.sessions.rows.indices where row != Int(slot.index) {
+            guard state.sessions.rows[row].request != nil else { continue }
+            if state.clients.rows[Int(state.sessions.rows[row].client.index)].app == app { return nil }
+            if hasImmediate, policy.rank(state.words(for: Slot(row))).isImmediate { return nil }
         }
         // The facts are those after the step, in which it may have lost its recording and its start request.
         if case .gaveWay(let wasRecording) = moment {

@@ -73,9 +73,9 @@ package struct ExploredState: Sendable {
 
     package var fingerprint: Fingerprint {
         var writer = FingerprintWriter()
-        arbiter.write(policy, into: &writer)
-        checker.write(into: &writer)
-        duties.write(into: &writer)
+        writer.combine(arbiter.fingerprint(policy))
+        writer.combine(words: checker)
+        writer.combine(words: duties)
         return writer.finished()
     }
 
@@ -113,23 +113,6 @@ package struct ExploredState: Sendable {
 
 extension Event {
     fileprivate var isTimePassed: Bool { if case .timePassed = self { true } else { false } }
-}
-
-extension TraceChecker {
-    /// What its equality sees, as part of an explored state.
-    func write(into writer: inout FingerprintWriter) {
-        writer.combine(sessions.count)
-        for watched in sessions {
-            writer.combine(watched.session.rawValue)
-            writer.combine(watched.client.rawValue)
-            writer.combine(watched.mark)
-        }
-        writer.combine(cameras.count)
-        for watched in cameras {
-            writer.combine(watched.camera.name)
-            writer.combine(UInt64(watched.marks.rawValue))
-        }
-    }
 }
 
 extension ExploredState {

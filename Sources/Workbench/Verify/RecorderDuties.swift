@@ -10,25 +10,6 @@ package struct RecorderDuties: Hashable, Sendable {
     private var recordings: [Recording] = []
     private var photos: [Counted<PhotoID>] = []
 
-    /// What its equality sees, as part of an explored state.
-    func write(into writer: inout FingerprintWriter) {
-        writer.combine(cameras.count)
-        for duty in cameras {
-            writer.combine(duty.camera.name)
-            writer.combine(duty.mark)
-            writer.combine(duty.grant != nil)
-            writer.ordered(duty.batches) { $0.combine($1) }
-            writer.ordered(duty.closing) { $0.combine($1.rawValue) }
-        }
-        writer.combine(recordings.count)
-        for recording in recordings {
-            writer.combine(recording.camera.name)
-            writer.combine(recording.session.rawValue)
-            writer.combine(recording.ended) { $0.combine($1.rawValue) }
-        }
-        writer.combine(photos.count)
-    }
-
     /// What recorders do by themselves in a world.
     package struct Whims: OptionSet, Hashable {
         package let rawValue: UInt8
@@ -70,9 +51,6 @@ package struct RecorderDuties: Hashable, Sendable {
             (isStreaming ? 2 : 0) | (opening != nil ? 4 : 0) | (cutting != nil ? 8 : 0) | (isKilled ? 16 : 0)
                 | (hasRamp ? 32 : 0) | (isSurviving ? 1 << 28 : 0)
         }
-
-        /// Something beside a first frame and the end of a cut.
-        var owesMore: Bool { isKilled || hasRamp || !closing.isEmpty || !batches.isEmpty }
 
         var lives: Bool { isStreaming || opening != nil || cutting != nil }
     }
@@ -143,17 +121,7 @@ package struct RecorderDuties: Hashable, Sendable {
         return events
     }
 
-    var firstAnswer: Event? {
-        // By index, here and below: a duty that is read whole is copied.
-        for place in cameras.indices {
-            if let grant = cameras[place].opening?.value {
-                return .recorderStreaming(cameras[place].camera, grant, inForce: Configuration())
-            }
-            if let grant = cameras[place].cutting?.value { return .recorderCut(cameras[place].camera, grant) }
-            if cameras[place].owesMore { return answers([]).first }
-        }
-        return recordings.isEmpty && photos.isEmpty ? nil : answers([]).first
-    }
+    var firstAnswer: Event? { answers([]).first }
 
     /// Becomes a copy in memory that is there already.
     mutating func become(_ other: borrowing RecorderDuties) {

@@ -45,7 +45,7 @@ package struct App: Sendable, Codable, BitwiseCopyable {
 /// Where somebody put an app.
 package struct Placed: Hashable, Sendable, Codable, BitwiseCopyable {
     /// 0: nowhere, nobody said anything; 1: in the background; from 2 on in front, in the layout of this code less one.
-    private var code: UInt8
+    @usableFromInline var code: UInt8
     package var isFocused: Bool
     /// Said by a source that is gone since.
     package var isStale = false
@@ -77,7 +77,7 @@ package struct Placed: Hashable, Sendable, Codable, BitwiseCopyable {
     package func says(_ other: Placed) -> Bool { code == other.code && isFocused == other.isFocused }
 
     /// As bits, for fingerprints.
-    package var mark: UInt64 { UInt64(code) | (isFocused ? 16 : 0) | (isStale ? 32 : 0) | (isOwn ? 64 : 0) }
+    @inlinable package var mark: UInt64 { UInt64(code) | (isFocused ? 16 : 0) | (isStale ? 32 : 0) | (isOwn ? 64 : 0) }
 }
 
 /// A login session that clients belong to, or that logind told of.

@@ -11,7 +11,9 @@ struct CrewWork {
     }
 
     struct Walked {
-        var report: PolicyWalk.Report
+        var figures: WalkedWorld
+        var cutOffBy: SearchBound?
+        var finding: PolicyWalk.Finding?
         /// The states that it was told were walked before it; nil: it was walked in an earlier run.
         var statesBefore: Int?
     }
@@ -33,7 +35,7 @@ struct CrewWork {
         var begun: Moment?
         var ended: Moment?
 
-        func states(before world: Int) -> Int { walked[..<world].reduce(0) { $0 + ($1?.report.states ?? 0) } }
+        func states(before world: Int) -> Int { walked[..<world].reduce(0) { $0 + ($1?.figures.states ?? 0) } }
 
         /// The next world to walk. None where what is known to come before it is enough to end the walk.
         package mutating func take() -> (world: Int, statesBefore: Int)? {
@@ -71,7 +73,7 @@ struct CrewWork {
         underWay = Array(repeating: nil, count: threads)
         walks = plans.map { plan in
             let count = plan.walk.worlds.count
-            let walked = (0..<count).map { world in plan.known[world].map { Walked(report: PolicyWalk.Report($0)) } }
+            let walked = (0..<count).map { world in plan.known[world].map { Walked(figures: $0) } }
             return Walk(statesMax: plan.bounds.statesMax, walked: walked, last: count - 1)
         }
     }
@@ -110,12 +112,12 @@ struct CrewWork {
         guard let place = underWay[thread]?.place else { return }
         underWay[thread] = nil
         isOneAlone = false
-        if givingBack.remove(thread) != nil, walked.report.cutOffBy == .memory {
+        if givingBack.remove(thread) != nil, walked.cutOffBy == .memory {
             givenBack = (givenBack + [place]).sorted()
         } else {
             walks[place.walk].walked[place.world] = walked
-            if walked.report.finding != nil { walks[place.walk].last = min(walks[place.walk].last, place.world) }
-            if walked.report.isComplete { fresh.append(place) }
+            if walked.finding != nil { walks[place.walk].last = min(walks[place.walk].last, place.world) }
+            if walked.finding == nil, walked.cutOffBy == nil { fresh.append(place) }
         }
         if isOver(place.walk) { walks[place.walk].ended = now }
     }
@@ -139,7 +141,7 @@ struct CrewWork {
             sum.walk = index
             sum.worldsAtOnce = places.count
             sum.elapsed = now - (walk.begun ?? now)
-            for one in walk.walked.compactMap({ $0?.report }) {
+            for one in walk.walked.compactMap({ $0?.figures }) {
                 sum.states += one.states
                 sum.transitions += one.transitions
             }
@@ -188,23 +190,5 @@ struct CrewWork {
     func took(_ walk: Int) -> Duration {
         guard let begun = walks[walk].begun, let ended = walks[walk].ended else { return .zero }
         return ended - begun
-    }
-}
-
-extension PolicyWalk.Report {
-    init(_ world: WalkedWorld) {
-        states = world.states
-        transitions = world.transitions
-        depth = world.depth
-        recounted = world.recounted
-        applied = world.applied
-    }
-}
-
-extension WalkedWorld {
-    init(_ report: PolicyWalk.Report) {
-        self.init(
-            states: report.states, transitions: report.transitions, depth: report.depth, recounted: report.recounted,
-            applied: report.applied)
     }
 }

@@ -35,12 +35,20 @@ public struct WalkedWorld: Hashable, Sendable {
     /// For each statement, in how many states it applied.
     public var applied: [Int]
 
-    public init(states: Int, transitions: Int, depth: Int, recounted: Int, applied: [Int]) {
+    public init(states: Int = 0, transitions: Int = 0, depth: Int = 0, recounted: Int = 0, applied: [Int]) {
         self.states = states
         self.transitions = transitions
         self.depth = depth
         self.recounted = recounted
         self.applied = applied
+    }
+
+    mutating func count(_ search: WorldWalk) {
+        states += search.scout.ways.count
+        transitions += search.scout.transitions
+        depth = max(depth, search.scout.depth)
+        // A world that is walked a second time has the same states.
+        applied = search.applied
     }
 }
 

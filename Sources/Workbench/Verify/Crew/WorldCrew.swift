@@ -33,51 +33,33 @@ final class WorldCrew: Sendable {
 
     func run(_ listener: CrewListener) {
         var told = 0
-        let helpers = WorkThreads(beside: threads - 1) { [self] in help(thread: $0) }
-        while true {
-            let now = clock()
-            let task = work.withLock { $0.begin(thread: 0, at: now) }
-            if case .none = task { break }
-            if case .walk(let place, let states) = task {
-                walk(thread: 0, place, states) { [self] progress in
-                    work.withLock { $0.note(thread: 0, progress) }
-                    look(listener)
-                    tell(listener, &told, mayWalk: false)
-                    return work.withLock { $0.stop(thread: 0) }
-                }
-            } else {
-                usleep(Self.pause)
-            }
+        let helpers = WorkThreads(beside: threads - 1) { [self] in work(thread: $0) { _ in } }
+        work(thread: 0) { [self] isInWorld in
             look(listener)
-            tell(listener, &told, mayWalk: true)
+            tell(listener, &told, mayWalk: !isInWorld)
         }
         helpers.join()
         tell(listener, &told, mayWalk: true)
     }
 
-    // MARK: Threads
-
-    private func help(thread: Int) {
+    /// - Parameter between: called between two tasks, and from the middle of a world.
+    private func work(thread: Int, between: (_ isInWorld: Bool) -> Void) {
         while true {
             let now = clock()
             switch work.withLock({ $0.begin(thread: thread, at: now) }) {
             case .none: return
             case .wait: usleep(Self.pause)
             case .walk(let place, let states):
-                walk(thread: thread, place, states) { [self] progress in
-                    work.withLock { work in
-                        work.note(thread: thread, progress)
-                        return work.stop(thread: thread)
-                    }
+                let walked = walk(plans[place.walk], place.world, statesBefore: states) { [self] progress in
+                    work.withLock { $0.note(thread: thread, progress) }
+                    between(true)
+                    return work.withLock { $0.stop(thread: thread) }
                 }
+                let end = clock()
+                work.withLock { $0.finish(thread: thread, walked, at: end) }
             }
+            between(false)
         }
-    }
-
-    private func walk(thread: Int, _ place: CrewWork.Place, _ states: Int, _ limiter: SearchLimiter) {
-        let walked = walk(plans[place.walk], place.world, statesBefore: states, limiter)
-        let now = clock()
-        work.withLock { $0.finish(thread: thread, walked, at: now) }
     }
 
     /// Asks whoever began all this whether a bound is met.
@@ -94,7 +76,7 @@ final class WorldCrew: Sendable {
     private func tell(_ listener: CrewListener, _ told: inout Int, mayWalk: Bool) {
         let fresh = work.withLock { work in
             work.takeFresh().compactMap { place in
-                work.walks[place.walk].walked[place.world].map { (place, WalkedWorld($0.report)) }
+                work.walks[place.walk].walked[place.world].map { (place, $0.figures) }
             }
         }
         for (place, figures) in fresh { listener.kept(place.walk, place.world, figures) }
@@ -113,26 +95,26 @@ final class WorldCrew: Sendable {
     private func walk(
         _ plan: PlannedWalk, _ index: Int, statesBefore: Int, _ limiter: SearchLimiter
     ) -> CrewWork.Walked {
-        var part = PolicyWalk.Report()
         let (walk, bounds) = (plan.walk, plan.bounds)
         let world = walk.worlds[index]
+        var walked = CrewWork.Walked(figures: WalkedWorld(applied: []), statesBefore: statesBefore)
         var search = WorldWalk(walk, world, walk.leases, bounds, statesBefore: statesBefore)
         search.run(limiter)
-        part.count(search)
+        walked.figures.count(search)
         if search.leases != nil, search.found != nil || search.isOffStep {
             // Whether it is broken when leases last as long as they do, and how soon.
-            part.recounted = 1
-            search = WorldWalk(walk, world, nil, bounds, statesBefore: statesBefore + part.states)
+            walked.figures.recounted = 1
+            search = WorldWalk(walk, world, nil, bounds, statesBefore: statesBefore + walked.figures.states)
             search.run(limiter)
-            part.count(search)
+            walked.figures.count(search)
         }
         if let found = search.found {
             let story = Story(world: world, policyLine: plan.policyLine, policies: plan.policies)
-            part.finding = story.finding(found, search.ways, walk.policy, walk.scope)
+            walked.finding = story.finding(found, search.scout.ways, walk.policy, walk.scope)
         } else {
-            part.cutOffBy = search.cutOffBy
+            walked.cutOffBy = search.scout.cutOffBy
         }
-        return CrewWork.Walked(report: part, statesBefore: statesBefore)
+        return walked
     }
 
     /// - Parameter listener: nil: nil where a world would have to be walked again.
@@ -147,18 +129,18 @@ final class WorldCrew: Sendable {
         var missing: Set<Int> = []
         for index in worlds.indices {
             var walked = done.walked[index]
-            let states = report.states + (walked?.report.states ?? 0)
+            let states = report.states + (walked?.figures.states ?? 0)
             let isExact = walked?.statesBefore == report.states || states < plan.bounds.statesMax
             if done.cut == nil, walked == nil || !isExact {
                 guard let listener else { return nil }
                 walked = walkAgain(plan, index, after: report, listener, number)
             }
             // A bound of time or memory leaves out what was under way, and not what others had walked by then.
-            if let part = walked?.report {
-                report.worlds += 1
-                report.add(part)
-                if !part.isComplete, part.cutOffBy != .depth { missing.insert(worlds[index].castNumber) }
-                if part.finding != nil || part.cutOffBy == .states {
+            if let walked {
+                report.add(walked)
+                let isComplete = walked.finding == nil && walked.cutOffBy == nil
+                if !isComplete, walked.cutOffBy != .depth { missing.insert(worlds[index].castNumber) }
+                if walked.finding != nil || walked.cutOffBy == .states {
                     missing.formUnion(worlds[index...].map(\.castNumber))
                     break
                 }
@@ -185,22 +167,16 @@ final class WorldCrew: Sendable {
 }
 
 extension PolicyWalk.Report {
-    fileprivate mutating func count(_ search: WorldWalk) {
-        states += search.ways.count
-        transitions += search.transitions
-        depth = max(depth, search.depth)
-        // A world that is walked a second time has the same states.
-        applied = search.applied
-    }
-
-    fileprivate mutating func add(_ part: PolicyWalk.Report) {
-        states += part.states
-        transitions += part.transitions
-        recounted += part.recounted
-        for index in part.applied.indices { applied[index] += part.applied[index] }
-        depth = max(depth, part.depth)
-        finding = part.finding
-        cutOffBy = part.cutOffBy ?? cutOffBy
+    fileprivate mutating func add(_ walked: CrewWork.Walked) {
+        let figures = walked.figures
+        worlds += 1
+        states += figures.states
+        transitions += figures.transitions
+        recounted += figures.recounted
+        for index in figures.applied.indices { applied[index] += figures.applied[index] }
+        depth = max(depth, figures.depth)
+        finding = walked.finding
+        cutOffBy = walked.cutOffBy ?? cutOffBy
     }
 }
 

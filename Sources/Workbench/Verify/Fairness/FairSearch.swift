@@ -8,7 +8,7 @@ import Scenario
 /// where nothing has to happen any more. In the loop time has to pass: a client that starts and stops within one moment
 /// keeps nobody waiting. Mirror images are told apart here, and what is left of leases is counted: folded, two apps
 /// that wait by turns would look like one that waits for ever, and a lease that has just begun would be over.
-struct FairSearch {
+struct FairSearch: LevelSearch {
     struct Found {
         var statement: Statement
         var session: SessionID
@@ -18,89 +18,49 @@ struct FairSearch {
         var loop: [Int]
     }
 
-    let world: SmallWorld
-    private let cast: FoldedCast
-    private let scope: WalkScope
+    var scout: Scout
+    var next: [(state: ExploredState, number: Int)] = []
     private let statesMax: Int
     private let starving: [Starving]
-    private(set) var graph: KeptGraph
-    private(set) var depth = 0
-    private(set) var cutOffBy: SearchBound?
+    private var graph: KeptGraph
     private(set) var found: Found?
     private var numbers: [Fingerprint: UInt32] = [:]
-    private var next: [ExploredState] = []
-    private var fold = StateFold()
-    private var after: ExploredState
-    private var memory: StepMemory
 
     /// - Parameter statesMax: more states than this are not looked at.
     init(_ walk: PolicyWalk, _ world: SmallWorld, statesMax: Int) {
-        self.world = world
         self.statesMax = statesMax
-        scope = walk.scope
-        cast = world.cast.unfolded
-        after = world.beginning(walk.policy)
-        memory = StepMemory(for: after.arbiter)
-        let arbiter = after.arbiter
+        scout = Scout(world, world.cast.unfolded, walk.policy, lateRecorders: walk.scope.lateRecorders)
+        let arbiter = scout.state.arbiter
         starving = walk.policy.statements.compactMap { Starving($0, in: arbiter) }
         graph = KeptGraph(statements: starving.count)
-        after.fold(world, cast, into: &fold)
-        numbers[fold.fingerprint(cast)] = 0
+        numbers[scout.fingerprint()] = 0
         _ = note(parent: 0, choice: 0)
-        next = [after]
     }
 
-    /// So rarely that it costs nothing, and often enough that a bound is met within some milliseconds.
-    private static let statesBetweenLooks = 512
-
     mutating func run(_ limiter: SearchLimiter) {
-        var state = 0
-        while !next.isEmpty, found == nil, cutOffBy == nil {
-            depth += 1
-            let level = next
-            next = []
-            for index in level.indices {
-                graph.beginState()
-                expand(level[index], state)
-                state += 1
-                if state % Self.statesBetweenLooks == 0, cutOffBy == nil { cutOffBy = limiter(progress) }
-                if found != nil || cutOffBy != nil { break }
-            }
-        }
+        if found == nil { walk(depthMax: .max, limiter) }
         // Also in what a bound left: a loop that was found is one.
         if found == nil { findLoop() }
     }
 
-    private var progress: SearchProgress {
-        SearchProgress(states: graph.ways.count, transitions: graph.steps, depth: depth)
-    }
-
-    private mutating func expand(_ state: ExploredState, _ number: Int) {
-        _ = world.forEachChoice(in: state, answers: scope.lateRecorders) { choice, events, now in
-            step(state, number, choice, events, now)
+    mutating func expand(_ one: (state: ExploredState, number: Int), _ limiter: SearchLimiter) -> Bool {
+        graph.beginState()
+        return scout.world.forEachChoice(in: one.state, answers: scout.lateRecorders) { choice, events, now in
+            advance(one.state, one.number, choice, events, now) && scout.mayGoOn(limiter)
         }
     }
 
-    private mutating func step(
+    private mutating func advance(
         _ state: ExploredState, _ number: Int, _ choice: Int, _ events: [Event], _ now: Moment
     ) -> Bool {
-        after.become(state)
-        after.now = now
+        let starving = starving
         var bits = starving.indices.map { graph.masks[$0][number] }
-        // Whoever runs for a moment within the step does not starve.
-        for event in events {
-            _ = after.take(event, in: &memory)
-            keep(&bits)
+        // Whoever runs for a moment within the step does not starve. What goes wrong is the other walk's to find.
+        _ = scout.step(from: state, events, now) { arbiter in
+            for index in starving.indices where bits[index] != 0 { bits[index] &= starving[index].bits(in: arbiter) }
         }
-        if !scope.lateRecorders {
-            for _ in 0..<ExploredState.answersMax {
-                guard let answer = after.duties.firstAnswer else { break }
-                _ = after.take(answer, in: &memory)
-                keep(&bits)
-            }
-        }
-        after.fold(world, cast, into: &fold)
-        let fingerprint = fold.fingerprint(cast)
+        scout.transitions += 1
+        let fingerprint = scout.fingerprint()
         if let known = numbers[fingerprint] {
             graph.add(choice: choice, to: Int(known), starving: bits)
             return true
@@ -108,26 +68,22 @@ struct FairSearch {
         let fresh = note(parent: number, choice: choice)
         numbers[fingerprint] = UInt32(truncatingIfNeeded: fresh)
         graph.add(choice: choice, to: fresh, starving: bits)
-        next.append(after)
-        if found == nil, graph.ways.count >= statesMax { cutOffBy = .states }
-        return found == nil && cutOffBy == nil
-    }
-
-    private func keep(_ bits: inout [Starving.Bits]) {
-        for index in starving.indices where bits[index] != 0 { bits[index] &= starving[index].bits(in: after.arbiter) }
+        if found == nil, scout.ways.count >= statesMax { scout.cutOffBy = .states }
+        return found == nil
     }
 
     /// The state that the walk is at now, and whoever starves there for ever.
     private mutating func note(parent: Int, choice: Int) -> Int {
-        let number = graph.ways.append(parent: parent, choice: choice)
-        let isStill = after.duties.areDone && after.arbiter.deadline ?? .distantFuture == .distantFuture
+        let number = scout.ways.append(parent: parent, choice: choice)
+        next.append((scout.state, number))
+        let isStill = scout.state.duties.areDone && scout.state.arbiter.deadline ?? .distantFuture == .distantFuture
         for index in starving.indices {
-            let bits = starving[index].bits(in: after.arbiter)
+            let bits = starving[index].bits(in: scout.state.arbiter)
             graph.masks[index].append(bits)
             if isStill, bits != 0, found == nil {
                 found = Found(
                     statement: starving[index].statement, session: starving[index].session(bits.trailingZeroBitCount),
-                    stem: graph.ways.path(to: number), loop: [])
+                    stem: scout.ways.path(to: number), loop: [])
             }
         }
         return number
@@ -138,7 +94,7 @@ struct FairSearch {
             for bit in starving[index].bits {
                 let part = KeptGraph.Part(statement: index, bit: bit)
                 guard let loop = graph.loop(in: part, timePasses: SmallWorld.timePasses) else { continue }
-                let stem = graph.ways.path(to: loop.entry)
+                let stem = scout.ways.path(to: loop.entry)
                 let isShorter = found.map { stem.count + loop.choices.count < $0.stem.count + $0.loop.count } ?? true
                 guard isShorter else { continue }
                 found = Found(
@@ -153,10 +109,8 @@ struct FairSearch {
 /// Whoever runs again and again has its bit cleared again and again. So a bit that stays set around a loop is a session
 /// that asks all along, and never runs.
 struct Starving {
-    let statement: Statement
-    private let when: Condition
-    private let part: Statement.Part
-    private let scope: StatementScope
+    var statement: Statement { ready.source }
+    private let ready: ReadyStatement
     private let sessions: [SessionID]
 
     /// A bit for each; a world has a session for each of its four clients, and a second one for some.
@@ -164,11 +118,8 @@ struct Starving {
 
     /// Nil: the statement is about each moment, and not about what goes on.
     init?(_ statement: Statement, in beginning: Arbiter) {
-        guard case .fair(let when, let part) = statement.assertion else { return nil }
-        self.statement = statement
-        self.part = part
-        scope = StatementScope(statement, beginning.state.policy.names)
-        self.when = beginning.state.policy.names.condition(when)
+        guard statement.isFair else { return nil }
+        ready = ReadyStatement(statement, beginning.state.policy.names)
         sessions = beginning.state.sessionSlots.slots.prefix(Bits.bitWidth).map { beginning.state.id($0) }
     }
 
@@ -180,16 +131,12 @@ struct Starving {
     /// another session of its app runs on the same camera, and by what the statement excuses.
     func bits(in arbiter: Arbiter) -> Bits {
         let moment = StatementMoment(arbiter.state)
-        var bits: Bits = 0
-        for place in moment.places(when) where isStarving(place, moment, arbiter.state) {
-            let session = arbiter.state.id(moment.asking[place].slot)
-            if let bit = sessions.firstIndex(of: session) { bits |= 1 << Bits(bit) }
+        return moment.places(ready.when).reduce(0) { bits, place in
+            guard moment.asking[place].isEntitled, moment.isMeant(place, ready), !moment.isKept(place, ready.part),
+                let bit = sessions.firstIndex(of: moment.asking[place].id)
+            else { return bits }
+            return bits | 1 << Bits(bit)
         }
-        return bits
-    }
-
-    private func isStarving(_ place: Int, _ moment: StatementMoment, _ state: borrowing State) -> Bool {
-        moment.isEntitled(place, state) && moment.isMeant(place, scope, state) && !moment.isKept(place, part, state)
     }
 }
 

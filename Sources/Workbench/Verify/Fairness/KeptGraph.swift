@@ -1,8 +1,7 @@
 /// A world's states and steps, kept whole: a walk for broken states forgets each step, and a loop is made of them.
-/// Twelve bytes a step or so, and some fifty a state: a million states of ten steps each are 200 MB.
+/// States are numbered in the order of a walk breadth first. Twelve bytes a step or so, and some fifty a state: a million
+/// states of ten steps each are 200 MB.
 struct KeptGraph {
-    /// How each state was first reached; states are numbered in the order of a walk breadth first.
-    var ways = Ways()
     /// Who starves in each state, by the statement: `masks[statement][state]`.
     var masks: [[Starving.Bits]]
     /// Where each state's steps begin; the last one's end is the number of all steps.
@@ -17,7 +16,6 @@ struct KeptGraph {
         through = Array(repeating: [], count: statements)
     }
 
-    var steps: Int { targets.count }
     /// States whose steps are all there.
     var expanded: Int { firsts.count }
 

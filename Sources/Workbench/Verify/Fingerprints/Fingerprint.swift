@@ -1,10 +1,12 @@
-import Arbiter
+package import Arbiter
 import ArbiterProtocol
+import PolicyFile
+import Synchronization
 
 /// 128 bits that stand for a state: all that exploration has to remember of it.
 ///
-/// The same state has the same fingerprint in every run and on every machine. Two different states share one by
-/// accident only, and in the largest walk we can afford (2³² states) with a chance of one in 2⁶⁴.
+/// The same state has the same fingerprint in all walks of a process. Two different states share one by accident only, and
+/// in the largest walk we can afford (2³² states) with a chance of one in 2⁶⁴.
 public struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
     public let first: UInt64
     public let second: UInt64
@@ -49,27 +51,34 @@ struct FingerprintWriter: BitwiseCopyable {
 
     mutating func combine(_ text: String) {
         var text = text
-        text.withUTF8 { bytes in
-            combine(bytes.count)
-            var rest = UnsafeRawBufferPointer(bytes)
-            while rest.count >= 8 {
-                combine(UInt64(littleEndian: rest.loadUnaligned(as: UInt64.self)))
-                rest = UnsafeRawBufferPointer(rebasing: rest[8...])
-            }
-            var last: UInt64 = 0
-            for byte in rest { last = last << 8 | UInt64(byte) }
-            if !rest.isEmpty { combine(last) }
+        text.withUTF8 { combine(UnsafeRawBufferPointer($0)) }
+    }
+
+    mutating func combine(_ bytes: UnsafeRawBufferPointer) {
+        combine(bytes.count)
+        var rest = bytes
+        while rest.count >= 8 {
+            combine(UInt64(littleEndian: rest.loadUnaligned(as: UInt64.self)))
+            rest = UnsafeRawBufferPointer(rebasing: rest[8...])
+        }
+        var last: UInt64 = 0
+        for byte in rest { last = last << 8 | UInt64(byte) }
+        if !rest.isEmpty { combine(last) }
+    }
+
+    /// All that equality sees of something in words: what a state has of that is nearly always what it was a step before.
+    mutating func combine(words: some Hashable) {
+        for half in 0..<2 {
+            var hasher = Hasher()
+            hasher.combine(half)
+            hasher.combine(words)
+            combine(hasher.finalize())
         }
     }
 
     @inline(__always) mutating func combine(_ fingerprint: Fingerprint) {
         combine(fingerprint.first)
         combine(fingerprint.second)
-    }
-
-    mutating func combine(_ duration: Duration) {
-        combine(duration.components.seconds)
-        combine(duration.components.attoseconds)
     }
 
     // MARK: What may be missing, and what has no order
@@ -122,13 +131,7 @@ extension Fingerprint {
     /// Of bytes, in their order: what is kept beside a walk's results, to tell whether they are still of the same.
     public init(of bytes: UnsafeRawBufferPointer) {
         var writer = FingerprintWriter()
-        writer.combine(bytes.count)
-        var rest = bytes
-        while rest.count >= 8 {
-            writer.combine(UInt64(littleEndian: rest.loadUnaligned(as: UInt64.self)))
-            rest = UnsafeRawBufferPointer(rebasing: rest[8...])
-        }
-        for byte in rest { writer.combine(UInt64(byte)) }
+        writer.combine(bytes)
         self = writer.finished()
     }
 
@@ -146,117 +149,25 @@ extension Fingerprint {
     }
 }
 
-// What a state has in words. Nearly always it is empty, or what it was a step before.
-
-extension FingerprintWriter {
-    mutating func combine(_ configuration: Configuration) {
-        combine(configuration.count)
-        if configuration.isEmpty { return }
-        for (key, value) in configuration.ordered {
-            combine(key.rawValue)
-            combine(value)
-        }
-    }
-
-    private mutating func combine(_ value: ConfigurationValue) {
-        switch value {
-        case .text(let text):
-            combine(0)
-            combine(text)
-        case .number(let number):
-            combine(1)
-            // Zero has two patterns, and is equal to itself.
-            combine(number == 0 ? 0 : number.bitPattern)
-        case .flag(let flag): combine(flag ? 2 : 3)
-        case .point, .gains: for number in value.numbers { combine(number == 0 ? 0 : number.bitPattern) }
-        }
-    }
-
-    mutating func combine(_ capabilities: CameraCapabilities) {
-        combine(capabilities.name)
-        combine(capabilities.position.rawValue)
-        combine(capabilities.sensorWidth)
-        combine(capabilities.sensorHeight)
-        ordered(capabilities.formats) { writer, format in
-            writer.combine(format.pixelFormat)
-            writer.combine(format.width)
-            writer.combine(format.height)
-            writer.combine(format.minFrameRate.bitPattern)
-            writer.combine(format.maxFrameRate.bitPattern)
-            writer.combine(format.videoMaxZoomFactor.bitPattern)
-            writer.combine(format.videoZoomFactorUpscaleThreshold.bitPattern)
-            writer.combine(format.isBinned)
-            writer.combine(format.fieldOfView.bitPattern)
-            writer.combine(format.optics)
-        }
-        ordered(capabilities.controls) { $0.combine($1) }
-        combine(capabilities.defaultFormatIndex)
-    }
-
-    private mutating func combine(_ optics: CameraFormat.Optics) {
-        combine(optics.highResolutionStill) {
-            $0.combine($1.width)
-            $0.combine($1.height)
-        }
-        combine(optics.autoFocusSystem.rawValue)
-        for range in [optics.iso, optics.exposureDuration] {
-            combine(range) {
-                $0.combine($1.least.bitPattern)
-                $0.combine($1.most.bitPattern)
-            }
-        }
-        ordered(optics.videoStabilizationModes) { $0.combine($1.rawValue) }
-        combine(optics.isVideoHDRSupported)
-    }
-
-    private mutating func combine(_ control: CameraControl) {
-        combine(control.key.rawValue)
-        // Which of the three it is follows from the key.
-        switch control.takes {
-        case .flag: break
-        case .words(let words): ordered(words) { $0.combine($1) }
-        case .range(let least, let most, let step):
-            combine(least.bitPattern)
-            combine(most.bitPattern)
-            combine(step.bitPattern)
-        case .point: break
-        case .gains(let most): combine(most.bitPattern)
-        }
-        combine(control.usual)
-    }
-
-    mutating func combine(_ values: AttributeValues) {
-        ordered(values.pairs) { writer, pair in
-            writer.combine(pair.name)
-            writer.combine(pair.value)
-        }
-    }
-
-    mutating func combine(_ texts: ClientTexts) {
-        combine(texts.claimedApp) { $0.combine($1) }
-        combine(texts.loweredTo) { $0.combine($1) }
-        combine(texts.loweredAttributes)
-        ordered(texts.groups) { $0.combine(UInt64($1)) }
-    }
-
-    mutating func combine(_ settings: SessionSettings) {
-        combine(settings.wanted)
-        combine(settings.confirmed)
-        combine(settings.heard) { $0.combine($1) }
-        combine(settings.open.depth)
-        combine(settings.open.batch)
-        ordered(settings.others) { writer, other in
-            writer.combine(Int(other.camera.index))
-            writer.combine(other.wanted)
-        }
-    }
-
-    mutating func combine(_ app: AppID) {
-        combine(app.name)
-        combine(UInt64(app.user))
-    }
+extension Policy {
+    /// Of the policy's text, so that no key can be forgotten.
+    package var fingerprint: Fingerprint { PolicyFingerprints.of(self) }
 }
 
-extension ClientTexts {
-    var isEmpty: Bool { claimedApp == nil && loweredTo == nil && loweredAttributes.isEmpty && groups.isEmpty }
+/// A walk loads the same few policies at every other step, and a text takes as long as some thirty steps.
+private enum PolicyFingerprints {
+    /// More than a walk or a story loads.
+    private static let rememberedMax = 8
+    private static let remembered = Mutex<[(policy: Policy, fingerprint: Fingerprint)]>([])
+
+    static func of(_ policy: Policy) -> Fingerprint {
+        remembered.withLock { remembered in
+            if let known = remembered.first(where: { $0.policy == policy }) { return known.fingerprint }
+            // Users and groups count by their numbers.
+            let fingerprint = Fingerprint(of: PolicyWriter.text(policy, numbersOnly: true))
+            if remembered.count == rememberedMax { remembered.removeFirst() }
+            remembered.append((policy, fingerprint))
+            return fingerprint
+        }
+    }
 }

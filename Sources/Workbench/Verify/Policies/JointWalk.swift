@@ -130,8 +130,8 @@ struct PairSearch {
     }
 
     private mutating func isNew(_ state: JointState) -> Bool {
-        state.first.fold(world, cast, into: &folds.0)
-        state.second.fold(world, cast, into: &folds.1)
+        state.first.fold(cast, into: &folds.0)
+        state.second.fold(cast, into: &folds.1)
         return seen.insert(folds.0.fingerprint(cast, beside: folds.1))
     }
 

@@ -171,15 +171,15 @@ public struct PolicyWalk: Sendable {
             let (states, transitions, number) = (fairness.states, fairness.transitions, fairness.worlds)
             var search = FairSearch(self, world, statesMax: min(bounds.statesMax - states, Self.keptStatesMax))
             search.run { limiter($0.inWorld(number, of: worlds.count, behind: states, transitions)) }
-            fairness.states += search.graph.ways.count
-            fairness.transitions += search.graph.steps
+            fairness.states += search.scout.ways.count
+            fairness.transitions += search.scout.transitions
             if let found = search.found {
                 let story = FairStory(Story(world: world, policyLine: policyLine, policies: policies), policy, scope)
                 fairness.finding = story.finding(found)
                 fairness.cutOffBy = nil
                 return fairness
             }
-            guard let cut = search.cutOffBy else { continue }
+            guard let cut = search.scout.cutOffBy else { continue }
             fairness.cutOffBy = cut
             // A world that is too large to be kept says nothing of the others.
             if cut != .states || fairness.states >= bounds.statesMax { return fairness }

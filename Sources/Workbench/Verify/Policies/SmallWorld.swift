@@ -299,22 +299,13 @@ extension ExploredState {
         return (effects, wrong + [Self.endless])
     }
 
-    /// The same, and what went wrong first.
-    package mutating func answerAll(in memory: inout StepMemory) -> String? {
-        for _ in 0..<Self.answersMax {
-            guard let answer = duties.firstAnswer else { return nil }
-            if let wrong = take(answer, in: &memory).first { return wrong }
-        }
-        return Self.endless
-    }
-
     /// Two recorders that answer each other's orders for ever would be the arbiter's fault.
     static let answersMax = 200
-    private static let endless = "orders and answers do not come to an end"
+    static let endless = "orders and answers do not come to an end"
 
     /// - Parameter mark: what a walk remembers of a session besides.
-    package func fold(
-        _ world: SmallWorld, _ cast: FoldedCast, into fold: inout StateFold, mark: (SessionID) -> UInt64 = { _ in 0 }
+    @inline(__always) package func fold(
+        _ cast: FoldedCast, into fold: inout StateFold, mark: (SessionID) -> UInt64 = { _ in 0 }
     ) {
         arbiter.fold(cast, into: &fold) { session in
             checker.mark(of: session) | duties.mark(of: session) << 20

@@ -100,7 +100,7 @@ public struct StateGraph: Sendable {
         var fold = StateFold()
         let cast = world.cast.unfolded
         func isNew(_ state: ExploredState) -> Bool {
-            state.fold(world, cast, into: &fold)
+            state.fold(cast, into: &fold)
             return seen.insert(fold.fingerprint(cast))
         }
         let start = world.beginning(policy)

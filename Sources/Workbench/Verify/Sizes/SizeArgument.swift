@@ -31,27 +31,27 @@ public struct SizeArgument: Sendable {
     }
 
     /// Of all statements and of what the policy says besides.
-    public var gaps: [Gap] { Gap.allCases.filter { gap in gap == .statement ? !wide.isEmpty : holds(gap) } }
-
-    private func holds(_ gap: Gap) -> Bool {
-        switch gap {
-        case .statement: false
-        case .foregroundApps: PolicyReads([policy]).foregroundApps && clients < most + 2
-        case .budget: needsMoreForBudget
-        case .cameras: !needsMoreForBudget && linked > cameras
-        }
-    }
+    public var gaps: [Gap] { unique(found.map(\.gap)) }
 
     /// In sentences without their ends.
-    public var sentences: [String] {
+    public var sentences: [String] { found.map(\.sentence) }
+
+    private var found: [(gap: Gap, sentence: String)] {
         var found = wide.map { statement in
-            "the statement “\(statement.name)” speaks of \(statement.parts.count) apps at once, and those that wait may do so for others"
+            (
+                Gap.statement,
+                "the statement “\(statement.name)” speaks of \(statement.parts.count) apps at once, and those that wait may do so for others"
+            )
         }
-        if holds(.foregroundApps) {
-            found.append("the apps in front are counted, and those that are may be others than those that are judged")
+        if PolicyReads([policy]).foregroundApps, clients < most + 2 {
+            let sentence = "the apps in front are counted, and those that are may be others than those that are judged"
+            found.append((.foregroundApps, sentence))
         }
-        if holds(.budget) { found.append("it takes more than \(cameras) cameras to exceed the budget") }
-        if holds(.cameras) { found.append("\(linked) cameras exclude each other, and \(cameras) at a time are walked") }
+        if needsMoreForBudget {
+            found.append((.budget, "it takes more than \(cameras) cameras to exceed the budget"))
+        } else if linked > cameras {
+            found.append((.cameras, "\(linked) cameras exclude each other, and \(cameras) at a time are walked"))
+        }
         return found
     }
 

@@ -4,70 +4,41 @@ import Scenario
 
 /// The walk of one world that holds a policy to its statements about time: breadth first, with leases counted, and time
 /// that passes by one step after the other, so that everything also happens between deadlines.
-struct TimedSearch {
-    let world: SmallWorld
-    package let cast: FoldedCast
-    let walk: TimedWorlds
-    let bounds: SearchBounds
-    let statesBefore: Int
-    private(set) var ways = Ways()
-    private(set) var moments: [Moment] = []
-    private(set) var transitions = 0
-    private(set) var depth = 0
-    private(set) var cutOffBy: SearchBound?
-    private(set) var found: (state: Int, message: String, statement: String)?
-    /// In how many states each of the statements about time applied; those about warnings, in how many losses.
-    private(set) var applied: [Int]
-    private let statements: TimedStatements
-    private var seen = VisitedSet()
-    private var frontier: [Reached] = []
-    private var next: [Reached] = []
-    private var fold = StateFold()
-    private var after: ExploredState
-    private var memory: StepMemory
-
-    private struct Reached {
+struct TimedSearch: LevelSearch {
+    struct Reached {
         var state: ExploredState
         var watch: ObligationWatch?
         var number: Int
     }
 
+    var scout: Scout
+    var next: [Reached] = []
+    private let walk: TimedWorlds
+    private let bounds: SearchBounds
+    private let statesBefore: Int
+    private var moments: [Moment] = []
+    private(set) var found: (state: Int, message: String, statement: String)?
+    /// In how many states each of the statements about time applied; those about warnings, in how many losses.
+    private(set) var applied: [Int]
+    private let statements: TimedStatements
+    private var seen = VisitedSet()
+
     init(_ walk: TimedWorlds, _ world: SmallWorld, _ bounds: SearchBounds, statesBefore: Int) {
         self.walk = walk
-        self.world = world
         self.bounds = bounds
         self.statesBefore = statesBefore
-        cast = walk.cast(of: world)
-        let start = world.beginning(walk.policy)
-        after = start
-        memory = StepMemory(for: start.arbiter)
-        statements = TimedStatements(start.arbiter)
-        applied = statements.sources.map { _ in 0 }
+        scout = Scout(world, walk.cast(of: world), walk.policy, lateRecorders: false)
+        statements = TimedStatements(scout.state.arbiter)
+        applied = statements.ready.map { _ in 0 }
         // Nobody asks for anything yet.
         record(nil, parent: 0, choice: 0)
-        swap(&frontier, &next)
     }
 
-    /// As often as in the other walks.
-    private static let transitionsBetweenLooks = 4096
+    mutating func run(_ limiter: SearchLimiter) { walk(depthMax: bounds.depthMax, limiter) }
 
-    mutating func run(_ limiter: SearchLimiter) {
-        while !frontier.isEmpty {
-            guard depth < bounds.depthMax else {
-                cutOffBy = .depth
-                return
-            }
-            depth += 1
-            let level = frontier
-            frontier = []
-            for one in level { guard expand(one, limiter) else { return } }
-            swap(&frontier, &next)
-        }
-    }
-
-    private mutating func expand(_ one: Reached, _ limiter: SearchLimiter) -> Bool {
+    mutating func expand(_ one: Reached, _ limiter: SearchLimiter) -> Bool {
         let before = statements.situation(in: one.state.arbiter)
-        let isGoingOn = world.forEachChoice(in: one.state, answers: false) { choice, events, now in
+        let isGoingOn = scout.world.forEachChoice(in: one.state, answers: false) { choice, events, now in
             choice == SmallWorld.timePasses || advance(one, before, choice, events, now, limiter)
         }
         guard isGoingOn else { return false }
@@ -79,84 +50,61 @@ struct TimedSearch {
         _ one: Reached, _ before: TimedStatements.Situation, _ choice: Int, _ events: [Event], _ now: Moment,
         _ limiter: SearchLimiter
     ) -> Bool {
-        after.become(one.state)
-        after.now = now
         // What a recorder or the contract has to say against it is the other walk's to find.
-        for event in events { _ = after.take(event, in: &memory) }
-        _ = after.answerAll(in: &memory)
-        transitions += 1
+        _ = scout.step(from: one.state, events, now)
+        scout.transitions += 1
         var watch = one.watch
         let goesOn = watch.map { before.obligations.contains($0.obligation) } ?? false
-        let words = StatementWords(statements: statements, names: world.names)
+        let words = StatementWords(statements: statements, names: scout.world.names)
         if watch?.pass(now - one.state.now, goesOn: goesOn) == true, let watch {
             return fail(words.broken(watch, in: one.state.arbiter, at: now), watch.obligation, one, choice, now)
         }
-        for loss in statements.losses(one.state.arbiter, events, after.arbiter) {
+        for loss in statements.losses(one.state.arbiter, events, scout.state.arbiter) {
             applied[loss.obligation.statement] += 1
             let told = watch?.obligation == loss.obligation ? watch : nil
             guard !loss.isTold || told?.isTooShort == true else { continue }
-            return fail(words.broken(loss, told, in: after.arbiter), loss.obligation, one, choice, now)
+            return fail(words.broken(loss, told, in: scout.state.arbiter), loss.obligation, one, choice, now)
         }
-        let situation = statements.situation(in: after.arbiter)
+        let situation = statements.situation(in: scout.state.arbiter)
         if let known = watch, known.isOver(goesOn: situation.obligations.contains(known.obligation)) { watch = nil }
         record(watch, parent: one.number, choice: choice, situation.applied)
         if watch == nil {
             for begun in situation.obligations where !before.obligations.contains(begun) {
-                let watch = ObligationWatch(begun, statements.sources[begun.statement])
+                let watch = ObligationWatch(begun, statements.ready[begun.statement].source)
                 record(watch, parent: one.number, choice: choice)
             }
         }
-        return mayGoOn(limiter)
+        if statesBefore + scout.ways.count >= min(bounds.statesMax, Ways.countMax) { scout.cutOffBy = .states }
+        return scout.mayGoOn(limiter)
     }
 
     private mutating func record(_ watch: ObligationWatch?, parent: Int, choice: Int, _ applies: UInt64 = 0) {
-        if let watch {
-            let arbiter = after.arbiter
-            after.fold(world, cast, into: &fold) { watch.mark(of: $0, arbiter) }
-        } else {
-            after.fold(world, cast, into: &fold)
-        }
-        guard seen.insert(fold.fingerprint(cast)) else { return }
+        let arbiter = scout.state.arbiter
+        guard seen.insert(scout.fingerprint { watch?.mark(of: $0, arbiter) ?? 0 }) else { return }
         for index in applied.indices where applies >> UInt64(index) & 1 == 1 { applied[index] += 1 }
-        next.append(Reached(state: after, watch: watch, number: ways.append(parent: parent, choice: choice)))
-        moments.append(after.now)
-    }
-
-    private mutating func mayGoOn(_ limiter: SearchLimiter) -> Bool {
-        if statesBefore + ways.count >= min(bounds.statesMax, Ways.countMax) { cutOffBy = .states }
-        if transitions % Self.transitionsBetweenLooks == 0 {
-            cutOffBy = cutOffBy ?? limiter(SearchProgress(states: ways.count, transitions: transitions, depth: depth))
-        }
-        return cutOffBy == nil
+        next.append(
+            Reached(state: scout.state, watch: watch, number: scout.ways.append(parent: parent, choice: choice)))
+        moments.append(scout.state.now)
     }
 
     private mutating func fail(
         _ message: String, _ obligation: TimedStatements.Obligation, _ one: Reached, _ choice: Int, _ now: Moment
     ) -> Bool {
-        let name = statements.sources[obligation.statement].name
-        found = (ways.append(parent: one.number, choice: choice), "the statement “\(name)” is broken: \(message)", name)
+        let name = statements.ready[obligation.statement].source.name
+        let number = scout.ways.append(parent: one.number, choice: choice)
+        found = (number, "the statement “\(name)” is broken: \(message)", name)
         moments.append(now)
         return false
     }
 
     func events(to state: Int) -> [(event: Event, moment: Moment)] {
-        var numbers: [Int] = []
-        var number = state
-        while number > 0 {
-            numbers.append(number)
-            number = ways.parent(of: number)
-        }
-        var now = world.beginning(walk.policy)
+        var now = scout.world.beginning(walk.policy)
         var found: [(event: Event, moment: Moment)] = []
-        for number in numbers.reversed() {
-            let choice = ways.choice(of: number)
-            now.now = moments[number]
-            let events = choice == SmallWorld.timePasses ? [.timePassed] : world.events(of: choice, in: now) ?? []
-            for event in events {
-                found.append((event, now.now))
-                _ = now.take(event)
-            }
-            _ = now.answerAll()
+        for number in scout.ways.states(to: state) {
+            let choice = scout.ways.choice(of: number)
+            let events = choice == SmallWorld.timePasses ? [.timePassed] : scout.world.events(of: choice, in: now) ?? []
+            found += events.map { ($0, moments[number]) }
+            _ = now.live(events, at: moments[number])
         }
         // Time that only passes is told by the next moment at which something happens, and by the end.
         let last = found.count - 1
@@ -175,7 +123,7 @@ struct StatementWords {
         switch (watch.limit, watch.obligation.subject) {
         case (.within(let most), .session(let session)):
             let camera = arbiter.camera(of: session).map { " on camera \($0.name)" } ?? ""
-            let part = statements.sources[watch.obligation.statement].parts.first?.rawValue ?? ""
+            let part = statements.ready[watch.obligation.statement].source.parts.first?.rawValue ?? ""
             let what =
                 arbiter.whoIsInTheWay(of: session, names.name(of:)).map { "waits behind \($0)\(camera)" }
                 ?? "is not \(part)\(camera)"

@@ -7,26 +7,10 @@ import Explain
 /// session has been told that it loses its camera (`warned`). What goes on in a state is an obligation. How long it has
 /// gone on no state knows: that is what a `ObligationWatch` counts.
 struct TimedStatements: Sendable {
-    /// Of the policy's statements those about time, in their order, and their places among all.
-    let sources: [Statement]
-    let places: [Int]
-    private let ready: [One]
+    /// Of the policy's statements those about time, in their order.
+    let ready: [ReadyStatement]
 
-    private struct One: Sendable {
-        let when: Condition
-        let scope: StatementScope
-        let assertion: Statement.Assertion
-    }
-
-    init(_ arbiter: Arbiter) { self.init(arbiter.policy.statements, arbiter.state.policy.names) }
-
-    private init(_ statements: [Statement], _ names: PolicyNames) {
-        places = statements.indices.filter { statements[$0].isTimed }
-        sources = places.map { statements[$0] }
-        ready = sources.map {
-            One(when: names.condition($0.roles.first ?? []), scope: StatementScope($0, names), assertion: $0.assertion)
-        }
-    }
+    init(_ arbiter: Arbiter) { ready = ReadyStatement.all(arbiter).filter(\.source.isTimed) }
 
     struct Obligation: Hashable, Sendable {
         /// The statement's place among those about time.
@@ -43,58 +27,41 @@ struct TimedStatements: Sendable {
         var obligations: [Obligation] = []
         /// A bit for each statement.
         var applied: UInt64 = 0
+
+        mutating func note(_ statement: Int, _ subject: Subject) {
+            let one = Obligation(statement: statement, subject: subject)
+            if !obligations.contains(one) { obligations.append(one) }
+        }
     }
 
-    func situation(in arbiter: Arbiter) -> Situation { situation(arbiter.state) }
-
-    private func situation(_ state: borrowing State) -> Situation {
+    func situation(in arbiter: Arbiter) -> Situation {
         var found = Situation()
-        let moment = StatementMoment(state)
+        let moment = StatementMoment(arbiter.state)
         if moment.asking.isEmpty { return found }
-        for index in ready.indices {
-            switch ready[index].assertion {
-            case .within(_, let part, _): noteWaiting(index, part, moment, state, &found)
-            case .atMost: noteHolding(index, moment, state, &found)
-            case .warned: noteTold(index, state, &found)
+        for (index, statement) in ready.enumerated() {
+            switch statement.kind {
+            case .within:
+                for place in moment.obliged(statement) {
+                    found.applied |= 1 << UInt64(index)
+                    if moment.isKept(place, statement.part) || !moment.isMeant(place, statement) { continue }
+                    found.note(index, .session(moment.asking[place].id))
+                }
+            case .atMost:
+                for place in moment.places(statement.when)
+                where moment.plays(.holder, place) && moment.isMeant(place, statement) {
+                    found.applied |= 1 << UInt64(index)
+                    found.note(index, .app(moment.asking[place].app))
+                }
+            case .warned:
+                // Holders that were told when they will be interrupted. Their facts count when they are.
+                for camera in arbiter.state.cameras.rows {
+                    guard let held = camera.tenancy.held, held.contest?.announced != nil else { continue }
+                    found.note(index, .session(arbiter.state.id(held.session)))
+                }
             case .never, .always, .fair: break
             }
         }
         return found
-    }
-
-    private func noteWaiting(
-        _ index: Int, _ part: Statement.Part, _ moment: StatementMoment, _ state: borrowing State,
-        _ found: inout Situation
-    ) {
-        let scope = ready[index].scope
-        guard moment.isAnybodyInTheWay(scope, state) else { return }
-        for place in moment.places(ready[index].when)
-        where moment.isEntitled(place, state) && !moment.isExcused(place, scope, state) {
-            found.applied |= 1 << UInt64(index)
-            if moment.isKept(place, part, state) || !moment.isMeant(place, scope, state) { continue }
-            let session = state.id(moment.asking[place].slot)
-            found.obligations.append(Obligation(statement: index, subject: .session(session)))
-        }
-    }
-
-    private func noteHolding(
-        _ index: Int, _ moment: StatementMoment, _ state: borrowing State, _ found: inout Situation
-    ) {
-        for place in moment.places(ready[index].when)
-        where moment.plays(.holder, place, state) && moment.isMeant(place, ready[index].scope, state) {
-            found.applied |= 1 << UInt64(index)
-            let one = Obligation(statement: index, subject: .app(moment.asking[place].look.app))
-            if !found.obligations.contains(one) { found.obligations.append(one) }
-        }
-    }
-
-    /// Holders that were told when they will be interrupted. Their facts count when they are.
-    private func noteTold(_ index: Int, _ state: borrowing State, _ found: inout Situation) {
-        for camera in state.cameras.rows {
-            guard let held = camera.tenancy.held, held.contest?.announced != nil else { continue }
-            let session = Subject.session(state.id(held.session))
-            found.obligations.append(Obligation(statement: index, subject: session))
-        }
     }
 
     // MARK: Losses
@@ -111,7 +78,7 @@ struct TimedStatements: Sendable {
 
     /// - Parameter events: what happened in between.
     func losses(_ before: Arbiter, _ events: [Event], _ after: Arbiter) -> [Loss] {
-        guard ready.contains(where: { if case .warned = $0.assertion { true } else { false } }) else { return [] }
+        guard ready.contains(where: { $0.kind == .warned }) else { return [] }
         var found: [Loss] = []
         for slot in before.state.cameraOrder {
             guard let held = before.state.cameras.rows[Int(slot.index)].tenancy.held else { continue }
@@ -146,25 +113,18 @@ struct TimedStatements: Sendable {
         if winner == own { winner = nil }
         guard isOver || winner != nil else { return }
         let was = StatementMoment(before.state)
-        guard let place = was.asking.firstIndex(where: { $0.slot == held.session }) else { return }
+        guard let facts = was.asking.first(where: { $0.slot == held.session })?.facts else { return }
         let now = StatementMoment(after.state)
-        for index in ready.indices {
-            guard case .warned = ready[index].assertion, ready[index].when.holds(for: was.asking[place].look.facts)
-            else { continue }
-            func isBehind(_ by: Condition) -> Bool {
-                winner.map { now.isAsking($0, near: camera, by, after.state) } ?? false
-            }
-            let scope = ready[index].scope
-            if let by = scope.by, !isBehind(by) { continue }
-            let isExcused = scope.unless.contains { excuse in
-                excuse.when.holds(for: was.asking[place].look.facts) && (excuse.by.map(isBehind) ?? true)
-            }
+        func isBehind(_ by: Condition) -> Bool { winner.map { now.isAsking($0, near: camera, by) } ?? false }
+        for (index, statement) in ready.enumerated() where statement.kind == .warned && statement.when.holds(for: facts)
+        {
+            if let by = statement.by, !isBehind(by) { continue }
+            let isExcused = statement.unless.contains { $0.when.holds(for: facts) && ($0.by.map(isBehind) ?? true) }
             if isExcused { continue }
-            let obligation = Obligation(statement: index, subject: .session(id))
             found.append(
                 Loss(
-                    obligation: obligation, camera: before.state.id(camera), winner: winner,
-                    isTold: held.contest?.announced != nil))
+                    obligation: Obligation(statement: index, subject: .session(id)), camera: before.state.id(camera),
+                    winner: winner, isTold: held.contest?.announced != nil))
         }
     }
 }

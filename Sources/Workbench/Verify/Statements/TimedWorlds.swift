@@ -80,14 +80,14 @@ struct TimedWorlds: Sendable {
                 limiter($0.inWorld(before.worlds + 1, of: worlds.count, behind: before.states, before.transitions))
             }
             report.worlds += 1
-            report.states += search.ways.count
-            report.transitions += search.transitions
+            report.states += search.scout.ways.count
+            report.transitions += search.scout.transitions
             for index in search.applied.indices { report.applied[index] += search.applied[index] }
             if let found = search.found {
                 let story = Story(world: world, policyLine: policyLine, policies: policies)
                 return (report, story.finding(found, search, policy))
             }
-            if let cut = search.cutOffBy {
+            if let cut = search.scout.cutOffBy {
                 report.cutOffBy = cut
                 if cut != .depth { return (report, nil) }
             }
@@ -150,7 +150,7 @@ enum TimedReplay {
             for index in watches.indices {
                 let goesOn = obligations.contains(watches[index].obligation)
                 if watches[index].pass(moment - now, goesOn: goesOn) {
-                    names.insert(statements.sources[watches[index].obligation.statement].name)
+                    names.insert(statements.ready[watches[index].obligation.statement].source.name)
                 }
             }
             now = moment
@@ -162,12 +162,14 @@ enum TimedReplay {
             _ = arbiter.step(event, at: moment)
             for loss in statements.losses(before, [event], arbiter) {
                 let isTooShort = watches.contains { $0.obligation == loss.obligation && $0.isTooShort }
-                if !loss.isTold || isTooShort { names.insert(statements.sources[loss.obligation.statement].name) }
+                if !loss.isTold || isTooShort { names.insert(statements.ready[loss.obligation.statement].source.name) }
             }
             let obligations = statements.situation(in: arbiter).obligations
             watches.removeAll { $0.isOver(goesOn: obligations.contains($0.obligation)) }
             for begun in obligations where !known.contains(begun) {
-                if let watch = ObligationWatch(begun, statements.sources[begun.statement]) { watches.append(watch) }
+                if let watch = ObligationWatch(begun, statements.ready[begun.statement].source) {
+                    watches.append(watch)
+                }
             }
         }
         pass(to: end)

@@ -133,7 +133,7 @@ struct CoverageWalk {
         init(_ world: SmallWorld, _ policy: Policy) {
             self.world = world
             let start = world.beginning(policy)
-            start.fold(world, world.cast, into: &fold)
+            start.fold(world.cast, into: &fold)
             _ = seen.insert(fold.fingerprint(world.cast))
             frontier = [(start, ways.append(parent: 0, choice: 0))]
         }
@@ -176,7 +176,7 @@ struct CoverageWalk {
             let reached = recorder.reached
             let after = step(state, events, now)
             transitions += 1
-            after.fold(world, world.cast, into: &places[index].fold)
+            after.fold(world.cast, into: &places[index].fold)
             if places[index].seen.insert(places[index].fold.fingerprint(world.cast)) {
                 places[index].frontier.append((after, places[index].ways.append(parent: number, choice: choice)))
                 states += 1
