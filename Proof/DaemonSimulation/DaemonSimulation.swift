@@ -121,12 +121,13 @@ package final class DaemonSimulation {
         var running: [String: String] = [:]
         for client in clients {
             if let member = client.overdue { world.violated("\(client.app) has no answer to \(member).") }
-            for session in client.sessions where session.isRunning {
+            for session in client.sessions {
+                guard let believed = session.view.grant?.rawValue else { continue }
                 let who = "\(client.app)'s session \(session.id.rawValue)"
                 let grant = recorders.grant(of: session.camera)
-                if grant != session.grant {
+                if grant != believed {
                     world.violated(
-                        "\(who) believes that it has camera \(session.camera) under grant \(session.grant); the recorder core has \(grant.map { "grant \($0)" } ?? "none") open."
+                        "\(who) believes that it has camera \(session.camera) under grant \(believed); the recorder core has \(grant.map { "grant \($0)" } ?? "none") open."
                     )
                 }
                 if let other = running.updateValue(who, forKey: session.camera) {
@@ -176,11 +177,12 @@ package final class DaemonSimulation {
         try world.settle()
         // Cool-downs of the policies that are tried end within it.
         try world.pass(Self.aloneTime) { look() }
-        guard let view = client.sessions.first(where: { $0.id == session }) else { return }
+        guard let heard = client.sessions.first(where: { $0.id == session }) else { return }
         left.alone += 1
-        guard view.wantsToRun, !view.isRunning else { return }
+        guard heard.wantsToRun, heard.view.grant == nil else { return }
+        let causes = heard.view.interruption?.causes.ordered.map(\.wireName) ?? []
         world.violated(
-            "\(client.app)'s session \(session.rawValue) is alone, in front of its user, and does not run: \((view.causes.wire.strings ?? []).joined(separator: ", ")) stand."
+            "\(client.app)'s session \(session.rawValue) is alone, in front of its user, and does not run: \(causes.joined(separator: ", ")) stand."
         )
     }
 

@@ -9,7 +9,7 @@ final class SimulatedClient: BusConnectionDelegate {
     private unowned let world: SimulatedWorld
     let app: String
     private var connection: BusConnection?
-    private(set) var sessions: [SessionView] = []
+    private(set) var sessions: [HeardSession] = []
     /// It has said who it is; before, it asks for nothing.
     private(set) var isDeclared = false
     private var underWay: [UInt64: (member: String, since: Int64)] = [:]
@@ -87,7 +87,7 @@ final class SimulatedClient: BusConnectionDelegate {
             guard case .success(let answer) = result, let path = (try? answer.arguments())?.first?.string,
                 let id = ObjectPath.sessionID(path)
             else { return }
-            sessions.append(SessionView(id: id, camera: camera))
+            sessions.append(HeardSession(id: id, camera: camera))
             let waiting = early
             early = []
             for signal in waiting { take(signal) }
@@ -148,45 +148,36 @@ final class SimulatedClient: BusConnectionDelegate {
     }
 }
 
-/// A session as its client knows it, from notices alone.
-struct SessionView {
+/// A session as its client knows it; what it hears must fit to what it heard.
+struct HeardSession {
     let id: SessionID
     var camera: String
     var wantsToRun = false
-    private(set) var isRunning = false
-    /// Of its last start.
-    private(set) var grant: UInt64 = 0
-    private(set) var interruption: InterruptionID?
-    private(set) var causes = CauseSet()
+    private(set) var view = SessionView()
     fileprivate var sequence: UInt64 = 0
 
     /// - Returns: what is wrong about the notice here, in a sentence; nil: nothing.
     mutating func take(_ signal: SessionSignal) -> String? {
         sequence += 1
         guard signal.sequence == sequence else { return "number \(signal.sequence) came for number \(sequence)." }
-        switch signal.event {
-        case .wasInterrupted(let id, let causes, _, _, _):
-            if let interruption { return "it is interrupted already, by number \(interruption)." }
-            interruption = id
-            self.causes = causes
-        case .interruptionChanged(let id, let causes, _, _):
-            guard id == interruption else { return "interruption \(id) is not the open one." }
-            self.causes = causes
-        case .interruptionEnded(let id, _, _, _, _):
-            guard id == interruption else { return "interruption \(id) is not the open one." }
-            interruption = nil
-        case .didStartRunning(let grant):
-            if isRunning { return "it runs already." }
-            if let interruption { return "interruption \(interruption) has not ended." }
-            isRunning = true
-            self.grant = grant.rawValue
-        case .didStopRunning:
-            guard isRunning else { return "it did not run." }
-            isRunning = false
-        case .sessionStopped:
-            if isRunning { return "it still runs." }
-            interruption = nil
-            wantsToRun = false
+        if let wrong = problem(signal.event) { return wrong }
+        view.take(signal.event)
+        if case .sessionStopped = signal.event { wantsToRun = false }
+        return nil
+    }
+
+    private func problem(_ event: SessionEvent) -> String? {
+        let open = view.interruption?.id
+        switch event {
+        case .wasInterrupted: if let open { return "it is interrupted already, by number \(open)." }
+        case .interruptionChanged(let told):
+            if told.id != open { return "interruption \(told.id) is not the open one." }
+        case .interruptionEnded(let told): if told.id != open { return "interruption \(told.id) is not the open one." }
+        case .didStartRunning:
+            if view.grant != nil { return "it runs already." }
+            if let open { return "interruption \(open) has not ended." }
+        case .didStopRunning: if view.grant == nil { return "it did not run." }
+        case .sessionStopped: if view.grant != nil { return "it still runs." }
         default: break
         }
         return nil

@@ -20,7 +20,7 @@ struct DoorCourseTests {
         func isToStart(for wish: DoorWish) -> Bool { value.isToStart(for: wish) }
         func goesOn(with wish: DoorWish) -> DoorSlate? { value.goesOn(with: wish) }
         func stopped() { value.stopped() }
-        func take(_ event: ClientEvent) -> [DoorSlate] { value.take(event) }
+        func take(_ event: SessionEvent) -> [DoorSlate] { value.take(event).map { [$0] } ?? [] }
     }
 
     private static let format = DoorFormat(width: 640, height: 480, rate: 30)
@@ -45,25 +45,22 @@ struct DoorCourseTests {
     }
 
     private func interruption(_ causes: Cause..., by interrupter: Interrupter? = nil) -> Interruption {
-        let event = ClientEvent(
-            .wasInterrupted(id: 1, causes: CauseSet(causes), interrupter: interrupter, cutting: nil, rule: "a rule"))
-        guard case .wasInterrupted(let interruption) = event else { preconditionFailure("\(event)") }
-        return interruption
+        Interruption(id: 1, causes: CauseSet(causes), interrupter: interrupter, rule: "a rule")
     }
 
-    private func access(_ access: Access, _ causes: Cause...) -> ClientEvent {
-        ClientEvent(.accessChanged(access, causes: CauseSet(causes), rule: "a rule"))
+    private func access(_ access: Access, _ causes: Cause...) -> SessionEvent {
+        .accessChanged(AccessChange(access, causes: CauseSet(causes), rule: "a rule"))
     }
 
     private let inUse = DoorSlate(
         kind: .interrupted, reason: "video-device-in-use-by-another-client", interrupter: "cheese")
-    private var wasInterrupted: ClientEvent {
+    private var wasInterrupted: SessionEvent {
         .wasInterrupted(interruption(.videoDeviceInUseByAnotherClient, by: .app("cheese")))
     }
-    private func interruptionEnded(willResume: Bool = true) -> ClientEvent {
-        ClientEvent(.interruptionEnded(id: 1, causesItHad: CauseSet(), duration: .seconds(1), willResume: willResume))
+    private func interruptionEnded(willResume: Bool = true) -> SessionEvent {
+        .interruptionEnded(InterruptionEnd(id: 1, causes: CauseSet(), duration: .seconds(1), willResume: willResume))
     }
-    private var sessionStopped: ClientEvent { ClientEvent(.sessionStopped(.evicted, rule: "a rule")) }
+    private var sessionStopped: SessionEvent { .sessionStopped(SessionStop(.evicted, rule: "a rule")) }
 
     @Test("It wants a stream when it was asked for and runs, and not before both")
     func both() {
@@ -191,7 +188,7 @@ struct DoorCourseTests {
             [DoorSlate(kind: kind, reason: reason, interrupter: interrupter)]
         }
         let (busy, privacy) = ("video-device-in-use-by-another-client", "video-device-blocked-by-privacy")
-        let events: [(ClientEvent, [DoorSlate])] = [
+        let events: [(SessionEvent, [DoorSlate])] = [
             (wasInterrupted, [inUse]), (.wasInterrupted(interruption()), slate(.interrupted)),
             (
                 .interruptionChanged(interruption(.videoDeviceInUseByAnotherClient, by: .anotherUsersApp)),
@@ -202,7 +199,7 @@ struct DoorCourseTests {
                 .wasInterrupted(interruption(.videoDeviceDisconnected, .videoDeviceBlockedByPrivacy)),
                 slate(.interrupted, "video-device-disconnected")
             ),
-            (interruptionEnded(), []), (interruptionEnded(willResume: false), [.waiting]),
+            (interruptionEnded(), []),
             (sessionStopped, slate(.noAccess, "evicted")),
             (
                 access([.photo], .sensitiveContentMitigationActivated),
@@ -211,13 +208,16 @@ struct DoorCourseTests {
             (access([.preview]), []), (.didStartRunning(GrantID(1)), []), (.didStopRunning, []),
             (.sharersChanged([]), []), (.interruptionWithdrawn(1), []),
             (.runtimeError(code: "device-fault", message: "a sentence"), []),
-            (.ended(BrokerError(.disconnected, "The broker ended.")), slate(.noBroker)),
-            (.ended(BrokerError(.notTrusted, "A sentence.")), slate(.noAccess, "A sentence.")),
         ]
         for (event, expected) in events {
             let course = running()
             #expect(course.take(event) == expected, "\(event)")
         }
+        let interrupted = running()
+        _ = interrupted.take(wasInterrupted)
+        #expect(interrupted.take(interruptionEnded(willResume: false)) == [.waiting])
+        #expect([DoorSlate(BrokerError(.disconnected, "The broker ended."))] == slate(.noBroker))
+        #expect([DoorSlate(BrokerError(.notTrusted, "A sentence."))] == slate(.noAccess, "A sentence."))
     }
 
     @Test("A program that may look again sees that it waits, once, and has a stream at once")

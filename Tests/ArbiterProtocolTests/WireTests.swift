@@ -8,18 +8,21 @@ struct WireTests {
         let asked = Configuration([.frameRate: .number(30), .activeFormat: .text("420v 1280x720@30")])
         return [
             .willBeInterrupted(
-                id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 5), rule: "Photo booth"),
-            .interruptionWithdrawn(id: 1),
-            .wasInterrupted(id: 2, causes: causes, interrupter: .app("call"), cutting: 3, rule: "r"),
-            .wasInterrupted(id: 3, causes: causes, interrupter: .anotherUsersApp, cutting: nil, rule: "r"),
-            .wasInterrupted(id: 4, causes: causes, interrupter: nil, cutting: nil, rule: ""),
-            .interruptionChanged(id: 4, causes: causes, interrupter: .app("call"), rule: "r"),
-            .interruptionEnded(id: 4, causesItHad: causes, duration: .milliseconds(2500), willResume: true),
-            .interruptionEnded(id: 4, causesItHad: causes, duration: .zero, willResume: false, cut: 3),
-            .didStartRunning(grant: GrantID(8)), .didStopRunning,
-            .accessChanged([.preview, .photo], causes: causes, rule: "r"),
+                InterruptionWarning(
+                    id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 5),
+                    rule: "Photo booth")),
+            .interruptionWithdrawn(1),
+            .wasInterrupted(Interruption(id: 2, causes: causes, interrupter: .app("call"), recording: 3, rule: "r")),
+            .wasInterrupted(Interruption(id: 3, causes: causes, interrupter: .anotherUsersApp, rule: "r")),
+            .wasInterrupted(Interruption(id: 4, causes: causes, rule: "")),
+            .interruptionChanged(Interruption(id: 4, causes: causes, interrupter: .app("call"), rule: "r")),
+            .interruptionEnded(InterruptionEnd(id: 4, causes: causes, duration: .milliseconds(2500), willResume: true)),
+            .interruptionEnded(
+                InterruptionEnd(id: 4, causes: causes, duration: .zero, willResume: false, recording: 3)),
+            .didStartRunning(GrantID(8)), .didStopRunning,
+            .accessChanged(AccessChange([.preview, .photo], causes: causes, rule: "r")),
             .sharersChanged([.app("mirror"), .anotherUsersApp, .anotherUsersApp]), .sharersChanged([]),
-            .sessionStopped(.leaseExpired, rule: "r"), .recordingStarted(3), .recordingPaused(3),
+            .sessionStopped(SessionStop(.leaseExpired, rule: "r")), .recordingStarted(3), .recordingPaused(3),
             .recordingResumed(3),
             .recordingFinished(
                 RecordingFinished(
@@ -32,7 +35,7 @@ struct WireTests {
             .photoCaptured(PhotoCaptured(photo: 1, width: 640, height: 480, bytes: 99)),
             .photoCaptured(PhotoCaptured(photo: 3, width: 640, height: 480, bytes: 99, metadata: Self.taken)),
             .photoCaptured(PhotoCaptured(photo: 2, width: 0, height: 0, bytes: 0, error: "The disk is full.")),
-            .configurationApplied(asked: asked, inForce: asked, by: .resumption),
+            .configurationApplied(ConfigurationChange(asked: asked, inForce: asked, by: .resumption)),
             .rampFinished(videoZoomFactor: 2.5),
             .cameraStateChanged(
                 Configuration([
@@ -126,7 +129,8 @@ struct WireTests {
             // out.
             let isLater = ["metadata", "framesLeftOut", "lastCapture", "cause", "interrupter", "recording"].contains(
                 name)
-            if isLater, [.photoCaptured, .recordingFinished, .interruptionEnded].contains(event.kind), count > 4 {
+            if isLater, ["PhotoCaptured", "RecordingFinished", "InterruptionEnded"].contains(event.wireName), count > 4
+            {
                 continue
             }
             let error = #expect(throws: BrokerError.self) { try SessionSignal(signal: cut) }

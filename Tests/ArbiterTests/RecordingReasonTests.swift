@@ -28,9 +28,10 @@ struct RecordingReasonTests {
         let reasons = effects.compactMap { if case .cut(_, _, _, _, let reason) = $0 { reason } else { nil } }
         #expect(reasons == [RecordingReason(.videoDeviceInUseByAnotherClient, by: .app("call"))])
         var told = 0
-        for case .notify(_, SessionID(1), _, .wasInterrupted(_, let causes, let by, let cutting, _)) in effects {
+        for case .notify(_, SessionID(1), _, .wasInterrupted(let cut)) in effects {
             told += 1
-            #expect(causes.reason == .videoDeviceInUseByAnotherClient && by == .app("call") && cutting == 1)
+            #expect(
+                cut.reason == .videoDeviceInUseByAnotherClient && cut.interrupter == .app("call") && cut.recording == 1)
         }
         #expect(told == 1)
         // The app behind it is gone by the time its file is whole.

@@ -22,8 +22,8 @@ import Testing
             Array(photos.names.prefix(4)) == [
                 "DidStartRunning", "RecordingStarted", "WasInterrupted", "DidStopRunning",
             ])
-        let cut = try #require(photos.events.first { $0.event.kind == .wasInterrupted })
-        #expect(call.events.first { $0.event.kind == .interruptionEnded }?.decision == cut.decision)
+        let cut = try #require(photos.events.first { $0.event.wireName == "WasInterrupted" })
+        #expect(call.events.first { $0.event.wireName == "InterruptionEnded" }?.decision == cut.decision)
     }
 
     @Test func subscribersGetDecisionsAsScenarioLinesUntilTheyHaveEnough() throws {

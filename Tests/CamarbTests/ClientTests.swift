@@ -108,14 +108,14 @@ struct ClientTests {
     func earlySignals() async throws {
         let transport = MemoryTransport { transport, call throws(BrokerError) in
             if call.member == "CreateSession" {
-                transport.tell(.didStartRunning(grant: GrantID(1)))
+                transport.tell(.didStartRunning(GrantID(1)))
                 transport.tell(.didStopRunning, session: SessionID(99))
             }
             return try MemoryTransport.standardAnswer(call)
         }
         var session = try await OpenSession(at: transport)
         transport.tell(.didStopRunning)
-        await session.hears(.didStartRunning(grant: GrantID(1)), .didStopRunning)
+        await session.hears(.didStartRunning(GrantID(1)), .didStopRunning)
         try await session.handle.close()
     }
 
@@ -123,7 +123,7 @@ struct ClientTests {
     func gapsEndTheSession(second: UInt64) async throws {
         let transport = MemoryTransport()
         var session = try await OpenSession(at: transport)
-        await session.hears(.didStartRunning(grant: GrantID(1)), from: transport)
+        await session.hears(.didStartRunning(GrantID(1)), from: transport)
         transport.send(.didStopRunning, sequence: second)
         let error = try #require(await session.events.next()?.end, "The gap went unnoticed.")
         #expect(error.message.contains("event \(second) of session 7 where 2 was due"))
@@ -149,7 +149,7 @@ struct ClientTests {
         let transport = MemoryTransport()
         let session = try await OpenSession(at: transport)
         for _ in 1...1500 { transport.tell(.didStopRunning) }
-        var seen: [ClientEvent] = []
+        var seen: [SessionEvent] = []
         for await event in session.handle.events { seen.append(event) }
         #expect(seen.count == 1024 + 1 && seen.last?.end?.kind == .outOfResources)
         #expect(await transport.waitForCall("Close") != nil)
@@ -216,7 +216,7 @@ struct ClientTests {
         #expect(await notices.next() == .holderChanged(camera: CameraID("front"), holder: .anotherUsersApp))
         #expect(await notices.next() == .holderChanged(camera: CameraID("front"), holder: nil))
         #expect(await notices.next() == .prioritiesChanged)
-        let started = SessionSignal(sequence: 3, decision: 4, event: .didStartRunning(grant: GrantID(8)))
+        let started = SessionSignal(sequence: 3, decision: 4, event: .didStartRunning(GrantID(8)))
         #expect(
             await notices.next()
                 == .decided(

@@ -120,7 +120,7 @@ final class Brokers: Sendable {
 struct OpenSession: ~Copyable {
     let client: CameraClient
     let handle: SessionHandle
-    var events: Notices<ClientEvent>.AsyncIterator
+    var events: Notices<SessionEvent>.AsyncIterator
 
     /// - Parameter runs: it asks to run.
     init(
@@ -152,7 +152,7 @@ struct OpenSession: ~Copyable {
     mutating func hears(_ expected: SessionEvent..., at place: SourceLocation = #_sourceLocation) async {
         for event in expected {
             let heard = await events.next()
-            #expect(heard == ClientEvent(event), sourceLocation: place)
+            #expect(heard == event, sourceLocation: place)
         }
     }
 
@@ -176,25 +176,25 @@ extension SessionEvent {
         cutting recording: RecordingID? = nil
     ) -> SessionEvent {
         .wasInterrupted(
-            id: id, causes: CauseSet([cause]), interrupter: app.map { Interrupter.app($0) }, cutting: recording,
-            rule: "r")
+            Interruption(
+                id: id, causes: CauseSet([cause]), interrupter: app.map { Interrupter.app($0) }, recording: recording,
+                rule: "r"))
     }
 
     static func uninterrupted(_ id: InterruptionID = 1, for cause: Cause = .videoDeviceInUseByAnotherClient) -> Self {
-        .interruptionEnded(id: id, causesItHad: CauseSet([cause]), duration: .zero, willResume: true)
+        .interruptionEnded(InterruptionEnd(id: id, causes: CauseSet([cause]), duration: .zero, willResume: true))
     }
 
     static func warning(_ id: InterruptionID) -> SessionEvent {
         .willBeInterrupted(
-            id: id, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 1), rule: "r")
+            InterruptionWarning(
+                id: id, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 1), rule: "r"))
     }
 
     /// Something to wait for.
     static let marker = SessionEvent.runtimeError(code: "marker", message: "")
-}
 
-/// What an event carries.
-extension ClientEvent {
+    /// What an event carries.
     var interruption: Interruption? { if case .wasInterrupted(let told) = self { told } else { nil } }
     var interruptionEnd: InterruptionEnd? { if case .interruptionEnded(let told) = self { told } else { nil } }
     var finished: RecordingFinished? { if case .recordingFinished(let told) = self { told } else { nil } }

@@ -52,7 +52,7 @@ struct PicturesTests {
         init(at transport: MemoryTransport, senders: [FrameSender] = []) async throws {
             let client = CameraClient(over: transport)
             let session = try await client.makeSession(camera: "back")
-            transport.tell(.didStartRunning(grant: GrantID(1)))
+            transport.tell(.didStartRunning(GrantID(1)))
             self.transport = transport
             self.client = client
             self.senders = senders
@@ -118,14 +118,14 @@ struct PicturesTests {
         let (sender, theirs) = try FrameSender.open(layout: Self.layout)
         let transport = Self.broker([.success(theirs)])
         let session = try await OpenSession(at: transport)
-        transport.tell(.didStartRunning(grant: GrantID(1)))
+        transport.tell(.didStartRunning(GrantID(1)))
         try await session.handle.ready(for: 1)
         #expect(!transport.callsSoFar.contains { $0.member == "OpenStream" })
-        transport.tell(.accessChanged(.photo, causes: CauseSet(), rule: "r"))
+        transport.tell(.accessChanged(AccessChange(.photo, causes: CauseSet(), rule: "r")))
         var pictures = session.handle.pictures.makeAsyncIterator()
         try await session.handle.ready(for: 1)
         #expect(!transport.callsSoFar.contains { $0.member == "OpenStream" })
-        transport.tell(.accessChanged(.all, causes: CauseSet(), rule: "r"))
+        transport.tell(.accessChanged(AccessChange(.all, causes: CauseSet(), rule: "r")))
         Self.send(5, as: 1, on: sender)
         #expect(try await pictures.next()?.sequence == 1)
         try await session.handle.close()
@@ -147,7 +147,7 @@ struct PicturesTests {
         if !isSwitch { looking.transport.tell(.interrupted()) }
         looking.transport.tell(.didStopRunning)
         if !isSwitch { looking.transport.tell(.uninterrupted()) }
-        looking.transport.tell(.didStartRunning(grant: GrantID(2)))
+        looking.transport.tell(.didStartRunning(GrantID(2)))
         if isSwitch {
             looking.transport.tell(.connectionsFormed(camera: CameraID("front"), reopen: [.preview]))
         }
@@ -231,7 +231,7 @@ struct PicturesTests {
         let (sender, secondEnd) = try FrameSender.open(layout: Self.layout)
         let transport = Self.broker([isRefused ? .failure(refusal) : .success(theirs), .success(secondEnd)])
         let session = try await OpenSession(at: transport)
-        transport.tell(.didStartRunning(grant: GrantID(1)))
+        transport.tell(.didStartRunning(GrantID(1)))
         let pictures = session.handle.pictures
         let fault = await error { for try await _ in pictures { Issue.record("a picture came") } }
         if isRefused {
@@ -243,7 +243,7 @@ struct PicturesTests {
         // It would be no better in the same grant.
         #expect(transport.callsSoFar.count { $0.member == "OpenStream" } == 1)
         var again = pictures.makeAsyncIterator()
-        transport.tell(.didStopRunning, .didStartRunning(grant: GrantID(2)))
+        transport.tell(.didStopRunning, .didStartRunning(GrantID(2)))
         Self.send(1, as: 1, on: sender)
         #expect(try await again.next()?.grant == GrantID(2))
         try await session.handle.close()
@@ -293,7 +293,7 @@ struct PicturesTests {
         let reader = Task { for try await _ in pictures {} }
         reader.cancel()
         try await reader.value
-        transport.tell(.didStartRunning(grant: GrantID(1)))
+        transport.tell(.didStartRunning(GrantID(1)))
         Self.send(1, as: 1, on: sender)
         for try await picture in pictures {
             #expect(picture.sequence == 1)

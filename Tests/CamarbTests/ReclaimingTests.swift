@@ -22,15 +22,16 @@ struct ReclaimingTests {
         }
     }
 
-    private static let everything = SessionEvent.accessChanged(.all, causes: CauseSet(), rule: "r")
+    private static let everything = SessionEvent.accessChanged(AccessChange(.all, causes: CauseSet(), rule: "r"))
 
     /// A session that runs at the first broker, and could be given back.
     /// - Parameter records: it records 5.
     private static func running(_ brokers: [MemoryTransport], records: Bool = false) async throws -> OpenSession {
         let transport = try Brokers(brokers).transport()
         var session = try await OpenSession(at: transport, [.frameRate: .number(15)], runs: true)
-        await session.hears(.configurationApplied(asked: front, inForce: front, by: .client), from: brokers[0])
-        await session.hears(.didStartRunning(grant: GrantID(4)), from: brokers[0])
+        await session.hears(
+            .configurationApplied(ConfigurationChange(asked: front, inForce: front, by: .client)), from: brokers[0])
+        await session.hears(.didStartRunning(GrantID(4)), from: brokers[0])
         // The secret comes in the background.
         while transport.reclaimableCount == 0 { await Task.yield() }
         if records {
@@ -46,14 +47,17 @@ struct ReclaimingTests {
         var session = try await Self.running([first, second], records: true)
         first.end()
         _ = await second.waitForCall("Reclaim")
-        second.tell(Self.everything, .configurationApplied(asked: Configuration(), inForce: Self.front, by: .client))
+        second.tell(
+            Self.everything,
+            .configurationApplied(ConfigurationChange(asked: Configuration(), inForce: Self.front, by: .client)))
         await session.hears(.marker, from: second)
         // For the broker after this one.
         _ = await second.waitForCall("GetReclaimSecret")
         #expect(second.callsSoFar.map(\.member) == ["CreateSession", "Reclaim", "GetReclaimSecret"])
         // A later change is one.
         await session.hears(
-            .accessChanged(.all, causes: CauseSet([.videoDeviceNotAvailableDueToSystemPressure]), rule: "r"),
+            .accessChanged(
+                AccessChange(.all, causes: CauseSet([.videoDeviceNotAvailableDueToSystemPressure]), rule: "r")),
             from: second)
         let finished = RecordingFinished(
             recording: 5, why: .stopped, frames: 90, duration: .seconds(3), bytes: 1, nextChance: .now)
@@ -112,7 +116,7 @@ struct ReclaimingTests {
             return
         }
         #expect(photo.photo == 5 && photo.error != nil)
-        await session.hears(.interruptionWithdrawn(id: 1))
+        await session.hears(.interruptionWithdrawn(1))
         // Interruptions count on.
         _ = await second.waitForCall("Reclaim")
         second.tell(.interrupted(1, for: .systemSleep))

@@ -21,9 +21,9 @@ struct ReconnectingTests {
         try await client.declare(ClientDeclaration(app: "photos"))
         var session = try await OpenSession(of: client, [.frameRate: .number(15)], runs: true)
         try await session.handle.configure(Configuration([.videoZoomFactor: .number(2)]))
-        first.tell(.didStartRunning(grant: GrantID(4)), .recordingStarted(5), .sharersChanged([.app("mirror")]))
+        first.tell(.didStartRunning(GrantID(4)), .recordingStarted(5), .sharersChanged([.app("mirror")]))
         await session.hears(
-            .didStartRunning(grant: GrantID(4)), .recordingStarted(5), .sharersChanged([.app("mirror")]))
+            .didStartRunning(GrantID(4)), .recordingStarted(5), .sharersChanged([.app("mirror")]))
         #expect(try await session.handle.startRecording(to: 1) == 5)
 
         first.end()
@@ -46,12 +46,12 @@ struct ReconnectingTests {
 
         second.tell(
             .interrupted(for: .brokerRestarted), .uninterrupted(for: .brokerRestarted),
-            .didStartRunning(grant: GrantID(1)), session: SessionID(1))
+            .didStartRunning(GrantID(1)), session: SessionID(1))
         let end = try #require(
             await session.events.next()?.interruptionEnd, "The interruption did not end, or was told twice.")
         #expect(end.id == 1 && end.willResume && end.causes == CauseSet([.brokerRestarted]))
         #expect(end.duration > .zero)
-        await session.hears(.didStartRunning(grant: GrantID(1)))
+        await session.hears(.didStartRunning(GrantID(1)))
         #expect(!second.callsSoFar.contains { $0.member == "StartRecording" })
 
         // The handle goes on, and interruptions count on.
@@ -76,11 +76,12 @@ struct ReconnectingTests {
         #expect(second.callsSoFar[0].arguments[1].dictionary?["reestablished"] == nil)
         // While others come back, this changes by the moment, and is not told unless it lasts.
         second.tell(
-            .interrupted(), .interruptionChanged(id: 1, causes: busy, interrupter: .app("notes"), rule: "r"),
-            .uninterrupted(), .didStartRunning(grant: GrantID(1)))
+            .interrupted(),
+            .interruptionChanged(Interruption(id: 1, causes: busy, interrupter: .app("notes"), rule: "r")),
+            .uninterrupted(), .didStartRunning(GrantID(1)))
         let end = try #require(await session.events.next()?.interruptionEnd, "Something was told that had not changed.")
         #expect(end.id == 1 && end.causes == busy && end.willResume)
-        await session.hears(.didStartRunning(grant: GrantID(1)))
+        await session.hears(.didStartRunning(GrantID(1)))
         // It is the first one at either, and so the next is the second.
         await session.hears(.warning(2), from: second)
         try await session.handle.ready(for: 2)
@@ -93,7 +94,7 @@ struct ReconnectingTests {
         let (first, second) = (Self.broker(), Self.broker())
         var session = try await OpenSession(at: [first, second], runs: true)
         first.tell(
-            .didStartRunning(grant: GrantID(4)), .recordingStarted(5), .interrupted(by: "notes", cutting: 5),
+            .didStartRunning(GrantID(4)), .recordingStarted(5), .interrupted(by: "notes", cutting: 5),
             .didStopRunning)
         for _ in 0..<4 { _ = await session.events.next() }
         first.end()
@@ -103,10 +104,10 @@ struct ReconnectingTests {
         #expect(finished.frames == nil && finished.duration == nil && finished.bytes == nil)
         // The interruption goes on, and the next broker's recordings have numbers of its own.
         _ = await second.waitForCall("StartRunning")
-        second.tell(.uninterrupted(), .didStartRunning(grant: GrantID(1)), .recordingStarted(1))
+        second.tell(.uninterrupted(), .didStartRunning(GrantID(1)), .recordingStarted(1))
         let end = try #require(await session.events.next()?.interruptionEnd)
         #expect(end.id == 1 && end.recording == 5)
-        await session.hears(.didStartRunning(grant: GrantID(1)), .recordingStarted(1))
+        await session.hears(.didStartRunning(GrantID(1)), .recordingStarted(1))
         try await session.handle.close()
     }
 
@@ -115,9 +116,9 @@ struct ReconnectingTests {
         let (first, second) = (Self.broker(), Self.broker())
         var session = try await OpenSession(at: [first, second], runs: true)
         await session.hears(.interrupted(by: "notes"), from: first)
-        await session.hears(.sessionStopped(.evicted, rule: "r"), from: first)
+        await session.hears(.sessionStopped(SessionStop(.evicted, rule: "r")), from: first)
         try await session.handle.startRunning()
-        await session.hears(.didStartRunning(grant: GrantID(4)), from: first)
+        await session.hears(.didStartRunning(GrantID(4)), from: first)
         first.end()
         let interruption = try #require(
             await session.events.next()?.interruption, "An interruption changed that was closed long ago.")
@@ -145,7 +146,7 @@ struct ReconnectingTests {
 
     @Test(
         "A session that runs or is interrupted has asked to run, also where the broker ends before it has answered the start",
-        arguments: [SessionEvent.didStartRunning(grant: GrantID(4)), .interrupted(by: "booth")])
+        arguments: [SessionEvent.didStartRunning(GrantID(4)), .interrupted(by: "booth")])
     func startedWithoutAnAnswer(event: SessionEvent) async throws {
         let first = MemoryTransport { transport, call throws(BrokerError) in
             guard call.member == "StartRunning" else { return try MemoryTransport.standardAnswer(call) }
@@ -206,7 +207,7 @@ struct ReconnectingTests {
         let brokers = (0...ReconnectingTransport.endsPerMinuteMax).map { _ in Self.broker(id: "one") }
         let session = try await OpenSession(at: brokers)
         for broker in brokers { try await Self.end(broker, isFirst: broker === brokers[0], session.client) }
-        var last: ClientEvent?
+        var last: SessionEvent?
         for await event in session.handle.events { last = event }
         #expect(last == .ended(.gone))
         await #expect(throws: BrokerError.gone) { try await session.client.declarePresence(.background) }

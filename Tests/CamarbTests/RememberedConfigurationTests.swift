@@ -104,8 +104,8 @@ struct RememberedConfigurationTests {
             let (asked, inForce) = (Configuration(said.asked), Configuration(said.inForce))
             let others = Configuration([.videoZoomFactor: .number(7)])
             broker.tell(
-                .configurationApplied(asked: asked, inForce: inForce, by: .client),
-                .configurationApplied(asked: others, inForce: others, by: .sharer))
+                .configurationApplied(ConfigurationChange(asked: asked, inForce: inForce, by: .client)),
+                .configurationApplied(ConfigurationChange(asked: others, inForce: others, by: .sharer)))
             var events = session.handle.events.makeAsyncIterator()
             for _ in 1...2 { _ = await events.next() }
         }

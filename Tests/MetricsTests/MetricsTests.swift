@@ -25,7 +25,7 @@ private struct Noted {
     mutating func firstFrame(of grant: UInt64, at milliseconds: Int64, _ session: UInt64) {
         note(
             .recorderStreaming(Self.front, GrantID(grant), inForce: Configuration()), at: milliseconds,
-            telling: session, .didStartRunning(grant: GrantID(grant)))
+            telling: session, .didStartRunning(GrantID(grant)))
     }
 
     func lines(of user: UInt32, _ family: String) -> [String] {
@@ -45,8 +45,9 @@ private struct Noted {
             .startRunning(SessionID(2)), [.cut(Noted.front, GrantID(1), why: .interrupted, next: SessionID(2))],
             at: 1000, by: Noted.bob, telling: 1,
             .wasInterrupted(
-                id: 1, causes: CauseSet([.videoDeviceInUseByAnotherClient]), interrupter: .anotherUsersApp,
-                cutting: nil, rule: "newcomer"))
+                Interruption(
+                    id: 1, causes: CauseSet([.videoDeviceInUseByAnotherClient]), interrupter: .anotherUsersApp,
+                    rule: "newcomer")))
         noted.note(
             .recorderCut(Noted.front, GrantID(1)), [.open(Noted.front, GrantID(2), SessionID(2), Configuration())],
             at: 1010)

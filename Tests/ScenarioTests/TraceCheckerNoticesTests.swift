@@ -30,15 +30,15 @@ struct TraceCheckerNoticesTests {
         _ id: InterruptionID, until deadline: Moment = .zero + .seconds(5),
         cause: Cause = .videoDeviceInUseByAnotherClient
     ) -> SessionEvent {
-        .willBeInterrupted(id: id, cause: cause, deadline: deadline, rule: "r")
+        .willBeInterrupted(InterruptionWarning(id: id, cause: cause, deadline: deadline, rule: "r"))
     }
 
     private static func interrupted(_ id: InterruptionID, _ causes: CauseSet = inUse) -> SessionEvent {
-        .wasInterrupted(id: id, causes: causes, interrupter: nil, cutting: nil, rule: "r")
+        .wasInterrupted(Interruption(id: id, causes: causes, rule: "r"))
     }
 
     private static func ended(_ id: InterruptionID, after duration: Duration = .zero) -> SessionEvent {
-        .interruptionEnded(id: id, causesItHad: inUse, duration: duration, willResume: false)
+        .interruptionEnded(InterruptionEnd(id: id, causes: inUse, duration: duration, willResume: false))
     }
 
     @Test("A warning is for a session that runs and has none, with a number of its own and time to come")
@@ -57,14 +57,14 @@ struct TraceCheckerNoticesTests {
         var twice = first
         #expect(twice.finds([Self.warned(2)]) == ["\(start) while a warning stands"])
         #expect(
-            first.finds([.interruptionWithdrawn(id: 2)]) == ["session 1: InterruptionWithdrawn without its warning"])
+            first.finds([.interruptionWithdrawn(2)]) == ["session 1: InterruptionWithdrawn without its warning"])
         #expect(first.checker.warning(of: Self.session) == nil)
         #expect(
-            first.finds([.interruptionWithdrawn(id: 1)]) == ["session 1: InterruptionWithdrawn without its warning"])
+            first.finds([.interruptionWithdrawn(1)]) == ["session 1: InterruptionWithdrawn without its warning"])
         #expect(first.finds([Self.warned(1)]) == ["\(start) with an old id"])
-        #expect(first.finds([.interruptionWithdrawn(id: 1)]) == [])
+        #expect(first.finds([.interruptionWithdrawn(1)]) == [])
         #expect(
-            first.finds([Self.warned(2), .interruptionWithdrawn(id: 2)])
+            first.finds([Self.warned(2), .interruptionWithdrawn(2)])
                 == ["session 1: InterruptionWithdrawn in the step that gave the warning"])
     }
 
@@ -84,7 +84,7 @@ struct TraceCheckerNoticesTests {
         var again = life
         #expect(again.finds([Self.interrupted(4)]) == said("WasInterrupted", "while interrupted"))
         let changed = { (id: InterruptionID, causes: CauseSet) in
-            SessionEvent.interruptionChanged(id: id, causes: causes, interrupter: nil, rule: "r")
+            SessionEvent.interruptionChanged(Interruption(id: id, causes: causes, rule: "r"))
         }
         #expect(life.finds([changed(3, Self.inUse)]) == [])
         #expect(life.finds([changed(2, Self.inUse)]) == said("InterruptionChanged", "of another interruption"))
@@ -102,7 +102,7 @@ struct TraceCheckerNoticesTests {
 
     @Test("A session starts once, under an open grant and not while it is interrupted, and stops once")
     func startsAndStops() {
-        let started = { (grant: UInt64) in SessionEvent.didStartRunning(grant: GrantID(grant)) }
+        let started = { (grant: UInt64) in SessionEvent.didStartRunning(GrantID(grant)) }
         let name = "session 1: DidStartRunning"
         var life = Life()
         #expect(life.finds([started(1)]) == ["\(name) without an open grant"])
@@ -113,7 +113,7 @@ struct TraceCheckerNoticesTests {
         #expect(life.finds([started(2)]) == ["\(name) without an open grant"])
         #expect(life.finds([.didStopRunning, Self.interrupted(1)]) == [])
         #expect(
-            life.finds([.accessChanged(.all, causes: CauseSet(), rule: "r")])
+            life.finds([.accessChanged(AccessChange(.all, causes: CauseSet(), rule: "r"))])
                 == ["session 1: AccessChanged while interrupted"])
         #expect(
             life.finds([started(1)])

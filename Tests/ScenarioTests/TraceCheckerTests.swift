@@ -48,7 +48,7 @@ struct TraceCheckerTests {
         }
 
         /// Under its first grant.
-        mutating func starts(_ notices: [SessionEvent] = [.didStartRunning(grant: GrantID(1))]) -> [String] {
+        mutating func starts(_ notices: [SessionEvent] = [.didStartRunning(GrantID(1))]) -> [String] {
             let open = Effect.open(camera, GrantID(1), session, Configuration())
             let opened = finds(orders: [open], in: .startRunning(session))
             return opened + finds(notices, in: .recorderStreaming(camera, GrantID(1), inForce: Configuration()))
@@ -74,7 +74,7 @@ struct TraceCheckerTests {
         for causes: CauseSet = inUse, cutting recording: RecordingID? = nil, rule: String = "rank: call"
     ) -> [SessionEvent] {
         [
-            .wasInterrupted(id: 1, causes: causes, interrupter: nil, cutting: recording, rule: rule), .didStopRunning,
+            .wasInterrupted(Interruption(id: 1, causes: causes, recording: recording, rule: rule)), .didStopRunning,
         ]
     }
 
@@ -101,7 +101,9 @@ struct TraceCheckerTests {
         #expect(
             early.finds([
                 .willBeInterrupted(
-                    id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: .zero + .seconds(5), rule: "rank: call")
+                    InterruptionWarning(
+                        id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: .zero + .seconds(5),
+                        rule: "rank: call"))
             ]) == [])
         var (ready, late) = (early, early)
         early.now = .zero + .seconds(4)
@@ -115,7 +117,8 @@ struct TraceCheckerTests {
     @Test("An eviction keeps to the same times; another policy, another cause and a rank without them have none")
     func otherEnds() {
         var (evicted, reloaded, hidden, plain) = (held(), held(), held(), Life.running())
-        #expect(evicted.finds([.didStopRunning, .sessionStopped(.evicted, rule: "rank: call")]).count == 2)
+        #expect(
+            evicted.finds([.didStopRunning, .sessionStopped(SessionStop(.evicted, rule: "rank: call"))]).count == 2)
         #expect(reloaded.finds(Self.cut(), in: .policyLoaded(.firstCome)) == [])
         #expect(
             hidden.finds(Self.cut(for: CauseSet([.videoDeviceNotAvailableInBackground]), rule: "cause: hidden")) == [])
@@ -151,11 +154,11 @@ struct TraceCheckerTests {
     @Test("A start is one step, in the order of the contract, or it is found where starts are held to it")
     func starts() {
         let applied = SessionEvent.configurationApplied(
-            asked: Configuration(), inForce: Configuration(), by: .resumption)
+            ConfigurationChange(asked: Configuration(), inForce: Configuration(), by: .resumption))
         let ended = SessionEvent.interruptionEnded(
-            id: 1, causesItHad: Self.inUse, duration: .zero, willResume: true)
-        let started = SessionEvent.didStartRunning(grant: GrantID(1))
-        let access = SessionEvent.accessChanged(.all, causes: CauseSet(), rule: "r")
+            InterruptionEnd(id: 1, causes: Self.inUse, duration: .zero, willResume: true))
+        let started = SessionEvent.didStartRunning(GrantID(1))
+        let access = SessionEvent.accessChanged(AccessChange(.all, causes: CauseSet(), rule: "r"))
         func found(_ notices: [SessionEvent], holdsStarts: Bool = true) -> [String] {
             var life = Life(holdsStarts: holdsStarts)
             return life.finds([Self.cut()[0]], in: .startRunning(Self.session)) + life.starts(notices)
@@ -170,14 +173,15 @@ struct TraceCheckerTests {
 
     @Test("ConfigurationApplied names the client only where the client asked, once for each batch, or was granted")
     func configurations() {
-        let applied = SessionEvent.configurationApplied(asked: Configuration(), inForce: Configuration(), by: .client)
+        let applied = SessionEvent.configurationApplied(
+            ConfigurationChange(asked: Configuration(), inForce: Configuration(), by: .client))
         let unasked = ["session 1: ConfigurationApplied by a client that asked for nothing"]
         let batch = Configuration([.frameRate: .number(15)])
         let order = Effect.configure(Self.camera, GrantID(1), Self.session, batch)
         let answer = Event.recorderConfigured(Self.camera, GrantID(1), asked: batch, inForce: batch)
         var life = Life()
         #expect(life.finds([applied]) == unasked)
-        #expect(life.starts([applied, .didStartRunning(grant: GrantID(1))]) == [])
+        #expect(life.starts([applied, .didStartRunning(GrantID(1))]) == [])
         #expect(life.finds(orders: [order], in: .configure(Self.session, batch)) == [])
         #expect(life.finds([applied], in: answer) == [])
         #expect(life.finds([applied], in: answer) == unasked)

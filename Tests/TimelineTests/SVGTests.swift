@@ -14,14 +14,15 @@ struct SVGTests {
             let name = "org.example.app-number-\(index % lanes)"
             let at = Int64(index) * 100
             switch index / lanes % 4 {
-            case 0: story.builder.note(.didStartRunning(grant: GrantID(1)), lane: name, at: moment(at))
+            case 0: story.builder.note(.didStartRunning(GrantID(1)), lane: name, at: moment(at))
             case 1: story.builder.note(.recordingStarted(UInt64(index)), lane: name, at: moment(at))
             case 2:
                 story.builder.note(
                     .wasInterrupted(
-                        id: UInt64(index), causes: CauseSet([causes[index % causes.count]]),
-                        interrupter: .app("call & co"),
-                        cutting: UInt64(index), rule: "r"), lane: name, at: moment(at))
+                        Interruption(
+                            id: UInt64(index), causes: CauseSet([causes[index % causes.count]]),
+                            interrupter: .app("call & co"),
+                            recording: UInt64(index), rule: "r")), lane: name, at: moment(at))
             default: story.builder.note(.note("place <somebody> \(index)"), at: moment(at))
             }
         }

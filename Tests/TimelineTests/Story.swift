@@ -29,12 +29,14 @@ func handover() -> LiveStory {
     story.event(
         "photos",
         .willBeInterrupted(
-            id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 12_500_000_000), rule: "Calls"
-        ),
+            InterruptionWarning(
+                id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 12_500_000_000),
+                rule: "Calls")),
         1500)
     story.event(
         "photos",
-        .wasInterrupted(id: 1, causes: inUse, interrupter: .app("call"), cutting: 1, rule: "Calls"), 2000)
+        .wasInterrupted(Interruption(id: 1, causes: inUse, interrupter: .app("call"), recording: 1, rule: "Calls")),
+        2000)
     story.event("photos", .didStopRunning, 2000)
     story.fact(.holder(camera: "front", "call"), 2050)
     story.runs("call", 2100, grant: 2)
@@ -47,11 +49,12 @@ func handover() -> LiveStory {
     story.event("call", .didStopRunning, 4000)
     story.fact(.left(lane: "call"), 4000)
     story.event(
-        "photos", .interruptionEnded(id: 1, causesItHad: inUse, duration: .seconds(2), willResume: true), 4000)
+        "photos", .interruptionEnded(InterruptionEnd(id: 1, causes: inUse, duration: .seconds(2), willResume: true)),
+        4000)
     story.runs("photos", 4200, grant: 3)
     story.fact(.holder(camera: "front", "photos"), 4200)
     story.fact(.note("place notes slide-over"), 5000)
-    story.event("photos", .accessChanged([.preview, .photo], causes: several, rule: "Two apps"), 5000)
+    story.event("photos", .accessChanged(AccessChange([.preview, .photo], causes: several, rule: "Two apps")), 5000)
     return story
 }
 
@@ -69,7 +72,7 @@ struct LiveStory {
         lines += live.note(event, lane: lane, at: moment(milliseconds))
     }
     mutating func runs(_ lane: String, _ milliseconds: Int64 = 0, grant: UInt64 = 1) {
-        event(lane, .didStartRunning(grant: GrantID(grant)), milliseconds)
+        event(lane, .didStartRunning(GrantID(grant)), milliseconds)
     }
     mutating func interrupt(
         _ lane: String, _ cause: Cause, _ milliseconds: Int64, id: InterruptionID = 1,
@@ -77,7 +80,7 @@ struct LiveStory {
     ) {
         let causes = CauseSet([cause])
         event(
-            lane, .wasInterrupted(id: id, causes: causes, interrupter: interrupter, cutting: nil, rule: ""),
+            lane, .wasInterrupted(Interruption(id: id, causes: causes, interrupter: interrupter, rule: "")),
             milliseconds)
     }
     mutating func fact(_ fact: TimelineFact, _ milliseconds: Int64) {

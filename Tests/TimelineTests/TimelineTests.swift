@@ -83,7 +83,7 @@ struct TimelineTests {
     func hostileNames() {
         var story = LiveStory()
         story.fact(.appeared(lane: "\u{1b}[2J<script>&\"\u{202e}"), 0)
-        story.event("\u{1b}[2J<script>&\"\u{202e}", .didStartRunning(grant: GrantID(1)), 10)
+        story.event("\u{1b}[2J<script>&\"\u{202e}", .didStartRunning(GrantID(1)), 10)
         story.event("x", .runtimeError(code: "\u{7}", message: "\u{9b}31m"), 20)
         let timeline = story.timeline(until: 100)
         let text = (timeline.terminalLines(width: 80, style: .plain) + story.lines).joined()
@@ -98,9 +98,9 @@ struct TimelineTests {
         var builder = TimelineBuilder()
         func at(_ seconds: Int64) -> Moment { Moment(nanoseconds: seconds * 1_000_000_000) }
         builder.note(.appeared(lane: "photos"), at: at(1))
-        builder.note(.didStartRunning(grant: GrantID(1)), lane: "photos", at: at(3))
+        builder.note(.didStartRunning(GrantID(1)), lane: "photos", at: at(3))
         builder.note(.didStopRunning, lane: "photos", at: at(2))
-        builder.note(.didStartRunning(grant: GrantID(2)), lane: "photos", at: at(4))
+        builder.note(.didStartRunning(GrantID(2)), lane: "photos", at: at(4))
         let spans = try #require(builder.timeline(until: at(5)).lanes.first).spans
         #expect(spans.map(\.state) == [.stopped, .stopped, .running])
         #expect(spans.map(\.begin) == [at(1), at(3), at(4)] && spans.map(\.end) == [at(3), at(4), at(5)])
@@ -113,12 +113,12 @@ struct TimelineTests {
         story.interrupt("photos", .systemSleep, 1000)
         story.event(
             "photos",
-            .interruptionChanged(
-                id: 1, causes: CauseSet([.videoDeviceBlockedByPrivacy]), interrupter: nil, rule: ""),
+            .interruptionChanged(Interruption(id: 1, causes: CauseSet([.videoDeviceBlockedByPrivacy]), rule: "")),
             2000)
         story.event(
             "photos",
-            .interruptionEnded(id: 1, causesItHad: CauseSet([.systemSleep]), duration: .seconds(2), willResume: true),
+            .interruptionEnded(
+                InterruptionEnd(id: 1, causes: CauseSet([.systemSleep]), duration: .seconds(2), willResume: true)),
             3000)
         let lines = story.timeline(until: 4000).terminalLines(width: 80, style: .plain)
         #expect(lines.last == "  photos #1  1s to 3s  system-sleep, then privacy")
@@ -129,8 +129,8 @@ struct TimelineTests {
         var story = LiveStory()
         story.runs("photos")
         story.event("photos", .recordingStarted(4), 0)
-        story.event("photos", .accessChanged([.preview], causes: CauseSet(), rule: "r"), 1000)
-        story.event("photos", .accessChanged(.all, causes: CauseSet(), rule: ""), 2000)
+        story.event("photos", .accessChanged(AccessChange([.preview], causes: CauseSet(), rule: "r")), 1000)
+        story.event("photos", .accessChanged(AccessChange(.all, causes: CauseSet(), rule: "")), 2000)
         let timeline = story.timeline(until: 3000)
         let lane = try #require(timeline.lanes.first)
         let recording = try #require(lane.recordings.first)
@@ -145,9 +145,11 @@ struct TimelineTests {
         story.event(
             "booth",
             .willBeInterrupted(
-                id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 15_000_000_000), rule: ""),
+                InterruptionWarning(
+                    id: 1, cause: .videoDeviceInUseByAnotherClient, deadline: Moment(nanoseconds: 15_000_000_000),
+                    rule: "")),
             1000)
-        story.event("booth", .interruptionWithdrawn(id: 1), 2000)
+        story.event("booth", .interruptionWithdrawn(1), 2000)
         let lane = try #require(story.timeline(until: 3000).lanes.first)
         #expect(lane.warnings.map(\.isWithdrawn) == [true])
         #expect(lane.spans.map(\.state) == [.running])

@@ -115,19 +115,23 @@ struct EventTableTests {
         ])
         return [
             .willBeInterrupted(
-                id: 1, cause: .systemSleep, deadline: Moment(nanoseconds: 5_000_000_000), rule: "Calls come first"),
+                InterruptionWarning(
+                    id: 1, cause: .systemSleep, deadline: Moment(nanoseconds: 5_000_000_000), rule: "Calls come first")),
             .wasInterrupted(
-                id: 2, causes: causes, interrupter: .app("call, by"), cutting: 3, rule: "Calls \"come\" first"),
-            .wasInterrupted(id: 3, causes: causes, interrupter: nil, cutting: nil, rule: ""),
-            .wasInterrupted(id: 4, causes: CauseSet(), interrupter: .anotherUsersApp, cutting: 7, rule: ""),
-            .interruptionEnded(id: 4, causesItHad: causes, duration: .nanoseconds(1), willResume: true, cut: 3),
-            .didStartRunning(grant: GrantID(8)), .didStopRunning, .sharersChanged([]),
+                Interruption(
+                    id: 2, causes: causes, interrupter: .app("call, by"), recording: 3, rule: "Calls \"come\" first")),
+            .wasInterrupted(Interruption(id: 3, causes: causes, rule: "")),
+            .wasInterrupted(
+                Interruption(id: 4, causes: CauseSet(), interrupter: .anotherUsersApp, recording: 7, rule: "")),
+            .interruptionEnded(
+                InterruptionEnd(id: 4, causes: causes, duration: .nanoseconds(1), willResume: true, recording: 3)),
+            .didStartRunning(GrantID(8)), .didStopRunning, .sharersChanged([]),
             .sharersChanged([.app("mirror"), .anotherUsersApp]), .recordingFinished(cut),
             .recordingFinished(
                 RecordingFinished(
                     recording: 4, why: .recorderReset, frames: nil, duration: nil, bytes: nil, nextChance: .now)),
             .photoCaptured(PhotoCaptured(photo: 2, width: 0, height: 0, bytes: 0, error: "the disk is full")),
-            .configurationApplied(asked: asked, inForce: Configuration(), by: .resumption),
+            .configurationApplied(ConfigurationChange(asked: asked, inForce: Configuration(), by: .resumption)),
             .rampFinished(videoZoomFactor: 2.5), .runtimeError(code: "stall", message: "no frame for 2 s"),
         ]
     }()

@@ -56,24 +56,24 @@ struct FeatureSpotter: Sendable {
         switch notice {
         case .willBeInterrupted: features.insert(.grace)
         case .interruptionWithdrawn: features.insert(.withdrawn)
-        case .wasInterrupted(_, let causes, let interrupter, let cutting, _):
-            note(causes)
-            if interrupter == .anotherUsersApp { features.insert(.otherUser) }
-            if cutting != nil { features.insert(.recordingCut) }
-        case .interruptionChanged(_, let causes, _, _): note(causes)
-        case .accessChanged(let access, let causes, _):
-            if access != .all { features.insert(.limited) }
-            note(causes)
-        case .sessionStopped(.deniedByPolicy, Law.noRight.text): features.insert(.rightTaken)
-        case .sessionStopped(let reason, _): note(reason)
+        case .wasInterrupted(let told):
+            note(told.causes)
+            if told.interrupter == .anotherUsersApp { features.insert(.otherUser) }
+            if told.recording != nil { features.insert(.recordingCut) }
+        case .interruptionChanged(let told): note(told.causes)
+        case .accessChanged(let told):
+            if told.access != .all { features.insert(.limited) }
+            note(told.causes)
+        case .sessionStopped(SessionStop(.deniedByPolicy, rule: Law.noRight.text)): features.insert(.rightTaken)
+        case .sessionStopped(let told): note(told.reason)
         case .recordingStarted: features.insert(.recording)
         case .recordingFinished(let end): if end.why == .diskFull { features.insert(.diskFull) }
         case .photoCaptured: features.insert(.photo)
-        case .configurationApplied(let asked, _, _): features.insert(asked[.camera] == nil ? .configuration : .switched)
+        case .configurationApplied(let told): features.insert(told.asked[.camera] == nil ? .configuration : .switched)
         case .rampFinished: features.insert(.ramp)
         case .connectionsFormed: features.insert(.switched)
         case .interruptionEnded, .didStartRunning, .didStopRunning, .recordingPaused, .recordingResumed,
-            .cameraStateChanged, .runtimeError, .sharersChanged:
+            .cameraStateChanged, .runtimeError, .sharersChanged, .ended:
             break
         }
     }

@@ -23,7 +23,11 @@ package struct Metamorphosis: Sendable {
         rule: "loading the policy that is in force changes nothing", events: { [.policyLoaded($0.arbiter.policy)] },
         isExcused: { step in
             step.effects.contains {
-                if case .notify(_, _, _, .sessionStopped(.deniedByPolicy, _)) = $0 { true } else { false }
+                if case .notify(_, _, _, .sessionStopped(let stop)) = $0 {
+                    stop.reason == .deniedByPolicy
+                } else {
+                    false
+                }
             }
         })
 }

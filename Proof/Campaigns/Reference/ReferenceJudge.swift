@@ -36,7 +36,7 @@ package struct ReferenceJudge: FuzzJudge {
         agreed = nil
         for case .notify(_, let session, _, let notice) in step.effects {
             if case .recordingStarted(let id) = notice { recordings[id] = session }
-            if case .sessionStopped(.configurationLost, _) = notice { isSilent = true }
+            if case .sessionStopped(let stop) = notice, stop.reason == .configurationLost { isSilent = true }
         }
         for case .announce(.question(let question)) in step.effects {
             questions[question.id] = WholeWorld.App(question.app, isClaimed: question.isClaimed)

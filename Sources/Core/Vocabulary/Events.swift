@@ -2,21 +2,21 @@
 ///
 /// The order for one handover is `docs/semantics.md` §4.
 public enum SessionEvent: Hashable, Sendable {
-    case willBeInterrupted(id: InterruptionID, cause: Cause, deadline: Moment, rule: String)
-    case interruptionWithdrawn(id: InterruptionID)
-    case wasInterrupted(
-        id: InterruptionID, causes: CauseSet, interrupter: Interrupter?, cutting: RecordingID?, rule: String)
-    /// `interrupter`: what stands in the way now, as far as the client may know.
-    case interruptionChanged(id: InterruptionID, causes: CauseSet, interrupter: Interrupter?, rule: String)
-    /// `cut`: the recording that the interruption ended; no other goes on by itself.
-    case interruptionEnded(
-        id: InterruptionID, causesItHad: CauseSet, duration: Duration, willResume: Bool, cut: RecordingID? = nil)
-    case didStartRunning(grant: GrantID)
+    /// The camera goes at the deadline. Finish what you do and answer `ready`, or let time run out.
+    case willBeInterrupted(InterruptionWarning)
+    case interruptionWithdrawn(InterruptionID)
+    case wasInterrupted(Interruption)
+    /// Other causes or another interrupter, the same interruption.
+    case interruptionChanged(Interruption)
+    case interruptionEnded(InterruptionEnd)
+    /// Frames flow: open the stream. A stream belongs to one grant, so open it anew each time.
+    case didStartRunning(GrantID)
     case didStopRunning
-    case accessChanged(Access, causes: CauseSet, rule: String)
+    case accessChanged(AccessChange)
     /// To the holder of a shared camera: whose apps watch it now. Sorted, each app once; empty when nobody does.
     case sharersChanged([Interrupter])
-    case sessionStopped(StopReason, rule: String)
+    /// Stopped for good; `startRunning` may ask anew.
+    case sessionStopped(SessionStop)
     case recordingStarted(RecordingID)
     /// Its client asked for it: no frame gets into the file until it is resumed.
     case recordingPaused(RecordingID)
@@ -24,8 +24,7 @@ public enum SessionEvent: Hashable, Sendable {
     /// Indirect, so that the others are not as large.
     indirect case recordingFinished(RecordingFinished)
     case photoCaptured(PhotoCaptured)
-    /// What was asked, and what is in force (whole). Differs where the nearest supported value was taken.
-    case configurationApplied(asked: Configuration, inForce: Configuration, by: Applier)
+    case configurationApplied(ConfigurationChange)
     case rampFinished(videoZoomFactor: Double)
     /// After a switch of cameras, which severs every connection: those of this camera are there, and these outputs have to be
     /// opened again.
@@ -33,58 +32,129 @@ public enum SessionEvent: Hashable, Sendable {
     /// What of the camera's state (`ConfigurationKey.isCameraState`) is not as it was told last.
     case cameraStateChanged(Configuration)
     case runtimeError(code: String, message: String)
-
-    public var kind: SessionEventKind {
-        switch self {
-        case .willBeInterrupted: .willBeInterrupted
-        case .interruptionWithdrawn: .interruptionWithdrawn
-        case .wasInterrupted: .wasInterrupted
-        case .interruptionChanged: .interruptionChanged
-        case .interruptionEnded: .interruptionEnded
-        case .didStartRunning: .didStartRunning
-        case .didStopRunning: .didStopRunning
-        case .accessChanged: .accessChanged
-        case .sharersChanged: .sharersChanged
-        case .sessionStopped: .sessionStopped
-        case .recordingStarted: .recordingStarted
-        case .recordingPaused: .recordingPaused
-        case .recordingResumed: .recordingResumed
-        case .recordingFinished: .recordingFinished
-        case .photoCaptured: .photoCaptured
-        case .configurationApplied: .configurationApplied
-        case .rampFinished: .rampFinished
-        case .connectionsFormed: .connectionsFormed
-        case .cameraStateChanged: .cameraStateChanged
-        case .runtimeError: .runtimeError
-        }
-    }
+    /// The last event, always: the session is over, and why. Its client library says it; no broker sends it.
+    case ended(BrokerError)
 
     /// The signal's name on the wire.
-    public var wireName: String { kind.rawValue }
+    public var wireName: String {
+        switch self {
+        case .willBeInterrupted: "WillBeInterrupted"
+        case .interruptionWithdrawn: "InterruptionWithdrawn"
+        case .wasInterrupted: "WasInterrupted"
+        case .interruptionChanged: "InterruptionChanged"
+        case .interruptionEnded: "InterruptionEnded"
+        case .didStartRunning: "DidStartRunning"
+        case .didStopRunning: "DidStopRunning"
+        case .accessChanged: "AccessChanged"
+        case .sharersChanged: "SharersChanged"
+        case .sessionStopped: "SessionStopped"
+        case .recordingStarted: "RecordingStarted"
+        case .recordingPaused: "RecordingPaused"
+        case .recordingResumed: "RecordingResumed"
+        case .recordingFinished: "RecordingFinished"
+        case .photoCaptured: "PhotoCaptured"
+        case .configurationApplied: "ConfigurationApplied"
+        case .rampFinished: "RampFinished"
+        case .connectionsFormed: "ConnectionsFormed"
+        case .cameraStateChanged: "CameraStateChanged"
+        case .runtimeError: "RuntimeError"
+        case .ended: "Ended"
+        }
+    }
 }
 
-/// What sort of notice a `SessionEvent` is, by its signal's name on the wire.
-public enum SessionEventKind: String, Hashable, Sendable, CaseIterable {
-    case willBeInterrupted = "WillBeInterrupted"
-    case interruptionWithdrawn = "InterruptionWithdrawn"
-    case wasInterrupted = "WasInterrupted"
-    case interruptionChanged = "InterruptionChanged"
-    case interruptionEnded = "InterruptionEnded"
-    case didStartRunning = "DidStartRunning"
-    case didStopRunning = "DidStopRunning"
-    case accessChanged = "AccessChanged"
-    case sharersChanged = "SharersChanged"
-    case sessionStopped = "SessionStopped"
-    case recordingStarted = "RecordingStarted"
-    case recordingPaused = "RecordingPaused"
-    case recordingResumed = "RecordingResumed"
-    case recordingFinished = "RecordingFinished"
-    case photoCaptured = "PhotoCaptured"
-    case configurationApplied = "ConfigurationApplied"
-    case rampFinished = "RampFinished"
-    case connectionsFormed = "ConnectionsFormed"
-    case cameraStateChanged = "CameraStateChanged"
-    case runtimeError = "RuntimeError"
+/// An interruption that comes, unless it is withdrawn.
+public struct InterruptionWarning: Hashable, Sendable {
+    public var id: InterruptionID
+    public var cause: Cause
+    /// On `CLOCK_MONOTONIC`.
+    public var deadline: Moment
+    /// The policy's rule, by name.
+    public var rule: String
+
+    public init(
+        id: InterruptionID = 0, cause: Cause = .videoDeviceInUseByAnotherClient, deadline: Moment = .zero,
+        rule: String = ""
+    ) {
+        (self.id, self.cause, self.deadline, self.rule) = (id, cause, deadline, rule)
+    }
+}
+
+/// An interruption under way.
+public struct Interruption: Hashable, Sendable {
+    public var id: InterruptionID
+    public var causes: CauseSet
+    /// The app that took the camera or stands in the way now, as far as the client may know; nil where none does.
+    public var interrupter: Interrupter?
+    /// The recording that was cut by it, where it begins.
+    public var recording: RecordingID?
+    /// The policy's rule, by name.
+    public var rule: String
+
+    public init(
+        id: InterruptionID = 0, causes: CauseSet = CauseSet(), interrupter: Interrupter? = nil,
+        recording: RecordingID? = nil, rule: String = ""
+    ) {
+        (self.id, self.causes, self.interrupter) = (id, causes, interrupter)
+        (self.recording, self.rule) = (recording, rule)
+    }
+
+    /// The most telling of its causes; nil only if the broker sent an empty set.
+    public var reason: Cause? { causes.reason }
+    /// Whether the client itself must act (`continue`) before the session can run again.
+    public var needsAction: Bool { causes.contains(.sensitiveContentMitigationActivated) }
+}
+
+/// An interruption that is over.
+public struct InterruptionEnd: Hashable, Sendable {
+    public var id: InterruptionID
+    /// All the causes it had.
+    public var causes: CauseSet
+    public var duration: Duration
+    /// False when `stopRunning` ended it.
+    public var willResume: Bool
+    /// The recording that it cut: none goes on by itself.
+    public var recording: RecordingID?
+
+    public init(
+        id: InterruptionID = 0, causes: CauseSet = CauseSet(), duration: Duration = .zero, willResume: Bool = false,
+        recording: RecordingID? = nil
+    ) {
+        (self.id, self.causes, self.duration) = (id, causes, duration)
+        (self.willResume, self.recording) = (willResume, recording)
+    }
+}
+
+/// Another access, without an interruption.
+public struct AccessChange: Hashable, Sendable {
+    public var access: Access
+    public var causes: CauseSet
+    public var rule: String
+
+    public init(_ access: Access = .none, causes: CauseSet = CauseSet(), rule: String = "") {
+        (self.access, self.causes, self.rule) = (access, causes, rule)
+    }
+}
+
+/// A terminal stop.
+public struct SessionStop: Hashable, Sendable {
+    public var reason: StopReason
+    public var rule: String
+
+    public init(_ reason: StopReason = .evicted, rule: String = "") { (self.reason, self.rule) = (reason, rule) }
+}
+
+/// A configuration that took effect.
+public struct ConfigurationChange: Hashable, Sendable {
+    public var asked: Configuration
+    /// The whole of what is in force; differs from `asked` where the nearest supported value was taken.
+    public var inForce: Configuration
+    public var by: Applier
+
+    public init(asked: Configuration = Configuration(), inForce: Configuration = Configuration(), by: Applier = .client)
+    {
+        (self.asked, self.inForce, self.by) = (asked, inForce, by)
+    }
 }
 
 /// What a session opens or opts in to, and would have to again where its connection to a camera is severed. Photos need no
@@ -195,8 +265,8 @@ public struct RecordingFinished: Hashable, Sendable {
     }
 
     public init(
-        recording: RecordingID, why: RecordingEnd, frames: UInt64?, duration: Duration?, bytes: UInt64?,
-        nextChance: NextChance
+        recording: RecordingID = 0, why: RecordingEnd = .stopped, frames: UInt64? = nil, duration: Duration? = nil,
+        bytes: UInt64? = nil, nextChance: NextChance = .now
     ) {
         self.recording = recording
         self.why = why
@@ -219,7 +289,7 @@ public struct PhotoCaptured: Hashable, Sendable {
     public var metadata: PhotoMetadata?
 
     public init(
-        photo: PhotoID, width: UInt32, height: UInt32, bytes: UInt64, error: String? = nil,
+        photo: PhotoID = 0, width: UInt32 = 0, height: UInt32 = 0, bytes: UInt64 = 0, error: String? = nil,
         metadata: PhotoMetadata? = nil
     ) {
         self.photo = photo

@@ -63,19 +63,21 @@ struct PlanSummary {
                 case .didStartRunning: running.insert(session)
                 case .willBeInterrupted: told[session] = step.moment
                 case .interruptionWithdrawn: told[session] = nil
-                case .wasInterrupted(_, let causes, _, let cutting, let rule):
+                case .wasInterrupted(let news):
                     // A request that is interrupted at once interrupts nobody.
                     guard !asked.contains(session) || running.contains(session) else { continue }
-                    let cut = cutting.map { "; cuts recording \($0)" } ?? ""
+                    let cut = news.recording.map { "; cuts recording \($0)" } ?? ""
                     found.append(
-                        "\(name) at \(at): \(ScenarioWriter.text(of: causes)) because \"\(rule)\"\(warned)\(cut)")
+                        "\(name) at \(at): \(ScenarioWriter.text(of: news.causes)) because \"\(news.rule)\"\(warned)\(cut)"
+                    )
                     told[session] = nil
-                case .sessionStopped(let reason, let rule):
-                    found.append("\(name) at \(at): stopped, \(reason.rawValue), because \"\(rule)\"\(warned)")
+                case .sessionStopped(let news):
+                    found.append(
+                        "\(name) at \(at): stopped, \(news.reason.rawValue), because \"\(news.rule)\"\(warned)")
                     told[session] = nil
-                case .accessChanged(let access, _, let rule) where access != .all:
-                    let rights = access.names.joined(separator: "+")
-                    found.append("\(name) at \(at): only \(rights) because \"\(rule)\"")
+                case .accessChanged(let news) where news.access != .all:
+                    let rights = news.access.names.joined(separator: "+")
+                    found.append("\(name) at \(at): only \(rights) because \"\(news.rule)\"")
                 default: break
                 }
             }

@@ -127,7 +127,7 @@ public struct PolicyPlan: Sendable {
         }
         let news = loaded.told.news(of: id)
         let cut = news.compactMap {
-            if case .wasInterrupted(_, _, _, let cutting, _) = $0.event { cutting } else { nil }
+            if case .wasInterrupted(let told) = $0.event { told.recording } else { nil }
         }
         var change = Change(
             session: id, app: session.app, camera: session.camera, kind: .told, after: (news.last?.moment ?? now) - now,
@@ -228,19 +228,18 @@ private enum Standing: Equatable {
 
 /// What a session hears, without what nobody acts on: moments, numbers and the names of rules.
 private struct Heard: Equatable {
-    private let kind: SessionEventKind
+    private let name: String
     private let causes: CauseSet
     private let access: Access?
 
     init(_ event: SessionEvent) {
-        kind = event.kind
-        access = if case .accessChanged(let access, _, _) = event { access } else { nil }
+        name = event.wireName
+        access = if case .accessChanged(let told) = event { told.access } else { nil }
         causes =
             switch event {
-            case .wasInterrupted(_, let causes, _, _, _), .interruptionChanged(_, let causes, _, _),
-                .accessChanged(_, let causes, _):
-                causes
-            case .willBeInterrupted(_, let cause, _, _): CauseSet([cause])
+            case .wasInterrupted(let told), .interruptionChanged(let told): told.causes
+            case .accessChanged(let told): told.causes
+            case .willBeInterrupted(let told): CauseSet([told.cause])
             default: CauseSet()
             }
     }
@@ -250,9 +249,10 @@ extension SessionEvent {
     /// The rule an event names.
     package var rule: String? {
         switch self {
-        case .willBeInterrupted(_, _, _, let rule), .wasInterrupted(_, _, _, _, let rule),
-            .interruptionChanged(_, _, _, let rule), .accessChanged(_, _, let rule), .sessionStopped(_, let rule):
-            rule
+        case .willBeInterrupted(let told): told.rule
+        case .wasInterrupted(let told), .interruptionChanged(let told): told.rule
+        case .accessChanged(let told): told.rule
+        case .sessionStopped(let told): told.rule
         default: nil
         }
     }

@@ -67,29 +67,31 @@ extension ScenarioWriter {
 
     private func text(of event: SessionEvent) -> String {
         switch event {
-        case .willBeInterrupted(let id, let cause, let deadline, _):
-            return "willBeInterrupted #\(id) \(cause.shortName) at \(TimeText.write(deadline, from: origin))"
-        case .interruptionWithdrawn(let id): return "interruptionWithdrawn #\(id)"
-        case .wasInterrupted(let id, let causes, let interrupter, let cutting, _):
-            let cut = cutting.map { ", cutting recording \($0)" } ?? ""
-            return "wasInterrupted #\(id) \(Self.text(of: causes))\(Self.by(interrupter))\(cut)"
-        case .interruptionChanged(let id, let causes, let interrupter, _):
-            return "interruptionChanged #\(id) \(Self.text(of: causes))\(Self.by(interrupter))"
-        case .interruptionEnded(let id, let causes, let duration, let willResume, let cut):
-            // One cause was in the first notice already; a list shows what came together.
-            let had = causes.ordered.count > 1 ? " \(Self.text(of: causes))" : ""
-            let lost = cut.map { ", recording \($0) was cut" } ?? ""
+        case .willBeInterrupted(let told):
             return
-                "interruptionEnded #\(id)\(had) after \(TimeText.write(duration)), \(willResume ? "resuming" : "not resuming")\(lost)"
+                "willBeInterrupted #\(told.id) \(told.cause.shortName) at \(TimeText.write(told.deadline, from: origin))"
+        case .interruptionWithdrawn(let id): return "interruptionWithdrawn #\(id)"
+        case .wasInterrupted(let told):
+            let cut = told.recording.map { ", cutting recording \($0)" } ?? ""
+            return "wasInterrupted #\(told.id) \(Self.text(of: told.causes))\(Self.by(told.interrupter))\(cut)"
+        case .interruptionChanged(let told):
+            return "interruptionChanged #\(told.id) \(Self.text(of: told.causes))\(Self.by(told.interrupter))"
+        case .interruptionEnded(let told):
+            // One cause was in the first notice already; a list shows what came together.
+            let had = told.causes.ordered.count > 1 ? " \(Self.text(of: told.causes))" : ""
+            let lost = told.recording.map { ", recording \($0) was cut" } ?? ""
+            return
+                "interruptionEnded #\(told.id)\(had) after \(TimeText.write(told.duration)), \(told.willResume ? "resuming" : "not resuming")\(lost)"
         case .didStartRunning: return "didStartRunning"
         case .didStopRunning: return "didStopRunning"
-        case .accessChanged(let access, let causes, _):
-            let rights = access == .all ? "all" : access == .none ? "none" : access.names.joined(separator: "+")
-            return "accessChanged \(rights)" + (causes.isEmpty ? "" : " \(Self.text(of: causes))")
+        case .accessChanged(let told):
+            let rights =
+                told.access == .all ? "all" : told.access == .none ? "none" : told.access.names.joined(separator: "+")
+            return "accessChanged \(rights)" + (told.causes.isEmpty ? "" : " \(Self.text(of: told.causes))")
         case .sharersChanged(let sharers):
             return "sharersChanged \(sharers.isEmpty ? "nobody" : sharers.map(\.description).joined(separator: ", "))"
-        case .sessionStopped(let reason, let rule):
-            return "sessionStopped \(reason.rawValue) because \"\(rule.replacingQuotes)\""
+        case .sessionStopped(let told):
+            return "sessionStopped \(told.reason.rawValue) because \"\(told.rule.replacingQuotes)\""
         case .recordingStarted(let id): return "recordingStarted \(id)"
         case .recordingPaused(let id): return "recordingPaused \(id)"
         case .recordingResumed(let id): return "recordingResumed \(id)"
@@ -97,19 +99,20 @@ extension ScenarioWriter {
         case .photoCaptured(let photo):
             if let error = photo.error { return "photoCaptured \(photo.photo) failed \"\(error.replacingQuotes)\"" }
             return "photoCaptured \(photo.photo) \(photo.width)x\(photo.height)"
-        case .configurationApplied(let asked, let inForce, let by):
-            let other = asked.ordered.filter { key, value in inForce[key].map { $0 != value } ?? false }
+        case .configurationApplied(let told):
+            let other = told.asked.ordered.filter { key, value in told.inForce[key].map { $0 != value } ?? false }
             let differs = Configuration(
-                Dictionary(uniqueKeysWithValues: other.compactMap { key, _ in inForce[key].map { (key, $0) } }))
+                Dictionary(uniqueKeysWithValues: other.compactMap { key, _ in told.inForce[key].map { (key, $0) } }))
             let nearest = differs.isEmpty ? "" : ", in force \(differs.scenarioWords)"
-            let what = asked.isEmpty ? "defaults" : asked.scenarioWords
-            return "configurationApplied \(what)\(nearest) by \(by.rawValue)"
+            let what = told.asked.isEmpty ? "defaults" : told.asked.scenarioWords
+            return "configurationApplied \(what)\(nearest) by \(told.by.rawValue)"
         case .rampFinished(let factor): return "rampFinished \(factor.shortDescription)"
         case .connectionsFormed(let camera, let reopen):
             let again = reopen.isEmpty ? "" : ", open again \(reopen.map(\.rawValue).joined(separator: ", "))"
             return "connectionsFormed \(camera.name)\(again)"
         case .cameraStateChanged(let state): return "cameraStateChanged \(state.scenarioWords)"
         case .runtimeError(let code, let message): return "runtimeError \(code) \"\(message.replacingQuotes)\""
+        case .ended(let error): return "ended \"\(error.message.replacingQuotes)\""
         }
     }
 

@@ -161,7 +161,7 @@ public struct Stage: Sendable {
         let effects = decide(event)
         for effect in effects {
             for index in recorders.indices { recorders[index].take(effect, at: now) }
-            if case .notify(_, let session, _, .willBeInterrupted(let id, _, _, _)) = effect { warnings[session] = id }
+            if case .notify(_, let session, _, .willBeInterrupted(let told)) = effect { warnings[session] = told.id }
         }
         let wasDue = due.map { $0 <= now } ?? false
         let after = arbiter

@@ -29,7 +29,7 @@ extension TraceChecker {
             recording(place, notice, &wrong)
             return
         case .didStartRunning, .didStopRunning, .accessChanged, .sharersChanged, .sessionStopped, .photoCaptured,
-            .configurationApplied, .rampFinished, .connectionsFormed, .cameraStateChanged, .runtimeError:
+            .configurationApplied, .rampFinished, .connectionsFormed, .cameraStateChanged, .runtimeError, .ended:
             running(&watched, notice, seen, terms, &wrong)
         }
         sessions[place] = watched
@@ -47,48 +47,49 @@ extension TraceChecker {
             wrong.unless(condition, sentence(before, notice, what()))
         }
         switch notice {
-        case .willBeInterrupted(let id, let cause, let deadline, _):
+        case .willBeInterrupted(let told):
             unless(before.marks.contains(.running), "for a session that does not run", &wrong)
             unless(!before.marks.contains(.warned), "while a warning stands", &wrong)
-            unless(cause == .videoDeviceInUseByAnotherClient, "for a cause other than device-in-use", &wrong)
-            unless(deadline > seen.now, "with a deadline that has passed", &wrong)
-            unless(id > before.lastInterruption, "with an old id", &wrong)
+            unless(told.cause == .videoDeviceInUseByAnotherClient, "for a cause other than device-in-use", &wrong)
+            unless(told.deadline > seen.now, "with a deadline that has passed", &wrong)
+            unless(told.id > before.lastInterruption, "with an old id", &wrong)
             watched.marks.insert(.warned)
-            watched.warning = id
-            watched.warnedUntil = deadline
+            watched.warning = told.id
+            watched.warnedUntil = told.deadline
             watched.isReady = false
-            watched.lastInterruption = id
+            watched.lastInterruption = told.id
         case .interruptionWithdrawn(let id):
             unless(before.marks.contains(.warned) && before.warning == id, "without its warning", &wrong)
             unless(!isGiven(id, to: before.session, seen), "in the step that gave the warning", &wrong)
             watched.marks.remove(.warned)
             watched.isReady = false
-        case .wasInterrupted(let id, let causes, _, let cutting, _):
+        case .wasInterrupted(let told):
             let isWarned = before.marks.contains(.warned)
             unless(!before.marks.contains(.interrupted), "while interrupted", &wrong)
-            unless(!causes.isEmpty, "without a cause", &wrong)
+            unless(!told.causes.isEmpty, "without a cause", &wrong)
             unless(
-                isWarned ? before.warning == id : id > before.lastInterruption, "with an id that is not its own", &wrong
+                isWarned ? before.warning == told.id : told.id > before.lastInterruption,
+                "with an id that is not its own", &wrong
             )
             let running = before.marks.contains(.recording) ? before.recording : nil
-            unless(cutting == running, "names another recording", &wrong)
-            if before.marks.contains(.running), causes == CauseSet([.videoDeviceInUseByAnotherClient]) {
+            unless(told.recording == running, "names another recording", &wrong)
+            if before.marks.contains(.running), told.causes == CauseSet([.videoDeviceInUseByAnotherClient]) {
                 givesWay(before, notice, seen, terms, &wrong)
             }
             watched.marks.insert(.interrupted)
             watched.marks.subtract([.warned, .recording])
             watched.isReady = false
-            watched.interruption = id
-            watched.lastInterruption = max(id, before.lastInterruption)
-            watched.isLost = causes.contains(.recorderReset) || causes.contains(.deviceError)
-        case .interruptionChanged(let id, let causes, _, _):
-            unless(before.isInterrupted(id), "of another interruption", &wrong)
-            unless(!causes.isEmpty, "without a cause", &wrong)
-            watched.isLost = before.isLost || causes.contains(.recorderReset) || causes.contains(.deviceError)
-        case .interruptionEnded(let id, let causes, let duration, _, _):
-            unless(before.isInterrupted(id), "of another interruption", &wrong)
-            unless(!causes.isEmpty, "that had no cause", &wrong)
-            unless(duration >= .zero, "before it began", &wrong)
+            watched.interruption = told.id
+            watched.lastInterruption = max(told.id, before.lastInterruption)
+            watched.isLost = told.causes.contains(.recorderReset) || told.causes.contains(.deviceError)
+        case .interruptionChanged(let told):
+            unless(before.isInterrupted(told.id), "of another interruption", &wrong)
+            unless(!told.causes.isEmpty, "without a cause", &wrong)
+            watched.isLost = before.isLost || told.causes.contains(.recorderReset) || told.causes.contains(.deviceError)
+        case .interruptionEnded(let told):
+            unless(before.isInterrupted(told.id), "of another interruption", &wrong)
+            unless(!told.causes.isEmpty, "that had no cause", &wrong)
+            unless(told.duration >= .zero, "before it began", &wrong)
             watched.marks.remove(.interrupted)
         default: preconditionFailure("\(notice.wireName) is about no interruption")
         }
@@ -97,7 +98,7 @@ extension TraceChecker {
     /// Whether a step's effects have this warning: nobody is warned for a winner that does not come after all.
     private func isGiven(_ id: InterruptionID, to session: SessionID, _ seen: Seen) -> Bool {
         seen.effects.contains { effect in
-            if case .notify(_, session, _, .willBeInterrupted(id, _, _, _)) = effect { true } else { false }
+            if case .notify(_, session, _, .willBeInterrupted(let told)) = effect { told.id == id } else { false }
         }
     }
 
@@ -123,7 +124,7 @@ extension TraceChecker {
         case .sessionStopped: watched.marks.subtract([.interrupted, .warned])
         case .accessChanged:
             wrong.unless(!before.marks.contains(.interrupted), sentence(before, notice, "while interrupted"))
-        case .configurationApplied(_, _, .client):
+        case .configurationApplied(let told) where told.by == .client:
             // A session that starts is told what it starts with; one that runs, what it asked for since or what was
             // ordered for it.
             let isStarting = !before.marks.contains(.running) && starts(before.session, effects)
@@ -178,7 +179,7 @@ extension TraceChecker {
                     place >= last, "session \(session.rawValue): \(other.wireName) comes too late in its start")
                 last = max(last, place)
             }
-        case .interruptionEnded(_, _, _, willResume: true, _):
+        case .interruptionEnded(let told) where told.willResume:
             wrong.unless(
                 starts(session, effects),
                 "session \(session.rawValue): InterruptionEnded promises a start that does not come")
@@ -188,11 +189,10 @@ extension TraceChecker {
 
     private func isToldWhatIsInForce(_ session: SessionID, _ effects: [Effect]) -> Bool {
         effects.contains { effect in
-            switch effect {
-            case .notify(_, session, _, .configurationApplied(_, _, .client)),
-                .notify(_, session, _, .configurationApplied(_, _, .resumption)):
-                true
-            default: false
+            if case .notify(_, session, _, .configurationApplied(let told)) = effect {
+                told.by == .client || told.by == .resumption
+            } else {
+                false
             }
         }
     }

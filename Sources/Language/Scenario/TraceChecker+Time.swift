@@ -106,7 +106,7 @@ extension TraceChecker {
 
     func isEvicted(_ session: SessionID, _ effects: [Effect]) -> Bool {
         effects.contains {
-            if case .notify(_, session, _, .sessionStopped(.evicted, _)) = $0 { true } else { false }
+            if case .notify(_, session, _, .sessionStopped(let stop)) = $0 { stop.reason == .evicted } else { false }
         }
     }
 }

@@ -105,13 +105,6 @@ public struct Notices<Element: Sendable>: AsyncSequence, Sendable {
         let pull: @Sendable () async -> (element: Element, isLast: Bool)
         var isOver = false
 
-        public mutating func next() async -> Element? {
-            if isOver { return nil }
-            let (element, isLast) = await pull()
-            isOver = isLast
-            return element
-        }
-
         public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
             if isOver { return nil }
             let (element, isLast) = await pull()

@@ -15,7 +15,7 @@ public struct SessionHandle: ~Copyable, Sendable {
 
     /// What happens to the session, in order; the last event is `.ended`. Read it in one place:
     /// `events` and `notices` are two views of one queue.
-    public var events: Notices<ClientEvent> {
+    public var events: Notices<SessionEvent> {
         Notices { [core] in
             let (notice, isLast) = await core.inbox.next()
             return (notice.clientEvent, isLast)

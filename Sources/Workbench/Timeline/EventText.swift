@@ -4,26 +4,26 @@ extension SessionEvent {
     /// The event in a line, in the words of scenarios and of the journal.
     public var line: String {
         switch self {
-        case .willBeInterrupted(let id, let cause, _, let rule):
-            "willBeInterrupted #\(id) \(cause.shortName)\(because(rule))"
+        case .willBeInterrupted(let told):
+            "willBeInterrupted #\(told.id) \(told.cause.shortName)\(because(told.rule))"
         case .interruptionWithdrawn(let id): "interruptionWithdrawn #\(id)"
-        case .wasInterrupted(let id, let causes, let interrupter, let cutting, let rule):
-            "wasInterrupted #\(id) \(causes.words)\(by(interrupter))"
-                + "\(cutting.map { ", cutting recording \($0)" } ?? "")\(because(rule))"
-        case .interruptionChanged(let id, let causes, let interrupter, let rule):
-            "interruptionChanged #\(id) \(causes.words)\(by(interrupter))\(because(rule))"
-        case .interruptionEnded(let id, _, let duration, let willResume, let cut):
-            "interruptionEnded #\(id) after \(duration.shortText)\(willResume ? ", resuming" : "")"
-                + "\(cut.map { ", recording \($0) was cut" } ?? "")"
+        case .wasInterrupted(let told):
+            "wasInterrupted #\(told.id) \(told.causes.words)\(by(told.interrupter))"
+                + "\(told.recording.map { ", cutting recording \($0)" } ?? "")\(because(told.rule))"
+        case .interruptionChanged(let told):
+            "interruptionChanged #\(told.id) \(told.causes.words)\(by(told.interrupter))\(because(told.rule))"
+        case .interruptionEnded(let told):
+            "interruptionEnded #\(told.id) after \(told.duration.shortText)\(told.willResume ? ", resuming" : "")"
+                + "\(told.recording.map { ", recording \($0) was cut" } ?? "")"
         case .didStartRunning: "didStartRunning"
         case .didStopRunning: "didStopRunning"
-        case .accessChanged(let access, let causes, let rule):
-            "accessChanged \(access.isEmpty ? "none" : access.names.joined(separator: ", "))"
-                + "\(causes.isEmpty ? "" : " for \(causes.words)")\(because(rule))"
+        case .accessChanged(let told):
+            "accessChanged \(told.access.isEmpty ? "none" : told.access.names.joined(separator: ", "))"
+                + "\(told.causes.isEmpty ? "" : " for \(told.causes.words)")\(because(told.rule))"
         case .sharersChanged(let sharers):
             "sharersChanged "
                 + (sharers.isEmpty ? "nobody" : sharers.map(\.description.printable).joined(separator: ", "))
-        case .sessionStopped(let reason, let rule): "sessionStopped \(reason.rawValue)\(because(rule))"
+        case .sessionStopped(let told): "sessionStopped \(told.reason.rawValue)\(because(told.rule))"
         case .recordingStarted(let id): "recordingStarted \(id)"
         case .recordingPaused(let id): "recordingPaused \(id)"
         case .recordingResumed(let id): "recordingResumed \(id)"
@@ -35,13 +35,14 @@ extension SessionEvent {
         case .photoCaptured(let photo):
             photo.error.map { "photoCaptured \(photo.photo) failed: \($0.printable)" }
                 ?? "photoCaptured \(photo.photo) \(photo.width)x\(photo.height)\(amount(photo.bytes, "bytes"))"
-        case .configurationApplied(_, let inForce, let by): "configurationApplied by \(by.rawValue): \(inForce.words)"
+        case .configurationApplied(let told): "configurationApplied by \(told.by.rawValue): \(told.inForce.words)"
         case .rampFinished(let factor): "rampFinished \(factor.shortDescription)"
         case .connectionsFormed(let camera, let reopen):
             "connectionsFormed with \(camera.name.printable)"
                 + (reopen.isEmpty ? "" : ", open again: \(reopen.map(\.rawValue).joined(separator: ", "))")
         case .cameraStateChanged(let state): "cameraStateChanged \(state.words)"
         case .runtimeError(let code, let message): "runtimeError \(code.printable): \(message.printable)"
+        case .ended(let error): "ended: \(error.message)"
         }
     }
 
@@ -73,20 +74,4 @@ extension Configuration {
 extension Duration {
     /// As a person writes it, to three digits: `TimeText.short`.
     public var shortText: String { TimeText.short(self) }
-}
-
-extension String {
-    /// The text without what a terminal would obey: names come from clients, and a name must not move a cursor.
-    public var printable: String {
-        // Nearly every name, of which a table of traces has millions.
-        if utf8.allSatisfy({ (0x20..<0x7f).contains($0) }) { return self }
-        var safe = String.UnicodeScalarView()
-        for scalar in unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate: safe.append("?")
-            default: safe.append(scalar)
-            }
-        }
-        return String(safe)
-    }
 }

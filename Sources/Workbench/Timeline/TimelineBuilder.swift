@@ -20,18 +20,10 @@ public struct TimelineBuilder: Hashable, Sendable {
     private struct Open: Hashable {
         var state: Timeline.State
         var since: Moment
-        var access = Access.all
-        var causes = CauseSet()
-        var recording: (id: RecordingID, since: Moment)? {
-            get { recordingID.map { ($0, recordingSince) } }
-            set {
-                recordingID = newValue?.id
-                recordingSince = newValue?.since ?? .zero
-            }
-        }
-        var recordingID: RecordingID?
+        /// An app's, and since when its warning stands and its recording runs.
+        var session = SessionView()
+        var warnedSince = Moment.zero
         var recordingSince = Moment.zero
-        var warning: Timeline.Warning?
         /// One of a kind at most.
         var deadlines: [Timeline.Deadline] = []
     }
@@ -49,7 +41,9 @@ public struct TimelineBuilder: Hashable, Sendable {
     public func state(of lane: String) -> Timeline.State? { index(lane, .app).flatMap { open[$0]?.state } }
 
     /// Whether a lane records now.
-    public func isRecording(_ lane: String) -> Bool { index(lane, .app).flatMap { open[$0]?.recording } != nil }
+    public func isRecording(_ lane: String) -> Bool {
+        index(lane, .app).flatMap { open[$0]?.session.recordingUnderWay } != nil
+    }
 
     /// The app lanes' names, in order of appearance.
     public var appLanes: [String] { lanes.filter { $0.kind == .app }.map(\.name) }
@@ -120,78 +114,39 @@ public struct TimelineBuilder: Hashable, Sendable {
     public mutating func note(_ event: SessionEvent, lane name: String, at moment: Moment) {
         let now = moved(to: moment)
         let place = lane(name, .app, at: now, .stopped)
-        switch event {
-        case .willBeInterrupted(_, let cause, let deadline, _):
-            // A second warning of one interruption has another beneficiary and never a later deadline.
-            let since = open[place]?.warning?.begin ?? now
-            open[place]?.warning = Timeline.Warning(
-                begin: since, end: now, cause: cause, deadline: deadline, isWithdrawn: false)
-        case .interruptionWithdrawn: endWarning(place, at: now, isWithdrawn: true)
-        case .wasInterrupted(let id, let causes, let interrupter, let cutting, _):
-            endWarning(place, at: now, isWithdrawn: false)
-            if cutting != nil { endRecording(place, at: now) }
-            change(place, to: .interrupted(id, causes, by: interrupter), at: now)
-        case .interruptionChanged(let id, let causes, let interrupter, _):
-            change(place, to: .interrupted(id, causes, by: interrupter), at: now)
-        case .interruptionEnded(_, _, _, let willResume, _):
-            change(place, to: willResume ? .starting : .stopped, at: now)
-        case .didStartRunning: change(place, to: runningState(place), at: now)
-        case .didStopRunning:
-            endWarning(place, at: now, isWithdrawn: false)
-            if case .interrupted = open[place]?.state { return }
-            change(place, to: .stopped, at: now)
-        case .accessChanged(let access, let causes, _):
-            open[place]?.access = access
-            open[place]?.causes = causes
-            if !access.contains(.record) { endRecording(place, at: now) }
-            switch open[place]?.state {
-            case .running, .restricted: change(place, to: runningState(place), at: now)
-            default: break
-            }
-        case .sessionStopped(let reason, _):
+        let before = open[place]?.session ?? SessionView()
+        var session = before
+        session.take(event)
+        // A second warning of one interruption has another beneficiary and never a later deadline.
+        if session.warning == nil { endWarning(place, at: now, isWithdrawn: event.isWithdrawal) }
+        if before.warning == nil { open[place]?.warnedSince = now }
+        if session.recordingUnderWay != before.recordingUnderWay {
             endRecording(place, at: now)
-            endWarning(place, at: now, isWithdrawn: false)
-            lanes[place].marks.append(Timeline.Mark(moment: now, kind: .stoppedForGood, label: reason.rawValue))
-            change(place, to: .stopped, at: now)
-        case .recordingStarted(let id):
-            endRecording(place, at: now)
-            open[place]?.recording = (id, now)
-        case .recordingFinished(let end):
-            if open[place]?.recording?.id == end.recording { endRecording(place, at: now) }
-            if let known = lanes[place].recordings.firstIndex(where: { $0.id == end.recording }) {
-                lanes[place].recordings[known].finished = end
-            }
-        case .photoCaptured(let photo):
-            lanes[place].marks.append(
-                Timeline.Mark(
-                    moment: now, kind: photo.error == nil ? .photo : .trouble,
-                    label: photo.error.map { "no photo: \($0)" } ?? "photo \(photo.photo)"))
-        case .runtimeError(let code, _):
-            lanes[place].marks.append(Timeline.Mark(moment: now, kind: .trouble, label: code))
-        case .recordingPaused, .recordingResumed, .sharersChanged, .configurationApplied, .rampFinished,
-            .connectionsFormed, .cameraStateChanged:
-            break  // Nothing about who has the camera.
+            open[place]?.recordingSince = now
+        }
+        open[place]?.session = session
+        change(place, to: Timeline.State(session), at: now)
+        if case .recordingFinished(let end) = event,
+            let known = lanes[place].recordings.firstIndex(where: { $0.id == end.recording })
+        {
+            lanes[place].recordings[known].finished = end
+        }
+        if let (kind, label) = event.mark {
+            lanes[place].marks.append(Timeline.Mark(moment: now, kind: kind, label: label))
         }
     }
 
-    /// Access below everything shows as restricted; a sharer's too, though it has no cause.
-    private func runningState(_ lane: Int) -> Timeline.State {
-        guard let now = open[lane], !now.access.isSuperset(of: .all) else { return .running }
-        return .restricted(now.access, now.causes)
-    }
-
     private mutating func endRecording(_ lane: Int, at now: Moment) {
-        guard let recording = open[lane]?.recording else { return }
-        lanes[lane].recordings.append(Timeline.Recording(id: recording.id, begin: recording.since, end: now))
-        open[lane]?.recording = nil
+        guard let last = open[lane], let id = last.session.recordingUnderWay else { return }
+        lanes[lane].recordings.append(Timeline.Recording(id: id, begin: last.recordingSince, end: now))
     }
 
     private mutating func endWarning(_ lane: Int, at now: Moment, isWithdrawn: Bool) {
-        guard var warning = open[lane]?.warning else { return }
-        warning.end = now
-        warning.isWithdrawn = isWithdrawn
-        lanes[lane].warnings.append(warning)
-        open[lane]?.warning = nil
+        guard let last = open[lane], let told = last.session.warning else { return }
+        lanes[lane].warnings.append(
+            Timeline.Warning(
+                begin: last.warnedSince, end: now, cause: told.cause, deadline: told.deadline, isWithdrawn: isWithdrawn
+            ))
     }
 
     private mutating func endDeadlines(_ lane: Int, at now: Moment, where ends: (Timeline.Deadline.Kind) -> Bool) {
@@ -219,5 +174,33 @@ public struct TimelineBuilder: Hashable, Sendable {
         let cameras = copy.lanes.filter { $0.kind == .camera && $0.spans.contains { $0.state != .free } }
         return Timeline(
             begin: copy.begin ?? now, end: now, lanes: copy.lanes.filter { $0.kind == .app } + cameras, notes: notes)
+    }
+}
+
+extension Timeline.State {
+    /// Access below everything shows as restricted; a sharer's too, though it has no cause.
+    fileprivate init(_ session: SessionView) {
+        if let interruption = session.interruption {
+            self = .interrupted(interruption.id, interruption.causes, by: interruption.interrupter)
+        } else if session.isRunning {
+            self = session.may(.all) ? .running : .restricted(session.access.access, session.access.causes)
+        } else {
+            self = session.isStarting ? .starting : .stopped
+        }
+    }
+}
+
+extension SessionEvent {
+    fileprivate var isWithdrawal: Bool { if case .interruptionWithdrawn = self { true } else { false } }
+
+    /// What it leaves on its lane beside what it changes there.
+    fileprivate var mark: (Timeline.Mark.Kind, label: String)? {
+        switch self {
+        case .sessionStopped(let told): (.stoppedForGood, told.reason.rawValue)
+        case .photoCaptured(let photo):
+            if let error = photo.error { (.trouble, "no photo: \(error)") } else { (.photo, "photo \(photo.photo)") }
+        case .runtimeError(let code, _): (.trouble, code)
+        default: nil
+        }
     }
 }

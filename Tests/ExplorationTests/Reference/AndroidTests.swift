@@ -214,7 +214,7 @@ private struct AndroidWorld {
         var evicted: [Int] = []
         for case .notify(_, let session, _, let event) in effects {
             switch event {
-            case .sessionStopped(.evicted, _): evicted.append(Int(session.rawValue))
+            case .sessionStopped(let stop) where stop.reason == .evicted: evicted.append(Int(session.rawValue))
             case .didStartRunning, .didStopRunning: break
             default: differ("session \(session.rawValue) hears \(event)")
             }

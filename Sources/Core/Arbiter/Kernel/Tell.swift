@@ -69,7 +69,9 @@ extension Arbiter {
             state.sessions[slot].ledger.open?.causes.formUnion(causes)
             let id = state.sessions[slot].ledger.open?.id ?? 0
             notify(
-                slot, .interruptionChanged(id: id, causes: causes, interrupter: words(by, for: look), rule: text(rule)))
+                slot,
+                .interruptionChanged(
+                    Interruption(id: id, causes: causes, interrupter: words(by, for: look), rule: text(rule))))
         case .running, .pending, .stopped: beginInterruption(look, causes, by, rule)
         }
         observe(look, .interrupted(causes), rule)
@@ -91,7 +93,8 @@ extension Arbiter {
         }
         notify(
             slot,
-            .wasInterrupted(id: id, causes: causes, interrupter: interrupter, cutting: cut, rule: text(rule)))
+            .wasInterrupted(
+                Interruption(id: id, causes: causes, interrupter: interrupter, recording: cut, rule: text(rule))))
         if wasRunning { notify(slot, .didStopRunning) }
     }
 
@@ -119,8 +122,9 @@ extension Arbiter {
         notify(
             slot,
             .interruptionEnded(
-                id: open.id, causesItHad: open.causes, duration: state.now - open.began, willResume: willResume,
-                cut: open.recording))
+                InterruptionEnd(
+                    id: open.id, causes: open.causes, duration: state.now - open.began, willResume: willResume,
+                    recording: open.recording)))
     }
 
     // MARK: Running
@@ -138,7 +142,7 @@ extension Arbiter {
         state.sessions[slot].request?.hasHeld = true
         state.sessions[slot].refusals = 0
         state.sessions[slot].shown = .running(.all)
-        notify(slot, .didStartRunning(grant: state.cameras[session.camera].grant))
+        notify(slot, .didStartRunning(state.cameras[session.camera].grant))
         if wasSwitched {
             let outputs: [(mark: Session.Marks, output: SessionOutput)] = [
                 (.previews, .preview), (.hadMicrophone, .microphone), (.metadata, .metadata),
@@ -164,7 +168,7 @@ extension Arbiter {
         }
         if state.sessionSettings[slot].heard != inForce { state.sessionSettings[slot].heard = inForce }
         guard !asked.isEmpty else { return }
-        notify(slot, .configurationApplied(asked: asked, inForce: applied, by: by))
+        notify(slot, .configurationApplied(ConfigurationChange(asked: asked, inForce: applied, by: by)))
     }
 
     /// What was asked, and values that differ from those that the client last heard.
@@ -179,7 +183,7 @@ extension Arbiter {
     mutating func tellConfigured(_ slot: Slot<Session>, asked: Configuration, _ inForce: Configuration, _ by: Applier) {
         let told = withNews(asked, inForce, for: slot)
         state.sessionSettings[slot].heard = inForce
-        notify(slot, .configurationApplied(asked: told, inForce: inForce, by: by))
+        notify(slot, .configurationApplied(ConfigurationChange(asked: told, inForce: inForce, by: by)))
     }
 
     /// What a session that runs may do now, if that changed.
@@ -206,7 +210,7 @@ extension Arbiter {
         giveUpMicrophone(slot)
         if before.contains(.preview), !access.contains(.preview) { closeStreams(of: slot, on: look.camera) }
         let rule = look.limitingRule(session.waits)
-        notify(slot, .accessChanged(access, causes: look.causes(session.waits), rule: text(rule)))
+        notify(slot, .accessChanged(AccessChange(access, causes: look.causes(session.waits), rule: text(rule))))
         observe(look, .restricted(access), rule)
     }
 
@@ -230,7 +234,7 @@ extension Arbiter {
         state.sessions[slot].ledger.open = nil
         state.sessions[slot].ledger.announced = nil
         if state.sessions[slot].shown.isRunning { notify(slot, .didStopRunning) }
-        notify(slot, .sessionStopped(reason, rule: text(rule)))
+        notify(slot, .sessionStopped(SessionStop(reason, rule: text(rule))))
         state.sessions[slot].shown = .stopped
     }
 

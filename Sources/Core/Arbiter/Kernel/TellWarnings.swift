@@ -28,7 +28,7 @@ extension Arbiter {
             case (nil, nil), (.some, .some): continue
             case (let announced?, nil):
                 state.sessions[warning.session].ledger.announced = nil
-                notes.effects.insert(notice(warning.session, .interruptionWithdrawn(id: announced)), at: warning.place)
+                notes.effects.insert(notice(warning.session, .interruptionWithdrawn(announced)), at: warning.place)
             case (nil, let announced?):
                 state.sessions[warning.session].ledger.interruptions += 1
                 let id = state.sessions[warning.session].ledger.interruptions
@@ -38,8 +38,9 @@ extension Arbiter {
                     notice(
                         warning.session,
                         .willBeInterrupted(
-                            id: id, cause: .videoDeviceInUseByAnotherClient, deadline: announced.deadline,
-                            rule: text(contest.rule))), at: warning.place)
+                            InterruptionWarning(
+                                id: id, cause: .videoDeviceInUseByAnotherClient, deadline: announced.deadline,
+                                rule: text(contest.rule)))), at: warning.place)
                 observeWarning(of: warning.session, contest, announced.deadline - state.now)
             }
         }
@@ -49,7 +50,7 @@ extension Arbiter {
     mutating func withdrawWarning(_ slot: Slot<Session>) {
         guard let announced = state.sessions[slot].ledger.announced else { return }
         state.sessions[slot].ledger.announced = nil
-        notify(slot, .interruptionWithdrawn(id: announced))
+        notify(slot, .interruptionWithdrawn(announced))
     }
 
     /// Why a holder is told that it has to make way, for `explain`.

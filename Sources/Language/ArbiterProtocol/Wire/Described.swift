@@ -230,3 +230,53 @@ extension WireReader {
         }
     }
 }
+
+// MARK: Arguments of a message, one after the other
+
+extension Field {
+    /// One that came with a later version, at its message's end.
+    package static func later<Value: WireType>(
+        _ name: String, _ path: any WritableKeyPath<Owner, Value> & Sendable
+    ) -> Field { Field(name, path, since: name) }
+
+    /// One that need not be known.
+    /// - Parameters:
+    ///   - unknown: stands for it on the wire then.
+    ///   - isKnown: whether a value from there is one.
+    package static func known<Value: WireType>(
+        _ name: String, _ path: any WritableKeyPath<Owner, Value?> & Sendable, else unknown: Value,
+        if isKnown: @escaping @Sendable (Value) -> Bool
+    ) -> Field {
+        Field(
+            name: name, type: Value.wireType, meaning: "", value: { ($0[keyPath: path] ?? unknown).wireValue },
+            read: { (owner, reader) throws(BrokerError) in
+                let value = try Value.read(name, &reader)
+                owner[keyPath: path] = isKnown(value) ? value : nil
+            }, json: nil, since: nil)
+    }
+
+    /// One that follows from others, and is read over.
+    package static func repeating<Value: WireType>(
+        _ name: String, _ value: @escaping @Sendable (Owner) -> Value
+    ) -> Field {
+        Field(
+            name: name, type: Value.wireType, meaning: "", value: { value($0).wireValue },
+            read: { (_, reader) throws(BrokerError) in _ = try Value.read(name, &reader) }, json: nil, since: nil)
+    }
+}
+
+extension Array {
+    /// - Parameter blank: what has not been read yet, or is missing because it came with a later version.
+    package func read<Owner>(_ blank: Owner, _ reader: inout WireReader) throws(BrokerError) -> Owner
+    where Element == Field<Owner> {
+        var value = blank
+        for field in self where field.since == nil || !reader.isAtEnd { try field.read(&value, &reader) }
+        return value
+    }
+}
+
+/// What stands on the wire for a figure that nobody knows.
+package enum UnknownFigure {
+    package static let count = UInt64.max
+    package static let nanoseconds: Int64 = -1
+}

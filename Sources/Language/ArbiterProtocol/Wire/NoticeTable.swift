@@ -1,173 +1,195 @@
 /// Every notice to a session, described once.
 extension NoticeDescription {
-    static let interruptions: [NoticeDescription] = [
+    private static let interruptions: [NoticeDescription] = [
         NoticeDescription(
-            .willBeInterrupted, "The camera goes at the deadline (nanoseconds of CLOCK_MONOTONIC), or on `Ready`.",
-            SessionEvent.willBeInterrupted, .number("interruption"), .cause, .deadline, .text("rule")
-        ) {
-            guard case .willBeInterrupted(let id, let cause, let deadline, let rule) = $0 else { return nil }
-            return (id, cause, deadline, rule)
-        },
+            "WillBeInterrupted", "The camera goes at the deadline (nanoseconds of CLOCK_MONOTONIC), or on `Ready`.",
+            SessionEvent.willBeInterrupted, InterruptionWarning(),
+            [
+                Field("interruption", \.id), Field("cause", \.cause), Field("deadline", \.deadline),
+                Field("rule", \.rule),
+            ]
+        ) { if case .willBeInterrupted(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            .interruptionWithdrawn, "It stays.", SessionEvent.interruptionWithdrawn, .number("interruption")
-        ) { if case .interruptionWithdrawn(let id) = $0 { id } else { nil } },
+            "InterruptionWithdrawn", "It stays.", SessionEvent.interruptionWithdrawn, InterruptionID(),
+            [Field("interruption", \.self)]
+        ) { if case .interruptionWithdrawn(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            .wasInterrupted, "Interrupted; `recording` is the one that was cut, or 0.", SessionEvent.wasInterrupted,
-            .number("interruption"), .causesAndReason, .interrupter, .anyNumber("recording"), .text("rule")
-        ) {
-            guard case .wasInterrupted(let id, let causes, let interrupter, let cutting, let rule) = $0
-            else { return nil }
-            return (id, causes, interrupter, cutting, rule)
-        },
+            "WasInterrupted", "Interrupted; `recording` is the one that was cut, or 0.", SessionEvent.wasInterrupted,
+            Interruption(),
+            [
+                Field("interruption", \.id), Field("causes", \.causes), .reason, Field("interrupter", \.interrupter),
+                Field("recording", \.recording), Field("rule", \.rule),
+            ]
+        ) { if case .wasInterrupted(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            .interruptionChanged, "Other causes or another interrupter, the same interruption.",
-            SessionEvent.interruptionChanged, .number("interruption"), .causesAndReason, .interrupter, .text("rule")
-        ) {
-            guard case .interruptionChanged(let id, let causes, let interrupter, let rule) = $0 else { return nil }
-            return (id, causes, interrupter, rule)
-        },
+            "InterruptionChanged", "Other causes or another interrupter, the same interruption.",
+            SessionEvent.interruptionChanged, Interruption(),
+            [
+                Field("interruption", \.id), Field("causes", \.causes), .reason, Field("interrupter", \.interrupter),
+                Field("rule", \.rule),
+            ]
+        ) { if case .interruptionChanged(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            .interruptionEnded,
+            "InterruptionEnded",
             "Ended after `duration` nanoseconds; `causes` lists all that it had; `recording` is the one that it cut, or 0.",
-            SessionEvent.interruptionEnded, .number("interruption"), .causes, .duration, .flag("willResume"),
-            .anyNumber("recording").orAbsent(nil)
-        ) {
-            guard case .interruptionEnded(let id, let causes, let duration, let willResume, let cut) = $0
-            else { return nil }
-            return (id, causes, duration, willResume, cut)
-        },
+            SessionEvent.interruptionEnded, InterruptionEnd(),
+            [
+                Field("interruption", \.id), Field("causes", \.causes), Field("duration", \.duration),
+                Field("willResume", \.willResume), .later("recording", \.recording),
+            ]
+        ) { if case .interruptionEnded(let told) = $0 { told } else { nil } },
     ]
 
-    private static let stopped: @Sendable () -> SessionEvent = { .didStopRunning }
-
-    static let running: [NoticeDescription] = [
+    private static let running: [NoticeDescription] = [
         NoticeDescription(
-            .didStartRunning, "Frames flow: open the stream.", SessionEvent.didStartRunning, .grant
-        ) { if case .didStartRunning(let grant) = $0 { grant } else { nil } },
+            "DidStartRunning", "Frames flow: open the stream.", SessionEvent.didStartRunning, GrantID(0),
+            [Field("grant", \.self)]
+        ) { if case .didStartRunning(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            .didStopRunning, "No frame is captured for this session any more.", stopped
+            "DidStopRunning", "No frame is captured for this session any more.", { .didStopRunning }, (), []
         ) { if case .didStopRunning = $0 { () } else { nil } },
         NoticeDescription(
-            .accessChanged, "What the session may do now, without an interruption.", SessionEvent.accessChanged,
-            .access, .causes, .text("rule")
-        ) { if case .accessChanged(let access, let causes, let rule) = $0 { (access, causes, rule) } else { nil } },
+            "AccessChanged", "What the session may do now, without an interruption.", SessionEvent.accessChanged,
+            AccessChange(), [Field("access", \.access), Field("causes", \.causes), Field("rule", \.rule)]
+        ) { if case .accessChanged(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            .sharersChanged,
+            "SharersChanged",
             "To a shared camera's holder: the apps that watch it, each once; other users' as \"another user's app\".",
-            SessionEvent.sharersChanged, .sharers
-        ) { if case .sharersChanged(let sharers) = $0 { sharers } else { nil } },
+            SessionEvent.sharersChanged, [], [Field("sharers", \.self)]
+        ) { if case .sharersChanged(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            .sessionStopped, "Stopped for good; may start again.", SessionEvent.sessionStopped, .word("reason"),
-            .text("rule")
-        ) { if case .sessionStopped(let reason, let rule) = $0 { (reason, rule) } else { nil } },
+            "SessionStopped", "Stopped for good; may start again.", SessionEvent.sessionStopped, SessionStop(),
+            [Field("reason", \.reason), Field("rule", \.rule)]
+        ) { if case .sessionStopped(let told) = $0 { told } else { nil } },
     ]
 
-    static let outputs: [NoticeDescription] = [
+    private static let outputs: [NoticeDescription] = [
         NoticeDescription(
-            .recordingStarted,
+            "RecordingStarted",
             """
             Recording: the file begins with the next picture that is captured, and its tag `FIRST_CAPTURE` says when that was \
             (nanoseconds of CLOCK_MONOTONIC).
-            """, SessionEvent.recordingStarted, .number("recording")
-        ) { if case .recordingStarted(let recording) = $0 { recording } else { nil } },
+            """, SessionEvent.recordingStarted, RecordingID(), [Field("recording", \.self)]
+        ) { if case .recordingStarted(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            .recordingPaused, "Paused by its client: no frame gets into the file.", SessionEvent.recordingPaused,
-            .number("recording")
-        ) { if case .recordingPaused(let recording) = $0 { recording } else { nil } },
+            "RecordingPaused", "Paused by its client: no frame gets into the file.", SessionEvent.recordingPaused,
+            RecordingID(), [Field("recording", \.self)]
+        ) { if case .recordingPaused(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            .recordingResumed, "The same file goes on, with the next frame.", SessionEvent.recordingResumed,
-            .number("recording")
-        ) { if case .recordingResumed(let recording) = $0 { recording } else { nil } },
+            "RecordingResumed", "The same file goes on, with the next frame.", SessionEvent.recordingResumed,
+            RecordingID(), [Field("recording", \.self)]
+        ) { if case .recordingResumed(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            .recordingFinished,
+            "RecordingFinished",
             """
             The file is whole and playable. What is not known of it (“Files for a photo or a recording”) is 2^64 - 1 in `frames` and \
             `bytes`, and -1 in `duration`. `framesLeftOut` could not be written in time, or not be had from footage in time; \
             `lastCapture` is when its last frame was captured (nanoseconds of CLOCK_MONOTONIC, 0: not known); `cause` and \
             `interrupter` say for what it was cut ("": it was not, or the client may not know).
-            """, SessionEvent.recordingFinished, .finishedRecording
-        ) { if case .recordingFinished(let finished) = $0 { finished } else { nil } },
+            """, SessionEvent.recordingFinished, RecordingFinished(),
+            [
+                Field("recording", \.recording), Field("why", \.why),
+                .known("frames", \.frames, else: UnknownFigure.count, if: { $0 != UnknownFigure.count }),
+                .known("duration", \.duration, else: .nanoseconds(UnknownFigure.nanoseconds), if: { $0 >= .zero }),
+                .known("bytes", \.bytes, else: UnknownFigure.count, if: { $0 != UnknownFigure.count }),
+                Field("nextChance", \.nextChance),
+                .later("framesLeftOut", \.framesLeftOut), .later("lastCapture", \.lastCapture),
+                .later("cause", \.cause), .later("interrupter", \.interrupter),
+            ]
+        ) { if case .recordingFinished(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            .photoCaptured, "The JPEG is whole, or `error` says why not; `metadata` is how it was taken.",
-            SessionEvent.photoCaptured, .photo
-        ) { if case .photoCaptured(let photo) = $0 { photo } else { nil } },
+            "PhotoCaptured", "The JPEG is whole, or `error` says why not; `metadata` is how it was taken.",
+            SessionEvent.photoCaptured, PhotoCaptured(), PhotoCaptured.fields
+        ) { if case .photoCaptured(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            .configurationApplied, "What was asked, and the whole of what is in force.",
-            SessionEvent.configurationApplied, .configuration("asked"), .configuration("inForce"), .word("by")
-        ) { if case .configurationApplied(let asked, let inForce, let by) = $0 { (asked, inForce, by) } else { nil } },
+            "ConfigurationApplied", "What was asked, and the whole of what is in force.",
+            SessionEvent.configurationApplied, ConfigurationChange(),
+            [Field("asked", \.asked), Field("inForce", \.inForce), Field("by", \.by)]
+        ) { if case .configurationApplied(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            .rampFinished, "A zoom ramp arrived.", SessionEvent.rampFinished, .factor("videoZoomFactor")
-        ) { if case .rampFinished(let factor) = $0 { factor } else { nil } },
+            "RampFinished", "A zoom ramp arrived.", SessionEvent.rampFinished, 1, [Field("videoZoomFactor", \.self)]
+        ) { if case .rampFinished(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            .connectionsFormed,
+            "ConnectionsFormed",
             "After a switch of cameras, which severs all connections: `reopen` are the outputs to open again: `preview` by `OpenStream`, `microphone` by `AttachMicrophone`, `metadata` by the next `StartRecording`.",
-            SessionEvent.connectionsFormed, .camera, .outputs
+            { .connectionsFormed(camera: $0.camera, reopen: $0.reopen) }, (camera: CameraID(""), reopen: []),
+            [Field("camera", \.camera), Field("reopen", \.reopen)]
         ) { if case .connectionsFormed(let camera, let reopen) = $0 { (camera, reopen) } else { nil } },
         NoticeDescription(
-            .cameraStateChanged,
+            "CameraStateChanged",
             """
             What the camera says of itself and is not as it was told last (keys: below), at most 10 times a second; a mode \
             that was `auto` and has done its work is `locked`.
-            """, SessionEvent.cameraStateChanged, .configuration("state")
-        ) { if case .cameraStateChanged(let state) = $0 { state } else { nil } },
+            """, SessionEvent.cameraStateChanged, Configuration(), [Field("state", \.self)]
+        ) { if case .cameraStateChanged(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            .runtimeError, "Something failed; the session lives.", SessionEvent.runtimeError, .text("code"),
-            .text("message")
+            "RuntimeError", "Something failed; the session lives.",
+            { .runtimeError(code: $0.code, message: $0.message) }, (code: "", message: ""),
+            [Field("code", \.code), Field("message", \.message)]
         ) { if case .runtimeError(let code, let message) = $0 { (code, message) } else { nil } },
     ]
+
+    package static let all: [NoticeDescription] = interruptions + running + outputs
+
+    private static let byName: [String: NoticeDescription] = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
+
+    /// Nil: no signal of a session has this name.
+    package static func named(_ name: String) -> NoticeDescription? { byName[name] }
 }
 
 /// What is to be known of a notice to a session on the wire: the signal that carries it, with which arguments of which types
 /// (introspection, `docs/wire.md`), how it is written, and how it is read.
 package struct NoticeDescription: Sendable {
-    package let kind: SessionEventKind
-    package let summary: String
-    private let field: NoticeField<SessionEvent>
+    /// The signal's name on the wire.
+    package let name: String
     /// Of all that the signal carries.
     package let signature: String
-
-    /// - Parameters:
-    ///   - make: the notice's own case.
-    ///   - fields: one for each of its values, in their order.
-    ///   - take: the notice's values; nil: it is another one.
-    init<each Value: Sendable>(
-        _ kind: SessionEventKind, _ summary: String, _ make: @escaping @Sendable (repeat each Value) -> SessionEvent,
-        _ fields: repeat NoticeField<each Value>, take: @escaping @Sendable (SessionEvent) -> (repeat each Value)?
-    ) {
-        self.kind = kind
-        self.summary = summary
-        field = NoticeField(make, repeat each fields, take: take)
-        signature = (Self.head + field.carries).map(\.type).joined()
-    }
+    package let signal: Interface.Signal
+    private let write: @Sendable (SessionEvent, (String, WireValue) -> Void) -> Void
+    private let reading: @Sendable (inout WireReader) throws(BrokerError) -> SessionEvent
 
     /// What every notice begins with: its place in the session's order, and the decision it came from.
     private static let head = [Interface.Argument("sequence", "t"), Interface.Argument("decision", "t")]
 
-    package var signal: Interface.Signal { Interface.Signal(kind.rawValue, Self.head + field.carries, summary) }
+    /// - Parameters:
+    ///   - make: the notice's own case.
+    ///   - blank: a value whose fields are read one after the other.
+    ///   - value: the notice's value; nil: it is another notice.
+    private init<Value: Sendable>(
+        _ name: String, _ summary: String, _ make: @escaping @Sendable (Value) -> SessionEvent, _ blank: Value,
+        _ fields: [Field<Value>], value: @escaping @Sendable (SessionEvent) -> Value?
+    ) {
+        self.name = name
+        let arguments = Self.head + fields.map { Interface.Argument($0.name, $0.type) }
+        signature = arguments.map(\.type).joined()
+        signal = Interface.Signal(name, arguments, summary)
+        write = { notice, say in
+            guard let value = value(notice) else { preconditionFailure("\(notice) is not described by \(name)") }
+            for field in fields { if let wire = field.value(value) { say(field.name, wire) } }
+        }
+        reading = { (reader) throws(BrokerError) in make(try fields.read(blank, &reader)) }
+    }
 
     /// Says each argument behind sequence and decision, with its name.
-    package func forEachValue(of notice: SessionEvent, _ say: (String, WireValue) -> Void) { field.write(notice, say) }
+    package func forEachValue(of notice: SessionEvent, _ say: (String, WireValue) -> Void) { write(notice, say) }
 
     /// Reads what follows sequence and decision.
-    func read(_ reader: inout WireReader) throws(BrokerError) -> SessionEvent { try field.read(&reader) }
+    func read(_ reader: inout WireReader) throws(BrokerError) -> SessionEvent { try reading(&reader) }
+}
 
-    /// In the order of `SessionEventKind`.
-    package static let all: [NoticeDescription] = {
-        let described = interruptions + running + outputs
-        return SessionEventKind.allCases.map { kind in
-            let found = described.filter { $0.kind == kind }
-            guard let description = found.first, found.count == 1 else {
-                preconditionFailure("\(kind) is described \(found.count) times")
-            }
-            return description
-        }
-    }()
+extension Field<Interruption> {
+    /// The set says it already: the reason is its first.
+    fileprivate static var reason: Field { .repeating("reason") { $0.reason?.wireName ?? "" } }
+}
 
-    private static let byKind: [SessionEventKind: NoticeDescription] = Dictionary(
-        uniqueKeysWithValues: all.map { ($0.kind, $0) })
+extension PhotoCaptured {
+    /// As the recorder core's signal and the session's both end.
+    fileprivate static let fields: [Field<PhotoCaptured>] = [
+        Field("photo", \.photo), Field("width", \.width), Field("height", \.height), Field("bytes", \.bytes),
+        Field("error", \.error), .later("metadata", \.metadata),
+    ]
 
-    package static func of(_ kind: SessionEventKind) -> NoticeDescription {
-        guard let description = byKind[kind] else { preconditionFailure("\(kind) is not described") }
-        return description
+    package init(reading reader: inout WireReader) throws(BrokerError) {
+        self = try Self.fields.read(PhotoCaptured(), &reader)
     }
 }

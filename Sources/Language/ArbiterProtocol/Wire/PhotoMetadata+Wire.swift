@@ -37,15 +37,12 @@ extension PhotoMetadata: Described {
     }
 }
 
-extension NoticeField where Value == PhotoMetadata? {
-    /// Empty on the wire: it is not known. Missing there: a recorder core of an earlier version.
-    static var photoMetadata: NoticeField {
-        NoticeField(
-            "metadata", "a{sv}", wire: { .dictionary($0?.wire ?? WireDictionary()) },
-            read: { (reader, name) throws(BrokerError) in
-                if reader.isAtEnd { return nil }
-                let wire = try reader.dictionary(name)
-                return wire.isEmpty ? nil : try PhotoMetadata(wire: wire)
-            })
+/// Empty on the wire: it is not known.
+extension PhotoMetadata: WireOptional {
+    package static var wireType: String { "a{sv}" }
+    package static var none: WireValue { .dictionary(WireDictionary()) }
+    package var wireValue: WireValue { .dictionary(wire) }
+    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> PhotoMetadata {
+        try PhotoMetadata(wire: reader.dictionary(name))
     }
 }

@@ -19,12 +19,12 @@ public struct SessionSignal: Hashable, Sendable {
         var reader = WireReader(signal.member, signal.arguments)
         sequence = try reader.uint64("sequence")
         decision = try reader.uint64("decision")
-        guard let kind = SessionEventKind(rawValue: signal.member) else {
+        guard let description = NoticeDescription.named(signal.member) else {
             throw BrokerError(
                 .invalidArguments,
                 "\(signal.member.quotedShort) is no signal of \(InterfaceName.session) that this library knows.")
         }
-        event = try NoticeDescription.of(kind).read(&reader)
+        event = try description.read(&reader)
     }
 
     /// The signal as `session` sends it.
@@ -50,13 +50,9 @@ extension SessionEvent {
         described.forEachValue(of: self) { _, value in say(value) }
     }
 
-    package var described: NoticeDescription { NoticeDescription.of(kind) }
-}
-
-extension PhotoCaptured {
-    /// As the recorder core's signal and the session's both end.
-    package init(reading reader: inout WireReader) throws(BrokerError) {
-        self = try NoticeField<PhotoCaptured>.photo.read(&reader)
+    package var described: NoticeDescription {
+        guard let description = NoticeDescription.named(wireName) else { preconditionFailure("\(self) has no signal") }
+        return description
     }
 }
 

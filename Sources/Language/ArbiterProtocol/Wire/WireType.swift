@@ -216,16 +216,30 @@ extension Presence: WireWord { package static var unknown: Presence? { .backgrou
 extension SystemPressure: WireWord { package static var unknown: SystemPressure? { .nominal } }
 extension Cause: WireWord {
     package static var allowed: String { allCases.map(\.wireName).joined(separator: ", ") }
+
+    /// Of a cause that is not known nobody could say what it asks of a client.
+    package static func readAny(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> Cause? {
+        let text = try reader.string(name)
+        guard let cause = Cause(wireName: text) else {
+            if text.isEmpty { return nil }
+            throw BrokerError(.invalidArguments, "\(name) is \(text.quotedShort), which is no cause.")
+        }
+        return cause
+    }
 }
 
 extension AnswerOrigin: WireWord {}
 extension AppAnswer: WireWord {}
+extension Applier: WireWord {}
 extension CameraPosition: WireWord {}
 extension ClientKind: WireWord {}
 extension PresenceStanding: WireWord {}
 extension QuestionEnd: WireWord {}
 extension RecordingEnd: WireWord {}
 extension RecordingFileType: WireWord {}
+extension RecordingFinished.NextChance: WireWord {}
+extension SessionOutput: WireWord {}
+extension StopReason: WireWord {}
 extension TenancyState: WireWord {}
 extension VideoCodec: WireWord {}
 

@@ -209,8 +209,8 @@ private struct CoveredStep {
     private func note(_ effect: Effect, _ coverage: inout PolicyCoverage) {
         switch effect {
         case .refused(let refusal): noteNamed(refusal.rule, &coverage)
-        case .notify(_, let session, _, .willBeInterrupted(_, _, _, let rule)):
-            noteNamed(rule, &coverage)
+        case .notify(_, let session, _, .willBeInterrupted(let warning)):
+            noteNamed(warning.rule, &coverage)
             if let facts = facts(of: session) {
                 let holder = policy.rank(facts).name
                 coverage.fire(.rankChoice(rule: holder, .grace))
@@ -218,9 +218,9 @@ private struct CoveredStep {
                     coverage.fire(.acrossCameras(rule: holder, .grace))
                 }
             }
-        case .notify(_, _, _, .wasInterrupted(_, _, _, _, let rule)),
-            .notify(_, _, _, .interruptionChanged(_, _, _, let rule)), .notify(_, _, _, .accessChanged(_, _, let rule)):
-            noteNamed(rule, &coverage)
+        case .notify(_, _, _, .wasInterrupted(let told)), .notify(_, _, _, .interruptionChanged(let told)):
+            noteNamed(told.rule, &coverage)
+        case .notify(_, _, _, .accessChanged(let told)): noteNamed(told.rule, &coverage)
         default: break
         }
     }

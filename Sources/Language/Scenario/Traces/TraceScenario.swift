@@ -181,14 +181,17 @@ public struct TraceScenario {
 extension SessionEvent {
     fileprivate var withoutTimes: SessionEvent {
         switch self {
-        case .willBeInterrupted(let id, let cause, _, let rule):
-            .willBeInterrupted(id: id, cause: cause, deadline: .zero, rule: rule)
-        case .interruptionEnded(let id, let causes, _, let willResume, let cut):
-            .interruptionEnded(id: id, causesItHad: causes, duration: .zero, willResume: willResume, cut: cut)
+        case .willBeInterrupted(let told):
+            .willBeInterrupted(InterruptionWarning(id: told.id, cause: told.cause, deadline: .zero, rule: told.rule))
+        case .interruptionEnded(let told):
+            .interruptionEnded(
+                InterruptionEnd(
+                    id: told.id, causes: told.causes, duration: .zero, willResume: told.willResume,
+                    recording: told.recording))
         case .wasInterrupted, .interruptionWithdrawn, .interruptionChanged, .didStartRunning, .didStopRunning,
             .accessChanged, .sharersChanged, .sessionStopped, .recordingStarted, .recordingPaused, .recordingResumed,
             .recordingFinished, .photoCaptured, .configurationApplied, .rampFinished, .connectionsFormed,
-            .cameraStateChanged, .runtimeError:
+            .cameraStateChanged, .runtimeError, .ended:
             self
         }
     }

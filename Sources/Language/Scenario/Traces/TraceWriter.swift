@@ -180,11 +180,11 @@ extension Status.SessionStatus {
         case .interrupted:
             return [
                 .wasInterrupted(
-                    id: 0, causes: causes, interrupter: waitsFor.map { .app($0.name) }, cutting: nil, rule: rule ?? "")
+                    Interruption(id: 0, causes: causes, interrupter: waitsFor.map { .app($0.name) }, rule: rule ?? ""))
             ]
         case .running:
-            var events: [SessionEvent] = [.didStartRunning(grant: GrantID(0))]
-            if access != .all { events.append(.accessChanged(access, causes: causes, rule: rule ?? "")) }
+            var events: [SessionEvent] = [.didStartRunning(GrantID(0))]
+            if access != .all { events.append(.accessChanged(AccessChange(access, causes: causes, rule: rule ?? ""))) }
             if let recording { events.append(.recordingStarted(recording)) }
             return events
         }

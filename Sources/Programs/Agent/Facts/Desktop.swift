@@ -186,14 +186,19 @@ extension Window {
         // Of an X11 program sway knows only what the window says of itself.
         let x11 = node["window"]?.integer.flatMap(UInt32.init(exactly:))
         let process = node["pid"]?.integer.flatMap(Int32.init(exactly:))
-        let frame = node["rect"]
-        func number<Number: FixedWidthInteger>(_ key: String) -> Number {
-            frame?[key]?.integer.map { Number(clamping: $0) } ?? 0
-        }
         self.init(
             id: id, process: x11 == nil ? process.flatMap { $0 > 0 ? $0 : nil } : nil,
             isViewable: node["visible"]?.bool ?? false, isFullscreen: (node["fullscreen_mode"]?.integer ?? 0) > 0,
-            frame: Frame(x: number("x"), y: number("y"), width: number("width"), height: number("height")), x11: x11)
+            frame: Frame(node["rect"]), x11: x11)
+    }
+}
+
+extension Window.Frame {
+    fileprivate init(_ said: JSON?) {
+        func number<Number: FixedWidthInteger>(_ key: String) -> Number {
+            said?[key]?.integer.map { Number(clamping: $0) } ?? 0
+        }
+        self.init(x: number("x"), y: number("y"), width: number("width"), height: number("height"))
     }
 }
 
@@ -220,14 +225,10 @@ extension Window {
         // Of an X11 program KWin knows only what the window says of itself.
         let x11 = said["x11"]?.integer.flatMap(UInt32.init(exactly:)).flatMap { $0 == 0 ? nil : $0 }
         let process = said["process"]?.integer.flatMap(Int32.init(exactly:)).flatMap { $0 > 0 ? $0 : nil }
-        func number<Number: FixedWidthInteger>(_ key: String) -> Number {
-            said[key]?.integer.map { Number(clamping: $0) } ?? 0
-        }
         self.init(
             id: id, process: x11 == nil ? process : nil,
             kind: said["application"]?.bool == false ? .furniture : .application,
             isViewable: said["here"]?.bool ?? false, isHidden: said["hidden"]?.bool ?? false,
-            isFullscreen: said["fullscreen"]?.bool ?? false,
-            frame: Frame(x: number("x"), y: number("y"), width: number("width"), height: number("height")), x11: x11)
+            isFullscreen: said["fullscreen"]?.bool ?? false, frame: Frame(said), x11: x11)
     }
 }

@@ -1,5 +1,4 @@
 package import ArbiterProtocol
-package import Camarb
 
 /// What a consumer wants: a format, and in which round, where each pause begins another.
 package struct DoorWish: Hashable, Sendable {
@@ -18,8 +17,7 @@ package struct DoorCourse {
     package private(set) var asked: DoorWish?
     /// There was no stream to be had a moment ago; the next try is due later.
     package var isLate = false
-    private var isRunning = false
-    private var hasPreview = true
+    private var session = SessionView()
     /// Stopped for good. Only a consumer that pauses and goes on starts it again.
     private var isStopped = false
     private var count = 0
@@ -30,7 +28,7 @@ package struct DoorCourse {
     package init() {}
 
     /// Somebody takes pictures, there are some to be had, and none come.
-    package var wantsStream: Bool { asked != nil && isRunning && hasPreview && stream == nil && !isLate }
+    package var wantsStream: Bool { asked != nil && session.may(.preview) && stream == nil && !isLate }
 
     /// A stream is the consumer's.
     /// - Returns: its number.
@@ -61,34 +59,29 @@ package struct DoorCourse {
             stream = nil
         }
         asked = wish
-        if isStarted { slate = .waiting }
-        return isNewRound && !isStarted && !(isRunning && hasPreview) ? slate : nil
+        if isStarted { (session, slate) = (SessionView(), .waiting) }
+        return isNewRound && !isStarted && !session.may(.preview) ? slate : nil
     }
 
     package mutating func stopped() {
         asked = nil
-        (isRunning, isStopped, stream) = (false, false, nil)
+        session = SessionView()
+        (isStopped, stream) = (false, nil)
     }
 
-    /// - Returns: what is to be shown from now on.
-    package mutating func take(_ event: ClientEvent) -> [DoorSlate] {
-        var shown: [DoorSlate] = []
+    /// - Returns: what is to be shown from now on; nil: what was, or a picture that is as good as there.
+    package mutating func take(_ event: SessionEvent) -> DoorSlate? {
+        session.take(event)
+        if !session.may(.preview) { stream = nil }
         switch event {
-        case .didStartRunning:
-            // What is less than everything is told behind it.
-            (isRunning, hasPreview, stream, isLate) = (true, true, nil, false)
-        case .didStopRunning, .wasInterrupted: (isRunning, stream) = (false, nil)
-        case .interruptionEnded: slate = .waiting
-        case .sessionStopped: (isRunning, isStopped, stream) = (false, true, nil)
-        case .accessChanged(let change):
-            let had = hasPreview
-            hasPreview = change.access.contains(.preview)
-            if !hasPreview { stream = nil } else if !had { shown.append(.waiting) }
+        case .didStartRunning: (stream, isLate) = (nil, false)
+        case .sessionStopped: isStopped = true
         default: break
         }
-        if let slate = DoorSlate(event) { shown.append(slate) }
-        if let last = shown.last { slate = last }
-        return shown
+        let before = slate
+        slate = DoorSlate(session)
+        // Where it resumes the next picture is there, and comes as soon as its stream is open: until then it sees why it waited.
+        return slate == before || session.isStarting ? nil : slate
     }
 }
 
@@ -104,21 +97,19 @@ package struct DoorSlate: Hashable, Sendable {
 
     package static let waiting = DoorSlate(kind: .waiting)
 
-    /// What an event of the session calls for; nil: nothing else than before.
-    package init?(_ event: ClientEvent) {
-        switch event {
-        case .wasInterrupted(let interruption), .interruptionChanged(let interruption):
+    /// What is to be shown of a session that gives no picture.
+    package init(_ session: SessionView) {
+        if let interruption = session.interruption {
             let reason = interruption.reason
             self.init(
                 kind: reason == .videoDeviceBlockedByPrivacy ? .switchedOff : .interrupted,
                 reason: reason?.wireName ?? "", interrupter: interruption.interrupter?.description ?? "")
-        case .accessChanged(let change) where !change.access.contains(.preview):
-            self.init(kind: .interrupted, reason: change.causes.reason?.wireName ?? "")
-        // Where it resumes the next picture is there, and comes as soon as its stream is open: until then it sees why it waited.
-        case .interruptionEnded(let end) where !end.willResume: self = .waiting
-        case .sessionStopped(let stop): self.init(kind: .noAccess, reason: stop.reason.rawValue)
-        case .ended(let error): self.init(error)
-        default: return nil
+        } else if let stop = session.stop {
+            self.init(kind: .noAccess, reason: stop.reason.rawValue)
+        } else if session.isRunning, !session.may(.preview) {
+            self.init(kind: .interrupted, reason: session.access.causes.reason?.wireName ?? "")
+        } else {
+            self = .waiting
         }
     }
 

@@ -24,7 +24,7 @@ package final class DoorSession: Sendable, DoorSupply {
 
     private enum Step: Sendable {
         case wish
-        case event(ClientEvent)
+        case event(SessionEvent)
         case streamEnded(Int)
         /// A second has passed since there was no stream to be had.
         case due
@@ -104,7 +104,7 @@ package final class DoorSession: Sendable, DoorSupply {
             switch step {
             case .wish: try await adapt(session, &course)
             case .event(.ended(let error)): throw error
-            case .event(let event): for slate in course.take(event) { post(.slate(slate)) }
+            case .event(let event): if let slate = course.take(event) { post(.slate(slate)) }
             case .streamEnded(let number): if course.streamEnded(number) { openLater(continuation) }
             case .due: course.isLate = false
             }

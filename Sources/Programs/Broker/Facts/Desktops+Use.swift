@@ -59,8 +59,8 @@ extension Desktops {
             case .announce(.holderChanged): isOther = true
             case .notify(_, let session, _, let notice):
                 if notice.changesUse { isOther = true }
-                if case .wasInterrupted(_, let causes, let interrupter, .some, _) = notice {
-                    tellCut(session, causes, interrupter)
+                if case .wasInterrupted(let told) = notice, told.recording != nil {
+                    tellCut(session, told.causes, told.interrupter)
                 }
             default: break
             }

@@ -89,13 +89,13 @@ public struct BrokerMetrics: Sendable {
                 if let began { counts.waits.note(now - began) }
                 if let cut { counts.handovers.note(now - cut) }
             }
-        case .wasInterrupted(_, let causes, _, _, _):
-            count(for: sessions.user(session)) { $0.interruptions.note(causes.reason?.wireName ?? "none") }
-        case .interruptionEnded(_, _, let duration, _, _):
-            count(for: sessions.user(session)) { $0.interruptionLengths.note(duration) }
-        case .sessionStopped(let reason, _):
+        case .wasInterrupted(let told):
+            count(for: sessions.user(session)) { $0.interruptions.note(told.causes.reason?.wireName ?? "none") }
+        case .interruptionEnded(let told):
+            count(for: sessions.user(session)) { $0.interruptionLengths.note(told.duration) }
+        case .sessionStopped(let told):
             forget(session)
-            count(for: sessions.user(session)) { $0.stops.note(reason.rawValue) }
+            count(for: sessions.user(session)) { $0.stops.note(told.reason.rawValue) }
         case .recordingFinished(let finished):
             count(for: sessions.user(session)) { $0.recordings.note(finished.why.rawValue) }
         case .photoCaptured(let photo):

@@ -190,7 +190,7 @@ extension SessionEvent {
     fileprivate var mayChangeProperties: Bool {
         switch self {
         case .willBeInterrupted, .interruptionWithdrawn, .sharersChanged, .recordingStarted, .recordingPaused,
-            .recordingResumed, .recordingFinished, .photoCaptured, .rampFinished, .connectionsFormed:
+            .recordingResumed, .recordingFinished, .photoCaptured, .rampFinished, .connectionsFormed, .ended:
             false
         case .wasInterrupted, .interruptionChanged, .interruptionEnded, .didStartRunning, .didStopRunning,
             .accessChanged, .sessionStopped, .configurationApplied, .cameraStateChanged, .runtimeError:

@@ -127,10 +127,6 @@ public struct Pictures: AsyncSequence, Sendable {
 
         fileprivate init(_ core: SessionCore) { reader = Reader(core) }
 
-        public mutating func next() async throws(BrokerError) -> Picture? {
-            try await reader.core.inbox.pictures.next().get()
-        }
-
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(BrokerError) -> Picture? {
             try await reader.core.inbox.pictures.next().get()
         }

@@ -28,9 +28,9 @@ struct PictureCourse {
     }
 
     private var isWanted = false
-    private var isRunning = false
-    private var access = Access.all
+    private var session = SessionView()
     private var stage = Stage.none
+    /// The latest.
     private(set) var grant = GrantID(0)
     /// Counts beginnings, so that what was asked for one is not taken for another's.
     private var run: UInt64 = 0
@@ -42,22 +42,13 @@ struct PictureCourse {
     }
 
     mutating func take(_ event: SessionEvent) -> Duty {
+        let had = session.access.access.contains(.preview)
+        session.take(event)
+        grant = session.grant ?? grant
         switch event {
-        case .didStartRunning(let grant):
-            self.grant = grant
-            (isRunning, access) = (true, .all)
-            return begin()
-        case .didStopRunning, .sessionStopped:
-            isRunning = false
-            return begin()
-        case .accessChanged(let now, _, _):
-            let had = access.contains(.preview)
-            access = now
-            return had == now.contains(.preview) ? .nothing : begin()
-        case .willBeInterrupted, .interruptionWithdrawn, .wasInterrupted, .interruptionChanged, .interruptionEnded,
-            .sharersChanged, .recordingStarted, .recordingPaused, .recordingResumed, .recordingFinished, .photoCaptured,
-            .configurationApplied, .rampFinished, .connectionsFormed, .cameraStateChanged, .runtimeError:
-            return .nothing
+        case .didStartRunning, .didStopRunning, .sessionStopped: return begin()
+        case .accessChanged: return had == session.access.access.contains(.preview) ? .nothing : begin()
+        default: return .nothing
         }
     }
 
@@ -70,7 +61,7 @@ struct PictureCourse {
     }
 
     private mutating func next() -> Duty {
-        guard isWanted, isRunning, access.contains(.preview), stage == .none else { return .nothing }
+        guard isWanted, session.may(.preview), stage == .none else { return .nothing }
         stage = .opening
         return .open(run: run)
     }

@@ -1,8 +1,79 @@
 import ArbiterProtocol
 import Synchronization
 
-/// How another broker is told what the one before knew.
+/// The end of a broker, and how another one is told what that knew.
 extension ReconnectingTransport {
+    func ended(_ error: BrokerError, _ life: Int) {
+        let goesOn: Bool? = state.withLock { state in
+            guard state.life == life, !state.lifeHasEnded else { return nil }
+            state.lifeHasEnded = true
+            let now = ContinuousClock.now
+            state.outbox += state.memory.lost(at: now)
+            state.early = []
+            // While sessions are being put back, whoever does that sees it.
+            guard case .connected(let transport) = state.phase else { return nil }
+            state.brokerID = transport.brokerID
+            state.ends = state.ends.filter { now - $0 < minute } + [now]
+            if state.ends.count > Self.endsPerMinuteMax {
+                state.phase = .over(error)
+                return false
+            }
+            state.phase = .away
+            return true
+        }
+        handOn()
+        waitForHold()
+        guard let goesOn else { return }
+        if goesOn { Task.detached { [weak self] in await self?.reconnect(after: error) } } else { finish(error) }
+    }
+
+    /// Finds another broker, and tells it what the one before knew.
+    private func reconnect(after error: BrokerError) async {
+        let until = ContinuousClock.now + Self.awayMax
+        var pause = Self.pauseFirst
+        var last = error
+        while true {
+            do throws(BrokerError) {
+                if try await putBack(try connect()) { return wakeAll() }
+            } catch { last = error }
+            if case .over(let error) = state.withLock({ $0.phase }) { return finish(error) }
+            if ContinuousClock.now >= until { return finish(last) }
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, Self.pauseMax)
+        }
+    }
+
+    /// Tells what was held back when its time is over.
+    private func waitForHold() {
+        guard let until = state.withLock({ $0.memory.holdEnds }) else { return }
+        Task.detached { [weak self, holdMax] in
+            // Shorter in tests alone, which do not wait.
+            try? await Task.sleep(until: until - (SessionHold.holdMax - holdMax), clock: .continuous)
+            self?.holdEnded(at: until)
+        }
+    }
+
+    private func holdEnded(at now: ContinuousClock.Instant) {
+        let isLeft = state.withLock { state in
+            state.outbox += state.memory.holdEnded(at: now)
+            // One that ended later, or is being asked for.
+            return state.memory.holdEnds.map { $0 > now } ?? false
+        }
+        handOn()
+        if isLeft { waitForHold() }
+    }
+
+    func finish(_ error: BrokerError) {
+        let onEnd = state.withLock { state in
+            state.phase = .over(error)
+            state.outbox += state.memory.tellHeld(at: .now)
+            return state.onEnd
+        }
+        handOn()
+        wakeAll()
+        onEnd?(error)
+    }
+
     /// Says everything again.
     /// - Returns: whether the broker was still there at the end.
     /// - Throws: `.disconnected` and the like: this broker has gone, too.

@@ -18,13 +18,7 @@ enum SessionHold {
     /// The next broker is being asked for it.
     case reclaiming(until: ContinuousClock.Instant)
     /// It was interrupted. Once it is back, what the broker says of that is kept: while others come back, it changes.
-    case waiting(until: ContinuousClock.Instant, isBack: Bool, said: Said?)
-
-    struct Said {
-        var causes: CauseSet
-        var interrupter: Interrupter?
-        var rule: String
-    }
+    case waiting(until: ContinuousClock.Instant, isBack: Bool, said: Interruption?)
 
     var until: ContinuousClock.Instant? {
         switch self {
@@ -44,9 +38,9 @@ enum SessionHold {
 
     /// Takes in what a broker says of an interruption.
     /// - Returns: whether it is not told now.
-    mutating func notes(_ causes: CauseSet, _ interrupter: Interrupter?, _ rule: String) -> Bool {
+    mutating func notes(_ interruption: Interruption) -> Bool {
         guard case .waiting(let until, _, _) = self else { return false }
-        self = .waiting(until: until, isBack: true, said: Said(causes: causes, interrupter: interrupter, rule: rule))
+        self = .waiting(until: until, isBack: true, said: interruption)
         return true
     }
 }
@@ -61,11 +55,15 @@ extension SessionMemory {
     }
 
     /// The broker has given a secret for the session's grant.
-    mutating func keep(_ secret: String, of run: UInt64) { if isRunning, run == self.run { self.secret = secret } }
-    var isReclaimable: Bool { isRunning && secret != nil }
+    mutating func keep(_ secret: String, of run: UInt64) {
+        if told.grant != nil, run == self.run { self.secret = secret }
+    }
+    var isReclaimable: Bool { told.grant != nil && secret != nil }
 
     /// The broker was restarted under what ran, as far as the client is told or the broker is to be.
-    var wasRunning: Bool { isRunning || open?.causes.contains(.brokerRestarted) == true || (wantsToRun && open == nil) }
+    var wasRunning: Bool {
+        told.grant != nil || told.interruption.map { $0.causes.contains(.brokerRestarted) } ?? wantsToRun
+    }
 
     /// The connection has ended: what the client is told now. The rest is held back for a while where the next broker may
     /// leave the session as it was.
@@ -81,22 +79,22 @@ extension SessionMemory {
         case .running, .reclaiming, .waiting: hold = hold.lostAgain
         case .none where isReclaimable: hold = .running(until: now + SessionHold.holdMax)
         case .none:
-            if wantsToRun, let known = open, !known.causes.contains(.brokerRestarted) {
-                open?.isCarried = true
+            if wantsToRun, let open = told.interruption, !open.causes.contains(.brokerRestarted) {
+                isCarried = true
                 hold = .waiting(until: now + SessionHold.holdMax, isBack: false, said: nil)
                 events += recordingLost()
             } else {
                 events += loss(at: now)
             }
         }
-        beginWithAnotherBroker()
-        return events.map { numbered($0) }
+        defer { beginWithAnotherBroker() }
+        return tell(events)
     }
 
     /// The next broker counts interruptions from 1, and its first is the one that is open.
     private mutating func beginWithAnotherBroker() {
         expected = 1
-        offset = open.map { $0.id - 1 } ?? lastInterruption
+        offset = told.interruption.map { $0.id - 1 } ?? lastInterruption
     }
 
     /// A recording ends with its broker, also one that was cut and whose end was not said yet. Its figures are known to nobody
@@ -114,40 +112,29 @@ extension SessionMemory {
     /// What the client is told of a broker's end.
     private mutating func loss(at now: ContinuousClock.Instant) -> [SessionEvent] {
         var events: [SessionEvent] = []
-        if var known = open {
-            known.isCarried = true
-            known.causes.insert(.brokerRestarted)
-            known.causesItHad.insert(.brokerRestarted)
-            if known.causes != open?.causes {
-                events.append(
-                    .interruptionChanged(
-                        id: known.id, causes: known.causes, interrupter: known.interrupter,
-                        rule: Cause.brokerRestartedRule))
-            }
-            open = known
+        if let open = told.interruption {
+            isCarried = true
+            let causes = open.causes.union(CauseSet([.brokerRestarted]))
+            events += changed(
+                to: Interruption(
+                    id: open.id, causes: causes, interrupter: open.interrupter, rule: Cause.brokerRestartedRule))
         } else if wantsToRun {
-            let causes = CauseSet([.brokerRestarted])
-            let id = warned ?? lastInterruption + 1
-            lastInterruption = id
-            open = OpenInterruption(
-                id: id, causes: causes, causesItHad: causes, since: now, cut: recording, isCarried: true)
+            let id = told.warning?.id ?? lastInterruption + 1
+            (lastInterruption, interruptedSince, isCarried) = (id, now, true)
             events.append(
                 .wasInterrupted(
-                    id: id, causes: causes, interrupter: nil, cutting: recording, rule: Cause.brokerRestartedRule))
+                    Interruption(
+                        id: id, causes: CauseSet([.brokerRestarted]), recording: recording,
+                        rule: Cause.brokerRestartedRule)))
         }
-        warned = nil
         events += sharersGone()
-        if isRunning { events.append(.didStopRunning) }
+        if told.grant != nil { events.append(.didStopRunning) }
         runsNoMore()
         return events + recordingLost()
     }
 
     /// The next broker begins with nobody, and says nothing while that is so.
-    private mutating func sharersGone() -> [SessionEvent] {
-        if sharers.isEmpty { return [] }
-        sharers = []
-        return [.sharersChanged([])]
-    }
+    private func sharersGone() -> [SessionEvent] { told.sharers.isEmpty ? [] : [.sharersChanged([])] }
 
     /// What is to be shown to the present broker in place of a start; nil: it is started as any other.
     mutating func beginReclaiming() -> String? {
@@ -159,7 +146,7 @@ extension SessionMemory {
     /// The present broker has given the session back: it never stopped.
     mutating func reclaimed() -> [SessionSignal] {
         guard case .reclaiming = hold else { return [] }
-        return goesOn().map { numbered($0) }
+        return tell(goesOn())
     }
 
     mutating func goesOn() -> [SessionEvent] {
@@ -169,11 +156,8 @@ extension SessionMemory {
         wantsSecret = false
         isSettling = true
         knowsInForce = true
-        var events: [SessionEvent] = []
         // Whoever was about to take the camera asks anew.
-        if let id = warned { events.append(.interruptionWithdrawn(id: id)) }
-        warned = nil
-        return events + sharersGone()
+        return (told.warning.map { [SessionEvent.interruptionWithdrawn($0.id)] } ?? []) + sharersGone()
     }
 
     /// The present broker has not: it is as if nothing had been held back.
@@ -198,16 +182,13 @@ extension SessionMemory {
     mutating func tellHeld(at now: ContinuousClock.Instant) -> [SessionSignal] {
         let held = hold
         hold = .none
-        let events: [SessionEvent]
         switch held {
-        case .none: events = []
+        case .none: return []
         case .running, .reclaiming, .waiting(_, isBack: false, _):
-            events = loss(at: now)
-            beginWithAnotherBroker()
-        case .waiting(_, isBack: true, let said):
-            events = said.map { changed(to: $0.causes, $0.interrupter, $0.rule) } ?? []
+            defer { beginWithAnotherBroker() }
+            return tell(loss(at: now))
+        case .waiting(_, isBack: true, let said): return tell(said.map { changed(to: $0) } ?? [])
         }
-        return events.map { numbered($0) }
     }
 
     /// The next broker does not take the session: it has stopped for good, and may be started again.
@@ -217,8 +198,8 @@ extension SessionMemory {
         wantsToRun = false
         let stopped: [SessionEvent] = [
             .runtimeError(code: error.kind.rawValue, message: error.message),
-            .sessionStopped(.deniedByPolicy, rule: Cause.brokerRestartedRule),
+            .sessionStopped(SessionStop(.deniedByPolicy, rule: Cause.brokerRestartedRule)),
         ]
-        return held + (ended + stopped).map { numbered($0) }
+        return held + tell(ended + stopped)
     }
 }

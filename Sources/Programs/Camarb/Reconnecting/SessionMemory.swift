@@ -19,7 +19,8 @@ struct SessionMemory {
     var batchDepth = 0
     var batch = Configuration()
     var wantsToRun = false
-    var isRunning = false
+    /// The session as its client was told that it is.
+    private(set) var told = SessionView()
 
     /// What was not told of a broker's end.
     var hold = SessionHold.none
@@ -28,36 +29,19 @@ struct SessionMemory {
     /// Counts grants, so that a secret that comes late is not taken for that of a later one.
     var run: UInt64 = 0
     var wantsSecret = false
-    /// What was last told of each.
-    var access = Access.all
-    var accessCauses = CauseSet()
-    var inForce: Configuration?
     /// It has just gone on at another broker, which tells it what it knows already: its access, and what is in force.
     var isSettling = false
     var knowsInForce = false
 
-    struct OpenInterruption {
-        var id: InterruptionID
-        var causes, causesItHad: CauseSet
-        var interrupter: Interrupter?
-        var since: ContinuousClock.Instant
-        /// The recording that it ended.
-        var cut: RecordingID?
-        /// It began under a broker that is gone.
-        var isCarried = false
-    }
-    var open: OpenInterruption?
-    /// Announced, and not come yet.
-    var warned: InterruptionID?
+    /// Of the interruption that is open: since when, and that it began under a broker that is gone.
+    var interruptedSince = ContinuousClock.now
+    var isCarried = false
     var lastInterruption: InterruptionID = 0
     /// What the broker's numbers of interruptions are behind the client's.
     var offset: InterruptionID = 0
 
-    /// Whose apps watch the camera that it holds.
-    var sharers: [Interrupter] = []
-
+    /// It is the client's as soon as the call for it is answered.
     var recording: RecordingID?
-    var isPaused = false
     var lastRecordingFinished: RecordingID = 0
     var photos: Set<PhotoID> = []
     /// Photos that were told before the answer to their call was seen.
@@ -175,57 +159,49 @@ struct SessionMemory {
         expected = signal.sequence + 1
         // Whatever a broker says of a session that is shown as running there, it has given it back.
         let wentOn = if case .reclaiming = hold { goesOn() } else { [SessionEvent]() }
-        return (wentOn + translated(signal.event, now)).map { numbered($0) }
+        return tell(wentOn + translated(signal.event, now))
     }
 
-    mutating func translated(_ event: SessionEvent, _ now: ContinuousClock.Instant) -> [SessionEvent] {
+    private mutating func translated(_ event: SessionEvent, _ now: ContinuousClock.Instant) -> [SessionEvent] {
         switch event {
         case .willBeInterrupted, .interruptionWithdrawn, .wasInterrupted, .interruptionChanged, .interruptionEnded:
             return translatedInterruption(event, now)
         case .didStartRunning:
             hold = .none
-            (isRunning, wantsToRun) = (true, true)
+            wantsToRun = true
             hasNewGrant()
-            (access, accessCauses) = (.all, CauseSet())
             return endOfCarried(now, willResume: true) + [event]
         case .didStopRunning: runsNoMore()
         case .sessionStopped:
             hold = .none
             runsNoMore()
             wantsToRun = false
-            let ended = endOfCarried(now, willResume: false)
             // It closes an interruption of this broker's by itself.
-            open = nil
-            return ended + [event]
-        case .recordingStarted(let id): (recording, isPaused) = (id, false)
-        case .recordingPaused:
-            // The next broker says it again.
-            if isPaused { return [] }
-            isPaused = true
-        case .recordingResumed: isPaused = false
+            return endOfCarried(now, willResume: false) + [event]
+        case .recordingStarted(let id): recording = id
+        // The next broker says it again.
+        case .recordingPaused: if told.recording?.isPaused == true { return [] }
         case .recordingFinished(let finished):
             // Told by the broker before, which ended over it.
             if finished.recording <= lastRecordingFinished, finished.recording != recording { return [] }
             lastRecordingFinished = max(lastRecordingFinished, finished.recording)
             recording = nil
         case .photoCaptured(let photo): if photos.remove(photo.photo) == nil { photosDone.insert(photo.photo) }
-        case .sharersChanged(let now): sharers = now
-        case .accessChanged(let now, let causes, _):
-            let isKnown = isSettling && now == access && causes == accessCauses
+        case .accessChanged(let now):
+            let isKnown = isSettling && now.access == told.access.access && now.causes == told.access.causes
             if isSettling { wantsSecret = true }
             isSettling = false
-            (access, accessCauses) = (now, causes)
             if isKnown { return [] }
-        case .configurationApplied(let asked, var now, let by):
-            if by == .client { learn(asked, now) }
-            // Said where a session was switched to it, and there alone.
+        case .configurationApplied(let applied):
+            if applied.by == .client { learn(applied.asked, applied.inForce) }
+            var now = applied.inForce
             now[.camera] = nil
-            let isKnown = knowsInForce && now == inForce
+            let isKnown = knowsInForce && now == told.inForce
             knowsInForce = false
-            inForce = now
             if isKnown { return [] }
-        case .cameraStateChanged(let changed): inForce?.merge(changed)
-        case .rampFinished, .connectionsFormed, .runtimeError: break
+        case .recordingResumed, .sharersChanged, .cameraStateChanged, .rampFinished, .connectionsFormed, .runtimeError,
+            .ended:
+            break
         }
         return [event]
     }
@@ -235,40 +211,25 @@ struct SessionMemory {
         _ event: SessionEvent, _ now: ContinuousClock.Instant
     ) -> [SessionEvent] {
         switch event {
-        case .willBeInterrupted(let id, let cause, let deadline, let rule):
-            warned = see(id)
-            return [.willBeInterrupted(id: id + offset, cause: cause, deadline: deadline, rule: rule)]
-        case .interruptionWithdrawn(let id):
-            warned = nil
-            return [.interruptionWithdrawn(id: id + offset)]
-        case .wasInterrupted(let id, let causes, let interrupter, let cutting, let rule):
-            warned = nil
+        case .willBeInterrupted(var warning):
+            warning.id = see(warning.id)
+            return [.willBeInterrupted(warning)]
+        case .interruptionWithdrawn(let id): return [.interruptionWithdrawn(id + offset)]
+        case .wasInterrupted(var interruption):
             // A session that is interrupted has asked to run, also where the broker ends before it has said so in its answer.
             wantsToRun = true
-            let mine = see(id)
-            if hold.notes(causes, interrupter, rule) { return [] }
-            guard let open, open.isCarried else {
-                self.open = OpenInterruption(
-                    id: mine, causes: causes, causesItHad: causes, interrupter: interrupter, since: now, cut: cutting)
-                return [
-                    .wasInterrupted(id: mine, causes: causes, interrupter: interrupter, cutting: cutting, rule: rule)
-                ]
-            }
-            return changed(to: causes, interrupter, rule)
-        case .interruptionChanged(_, let causes, let interrupter, let rule):
-            if hold.notes(causes, interrupter, rule) { return [] }
-            return changed(to: causes, interrupter, rule)
-        case .interruptionEnded(let id, let causesItHad, let duration, let willResume, let cut):
+            interruption.id = see(interruption.id)
+            if hold.notes(interruption) { return [] }
+            if isCarried { return changed(to: interruption) }
+            interruptedSince = now
+            return [.wasInterrupted(interruption)]
+        case .interruptionChanged(let interruption):
+            return hold.notes(interruption) ? [] : changed(to: interruption)
+        case .interruptionEnded(var end):
             hold = .none
-            let carried = open.flatMap { $0.isCarried ? $0 : nil }
-            open = nil
-            guard let carried else {
-                return [
-                    .interruptionEnded(
-                        id: id + offset, causesItHad: causesItHad, duration: duration, willResume: willResume, cut: cut)
-                ]
-            }
-            return [ended(carried, with: causesItHad, now, willResume)]
+            let ofCarried = endOfCarried(now, with: end.causes, willResume: end.willResume)
+            end.id += offset
+            return ofCarried.isEmpty ? [.interruptionEnded(end)] : ofCarried
         default: preconditionFailure("\(event) is not about an interruption")
         }
     }
@@ -280,41 +241,53 @@ struct SessionMemory {
     }
 
     mutating func runsNoMore() {
-        (isRunning, secret, wantsSecret) = (false, nil, false)
+        (secret, wantsSecret) = (nil, false)
         (isSettling, knowsInForce) = (false, false)
     }
 
-    mutating func see(_ id: InterruptionID) -> InterruptionID {
+    private mutating func see(_ id: InterruptionID) -> InterruptionID {
         lastInterruption = max(lastInterruption, id + offset)
         return id + offset
     }
 
-    mutating func changed(to causes: CauseSet, _ interrupter: Interrupter?, _ rule: String) -> [SessionEvent] {
-        guard let known = open, known.causes != causes || known.interrupter != interrupter else { return [] }
-        open?.causes = causes
-        open?.causesItHad = known.causesItHad.union(causes)
-        open?.interrupter = interrupter
-        return [.interruptionChanged(id: known.id, causes: causes, interrupter: interrupter, rule: rule)]
+    /// - Parameter now: whose number is the broker's.
+    func changed(to now: Interruption) -> [SessionEvent] {
+        guard let open = told.interruption, open.causes != now.causes || open.interrupter != now.interrupter else {
+            return []
+        }
+        return [
+            .interruptionChanged(
+                Interruption(id: open.id, causes: now.causes, interrupter: now.interrupter, rule: now.rule))
+        ]
     }
 
-    func ended(
-        _ carried: OpenInterruption, with causes: CauseSet, _ now: ContinuousClock.Instant, _ willResume: Bool
-    ) -> SessionEvent {
-        .interruptionEnded(
-            id: carried.id, causesItHad: carried.causesItHad.union(causes), duration: now - carried.since,
-            willResume: willResume, cut: carried.cut)
+    /// The end of an interruption that began under a broker that is gone, if one is open.
+    /// - Parameter causes: those that this broker knows of.
+    private mutating func endOfCarried(
+        _ now: ContinuousClock.Instant, with causes: CauseSet, willResume: Bool
+    ) -> [SessionEvent] {
+        guard isCarried, let open = told.interruption else { return [] }
+        isCarried = false
+        return [
+            .interruptionEnded(
+                InterruptionEnd(
+                    id: open.id, causes: told.causesItHad.union(causes), duration: now - interruptedSince,
+                    willResume: willResume, recording: open.recording))
+        ]
     }
 
-    /// The new broker has nothing against the session, and so nothing to say of an interruption.
+    /// The same where this broker has nothing against the session, and so nothing to say of an interruption.
     mutating func endOfCarried(_ now: ContinuousClock.Instant, willResume: Bool) -> [SessionEvent] {
-        guard let carried = open, carried.isCarried else { return [] }
-        open = nil
-        offset = carried.id
-        return [ended(carried, with: CauseSet(), now, willResume)]
+        if isCarried, let open = told.interruption { offset = open.id }
+        return endOfCarried(now, with: CauseSet(), willResume: willResume)
     }
 
-    mutating func numbered(_ event: SessionEvent) -> SessionSignal {
-        sequence += 1
-        return SessionSignal(sequence: sequence, decision: decision, event: event)
+    /// Numbered, and told by that.
+    mutating func tell(_ events: [SessionEvent]) -> [SessionSignal] {
+        events.map { event in
+            told.take(event)
+            sequence += 1
+            return SessionSignal(sequence: sequence, decision: decision, event: event)
+        }
     }
 }

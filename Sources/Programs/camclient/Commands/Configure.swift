@@ -33,7 +33,7 @@ struct Configure: AsyncParsableCommand {
             _ = try await inbox.waitUntilRunning(within: timeout.duration)
             try await handle.configure(settings)
             return try await inbox.wait(for: "applied configuration", within: timeout.duration) { event in
-                guard case .configurationApplied(let change) = ClientEvent(event), change.by == .client else {
+                guard case .configurationApplied(let change) = event, change.by == .client else {
                     return nil as ConfigurationChange?
                 }
                 return change

@@ -106,7 +106,7 @@ struct Preview: AsyncParsableCommand {
             Output.notice("camclient: \(event.line)")
             return false
         case .didStopRunning, .recordingStarted, .recordingPaused, .recordingResumed, .recordingFinished,
-            .photoCaptured, .configurationApplied, .rampFinished, .connectionsFormed, .cameraStateChanged:
+            .photoCaptured, .configurationApplied, .rampFinished, .connectionsFormed, .cameraStateChanged, .ended:
             break
         }
         return true

@@ -130,8 +130,8 @@ final class LatestWarning: Sendable {
     private let id = Atomic<InterruptionID>(0)
 
     func see(_ notice: SessionNotice) {
-        guard case .event(let signal) = notice, case .willBeInterrupted(let id, _, _, _) = signal.event else { return }
-        self.id.store(id, ordering: .relaxed)
+        guard case .event(let signal) = notice, case .willBeInterrupted(let told) = signal.event else { return }
+        id.store(told.id, ordering: .relaxed)
     }
 
     /// 0 when there was none.

@@ -62,12 +62,15 @@ final class Inbox {
     /// What came during a pause, for the next to wait.
     private var kept: [Item] = []
 
+    /// After the notices that were waited for.
+    private(set) var session = SessionView()
     /// The last failure, in words; nil: nothing since the session ran.
     private(set) var lastError: String?
 
     func next() async -> Item {
         let item = kept.isEmpty ? await iterator.next() ?? .interrupt : kept.removeFirst()
         if case .notice(.event(let signal)) = item {
+            session.take(signal.event)
             switch signal.event {
             case .runtimeError(_, let message): lastError = message
             case .didStartRunning: lastError = nil
@@ -117,10 +120,10 @@ final class Inbox {
                 switch event {
                 case .didStartRunning(let grant): return grant
                 case .wasInterrupted, .interruptionChanged, .runtimeError: Output.notice("camclient: \(event.line)")
-                case .sessionStopped(let reason, let rule):
+                case .sessionStopped(let told):
                     throw Failure(
                         .answerIsNo,
-                        "The session was stopped: \(reason.rawValue), because “\(rule)”."
+                        "The session was stopped: \(told.reason.rawValue), because “\(told.rule)”."
                             + (lastError.map { " \($0)" } ?? ""))
                 default: break
                 }

@@ -62,20 +62,9 @@ extension Double {
 }
 
 extension String {
-    /// The text for XML: markup escaped, and what XML forbids replaced.
+    /// The text for XML 1.0, in which two more are no characters.
     var xml: String {
-        var safe = ""
-        for scalar in printable.unicodeScalars {
-            switch scalar {
-            case "&": safe += "&amp;"
-            case "<": safe += "&lt;"
-            case ">": safe += "&gt;"
-            case "\"": safe += "&quot;"
-            // No characters in XML 1.0.
-            case "\u{fffe}", "\u{ffff}": safe += "?"
-            default: safe.unicodeScalars.append(scalar)
-            }
-        }
-        return safe
+        let safe: [Unicode.Scalar] = printable.unicodeScalars.map { $0 == "\u{fffe}" || $0 == "\u{ffff}" ? "?" : $0 }
+        return String(String.UnicodeScalarView(safe)).markupEscaped(inAttribute: true)
     }
 }

@@ -109,7 +109,7 @@ struct DifferenceVerdict {
 
     private static func deadlines(_ news: [Effect]) -> [Moment] {
         news.compactMap {
-            if case .notify(_, _, _, .willBeInterrupted(_, _, let deadline, _)) = $0 { deadline } else { nil }
+            if case .notify(_, _, _, .willBeInterrupted(let warning)) = $0 { warning.deadline } else { nil }
         }
     }
 }

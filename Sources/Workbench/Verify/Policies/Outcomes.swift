@@ -76,13 +76,13 @@ enum Outcomes {
         var words: String?
         for event in told {
             switch event {
-            case .sessionStopped(let reason, _): words = "stops it for good (\(reason.rawValue))"
-            case .wasInterrupted(_, let causes, _, _, _): words = "interrupts with \(text(causes))"
-            case .interruptionChanged(_, let causes, _, _): words = "goes on interrupting, now with \(text(causes))"
-            case .accessChanged(let access, _, _):
+            case .sessionStopped(let news): words = "stops it for good (\(news.reason.rawValue))"
+            case .wasInterrupted(let news): words = "interrupts with \(text(news.causes))"
+            case .interruptionChanged(let news): words = "goes on interrupting, now with \(text(news.causes))"
+            case .accessChanged(let news):
                 words =
-                    access == .all
-                    ? "gives the whole access" : "restricts to \(access.names.joined(separator: "+"))"
+                    news.access == .all
+                    ? "gives the whole access" : "restricts to \(news.access.names.joined(separator: "+"))"
             case .didStartRunning: words = "lets it run"
             case .willBeInterrupted: words = "gives notice of an interruption"
             case .interruptionWithdrawn: words = "withdraws the notice"
@@ -112,16 +112,19 @@ extension SessionEvent {
     /// Without names of rules and numbers of grants, which nobody acts on.
     fileprivate var withoutNames: SessionEvent {
         switch self {
-        case .willBeInterrupted(let id, let cause, let deadline, _):
-            .willBeInterrupted(id: id, cause: cause, deadline: deadline, rule: "")
-        case .wasInterrupted(let id, let causes, let interrupter, let cutting, _):
-            .wasInterrupted(id: id, causes: causes, interrupter: interrupter, cutting: cutting, rule: "")
-        case .interruptionChanged(let id, let causes, let interrupter, _):
-            .interruptionChanged(id: id, causes: causes, interrupter: interrupter, rule: "")
-        case .accessChanged(let access, let causes, _): .accessChanged(access, causes: causes, rule: "")
-        case .sessionStopped(let reason, _): .sessionStopped(reason, rule: "")
-        case .didStartRunning: .didStartRunning(grant: GrantID(0))
-        default: self
+        case .willBeInterrupted(var news):
+            news.rule = ""
+            return .willBeInterrupted(news)
+        case .wasInterrupted(var news):
+            news.rule = ""
+            return .wasInterrupted(news)
+        case .interruptionChanged(var news):
+            news.rule = ""
+            return .interruptionChanged(news)
+        case .accessChanged(let news): return .accessChanged(AccessChange(news.access, causes: news.causes, rule: ""))
+        case .sessionStopped(let news): return .sessionStopped(SessionStop(news.reason, rule: ""))
+        case .didStartRunning: return .didStartRunning(GrantID(0))
+        default: return self
         }
     }
 }

@@ -49,7 +49,7 @@ public struct Indicator: Hashable, Sendable {
         var texts = used.prefix(Self.camerasMax).flatMap { Self.sentences($0, time) }
         if used.count > Self.camerasMax { texts.append("\(used.count - Self.camerasMax) more cameras are in use") }
         if isPrivate { texts.append("Privacy is on: your apps have no camera") }
-        tooltip = texts.map(ShownText.escaped).joined(separator: "\n")
+        tooltip = texts.map { $0.markupEscaped() }.joined(separator: "\n")
         let stops = Self.stoppable(used).map { Line.stop(app: $0) }
         lines = texts.map { .text($0) } + [.separator] + stops + [.setPrivacy(!isPrivate)]
     }

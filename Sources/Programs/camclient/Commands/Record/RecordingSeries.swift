@@ -32,10 +32,10 @@ final class RecordingSeries {
     private var files: RecordingFiles
     private var gaps = RecordingGaps()
     private var recorded = Duration.zero
-    /// What the session's events say, while one recording or none runs.
-    private var isRunning = true
+    /// Since the recording began.
     private var interruption: Interruption?
-    private var stop: SessionStop?
+    /// The broker has refused a recording, and the notice that says why is on its way.
+    private var isHeldUp = false
 
     /// - Parameters:
     ///   - sound: attached before each recording; nil: they are silent films.
@@ -64,7 +64,7 @@ final class RecordingSeries {
             guard let id = try await begin(session, target, left) else {
                 if try await runsAgain() { continue }
                 target.discardIfEmpty()
-                return stop == nil
+                return inbox.session.stop == nil
             }
             let part = try await end(of: id, session, target, left)
             // A part whose length nobody knows takes nothing off.
@@ -72,7 +72,7 @@ final class RecordingSeries {
             onEnd(part)
             if goesOn { try writeGaps() }
             guard goesOn, part.isCut, duration.map({ recorded < $0 }) ?? true else { return part.isWanted }
-            guard try await runsAgain() else { return stop == nil }
+            guard try await runsAgain() else { return inbox.session.stop == nil }
             target = try files.next()
         }
     }
@@ -93,7 +93,7 @@ final class RecordingSeries {
                 target.discardIfEmpty()
                 throw error
             }
-            isRunning = false
+            isHeldUp = true
             return nil
         }
     }
@@ -171,7 +171,7 @@ final class RecordingSeries {
     /// Waits until the session runs again.
     /// - Returns: false: Ctrl-C, or the session has stopped for good.
     private func runsAgain() async throws -> Bool {
-        while !isRunning, stop == nil {
+        while isHeldUp || !inbox.session.isRunning, inbox.session.stop == nil {
             switch await inbox.next() {
             case .interrupt: return false
             case .alarm: break
@@ -179,22 +179,17 @@ final class RecordingSeries {
             case .notice(.ended(let error)): throw error
             }
         }
-        return stop == nil
+        return inbox.session.stop == nil
     }
 
-    @discardableResult private func see(_ event: SessionEvent) throws(Failure) -> ClientEvent? {
-        let seen = ClientEvent(event)
-        switch seen {
-        case .wasInterrupted(let now): (interruption, isRunning) = (now, false)
+    @discardableResult private func see(_ event: SessionEvent) throws(Failure) -> SessionEvent {
+        switch event {
+        case .wasInterrupted(let now): interruption = now
         case .interruptionEnded(let end): if gaps.ended(end), goesOn { try writeGaps() }
-        case .didStartRunning: (isRunning, stop) = (true, nil)
-        case .didStopRunning: isRunning = false
-        case .sessionStopped(let now):
-            (stop, isRunning) = (now, false)
-            Output.notice("camclient: \(event.line)")
-        case .runtimeError: Output.notice("camclient: \(event.line)")
+        case .didStartRunning: isHeldUp = false
+        case .sessionStopped, .runtimeError: Output.notice("camclient: \(event.line)")
         default: break
         }
-        return seen
+        return event
     }
 }

@@ -1,0 +1,90 @@
+/// A session as whoever hears its notices knows it: the one reduction of them.
+///
+///     stopped, starting ──DidStartRunning──▶ running ──DidStopRunning──▶ stopped
+///     any ──WasInterrupted──▶ interrupted ──InterruptionEnded──▶ starting where it resumes, else stopped
+///     any ──SessionStopped──▶ stopped
+///
+/// Pictures (`TimelineBuilder`), the client library (`SessionMemory`, which is what it told its client, and `PictureCourse`),
+/// the door in PipeWire (`DoorCourse`), `camclient` (`Inbox`) and the clients of the simulated daemon ask it, and keep beside
+/// it what is their own: clocks, what was asked for, what is drawn. `TraceChecker` does not: it holds notices to the events and
+/// orders they came with, and a notice that is wrong must not change what it knows.
+public struct SessionView: Hashable, Sendable {
+    /// From `DidStartRunning` to `DidStopRunning`.
+    public private(set) var grant: GrantID?
+    /// The one that is open, as it is now, with the recording that it cut when it began.
+    public private(set) var interruption: Interruption?
+    /// All the causes that it had so far.
+    public private(set) var causesItHad = CauseSet()
+    /// An interruption is over, and the first frame is still to come.
+    public private(set) var isStarting = false
+    /// The one that stands.
+    public private(set) var warning: InterruptionWarning?
+    /// What it may do while it runs: everything, until it is told otherwise.
+    public private(set) var access = SessionView.wholeAccess
+    public private(set) var sharers: [Interrupter] = []
+    /// Why it was stopped for good; nil once it has run or waited again.
+    public private(set) var stop: SessionStop?
+    /// The latest, until its file is whole.
+    public private(set) var recording: Recording?
+    /// Without the camera, which is said where a session was switched to it, and there alone.
+    public private(set) var inForce: Configuration?
+
+    public struct Recording: Hashable, Sendable {
+        public var id: RecordingID
+        public var isPaused = false
+        /// It takes no more frames.
+        public var isOver = false
+    }
+
+    private static let wholeAccess = AccessChange(.all, rule: "")
+
+    public init() {}
+
+    public var isRunning: Bool { grant != nil && interruption == nil }
+    public func may(_ right: Access) -> Bool { isRunning && access.access.isSuperset(of: right) }
+    /// The recording that takes frames, or is paused.
+    public var recordingUnderWay: RecordingID? { recording.flatMap { $0.isOver ? nil : $0.id } }
+
+    public mutating func take(_ event: SessionEvent) {
+        switch event {
+        case .willBeInterrupted(let told): warning = told
+        case .interruptionWithdrawn: warning = nil
+        case .wasInterrupted(let told):
+            (interruption, causesItHad) = (told, told.causes)
+            (warning, stop, isStarting) = (nil, nil, false)
+            if told.recording != nil { recording?.isOver = true }
+        case .interruptionChanged(var told):
+            told.recording = interruption?.recording
+            interruption = told
+            causesItHad.formUnion(told.causes)
+        case .interruptionEnded(let told): (interruption, isStarting) = (nil, told.willResume)
+        case .didStartRunning(let now):
+            (grant, interruption, isStarting, stop) = (now, nil, false, nil)
+            // What is less than everything is told behind it.
+            access = Self.wholeAccess
+        case .didStopRunning: stopped()
+        case .accessChanged(let told):
+            access = told
+            if !told.access.contains(.record) { recording?.isOver = true }
+        case .sharersChanged(let now): sharers = now
+        case .sessionStopped(let told):
+            stopped()
+            (interruption, stop) = (nil, told)
+            recording?.isOver = true
+        case .recordingStarted(let id): recording = Recording(id: id)
+        case .recordingPaused: recording?.isPaused = true
+        case .recordingResumed: recording?.isPaused = false
+        case .recordingFinished(let end): if recording?.id == end.recording { recording = nil }
+        case .configurationApplied(let told):
+            inForce = told.inForce
+            inForce?[.camera] = nil
+        case .cameraStateChanged(let changed): inForce?.merge(changed)
+        case .ended:
+            stopped()
+            interruption = nil
+        case .photoCaptured, .rampFinished, .connectionsFormed, .runtimeError: break
+        }
+    }
+
+    private mutating func stopped() { (grant, warning, isStarting) = (nil, nil, false) }
+}
