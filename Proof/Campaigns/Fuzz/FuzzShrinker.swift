@@ -1,5 +1,5 @@
-package import Arbiter
-import ArbiterProtocol
+import Arbiter
+package import ArbiterProtocol
 import PolicyFile
 
 /// Takes away from a story what it does not need to break its promise: lines, then rules and keys of its policies,

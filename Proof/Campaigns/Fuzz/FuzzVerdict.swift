@@ -1,4 +1,4 @@
-package import Arbiter
+import Arbiter
 package import ArbiterProtocol
 package import PolicyFile
 

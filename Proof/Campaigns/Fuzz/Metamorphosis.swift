@@ -1,5 +1,6 @@
-package import Arbiter
+import Arbiter
 package import ArbiterProtocol
+import Explain
 package import Scenario
 import Workbench
 

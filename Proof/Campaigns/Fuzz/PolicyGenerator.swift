@@ -1,5 +1,5 @@
-package import Arbiter
-import ArbiterProtocol
+import Arbiter
+package import ArbiterProtocol
 package import PolicyFile
 import Workbench
 

@@ -1,5 +1,5 @@
-import Arbiter
-import Vocabulary
+package import Arbiter
+package import Vocabulary
 
 /// Every single fact that could have been otherwise for a session, in a fixed order: the session's own, those of
 /// the apps it meets, the machine's. Only facts that the policy reads, and causes of the machine that stand.
@@ -284,5 +284,16 @@ struct Alternatives {
     ) -> Explanation.Alteration {
         Explanation.Alteration(
             of: subject, key: key, from: FactReading.value(of: key, facts ?? self.facts), to: value)
+    }
+}
+
+extension State {
+    /// What was told of a login session; nil: nothing.
+    package func facts(of slot: Slot<Login>) -> LoginSessionFacts? {
+        let login = logins[slot]
+        guard login.isKnown else { return nil }
+        return LoginSessionFacts(
+            active: login.isActive, locked: login.isLocked, seat: login.seat < 0 ? nil : seats[Int(login.seat)],
+            user: login.user)
     }
 }

@@ -1,4 +1,4 @@
-public import Arbiter
+package import Arbiter
 public import Vocabulary
 
 /// As the core notes it, which has not the words yet.

@@ -24,7 +24,7 @@ public struct CameraControl: Hashable, Sendable, Codable {
     }
 
     /// What a sentence says about it: `0 to 255`, `locked or continuousAuto`, `true or false`.
-    public var allowed: String {
+    public var sentence: String {
         switch takes {
         case .flag: "true or false"
         case .words(let words): words.joined(separator: " or ")

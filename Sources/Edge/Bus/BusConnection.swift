@@ -105,11 +105,10 @@ public final class BusConnection {
 
     /// Takes over the descriptor of a connected Unix stream socket, also when it throws. Begins at once; the
     /// delegate is held until the connection ends.
-    /// - Parameters:
-    ///   - anonymous: For a server on a socketpair, whose ends may belong to different users, and which trusts its peer. A
-    ///     server on a listening socket never wants this: then the peer must name the user the kernel says it is, and
-    ///     nothing it sends is believed before it was looked at.
-    ///   - keepers: They take a stranger's descriptors; nil: a stranger that passes one is disconnected.
+    /// - Parameter anonymous: For a server on a socketpair, whose ends may belong to different users, and which trusts its peer. A
+    ///   server on a listening socket never wants this: then the peer must name the user the kernel says it is, and
+    ///   nothing it sends is believed before it was looked at.
+    /// - Parameter keepers: They take a stranger's descriptors; nil: a stranger that passes one is disconnected.
     public init(
         adopting descriptor: Int32, as role: Role, on loop: EventLoop, delegate: any BusConnectionDelegate,
         anonymous: Bool = false, account: TurnAccount = .own, keepers: DescriptorKeepers? = nil

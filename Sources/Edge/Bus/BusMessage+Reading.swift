@@ -214,11 +214,10 @@ private struct Reader {
 /// Reading, step by step, what other services' interfaces have and camarb's own have not.
 extension BusMessage {
     /// Reads the container that comes next, as long as there is anything in it: an array's elements one after the other.
-    /// - Parameters:
-    ///   - kind: `a` for an array, `r` for a structure, `e` for an entry of a dictionary.
-    ///   - contents: the signature of what is inside.
-    ///   - most: of an array, so many elements at the most.
-    ///   - read: reads one element, all of it.
+    /// - Parameter kind: `a` for an array, `r` for a structure, `e` for an entry of a dictionary.
+    /// - Parameter contents: the signature of what is inside.
+    /// - Parameter most: of an array, so many elements at the most.
+    /// - Parameter read: reads one element, all of it.
     /// - Throws: `InvalidArgs` where something else comes, or more.
     public func readEach(
         _ kind: Unicode.Scalar, _ contents: String, most: Int, _ read: () throws(BrokerError) -> Void

@@ -204,9 +204,8 @@ extension BusMessage {
     }
 
     /// Answers with what `body` appends.
-    /// - Parameters:
-    ///   - signature: of all of it. It has no descriptor in it.
-    ///   - values: the same, for libsystemd, where the answer cannot be written directly.
+    /// - Parameter signature: of all of it. It has no descriptor in it.
+    /// - Parameter values: the same, for libsystemd, where the answer cannot be written directly.
     package func answer(
         _ signature: String, or values: @autoclosure () -> [WireValue], _ body: (inout MessageWriter) -> Void
     ) {

@@ -56,10 +56,9 @@ public final class DescriptorKeepers {
     /// Sockets that no keeper could take: more than two hundred for each that hangs.
     private var unclosed: [(socket: Int32, user: UInt32)] = []
 
-    /// - Parameters:
-    ///   - program: camkeeper's path. It is started when the first descriptor comes.
-    ///   - patience: how many times as long as usual a keeper may take for one job; 1 but in tests.
-    ///   - note: gets a sentence for the journal when a keeper hangs, and when it is back.
+    /// - Parameter program: camkeeper's path. It is started when the first descriptor comes.
+    /// - Parameter patience: how many times as long as usual a keeper may take for one job; 1 but in tests.
+    /// - Parameter note: gets a sentence for the journal when a keeper hangs, and when it is back.
     public init(program: String, patience: Int64 = 1, on loop: EventLoop, note: @escaping (String) -> Void) {
         self.program = program
         answerTimeMax = patience * DescriptorKeeper.answerTimeMax
@@ -68,10 +67,9 @@ public final class DescriptorKeepers {
     }
 
     /// Has bytes that have arrived at a client's socket taken, with the descriptors that may come with them.
-    /// - Parameters:
-    ///   - isBeginning: the first of them begins a message; descriptors may come with it, and with no other byte.
-    ///   - socket: stays the caller's, which neither reads nor closes it until the answer.
-    ///   - answer: called once, never from inside this call.
+    /// - Parameter isBeginning: the first of them begins a message; descriptors may come with it, and with no other byte.
+    /// - Parameter socket: stays the caller's, which neither reads nor closes it until the answer.
+    /// - Parameter answer: called once, never from inside this call.
     func take(_ bytes: Int, isBeginning: Bool, from socket: Int32, user: UInt32, _ answer: @escaping (Answer) -> Void) {
         if let why = refusal(of: user) { return loop.defer { answer(.refused(why)) } }
         wishes.append(Wish(bytes: bytes, isBeginning: isBeginning, socket: socket, user: user, answer: answer))
@@ -209,9 +207,8 @@ public final class DescriptorKeepers {
         if !wishes.isEmpty { loop.defer { [weak self] in self?.serve() } }
     }
 
-    /// - Parameters:
-    ///   - cookie: the envelope's that the keeper may let go of, once this process has none of it any more.
-    ///   - wasKept: it had arrived before.
+    /// - Parameter cookie: the envelope's that the keeper may let go of, once this process has none of it any more.
+    /// - Parameter wasKept: it had arrived before.
     func ended(_ user: UInt32, _ cookie: UInt64, _ keeper: DescriptorKeeper, wasKept: Bool) {
         if !wasKept { arrived(user) }
         loop.defer { [weak self] in

@@ -79,9 +79,8 @@ package final class Intake {
         }
     }
 
-    /// - Parameters:
-    ///   - socket: the peer's, which is looked at here and nowhere else. Taken over.
-    ///   - keepers: nil where no peer passes descriptors; one that does is disconnected.
+    /// - Parameter socket: the peer's, which is looked at here and nowhere else. Taken over.
+    /// - Parameter keepers: nil where no peer passes descriptors; one that does is disconnected.
     package init(socket: Int32, feed: Feed, user: UInt32, keepers: DescriptorKeepers?) {
         self.socket = socket
         self.feed = feed

@@ -46,10 +46,9 @@ public struct MessageBound: Sendable {
     }
 
     /// libsystemd has had its turn.
-    /// - Parameters:
-    ///   - arrived: a message became whole.
-    ///   - hasRead: it read something; not only wrote.
-    ///   - unread: what there was to read before, in bytes.
+    /// - Parameter arrived: a message became whole.
+    /// - Parameter hasRead: it read something; not only wrote.
+    /// - Parameter unread: what there was to read before, in bytes.
     /// - Returns: false for a message that was read whole and did not arrive.
     mutating func processed(arrived: Bool, hasRead: Bool, unread: Int) -> Bool {
         if arrived {

@@ -43,9 +43,8 @@ public struct MessageWriter {
         static let signature: UInt8 = 8
     }
 
-    /// - Parameters:
-    ///   - serial: not 0.
-    ///   - signature: of all that `body` appends.
+    /// - Parameter serial: not 0.
+    /// - Parameter signature: of all that `body` appends.
     mutating func message(_ head: Head, serial: UInt32, signature: String, _ body: (inout MessageWriter) -> Void) {
         // One ends where its body does, without padding; and the next one is aligned from its own beginning.
         start = bytes.count

@@ -27,9 +27,8 @@ public final class UnixListener {
     private var boundInode: UInt64?
 
     /// Binds and listens. A socket file that nobody listens on is replaced; anything else in the way is an error.
-    /// - Parameters:
-    ///   - onConnection: Gets a connected, non-blocking descriptor and owns it.
-    ///   - onRefused: A connection was refused for want of descriptors.
+    /// - Parameter onConnection: Gets a connected, non-blocking descriptor and owns it.
+    /// - Parameter onRefused: A connection was refused for want of descriptors.
     public convenience init(
         path: String, on loop: EventLoop, onRefused: @escaping (SystemFault) -> Void,
         onConnection: @escaping (Int32) -> Void

@@ -1,6 +1,6 @@
-public import Arbiter
+import Arbiter
 import TomlFile
-import Vocabulary
+public import Vocabulary
 
 /// A table of a policy as it is written, or its top.
 public struct PolicySection: Sendable {

@@ -1,5 +1,5 @@
-public import Arbiter
-import ArbiterProtocol
+import Arbiter
+public import ArbiterProtocol
 import TomlFile
 
 /// Writes a policy as TOML text that reads back equal.

@@ -1,4 +1,4 @@
-public import Arbiter
+import Arbiter
 public import ArbiterProtocol
 import Glibc
 import PolicyFile

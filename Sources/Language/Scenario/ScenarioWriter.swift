@@ -1,4 +1,4 @@
-public import Arbiter
+import Arbiter
 public import ArbiterProtocol
 
 /// Turns what happened into lines of a scenario: the runner's notices, the daemon's journal, `Watch`

@@ -1,5 +1,5 @@
 import Arbiter
-package import ArbiterProtocol
+import ArbiterProtocol
 import Bus
 import CLinux
 import Explain

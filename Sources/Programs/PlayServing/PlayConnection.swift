@@ -13,27 +13,18 @@ final class PlayConnection: ChannelInboundHandler {
     /// A request that is not whole after so long never will be.
     private static let requestMax = TimeAmount.seconds(10)
 
-    private let pages: PlayPages
-    private let folder: PlayFolder
+    private let server: PlayServer
     private let questions: QuestionQueue
     private let open: OpenConnections
-    private let token: String
-    private let random: @Sendable () -> String
     private var head: HTTPRequestHead?
     private var body: [UInt8] = []
     private var late: Scheduled<Void>?
 
-    init(
-        _ pages: PlayPages, _ folder: PlayFolder, _ questions: QuestionQueue, _ open: OpenConnections, token: String,
-        random: @escaping @Sendable () -> String
-    ) {
-        self.pages = pages
-        self.folder = folder
-        self.questions = questions
-        self.open = open
-        self.token = token
-        self.random = random
+    init(_ server: PlayServer, _ questions: QuestionQueue, _ open: OpenConnections) {
+        (self.server, self.questions, self.open) = (server, questions, open)
     }
+
+    private var folder: PlayFolder { PlayFolder(name: server.folder) }
 
     func channelActive(context: ChannelHandlerContext) {
         expectRequest(context)
@@ -91,7 +82,7 @@ final class PlayConnection: ChannelInboundHandler {
         guard let page = page(of: head) else { return answer(.notFound, context) }
         switch (head.method, page) {
         case (.GET, ""):
-            let page = pages.page(folder.name, folder.policies, folder.scenarios, random())
+            let page = server.pages.page(folder.name, folder.policies, folder.scenarios, server.random())
             send(.ok, "text/html; charset=utf-8", page.html, securityPolicy: page.securityPolicy, context)
         case (.POST, "ask"), (.POST, "file"):
             let site = head.headers["sec-fetch-site"]
@@ -107,7 +98,7 @@ final class PlayConnection: ChannelInboundHandler {
     /// What is asked for behind the token; nil for whoever does not know that.
     private func page(of head: HTTPRequestHead) -> String? {
         let parts = head.uri.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 3, parts[0].isEmpty, Self.isSame(parts[1], token) else { return nil }
+        guard parts.count == 3, parts[0].isEmpty, Self.isSame(parts[1], server.token) else { return nil }
         return parts[2]
     }
 

@@ -34,7 +34,7 @@ package struct PlayPages: Sendable {
 }
 
 /// Listens on the loopback, for a few connections at a time of those who know the address.
-package struct PlayServer {
+package struct PlayServer: Sendable {
     let pages: PlayPages
     let folder: String
     let token: String
@@ -52,9 +52,7 @@ package struct PlayServer {
     private static let idle = TimeAmount.seconds(60)
 
     package func listen(on port: Int, _ group: any EventLoopGroup) -> EventLoopFuture<any Channel> {
-        let questions = QuestionQueue(pages)
-        let (pages, folder, token, random) = (pages, folder, token, random)
-        let open = OpenConnections()
+        let (questions, open) = (QuestionQueue(pages), OpenConnections())
         return ServerBootstrap(group: group).serverChannelOption(.backlog, value: CInt(OpenConnections.most))
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1).childChannelInitializer { channel in
                 open.begin(channel)
@@ -63,8 +61,7 @@ package struct PlayServer {
                     let pipeline = channel.pipeline.syncOperations
                     try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: true)
                     try pipeline.addHandler(IdleStateHandler(allTimeout: Self.idle))
-                    try pipeline.addHandler(
-                        PlayConnection(pages, PlayFolder(name: folder), questions, open, token: token, random: random))
+                    try pipeline.addHandler(PlayConnection(self, questions, open))
                 }
             }
             .bind(host: "127.0.0.1", port: port)

@@ -12,9 +12,8 @@ public final class RecorderService: Sendable {
     public typealias Answer = @Sendable (Result<[WireValue], BrokerError>) -> Void
 
     /// Carries out one call. The answer comes on a thread of the capture's, or on this one before the return.
-    /// - Parameters:
-    ///   - arguments: descriptors among them are the service's from here on.
-    ///   - answer: a descriptor among its values is the receiver's to close once it is sent.
+    /// - Parameter arguments: descriptors among them are the service's from here on.
+    /// - Parameter answer: a descriptor among its values is the receiver's to close once it is sent.
     public func handle(_ member: String, _ arguments: [WireValue], _ answer: @escaping Answer) {
         do throws(BrokerError) { try dispatch(member, arguments, answer) } catch {
             for descriptor in arguments.flatMap(\.fileDescriptors) { close(descriptor) }
@@ -29,24 +28,22 @@ public final class RecorderService: Sendable {
         switch member {
         case "Describe": capture.describe { result in answer(result.map { [.dictionary($0.wire)] }) }
         case "Open":
-            let grant = try reader.grant()
-            capture.open(grant, try Configuration(wire: try reader.dictionary("configuration")), inForce)
+            capture.open(
+                try reader.grant(), try Configuration(wire: try reader.dictionary("configuration")), inForce)
         case "Configure":
-            let grant = try reader.grant()
-            capture.configure(grant, try Configuration(wire: try reader.dictionary("batch")), inForce)
+            capture.configure(try reader.grant(), try Configuration(wire: try reader.dictionary("batch")), inForce)
         case "Cut", "PassOn":
-            let grant = try reader.grant()
-            let why: RecordingEnd = try reader.word("why")
-            capture.cut(grant, why: why, reason: try reader.reason(), passesOn: member == "PassOn") { result in
-                answer(result.map { [.int64($0)] })
-            }
+            capture.cut(
+                try reader.grant(), why: try reader.word("why"), reason: try reader.reason(),
+                passesOn: member == "PassOn"
+            ) { result in answer(result.map { [.int64($0)] }) }
         case "WatchNode": capture.watchNode(try reader.fileDescriptor("queue"), done)
         case "Beat": capture.beat(done)
         case "Look": capture.look { result in answer(result.map { [.string($0)] }) }
         case "Resume":
-            let grant = try reader.grant()
-            let before = SessionID(try reader.uint64("sessionBefore"))
-            capture.resume(grant, from: before, to: try reader.session(), inForce)
+            capture.resume(
+                try reader.grant(), from: SessionID(try reader.uint64("sessionBefore")), to: try reader.session(),
+                inForce)
         case "Complete":
             _ = try reader.uint64("recording")
             capture.complete(file: try reader.fileDescriptor("file")) { result in
@@ -54,21 +51,18 @@ public final class RecorderService: Sendable {
                     result.map { [.uint64($0.frames), .int64($0.duration), .uint64($0.bytes), .int64($0.lastCapture)] })
             }
         case "StopRecording":
-            let recording = try reader.uint64("recording")
-            let why: RecordingEnd = try reader.word("why")
-            capture.stopRecording(recording, why: why, reason: try reader.reason(), done)
+            capture.stopRecording(
+                try reader.uint64("recording"), why: try reader.word("why"), reason: try reader.reason(), done)
         case "PauseRecording": capture.pauseRecording(try reader.uint64("recording"), done)
         case "ResumeRecording": capture.resumeRecording(try reader.uint64("recording"), done)
         case "AppendMetadata":
-            let recording = try reader.uint64("recording")
-            let kind = try reader.string("kind")
-            let time = try reader.int64("time")
-            capture.appendMetadata(recording, kind: kind, time: time, items: try reader.strings("items"), done)
+            capture.appendMetadata(
+                try reader.uint64("recording"), kind: try reader.string("kind"), time: try reader.int64("time"),
+                items: try reader.strings("items"), done)
         case "AttachMicrophone":
-            let grant = try reader.grant()
-            let socket = try reader.fileDescriptor("microphone")
-            let format = try MicrophoneFormat(wire: try reader.dictionary("options"))
-            capture.attachMicrophone(grant, socket: socket, format, done)
+            capture.attachMicrophone(
+                try reader.grant(), socket: try reader.fileDescriptor("microphone"),
+                try MicrophoneFormat(wire: try reader.dictionary("options")), done)
         case "DetachMicrophone": capture.detachMicrophone(try reader.grant(), done)
         default: try dispatchOutput(member, &reader, done, answer)
         }
@@ -80,13 +74,10 @@ public final class RecorderService: Sendable {
     ) throws(BrokerError) {
         switch member {
         case "OpenStream":
-            let grant = try reader.grant()
-            capture.openStream(grant, session: try reader.session()) { result in
+            capture.openStream(try reader.grant(), session: try reader.session()) { result in
                 answer(result.map { [.fileDescriptor($0)] })
             }
-        case "CloseStreams":
-            let grant = try reader.grant()
-            capture.closeStreams(grant, session: try reader.session(), done)
+        case "CloseStreams": capture.closeStreams(try reader.grant(), session: try reader.session(), done)
         case "CapturePhoto":
             let grant = try reader.grant()
             let session = try reader.session()
@@ -106,15 +97,12 @@ public final class RecorderService: Sendable {
             }
             capture.capturePhotoBracket(grant, session: session, photos, files: files, bracket, done)
         case "SetSlate":
-            let grant = try reader.grant()
-            let session = try reader.session()
-            capture.setSlate(grant, session: session, try reader.boolean("slate"), done)
+            capture.setSlate(
+                try reader.grant(), session: try reader.session(), try reader.boolean("slate"), done)
         case "StartRecording":
-            let grant = try reader.grant()
-            let recording = try reader.uint64("recording")
-            let file = try reader.fileDescriptor("file")
-            let options = try RecordingOptions(wire: try reader.dictionary("options"))
-            capture.startRecording(grant, recording, file: file, options: options, done)
+            capture.startRecording(
+                try reader.grant(), try reader.uint64("recording"), file: try reader.fileDescriptor("file"),
+                options: try RecordingOptions(wire: try reader.dictionary("options")), done)
         default: throw BrokerError(.unknownMethod, "\(InterfaceName.recorder) has no method \(member.quotedShort).")
         }
     }

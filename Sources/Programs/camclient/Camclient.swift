@@ -46,44 +46,32 @@ struct Camclient: AsyncParsableCommand {
         return [name, inner] + connection + rest.dropFirst()
     }
 
-    private static func noSubcommand(
-        _ name: String, of configuration: CommandConfiguration, under group: String? = nil
-    ) -> Failure {
-        let known = configuration.subcommands.map { $0._commandName }
-        let whole = group.map { "camclient \($0)" } ?? "camclient"
-        let instead = known.isEmpty ? "it has none." : NearestWord.insteadOf(name, known, lists: "\(whole) --help")
-        return Failure(.usage, "“\(name)” is not a subcommand\(group.map { " of \($0)" } ?? ""); \(instead)")
-    }
-
-    /// `help` without a name of a subcommand behind it would be the general help, whatever stands there.
-    private static func refuseUnknown(helpWords words: [String]) throws(Failure) {
-        guard words.first == "help" else { return }
+    /// What stands where a subcommand does must be one. `help` would be the general help, whatever stands behind it.
+    private static func refuseUnknown(_ arguments: [String]) throws(Failure) {
+        let isHelp = arguments.first == "help"
+        let words =
+            isHelp
+            ? arguments.dropFirst().filter { !$0.hasPrefix("-") }
+            : Array(arguments.prefix { !$0.hasPrefix("-") && $0 != "help" })
         var (group, name) = (configuration, nil as String?)
-        for word in words.dropFirst() where !word.hasPrefix("-") {
+        for word in words where isHelp || !group.subcommands.isEmpty {
             guard let inner = group.subcommands.first(where: { $0._commandName == word }) else {
-                throw noSubcommand(word, of: group, under: name)
+                let known = group.subcommands.map { $0._commandName }
+                let whole = name.map { "camclient \($0)" } ?? "camclient"
+                let instead =
+                    known.isEmpty ? "it has none." : NearestWord.insteadOf(word, known, lists: "\(whole) --help")
+                throw Failure(
+                    .usage, "“\(word)” is not a subcommand\(name.map { " of \($0)" } ?? ""); \(instead)")
             }
             (group, name) = (inner.configuration, name.map { "\($0) \(word)" } ?? word)
         }
     }
 
-    /// Carries the command line out, and ends the process.
     static func runAndExit() async -> Never {
         do {
             let arguments = connectionBehindSubcommand(Array(CommandLine.arguments.dropFirst()))
             if CameraCompletion.isAsked(arguments) { await CameraCompletion.prepare(arguments) }
-            if let name = arguments.first, !name.hasPrefix("-"), name != "help",
-                !configuration.subcommands.contains(where: { $0._commandName == name })
-            {
-                throw noSubcommand(name, of: configuration)
-            }
-            try refuseUnknown(helpWords: arguments)
-            if arguments.count > 1, !arguments[1].hasPrefix("-"), arguments[1] != "help",
-                let group = configuration.subcommands.first(where: { $0._commandName == arguments[0] })?.configuration,
-                !group.subcommands.isEmpty, !group.subcommands.contains(where: { $0._commandName == arguments[1] })
-            {
-                throw noSubcommand(arguments[1], of: group, under: arguments[0])
-            }
+            try refuseUnknown(arguments)
             var command = try parseAsRoot(arguments)
             if var asynchronous = command as? any AsyncParsableCommand {
                 try await asynchronous.run()

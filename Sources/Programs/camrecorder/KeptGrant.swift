@@ -39,12 +39,11 @@ final class KeptGrant {
     /// Its broker has ended, and no other one has taken it up.
     var isUndecided: Bool { aloneSince != nil }
 
-    /// - Parameters:
-    ///   - client: a pidfd of the holder's process; this object's from here on, as the listener is, also when it throws.
-    ///   - brokersUser: the user whose processes may be a broker, beside root's.
-    ///   - patience: how many times as long as usual a broker may be away; 1 but in tests.
-    ///   - onBroker: gets the connection of the next broker.
-    ///   - onOver: the recorder core has to end, and why: a clause. Called once, never before the broker's end.
+    /// - Parameter client: a pidfd of the holder's process; this object's from here on, as the listener is, also when it throws.
+    /// - Parameter brokersUser: the user whose processes may be a broker, beside root's.
+    /// - Parameter patience: how many times as long as usual a broker may be away; 1 but in tests.
+    /// - Parameter onBroker: gets the connection of the next broker.
+    /// - Parameter onOver: the recorder core has to end, and why: a clause. Called once, never before the broker's end.
     init(
         _ grant: UInt64, client: Int32, listener: Int32, brokersUser: UInt32, patience: Int64,
         on loop: EventLoop, onBroker: @escaping (Int32) -> Void, onOver: @escaping (String) -> Void

@@ -272,10 +272,10 @@ extension ToldScenario {
 }
 
 /// `1 decision`, `1,234 decisions`.
-func count(_ number: Int, _ what: String) -> String { "\(grouped(number)) \(what)\(number == 1 ? "" : "s")" }
+package func count(_ number: Int, _ what: String) -> String { "\(grouped(number)) \(what)\(number == 1 ? "" : "s")" }
 
 /// `1234567` as `1,234,567`.
-func grouped(_ number: Int) -> String {
+package func grouped(_ number: Int) -> String {
     var text = ""
     for (place, digit) in String(number).reversed().enumerated() {
         if place > 0, place % 3 == 0, digit != "-" { text.append(",") }

@@ -1,5 +1,6 @@
 import Arbiter
 package import ArbiterProtocol
+import Scenario
 
 /// What recorders owe the broker: each order that waits for an answer, in every order the world can bring it. Part of
 /// an explored state; ids are left out of its equality, since they only count. A walk copies and asks it at every step:

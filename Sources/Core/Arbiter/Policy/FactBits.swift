@@ -1,3 +1,5 @@
+import Vocabulary
+
 /// What a rule may read about one session, as three words that it tests at once; `Facts` says the same in words.
 package struct FactBits: Hashable, Sendable, BitwiseCopyable {
     /// Names that the policy's rules mention, 16 bits each; 0: any other. App, claimed app, user, camera.

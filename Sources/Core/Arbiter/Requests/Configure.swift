@@ -64,7 +64,7 @@ extension Arbiter {
         if session.shown.isRunning {
             let ordered = batch.wish.keeping { !$0.isOfTheBroker }
             if ordered.isEmpty {
-                notify(slot, .configurationApplied(asked: batch, inForce: batch, by: .client))
+                notify(slot, .configurationApplied(ConfigurationChange(asked: batch, inForce: batch, by: .client)))
             } else {
                 order(ordered, asked: ordered, of: slot, by: .client)
             }

@@ -130,8 +130,6 @@ extension State {
     /// False also where the row is free.
     package func isApp(at row: Int, _ id: AppID) -> Bool { appNames.name(at: row) == id }
     package func isNamed(_ app: Slot<App>) -> Bool { appNames.isNamed(app) }
-    /// Whether the apps are those of another state that is kept, each in its row. False also where it is not known.
-    package func hasApps(_ names: borrowing NameTable<AppID, App>) -> Bool { isSame(appNames.names, names.names) }
     package func id(_ session: Slot<Session>) -> SessionID { SessionID(sessions[session].id) }
     package func id(_ client: Slot<Client>) -> ClientID { ClientID(clients[client].id) }
     package func id(_ app: AppRef) -> AppID { appNames[app.slot] }

@@ -1,3 +1,5 @@
+import Vocabulary
+
 /// A row's place in its table. A row that goes leaves its place to a later one.
 package struct Slot<Row>: Hashable, Sendable, Codable, BitwiseCopyable {
     package var index: Int32

@@ -41,7 +41,7 @@ extension State {
 
     /// In the order in which they asked. While its user is away or the machine sleeps nobody could answer.
     package var whoAsks: [Slot<Session>] {
-        if world.isAsleep || !policy.rights.asks { return [] }
+        if world.isAsleep || policy.rights.apps != .ask { return [] }
         let asking = requesting.filter { slot in
             let client = clients[sessions[slot].client]
             return permission(of: client) == .asked && !isAway(client, from: sessions[slot].camera)

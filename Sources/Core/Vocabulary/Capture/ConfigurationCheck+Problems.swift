@@ -132,7 +132,7 @@ extension ConfigurationCheck {
                     + (known.isEmpty ? "." : ", but \(known.joined(separator: ", ")).")
             }
             guard control.takes(value) else {
-                return "\(key.rawValue) is \(value.description); \(capabilities.name) takes \(control.allowed)."
+                return "\(key.rawValue) is \(value.description); \(capabilities.name) takes \(control.sentence)."
             }
             guard let mode = overrulingMode(of: key, in: whole) else { continue }
             let words = mode.manual.filter { mode.control.takes($0) }.map(\.description).joined(separator: " or ")

@@ -147,7 +147,7 @@ extension ConfigurationCheck {
                 }
                 guard control.takes(.number(bias)) else {
                     return
-                        "exposureTargetBiases has \(bias.shortDescription); \(capabilities.name) takes \(control.allowed)."
+                        "exposureTargetBiases has \(bias.shortDescription); \(capabilities.name) takes \(control.sentence)."
                 }
             case .exposure(let duration, let iso):
                 guard Self.isInside(duration, durations.least, durations.most) else {

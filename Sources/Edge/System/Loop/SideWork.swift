@@ -72,6 +72,11 @@ package func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
     sigfillset(&all)
     pthread_sigmask(SIG_SETMASK, &all, &before)
     defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+    return makeThread(work).map { pthread_detach($0) } != nil
+}
+
+/// A thread with the caller's signal mask, to be joined or detached; nil: there is none.
+package func makeThread(_ work: @escaping @Sendable () -> Void) -> UInt? {
     var thread = pthread_t()
     let job = Unmanaged.passRetained(Job(work))
     let result = pthread_create(
@@ -82,10 +87,9 @@ package func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
         }, job.toOpaque())
     if result != 0 {
         job.release()
-        return false
+        return nil
     }
-    pthread_detach(thread)
-    return true
+    return thread
 }
 
 /// A stretch of the calling thread's processor time: a machine under load uses it up no faster than an idle one.

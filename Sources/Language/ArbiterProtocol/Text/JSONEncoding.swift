@@ -8,6 +8,48 @@ package enum JSONEncoding {
         try value.encode(to: JSONEncoder(place: place, codingPath: []))
         return place.json
     }
+
+    /// On one line, of a value that can always be encoded.
+    package static func text(of value: some Encodable) -> String {
+        do { return try json(of: value).text } catch { preconditionFailure("\(type(of: value)): \(error)") }
+    }
+}
+
+/// An object of JSON by its members, in this order; each value is written by the encoder, and nil is null.
+package struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
+    private let members: [(String, any Encodable)]
+
+    package init(dictionaryLiteral members: (String, any Encodable)...) { self.init(members) }
+    package init(_ members: [(String, any Encodable)]) { self.members = members }
+
+    package func adding(_ other: JSONObject) -> JSONObject { JSONObject(members + other.members) }
+
+    private struct Name: CodingKey {
+        var stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var object = encoder.container(keyedBy: Name.self)
+        for (key, value) in members { try object.encode(value, forKey: Name(stringValue: key)) }
+    }
+}
+
+extension JSON: Encodable {
+    package func encode(to encoder: any Encoder) throws {
+        var value = encoder.singleValueContainer()
+        switch self {
+        case .null: try value.encodeNil()
+        case .bool(let flag): try value.encode(flag)
+        case .integer(let number): try value.encode(number)
+        case .number(let number): try value.encode(number)
+        case .string(let text): try value.encode(text)
+        case .array(let values): try value.encode(values)
+        case .object(let members): try value.encode(JSONObject(members.map { ($0.key, $0.value) }))
+        }
+    }
 }
 
 /// A value that is being put together.

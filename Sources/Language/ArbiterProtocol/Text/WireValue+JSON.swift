@@ -66,4 +66,5 @@ extension WireValue {
 
 extension WireDictionary {
     package var json: JSON { .object(entries.map { JSON.Member(key: $0.key, value: $0.value.json) }) }
+    package var object: JSONObject { JSONObject(entries.map { ($0.key, $0.value.json) }) }
 }

@@ -235,7 +235,7 @@ extension WireReader {
 
 extension Field {
     /// One that came with a later version, at its message's end.
-    package static func later<Value: WireType>(
+    package static func later<Value: WireType & Equatable>(
         _ name: String, _ path: any WritableKeyPath<Owner, Value> & Sendable
     ) -> Field { Field(name, path, since: name) }
 
@@ -243,16 +243,18 @@ extension Field {
     /// - Parameters:
     ///   - unknown: stands for it on the wire then.
     ///   - isKnown: whether a value from there is one.
-    package static func known<Value: WireType>(
+    package static func known<Value: WireType & Equatable>(
         _ name: String, _ path: any WritableKeyPath<Owner, Value?> & Sendable, else unknown: Value,
         if isKnown: @escaping @Sendable (Value) -> Bool
     ) -> Field {
         Field(
-            name: name, type: Value.wireType, meaning: "", value: { ($0[keyPath: path] ?? unknown).wireValue },
-            read: { (owner, reader) throws(BrokerError) in
-                let value = try Value.read(name, &reader)
+            key: WireKey(name, Value.wireType), allowed: Value.allowed, meaning: "",
+            value: { ($0[keyPath: path] ?? unknown).wireValue },
+            take: { (owner, wire, place) throws(BrokerError) in
+                guard let value = try Value.read(wire, place) else { return false }
                 owner[keyPath: path] = isKnown(value) ? value : nil
-            }, json: nil, since: nil)
+                return true
+            }, isSame: { $0[keyPath: path] == $1[keyPath: path] }, json: nil, since: nil)
     }
 
     /// One that follows from others, and is read over.
@@ -260,8 +262,9 @@ extension Field {
         _ name: String, _ value: @escaping @Sendable (Owner) -> Value
     ) -> Field {
         Field(
-            name: name, type: Value.wireType, meaning: "", value: { value($0).wireValue },
-            read: { (_, reader) throws(BrokerError) in _ = try Value.read(name, &reader) }, json: nil, since: nil)
+            key: WireKey(name, Value.wireType), allowed: Value.allowed, meaning: "", value: { value($0).wireValue },
+            take: { (_, wire, place) throws(BrokerError) in try Value.read(wire, place) != nil },
+            isSame: { _, _ in true }, json: nil, since: nil)
     }
 }
 
@@ -270,7 +273,7 @@ extension Array {
     package func read<Owner>(_ blank: Owner, _ reader: inout WireReader) throws(BrokerError) -> Owner
     where Element == Field<Owner> {
         var value = blank
-        for field in self where field.since == nil || !reader.isAtEnd { try field.read(&value, &reader) }
+        for field in self where field.since == nil || !reader.isAtEnd { try reader.take(field, into: &value) }
         return value
     }
 }

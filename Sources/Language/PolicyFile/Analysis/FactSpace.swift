@@ -1,5 +1,5 @@
-package import Arbiter
-import Vocabulary
+import Arbiter
+package import Vocabulary
 
 /// The values that a fact may still have, a bit each.
 package struct ValueSet: Hashable {

@@ -1,6 +1,6 @@
-package import Arbiter
+import Arbiter
 import TomlFile
-import Vocabulary
+package import Vocabulary
 
 /// A fact that rules ask for: a key of `when`, and of a `[[rank]]` itself. Attributes that a policy declares are facts as well.
 package struct Fact: Sendable {

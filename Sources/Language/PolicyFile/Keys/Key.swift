@@ -1,5 +1,5 @@
-package import Arbiter
 import TomlFile
+package import Vocabulary
 
 /// A key of a table of the policy language, and the property that it sets.
 ///

@@ -1,4 +1,4 @@
-package import Arbiter
+import Arbiter
 import TomlFile
 package import Vocabulary
 

@@ -1,5 +1,5 @@
-package import Arbiter
-import Vocabulary
+import Arbiter
+package import Vocabulary
 
 /// A table of the policy language: its keys, and how files and programs treat it.
 package struct PolicyTable: Sendable {

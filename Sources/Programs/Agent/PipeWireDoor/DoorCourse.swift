@@ -1,4 +1,5 @@
 package import ArbiterProtocol
+import Camarb
 
 /// What a consumer wants: a format, and in which round, where each pause begins another.
 package struct DoorWish: Hashable, Sendable {

@@ -22,8 +22,7 @@ package protocol CameraSource: AnyObject {
     /// Prepares for pictures of a format at a zoom and a frame rate. Nothing changes when it throws.
     func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError)
     /// Sets every control: to the value that was asked for it, else to its usual one. Where a format or a zoom changes with
-    /// them, `select` follows.
-    /// - Throws: when the device refuses one; all are then as they were.
+    /// them, `select` follows. Throws when the device refuses one; all are then as they were.
     func set(_ settings: CaptureSettings) throws(BrokerError)
     /// Goes on for the next grant, without having been stopped: everything is set as `set` and `select` would. From here on
     /// `takeFrame` gives only what was captured after that, and no buffer that held pictures before is lent.
@@ -37,19 +36,16 @@ package protocol CameraSource: AnyObject {
     /// Modes that have ended by themselves since this was asked last, with what they are now: `auto` is `locked`.
     func takeEndedModes() -> Configuration
     /// A change that was set while it ran (`CaptureSettings.rebuildsPipeline`) is whole: from here on frames are left out, if
-    /// it has to be put together anew for that.
-    /// - Returns: whether it has.
+    /// it has to be put together anew for that. Returns whether it has.
     func rebuildPipeline() -> Bool
     /// When the next frame is due, or, for a source with a descriptor, too late: nanoseconds of CLOCK_MONOTONIC.
-    /// - Parameters:
-    ///   - previous: when the last one was; nil for the first.
-    ///   - interval: the least time between two frames, from the frame rate in force.
+    /// - Parameter previous: when the last one was; nil for the first.
+    /// - Parameter interval: the least time between two frames, from the frame rate in force.
     func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64
     /// When the frame that is due is due after all, because the rate has changed, or the device began with new buffers. No
     /// change costs a frame: the time depends on the frame before it, and on what is in force, not on how often that changed.
-    /// - Parameters:
-    ///   - due: as `nextDue` had it.
-    ///   - previous: when the frame before it was; nil where it is the first.
+    /// - Parameter due: as `nextDue` had it.
+    /// - Parameter previous: when the frame before it was; nil where it is the first.
     func due(_ due: Int64, after previous: Int64?, interval: Int64, now: Int64) -> Int64
     /// Takes the frame that is there.
     /// - Returns: when it was captured, or nil when there is none to show: it was damaged, too early for the rate, or left out.

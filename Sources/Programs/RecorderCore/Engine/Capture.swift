@@ -37,9 +37,8 @@ public final class Capture: Sendable {
     private let captureThread, photoThread, writerThread: Worker
     private let completer: Completer
 
-    /// - Parameters:
-    ///   - idleLimit: after each time this long without a grant or anything to write, `.idle` is given; nil for never.
-    ///   - patience: how many times as long as usual files are waited for; 1 but in tests.
+    /// - Parameter idleLimit: after each time this long without a grant or anything to write, `.idle` is given; nil for never.
+    /// - Parameter patience: how many times as long as usual files are waited for; 1 but in tests.
     public convenience init(
         _ spec: CameraSpec, idleLimit: Duration? = nil, patience: Int64 = 1, faults: Set<Fault> = [],
         onEvent: @escaping @Sendable (RecorderEvent) -> Void
@@ -49,10 +48,9 @@ public final class Capture: Sendable {
             makingSource: { () throws(BrokerError) in try spec.makeSource() })
     }
 
-    /// - Parameters:
-    ///   - passingLimit: how long the device goes on for a grant that is to follow; nil for as long as is usual.
-    ///   - clock: says when frames are due.
-    ///   - makeSource: called on the capture thread, again when a device was unplugged in between.
+    /// - Parameter passingLimit: how long the device goes on for a grant that is to follow; nil for as long as is usual.
+    /// - Parameter clock: says when frames are due.
+    /// - Parameter makeSource: called on the capture thread, again when a device was unplugged in between.
     package init(
         idleLimit: Duration? = nil, passingLimit: Duration? = nil, patience: Int64 = 1,
         clock: CaptureClock = .real, faults: Set<Fault> = [], onEvent: @escaping @Sendable (RecorderEvent) -> Void,
@@ -183,10 +181,9 @@ public final class Capture: Sendable {
     }
 
     /// Ends a grant; answers with the capture time of its last frame (0: none). A recording is finished afterwards.
-    /// - Parameters:
-    ///   - reason: why a recording is taken from its session, for the file.
-    ///   - passesOn: another grant is opened right after the answer. The device goes on until then where it can, for
-    ///     a quarter of a second at most, and nobody gets what it captures meanwhile.
+    /// - Parameter reason: why a recording is taken from its session, for the file.
+    /// - Parameter passesOn: another grant is opened right after the answer. The device goes on until then where it can, for
+    ///   a quarter of a second at most, and nobody gets what it captures meanwhile.
     public func cut(
         _ grant: GrantID, why: RecordingEnd, reason: RecordingReason = .none, passesOn: Bool = false,
         _ reply: @escaping Reply<Int64>
@@ -273,49 +270,5 @@ public enum RecorderEvent: Hashable, Sendable {
         public var lastCapture: Int64
         /// Captured while it ran, and not in the file, because encoder or disk could not keep up.
         public var framesLeftOut: UInt64
-    }
-}
-
-/// The time by which a capture takes its frames: the machine's, or one that a test has in its hand.
-///
-/// Only when frames are due, and what is written into them, goes by it. What waits for other processes (files, clients'
-/// streams) goes by the machine's.
-package enum CaptureClock: Sendable {
-    case real
-    case virtual(VirtualClock)
-
-    /// Nanoseconds; of CLOCK_MONOTONIC, where it is real.
-    var now: Int64 {
-        switch self {
-        case .real: camarb_monotonic_ns()
-        case .virtual(let clock): clock.now
-        }
-    }
-
-    /// Waits for one of the descriptors, for so many nanoseconds; below 0 for ever.
-    /// - Returns: how many have something, which their `revents` say.
-    func wait(for descriptors: inout [pollfd], limit: Int64) -> Int32 {
-        guard case .virtual(let clock) = self else { return camarb_poll(&descriptors, descriptors.count, limit) }
-        descriptors.append(pollfd(fd: clock.moved.descriptor, events: Int16(POLLIN), revents: 0))
-        // What is due already is not waited for; until anything else is, the clock has to be moved.
-        let ready = camarb_poll(&descriptors, descriptors.count, limit == 0 ? 0 : -1)
-        guard descriptors.removeLast().revents != 0 else { return ready }
-        _ = clock.moved.takeAll()
-        return ready - 1
-    }
-}
-
-/// Time that stands still until it is moved.
-package final class VirtualClock: Sendable {
-    private let time: Mutex<Int64>
-    /// Wakes the capture thread, which then sees what has become due.
-    fileprivate let moved = Mailbox<Void>()
-
-    package init(beginningAt now: Int64) { time = Mutex(now) }
-    package var now: Int64 { time.withLock { $0 } }
-
-    package func advance(by nanoseconds: Int64) {
-        time.withLock { $0 += nanoseconds }
-        moved.post(())
     }
 }

@@ -4,9 +4,8 @@ import Glibc
 
 /// Photos: ordered, and taken of the frames that are captured.
 extension CaptureLoop {
-    /// - Parameters:
-    ///   - files: this function's, also when it throws.
-    ///   - bracket: with a shot for each photo.
+    /// - Parameter files: this function's, also when it throws.
+    /// - Parameter bracket: with a shot for each photo.
     func takePhotos(
         _ id: GrantID, _ session: SessionID, _ photos: [PhotoID], _ files: [Int32], _ bracket: PhotoBracket? = nil
     ) throws(BrokerError) {

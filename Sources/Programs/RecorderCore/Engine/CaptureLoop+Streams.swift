@@ -4,8 +4,7 @@ import Glibc
 
 /// Preview streams: opened, closed, and with buffers of another size.
 extension CaptureLoop {
-    /// Buffers of the size that pictures have now.
-    /// - Returns: why a stream has none, for people; nil where it has.
+    /// Buffers of the size that pictures have now. Returns why a stream has none, for people; nil where it has.
     private func replaceBuffers(of stream: OpenGrant.Stream, _ open: OpenGrant) -> String? {
         let sender = stream.sender
         let own = sender.isLent ? nil : sender.pool

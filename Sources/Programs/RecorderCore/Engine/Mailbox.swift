@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import Synchronization
+import System
 
 /// Messages to a thread, in order, with a descriptor that wakes it. Any thread posts; one thread takes. What may pile
 /// up in it is bounded by its senders.
@@ -35,23 +36,57 @@ final class Mailbox<Message: Sendable>: Sendable {
 final class Worker: Sendable {
     private let thread: pthread_t
 
-    private final class Body: Sendable {
-        let run: @Sendable () -> Void
-        init(_ run: @escaping @Sendable () -> Void) { self.run = run }
-    }
-
     init(_ run: @escaping @Sendable () -> Void) {
-        var thread = pthread_t()
-        let result = pthread_create(
-            &thread, nil,
-            { opaque in
-                if let opaque { Unmanaged<Body>.fromOpaque(opaque).takeRetainedValue().run() }
-                return nil
-            }, Unmanaged.passRetained(Body(run)).toOpaque())
-        precondition(result == 0, "a recorder that cannot start its threads cannot run")
+        guard let thread = makeThread(run) else {
+            preconditionFailure("a recorder that cannot start its threads cannot run")
+        }
         self.thread = thread
     }
 
     /// Waits until the body has returned. Once only.
     func join() { pthread_join(thread, nil) }
+}
+
+/// The time by which a capture takes its frames: the machine's, or one that a test has in its hand.
+///
+/// Only when frames are due, and what is written into them, goes by it. What waits for other processes (files, clients'
+/// streams) goes by the machine's.
+package enum CaptureClock: Sendable {
+    case real
+    case virtual(VirtualClock)
+
+    /// Nanoseconds; of CLOCK_MONOTONIC, where it is real.
+    var now: Int64 {
+        switch self {
+        case .real: camarb_monotonic_ns()
+        case .virtual(let clock): clock.now
+        }
+    }
+
+    /// Waits for one of the descriptors, for so many nanoseconds; below 0 for ever.
+    /// - Returns: how many have something, which their `revents` say.
+    func wait(for descriptors: inout [pollfd], limit: Int64) -> Int32 {
+        guard case .virtual(let clock) = self else { return camarb_poll(&descriptors, descriptors.count, limit) }
+        descriptors.append(pollfd(fd: clock.moved.descriptor, events: Int16(POLLIN), revents: 0))
+        // What is due already is not waited for; until anything else is, the clock has to be moved.
+        let ready = camarb_poll(&descriptors, descriptors.count, limit == 0 ? 0 : -1)
+        guard descriptors.removeLast().revents != 0 else { return ready }
+        _ = clock.moved.takeAll()
+        return ready - 1
+    }
+}
+
+/// Time that stands still until it is moved.
+package final class VirtualClock: Sendable {
+    private let time: Mutex<Int64>
+    /// Wakes the capture thread, which then sees what has become due.
+    fileprivate let moved = Mailbox<Void>()
+
+    package init(beginningAt now: Int64) { time = Mutex(now) }
+    package var now: Int64 { time.withLock { $0 } }
+
+    package func advance(by nanoseconds: Int64) {
+        time.withLock { $0 += nanoseconds }
+        moved.post(())
+    }
 }

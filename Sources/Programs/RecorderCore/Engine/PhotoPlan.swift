@@ -32,9 +32,8 @@ package struct PhotoPlan: Hashable, Sendable {
         }
     }
 
-    /// - Parameters:
-    ///   - shot: of a bracket; nil: a photo of its own.
-    ///   - zoom: of the frame; on a ramp it is not yet the one in the settings.
+    /// - Parameter shot: of a bracket; nil: a photo of its own.
+    /// - Parameter zoom: of the frame; on a ramp it is not yet the one in the settings.
     package init(
         _ settings: CaptureSettings, of camera: CameraCapabilities, zoom: Double, exposure: Exposure,
         shot: PhotoBracket.Shot? = nil

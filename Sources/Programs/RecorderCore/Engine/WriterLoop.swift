@@ -11,8 +11,7 @@ enum WriterWork: Sendable {
     case passed(RecordingTicket, captured: Int64)
     case pause(RecordingTicket)
     case resume(RecordingTicket)
-    /// - Parameters:
-    ///   - time: from when on the items count, in nanoseconds of CLOCK_MONOTONIC; `now` is of the same clock.
+    /// - Parameter time: from when on the items count, in nanoseconds of CLOCK_MONOTONIC; `now` is of the same clock.
     case metadata(RecordingTicket, kind: String, time: Int64, items: [String], now: Int64, Capture.Reply<Void>)
     case finish(RecordingTicket, RecordingEnd, RecordingReason)
     case photo(PhotoDesk.Order)

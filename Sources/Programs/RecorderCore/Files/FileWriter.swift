@@ -32,7 +32,6 @@ package enum FileFault: Error, Hashable {
 ///
 /// Orders are queued, sent as the process takes them, and answered where an answer is wanted. What waits here is bounded by
 /// its callers: a recording waits for each frame's answer, a photo is one order.
-///
 /// Threading: the thread of its house only.
 package final class FileWriter {
     /// How long the process may take over what it has been given, in nanoseconds. A disk that hesitates for longer is
@@ -61,11 +60,10 @@ package final class FileWriter {
     /// When it last took or answered something while something was due.
     private var lastProgress: Int64 = 0
 
-    /// - Parameters:
-    ///   - descriptor: the socket's end, the writer's from here on.
-    ///   - process: a pidfd, the house's in the end.
-    ///   - envelope: with the file; the writer's from here on.
-    ///   - again: it is opened to be completed, and keeps what is in it.
+    /// - Parameter descriptor: the socket's end, the writer's from here on.
+    /// - Parameter process: a pidfd, the house's in the end.
+    /// - Parameter envelope: with the file; the writer's from here on.
+    /// - Parameter again: it is opened to be completed, and keeps what is in it.
     init(_ descriptor: Int32, process: Int32, envelope: Int32, again: Bool, in house: FileWriters) {
         (self.descriptor, self.process, self.house) = (descriptor, process, house)
         let kind = again ? camarb_writer_open_again : camarb_writer_open
@@ -187,8 +185,7 @@ package final class FileWriter {
         if hasProgressed { lastProgress = now } else if now >= deadline { lose(.stuck) }
     }
 
-    /// Waits until everything is answered, or it is given up.
-    /// - Returns: what failed first, if anything.
+    /// Waits until everything is answered, or it is given up. Returns what failed first, if anything.
     package func settle() -> FileFault? {
         turn()
         while !isSettled {

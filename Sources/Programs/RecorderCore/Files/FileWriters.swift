@@ -3,7 +3,6 @@ import Glibc
 import System
 
 /// Starts the processes that write files, and counts those that do not end.
-///
 /// Threading: one thread only, that of the writer or of the completer: each has a house of its own.
 package final class FileWriters {
     /// Processes that hang over a file, or may: with so many, no further file is begun until one of them comes back. Each
@@ -23,9 +22,8 @@ package final class FileWriters {
     /// Our end of its socket, and its pidfd.
     private var spare: (socket: Int32, process: Int32)?
 
-    /// - Parameters:
-    ///   - patience: how many times as long as usual an answer may take; 1 but in tests.
-    ///   - clock: the monotonic one in nanoseconds, but in tests.
+    /// - Parameter patience: how many times as long as usual an answer may take; 1 but in tests.
+    /// - Parameter clock: the monotonic one in nanoseconds, but in tests.
     package init(patience: Int64 = 1, clock: @escaping () -> Int64 = camarb_monotonic_ns) {
         answerTimeMax = patience * FileWriter.answerTimeMax
         now = clock
@@ -43,9 +41,8 @@ package final class FileWriters {
     }
 
     /// Starts one for a file.
-    /// - Parameters:
-    ///   - envelope: this object's from here on, also when it throws.
-    ///   - again: the file is opened to be completed, and keeps what is in it.
+    /// - Parameter envelope: this object's from here on, also when it throws.
+    /// - Parameter again: the file is opened to be completed, and keeps what is in it.
     /// - Throws: `.tooManyStuck`, or `.gone` where none could be started.
     package func start(_ envelope: Int32, again: Bool = false) throws(FileFault) -> FileWriter {
         guard stuck < Self.stuckMax else {

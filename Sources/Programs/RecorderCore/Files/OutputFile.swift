@@ -7,7 +7,6 @@ import Glibc
 /// the file is cut back to the last commit, later appends are dropped, and places before it can still be patched:
 /// so the trailer succeeds and the file plays. Writes go to an offset of their own, because the client shares the
 /// descriptor's. All of it is done by another process (`FileWriter`), and a commit counts when that has answered.
-///
 /// Threading: the writer thread only.
 package final class OutputFile {
     /// Nil where none could be started.

@@ -1,4 +1,5 @@
 import CLinux
+import Glibc
 
 /// Bytes of a file as its reader wants them: a few here, a few there, mostly forwards. It keeps what was fetched last,
 /// so that heads which lie close together cost one fetch.
@@ -78,8 +79,7 @@ struct EBMLElement {
                 id: id, start: start, body: start + Int64(idBytes + sizeBytes), size: size == mask ? nil : Int64(size)))
     }
 
-    /// Its body as a number.
-    /// - Returns: nil for what is longer than one.
+    /// Its body as a number. Returns nil for what is longer than one.
     func unsigned(in window: inout ByteWindow) throws(CompletionFault) -> UInt64? {
         guard let size, size <= 8 else { return nil }
         let bytes = try window.bytes(Int(size), at: body)
@@ -111,3 +111,41 @@ struct EBMLElement {
         Array(bigEndian(UInt64(id)).suffix(4 - id.leadingZeroBitCount / 8))
     }
 }
+
+/// Why a file is left as it is.
+package enum CompletionFault: Error, Hashable {
+    case file(FileFault)
+    /// It does not look as a recording of ours does; what of it, and where in bytes.
+    case foreign(String, at: Int64)
+    /// Looking at it took too long.
+    case late
+
+    package var words: String {
+        switch self {
+        case .file(.system(EACCES)): "its descriptor is open for writing only; one that can be read, too, is completed"
+        case .file(.system(EBUSY)): "it is still being written by a process that hangs"
+        case .file(.system(ENODATA)): "nothing was written to it"
+        case .file(let fault): fault.words
+        case .foreign(let what, let place): "it is no recording as they are made here: \(what), at byte \(place)"
+        case .late: "looking at it took longer than \(Completer.timeMax / 1_000_000_000) s"
+        }
+    }
+}
+
+/// A recording's file as its completion has it: read anywhere, and then written in the order of its calls.
+///
+/// `FileWriter` is the real one. Another lies in memory, for tests.
+package protocol LostFile: AnyObject {
+    /// Waits until it is open: its size in bytes.
+    func openedAgain() throws(FileFault) -> Int64
+    /// As many bytes as there are, at most `CAMARB_WRITER_READ_MAX`.
+    func read(_ count: Int, at offset: Int64) throws(FileFault) -> [UInt8]
+    func put(_ bytes: UnsafeRawBufferPointer, at offset: Int64)
+    func truncate(to offset: Int64)
+    /// What was ordered so far is to be answered.
+    func wantAnswer()
+    /// Waits until it is answered. Returns what failed first, if anything.
+    func settle() -> FileFault?
+}
+
+extension FileWriter: LostFile {}

@@ -18,8 +18,7 @@ package enum ExifSegment {
         }
     }
 
-    /// - Parameters:
-    ///   - seconds: when it was captured, since 1970, shown in local time as cameras do.
+    /// - Parameter seconds: when it was captured, since 1970, shown in local time as cameras do.
     /// - Returns: the segment with its marker, to be put right behind a JPEG's first two bytes.
     package static func make(make: String, model: String, seconds: Int, _ photo: Photo) -> [UInt8] {
         let date = text(WallClock.written(seconds, as: "%Y:%m:%d %H:%M:%S"))

@@ -35,9 +35,8 @@ package struct Interleaver<Item> {
     /// - Parameter hasSound: otherwise no picture waits.
     package init(hasSound: Bool) { soundKnown = hasSound ? -1 : .max }
 
-    /// - Parameters:
-    ///   - time: never before that of the same track's last.
-    ///   - until: the end of a sound; up to there the sound is known.
+    /// - Parameter time: never before that of the same track's last.
+    /// - Parameter until: the end of a sound; up to there the sound is known.
     package mutating func add(_ item: Item, _ track: Track, at time: Int64, bytes: Int, until: Int64 = 0) {
         var place = waiting.count
         while place > 0, (waiting[place - 1].time, waiting[place - 1].track.rawValue) > (time, track.rawValue) {

@@ -2,7 +2,6 @@ import CMedia
 package import FrameStream
 
 /// Encodes NV12 pictures as JPEG.
-///
 /// Threading: one thread at a time.
 package final class JPEGEncoder {
     private let handle = tjInitCompress()

@@ -71,9 +71,8 @@ final class MediaPacket {
     var bytes: Int { Int(pointer.pointee.size) }
     var isKey: Bool { pointer.pointee.flags & AV_PKT_FLAG_KEY != 0 }
 
-    /// - Parameters:
-    ///   - tick: when it is shown, and in the order of which it is decoded.
-    ///   - duration: in ticks; 0: until the next.
+    /// - Parameter tick: when it is shown, and in the order of which it is decoded.
+    /// - Parameter duration: in ticks; 0: until the next.
     func stamp(stream: Int32, tick: Int64, duration: Int64) {
         pointer.pointee.stream_index = stream
         pointer.pointee.pts = tick

@@ -23,10 +23,9 @@ package struct MetadataGroups: Hashable {
     }
 
     /// Takes a group.
-    /// - Parameters:
-    ///   - time: from when on it counts, in nanoseconds of CLOCK_MONOTONIC; inside the recording, which the caller knows.
-    ///   - items: none: nothing from here on.
-    ///   - now: of the same clock.
+    /// - Parameter time: from when on it counts, in nanoseconds of CLOCK_MONOTONIC; inside the recording, which the caller knows.
+    /// - Parameter items: none: nothing from here on.
+    /// - Parameter now: of the same clock.
     /// - Returns: the sample's text.
     /// - Throws: `.invalidValue` or `.limitExceeded`; the group then counts for nothing, not even for the next one's time.
     package mutating func take(

@@ -13,7 +13,6 @@ import Glibc
 /// It never makes a file worse. Anything unexpected, and nothing is written. The places that are filled in are voids to a
 /// reader until their head is written, in one piece and after what is in them; the segment's size comes last, and says that
 /// the file is whole: then nothing more is written either.
-///
 /// Threading: the thread of the file that it was given.
 package struct RecordingCompletion {
     package struct Result: Hashable {
@@ -55,11 +54,10 @@ package struct RecordingCompletion {
     /// The first track's number, as a block says it in one byte.
     private static let pictureTrack: UInt8 = 0x81
 
-    /// - Parameters:
-    ///   - file: opened again.
-    ///   - deadline: in the clock's nanoseconds. It is looked at with each part of the file that is read, however few elements
-    ///     those are in, and once more before the first byte is written; what is begun then is written to its end.
-    ///   - clock: the monotonic one, but in tests.
+    /// - Parameter file: opened again.
+    /// - Parameter deadline: in the clock's nanoseconds. It is looked at with each part of the file that is read, however few elements
+    ///   those are in, and once more before the first byte is written; what is begun then is written to its end.
+    /// - Parameter clock: the monotonic one, but in tests.
     package static func complete(
         _ file: any LostFile, until deadline: Int64, clock: @escaping () -> Int64 = camarb_monotonic_ns
     ) throws(CompletionFault) -> Result {
@@ -274,42 +272,3 @@ package struct RecordingCompletion {
 
     private func put(_ bytes: [UInt8], at offset: Int64) { bytes.withUnsafeBytes { file.put($0, at: offset) } }
 }
-
-/// Why a file is left as it is.
-package enum CompletionFault: Error, Hashable {
-    case file(FileFault)
-    /// It does not look as a recording of ours does; what of it, and where in bytes.
-    case foreign(String, at: Int64)
-    /// Looking at it took too long.
-    case late
-
-    package var words: String {
-        switch self {
-        case .file(.system(EACCES)): "its descriptor is open for writing only; one that can be read, too, is completed"
-        case .file(.system(EBUSY)): "it is still being written by a process that hangs"
-        case .file(.system(ENODATA)): "nothing was written to it"
-        case .file(let fault): fault.words
-        case .foreign(let what, let place): "it is no recording as they are made here: \(what), at byte \(place)"
-        case .late: "looking at it took longer than \(Completer.timeMax / 1_000_000_000) s"
-        }
-    }
-}
-
-/// A recording's file as its completion has it: read anywhere, and then written in the order of its calls.
-///
-/// `FileWriter` is the real one. Another lies in memory, for tests.
-package protocol LostFile: AnyObject {
-    /// Waits until it is open: its size in bytes.
-    func openedAgain() throws(FileFault) -> Int64
-    /// As many bytes as there are, at most `CAMARB_WRITER_READ_MAX`.
-    func read(_ count: Int, at offset: Int64) throws(FileFault) -> [UInt8]
-    func put(_ bytes: UnsafeRawBufferPointer, at offset: Int64)
-    func truncate(to offset: Int64)
-    /// What was ordered so far is to be answered.
-    func wantAnswer()
-    /// Waits until it is answered.
-    /// - Returns: what failed first, if anything.
-    func settle() -> FileFault?
-}
-
-extension FileWriter: LostFile {}

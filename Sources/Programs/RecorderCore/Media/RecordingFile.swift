@@ -1,6 +1,5 @@
-package import ArbiterProtocol
+import ArbiterProtocol
 import CMedia
-package import FrameStream
 import Glibc
 import System
 
@@ -12,7 +11,6 @@ import System
 /// fragments; an index of these is behind them, where there is room for it.
 ///
 /// All times are nanoseconds of the file, of which 0 is the first picture's; a pause is no part of them.
-///
 /// Threading: the writer thread only.
 package final class RecordingFile {
     package let file: OutputFile
@@ -54,8 +52,7 @@ package final class RecordingFile {
     private static let pictureStream: Int32 = 0
     private var firstTextStream: Int { sound == nil ? 1 : 2 }
 
-    /// Writes the header.
-    /// - Throws: where libav cannot. A file that could not be written to says so in `failure`.
+    /// Writes the header. Throws where libav cannot. A file that could not be written to says so in `failure`.
     package init(file: OutputFile, _ plan: Plan) throws(MediaFault) {
         camarb_av_quiet()
         self.file = file
@@ -94,9 +91,8 @@ package final class RecordingFile {
     // MARK: What comes
 
     /// Encodes a picture and appends it as soon as the sound up to it is there.
-    /// - Parameters:
-    ///   - time: nanoseconds of the file, after the last picture's.
-    ///   - interval: how long it is shown if no further one comes, in nanoseconds.
+    /// - Parameter time: nanoseconds of the file, after the last picture's.
+    /// - Parameter interval: how long it is shown if no further one comes, in nanoseconds.
     /// - Returns: false when the file has come to its end; pictures that waited are then not in it.
     package func appendPicture(
         _ picture: UnsafeRawBufferPointer, at time: Int64, interval: Int64
@@ -118,9 +114,8 @@ package final class RecordingFile {
     ///
     /// What ends before the file begins is left out: an encoder's first packet holds only what comes before the first sample
     /// (`primingFrames`), and no player but libav's would take it off again.
-    /// - Parameters:
-    ///   - time: nanoseconds of the file, of its first sample as it is heard: the encoder's delay is taken off.
-    ///   - duration: in nanoseconds.
+    /// - Parameter time: nanoseconds of the file, of its first sample as it is heard: the encoder's delay is taken off.
+    /// - Parameter duration: in nanoseconds.
     /// - Returns: false when the file has come to its end.
     package func appendSound(_ packet: [UInt8], at time: Int64, duration: Int64) throws(MediaFault) -> Bool {
         guard isOpen, sound != nil else { return false }
@@ -144,10 +139,9 @@ package final class RecordingFile {
     }
 
     /// Appends a sample of metadata, which counts until the kind's next.
-    /// - Parameters:
-    ///   - kind: one that the file was planned with; of any other nothing is written.
-    ///   - json: at most 64 KiB of groups, as `MetadataGroups` gives them.
-    ///   - time: not before the kind's last.
+    /// - Parameter kind: one that the file was planned with; of any other nothing is written.
+    /// - Parameter json: at most 64 KiB of groups, as `MetadataGroups` gives them.
+    /// - Parameter time: not before the kind's last.
     /// - Returns: false when the file has come to its end.
     package func appendMetadata(kind: String, _ json: String, at time: Int64) throws(MediaFault) -> Bool {
         guard isOpen, let place = kinds.firstIndex(of: kind) else { return isOpen }
@@ -244,82 +238,6 @@ package final class RecordingFile {
         // Duration and size, too: libav would count a frame that did not fit.
         for patch in layout.completing(index, duration: duration, end: file.committed) {
             file.patch(patch.bytes, at: patch.offset)
-        }
-    }
-}
-
-extension RecordingFile {
-    package struct Plan {
-        package var layout: PictureLayout
-        /// Pictures a second.
-        package var frameRate: Double
-        package var fileType: RecordingFileType
-        /// Nil: H.264 where the machine keeps up with it, else JPEGs.
-        package var codec: VideoCodec?
-        /// Bits a second of the picture; nil: as published for its size.
-        package var bitRate: Int64?
-        /// Nil: no sound.
-        package var sound: SoundTrack?
-        /// Kinds of metadata, each of which gets a track of text with that title; at most `metadataMax`.
-        package var metadata: [String]
-        /// As Exif numbers it, 1...8; nil: the file does not say.
-        package var orientation: Int?
-
-        package init(
-            layout: PictureLayout, frameRate: Double, fileType: RecordingFileType = .matroska, codec: VideoCodec? = nil,
-            bitRate: Int64? = nil, sound: SoundTrack? = nil, metadata: [String] = [], orientation: Int? = nil
-        ) {
-            (self.layout, self.frameRate, self.fileType) = (layout, frameRate, fileType)
-            (self.codec, self.bitRate, self.sound) = (codec, bitRate, sound)
-            (self.metadata, self.orientation) = (metadata, orientation)
-        }
-    }
-
-    /// A track of AAC.
-    package struct SoundTrack {
-        package var sampleRate, channels: Int32
-        /// The AudioSpecificConfig that the encoder gave.
-        package var configuration: [UInt8]
-        /// Samples that the encoder puts in front of the first.
-        package var primingFrames: Int
-        /// Bits a second, of all channels.
-        package var bitRate: Int64
-
-        package init(sampleRate: Int32, channels: Int32, configuration: [UInt8], primingFrames: Int, bitRate: Int64) {
-            (self.sampleRate, self.channels) = (sampleRate, channels)
-            (self.configuration, self.primingFrames) = (configuration, primingFrames)
-            self.bitRate = bitRate
-        }
-
-        /// Of AAC of low complexity.
-        private static let samplesPerPacket: Int32 = 1024
-
-        /// How many samples of a packet do not play, where it plays for less than it holds; nil: it plays whole.
-        /// - Parameter duration: in nanoseconds.
-        func samplesLeftOver(of duration: Int64) -> UInt32? {
-            let playing = (Double(duration) * Double(sampleRate) / 1e9).rounded()
-            let left = Double(Self.samplesPerPacket) - playing
-            return left >= 1 ? UInt32(left) : nil
-        }
-
-        func describe(_ parameters: UnsafeMutablePointer<AVCodecParameters>) throws(MediaFault) {
-            parameters.pointee.codec_type = AVMEDIA_TYPE_AUDIO
-            parameters.pointee.codec_id = AV_CODEC_ID_AAC
-            parameters.pointee.profile = FF_PROFILE_AAC_LOW
-            parameters.pointee.format = AV_SAMPLE_FMT_FLTP.rawValue
-            parameters.pointee.sample_rate = sampleRate
-            parameters.pointee.frame_size = Self.samplesPerPacket
-            parameters.pointee.initial_padding = Int32(primingFrames)
-            parameters.pointee.bit_rate = bitRate
-            av_channel_layout_default(&parameters.pointee.ch_layout, channels)
-            // libav frees it with the parameters, and reads a little past its end.
-            let room = av_mallocz(configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
-            let extra = try allocated("describing sound", room)
-            configuration.withUnsafeBytes {
-                if let start = $0.baseAddress { extra.copyMemory(from: start, byteCount: $0.count) }
-            }
-            parameters.pointee.extradata = extra.assumingMemoryBound(to: UInt8.self)
-            parameters.pointee.extradata_size = Int32(configuration.count)
         }
     }
 }

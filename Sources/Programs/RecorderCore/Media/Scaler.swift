@@ -2,7 +2,6 @@ import CMedia
 package import FrameStream
 
 /// Scales and converts pictures with libswscale; remakes its tables only when a size or a format changes.
-///
 /// Threading: one thread at a time.
 package final class Scaler {
     private var context: OpaquePointer?

@@ -5,7 +5,6 @@ import FrameStream
 /// Turns pictures into packets for a recording: H.264 where one core keeps up with it, else JPEGs.
 ///
 /// x264 runs `ultrafast` with `zerolatency`: no frame is held back, so a killed recording misses none.
-///
 /// Threading: the writer thread only.
 package final class VideoEncoder {
     let layout: PictureLayout

@@ -3,7 +3,6 @@ package import CMedia
 /// Decodes the video of a file, over and over: at its end it begins again, and its clock runs on.
 ///
 /// Only local files are opened, so that a path can never make the recorder fetch something.
-///
 /// Threading: one thread at a time.
 package final class VideoReader {
     package let width, height: Int

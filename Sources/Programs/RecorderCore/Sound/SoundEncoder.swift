@@ -7,7 +7,6 @@ import CMedia
 ///
 /// A stream of AAC begins with frames of nothing (`primingFrames`), which a player has to leave out. Packets' times are those
 /// without them: the first packet's is below 0, and the first sample that was put in plays at 0.
-///
 /// Threading: one thread at a time.
 package final class SoundEncoder {
     package struct Packet: Hashable, Sendable {
@@ -68,9 +67,8 @@ package final class SoundEncoder {
         Double(max(rate, other)) / Double(min(rate, other))
     }
 
-    /// - Parameters:
-    ///   - sourceRate: 8,000 to 96,000 Hz.
-    ///   - channels: 1 or 2.
+    /// - Parameter sourceRate: 8,000 to 96,000 Hz.
+    /// - Parameter channels: 1 or 2.
     package init(sourceRate: Int, channels: Int) throws(MediaFault) {
         camarb_av_quiet()
         self.sourceRate = sourceRate

@@ -72,10 +72,9 @@ package struct SoundTimeline: Sendable {
     /// The last piece was silence for want of sound.
     private var isFilled = false
 
-    /// - Parameters:
-    ///   - sourceRate: frames a second of the packets.
-    ///   - fileRate: frames a second of the file; the same, unless the file's codec lacks it.
-    ///   - start: the file's first moment, in nanoseconds of CLOCK_MONOTONIC.
+    /// - Parameter sourceRate: frames a second of the packets.
+    /// - Parameter fileRate: frames a second of the file; the same, unless the file's codec lacks it.
+    /// - Parameter start: the file's first moment, in nanoseconds of CLOCK_MONOTONIC.
     package init(sourceRate: Int, fileRate: Int, channels: Int, beginningAt start: Int64) {
         (self.sourceRate, self.fileRate, self.channels) = (sourceRate, fileRate, channels)
         clock = SourceClock(sampleRate: sourceRate)
@@ -95,8 +94,7 @@ package struct SoundTimeline: Sendable {
         waitingFrames += packet.samples.count / channels
     }
 
-    /// The picture has come to this moment, in nanoseconds of CLOCK_MONOTONIC.
-    /// - Returns: what follows in the file.
+    /// The picture has come to this moment, in nanoseconds of CLOCK_MONOTONIC. Returns what follows in the file.
     package mutating func advance(to picture: Int64) -> [Piece] {
         var pieces: [Piece] = []
         bound = position(at: picture)

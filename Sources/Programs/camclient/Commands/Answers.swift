@@ -20,18 +20,12 @@ struct AppAnswers: AsyncParsableCommand {
 
     func run() async throws {
         let answers = try await connection.ask { try await $0.storedAnswers() }
-        if output.json {
-            for answer in answers { Output.line(answer.json.text) }
-        } else if answers.isEmpty {
-            Output.line("Nothing is said of your apps.")
-        } else {
-            for answer in answers { Output.line(answer.line) }
-        }
+        output.list(answers.map(\.json), answers.isEmpty ? ["Nothing is said of your apps."] : answers.map(\.line))
     }
 }
 
 struct AnsweredApp: ParsableArguments {
-    @Argument(help: ArgumentHelp("The app, as `camclient status` names it.", valueName: "app")) var app: String
+    @Argument(help: .value("app", "The app, as `camclient status` names it.")) var app: String
     @Flag(
         name: .long, inversion: .prefixedNo,
         help: "Mean the program that only claims the name; --no-claimed: the one that the kernel vouches for.")

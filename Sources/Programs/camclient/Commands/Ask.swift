@@ -1,7 +1,6 @@
 import ArbiterProtocol
 import ArgumentParser
 import Camarb
-import Glibc
 import Workbench
 
 struct Ask: AsyncParsableCommand {
@@ -30,7 +29,7 @@ struct Ask: AsyncParsableCommand {
     func run() async throws {
         let interrupts = Interrupts.stream()
         let client = try connection.connect()
-        let news = Self.news(client.brokerNotices, interrupts)
+        let news = Self.news(arrivals(client.brokerNotices, until: interrupts))
         try await client.answerQuestions()
         if !output.json { Output.notice("camclient: waiting for questions; Ctrl-C ends it.") }
         var asked: AppQuestion?
@@ -51,26 +50,26 @@ struct Ask: AsyncParsableCommand {
             case .notice(.ended(let error)): throw Failure(error)
             case .notice: break
             case .typed(let line):
-                if Self.isTerminal && .now - shown < Self.readingTime {
+                if Output.isInputTerminal && .now - shown < Self.readingTime {
                     Output.notice("camclient: that was typed before this question could be read; say it again.")
                     continue
                 }
-                do throws(Failure) {
+                do {
                     guard let (question, answer) = try Self.answer(line, asked) else { continue }
-                    do throws(BrokerError) { try await client.answer(question, answer) } catch { throw Failure(error) }
-                } catch { Output.notice("camclient: \(error.text)") }
+                    try await client.answer(question, answer)
+                } catch { Output.notice("camclient: \(Failure(error)?.text ?? "\(error)")") }
             }
         }
     }
 
     /// A key that was meant for the question before this one must not answer this one.
     private static let readingTime = Duration.seconds(1)
-    private static let isTerminal = isatty(STDIN_FILENO) == 1
 
-    private static func news(_ notices: Notices<BrokerNotice>, _ interrupts: AsyncStream<Void>) -> AsyncStream<News> {
+    private static func news(_ arrivals: AsyncStream<BrokerNotice?>) -> AsyncStream<News> {
         AsyncStream { continuation in
-            Task.detached { for await notice in notices { continuation.yield(.notice(notice)) } }
-            Task.detached { for await _ in interrupts { continuation.yield(.over) } }
+            Task.detached {
+                for await notice in arrivals { continuation.yield(notice.map { News.notice($0) } ?? .over) }
+            }
             Task.detached {
                 for await line in inputLines() { continuation.yield(.typed(line)) }
                 continuation.yield(.over)
@@ -95,29 +94,29 @@ struct Ask: AsyncParsableCommand {
 
     private func show(_ question: AppQuestion) {
         let seconds = question.time.components.seconds
-        if output.json { return Output.line(question.json.text) }
         let name = question.isVouched ? "" : ", as it calls itself"
         let program = question.program.map { ", \($0.printable)" } ?? ""
-        Output.line(
-            "\(question.app.printable)\(name)\(program), wants the camera \(question.camera.printable). "
-                + "May it have cameras? [y/n] (\(seconds) s)")
+        output.show(
+            described: question.json,
+            [
+                "\(question.app.printable)\(name)\(program), wants the camera \(question.camera.printable). "
+                    + "May it have cameras? [y/n] (\(seconds) s)"
+            ])
     }
 
     private func show(_ id: QuestionID, _ end: QuestionEnd) {
-        if output.json {
-            return Output.line(JSON.object(["question": .integer(Int64(id)), "answer": .string(end.rawValue)]).text)
-        }
-        switch end {
-        case .allow: Output.line("allowed, until you say otherwise: camclient apps deny")
-        case .deny: Output.line("denied, until you say otherwise: camclient apps allow")
-        case .late: Output.line("nobody answered in time: no, for this time")
-        case .gone: Output.line("the app has left")
-        }
+        let words =
+            switch end {
+            case .allow: "allowed, until you say otherwise: camclient apps deny"
+            case .deny: "denied, until you say otherwise: camclient apps allow"
+            case .late: "nobody answered in time: no, for this time"
+            case .gone: "the app has left"
+            }
+        output.show(["question": id, "answer": end.rawValue], [words])
     }
 
     /// Somebody else answered, without this user being asked.
     private func show(_ change: AnswerChange) {
-        if output.json { return Output.line(change.json.text) }
         let words =
             switch change.answer {
             case .allow: "was allowed"
@@ -125,8 +124,11 @@ struct Ask: AsyncParsableCommand {
             case nil: "is to be asked about anew"
             }
         let known = [change.process.map { "process \($0)" }, change.program?.printable].compactMap(\.self)
-        Output.line(
-            "\(change.app.printable) \(words) by \(change.author?.description.printable ?? "a program")"
-                + (known.isEmpty ? "" : " (\(known.joined(separator: ", ")))"))
+        output.show(
+            described: change.json,
+            [
+                "\(change.app.printable) \(words) by \(change.author?.description.printable ?? "a program")"
+                    + (known.isEmpty ? "" : " (\(known.joined(separator: ", ")))")
+            ])
     }
 }

@@ -12,20 +12,18 @@ struct Devices: AsyncParsableCommand {
 
     func run() async throws {
         let cameras = try await connection.ask { try await $0.status().cameras }
-        if output.json {
-            for camera in cameras { Output.line(camera.json.text) }
-            return
-        }
-        guard !cameras.isEmpty else { return Output.notice("There is no camera.") }
-        let rows = cameras.map { camera in
-            [
-                camera.camera.name.printable, camera.name.printable, camera.position.rawValue,
-                camera.present ? camera.tenancy.rawValue : "unplugged",
-                camera.holder?.description.printable ?? camera.outside?.printable ?? "-",
-                camera.waiting.map(\.description.printable).joined(separator: ", "),
-            ]
-        }
-        for line in columns([["CAMERA", "NAME", "POSITION", "STATE", "HOLDER", "WAITING"]] + rows) { Output.line(line) }
+        if cameras.isEmpty, !output.json { return Output.notice("There is no camera.") }
+        output.list(
+            cameras.map(\.json),
+            table(
+                cameras,
+                [
+                    "CAMERA": { $0.camera.name.printable }, "NAME": { $0.name.printable },
+                    "POSITION": { $0.position.rawValue },
+                    "STATE": { $0.present ? $0.tenancy.rawValue : "unplugged" },
+                    "HOLDER": { $0.holder?.description.printable ?? $0.outside?.printable ?? "-" },
+                    "WAITING": { $0.waiting.map(\.description.printable).joined(separator: ", ") },
+                ]))
     }
 }
 
@@ -40,33 +38,20 @@ struct Formats: AsyncParsableCommand {
               camclient formats front
             """)
 
-    @Argument(
-        help: "The camera's id; the first that `camclient devices` lists if left out.",
-        completion: CameraCompletion.kind) var camera: String?
-
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var asked: AskedCamera
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let id = try await connection.chosen(camera)
-        let description = try await connection.ask { try await $0.camera(id) }
-        if output.json {
-            for (index, format) in description.formats.enumerated() {
-                Output.line(
-                    format.described.adding([
-                        "index": .integer(Int64(index)), "default": .bool(index == description.defaultFormatIndex),
-                    ]).text)
-            }
-            return
-        }
-        guard !description.formats.isEmpty else {
+        let (id, description) = try await asked.describe()
+        let (formats, usual) = (description.formats, description.defaultFormatIndex)
+        if formats.isEmpty, !output.json {
             throw Failure(.answerIsNo, "The formats of \(id.name) are not known: its recorder has not described it.")
         }
-        let rows = formatRows(description.formats, default: description.defaultFormatIndex)
-        for line in columns([["#", "", "NAME", "FORMAT"]] + rows) { Output.line(line) }
-        if description.formats.contains(where: { !$0.assumed.isEmpty }) {
-            Output.line("* assumed: nobody published it, and nobody measured it.")
-        }
+        output.list(
+            formats.enumerated().map { $1.described.adding(["index": $0, "default": $0 == usual]) },
+            columns([["#", "", "NAME", "FORMAT"]] + formatRows(formats, default: usual))
+                + (formats.contains { !$0.assumed.isEmpty }
+                    ? ["* assumed: nobody published it, and nobody measured it."] : []))
     }
 }
 
@@ -78,10 +63,9 @@ func formatRows(_ formats: [CameraFormat], default defaultIndex: Int) -> [[Strin
 }
 
 extension CameraFormat {
-    /// Its fields, with its name and its line for people.
-    var described: JSON {
-        let fields = JSON.object(["name": .string(name), "line": .string(referenceLine)]).adding(wire.json)
-        return assumed.isEmpty ? fields.adding(["assumed": .array([])]) : fields
+    var described: JSONObject {
+        let fields = (["name": name, "line": referenceLine] as JSONObject).adding(wire.object)
+        return assumed.isEmpty ? fields.adding(["assumed": [String]()]) : fields
     }
 }
 
@@ -96,36 +80,85 @@ struct Controls: AsyncParsableCommand {
               camclient record visit.mkv --set gainMode=locked --set gain=40
             """)
 
-    @Argument(
-        help: "The camera's id; the first that `camclient devices` lists if left out.",
-        completion: CameraCompletion.kind) var camera: String?
-
-    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var asked: AskedCamera
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        let id = try await connection.chosen(camera)
-        let controls = try await connection.ask { try await $0.camera(id) }.controls
-        if output.json {
-            for control in controls { Output.line(control.wire.json.text) }
-            return
-        }
-        guard !controls.isEmpty else {
+        let (id, description) = try await asked.describe()
+        let controls = description.controls
+        if controls.isEmpty, !output.json {
             return Output.notice("\(id.name.printable) has none: there are its formats, rates and its zoom.")
         }
-        let rows = controls.map { [$0.key.rawValue, $0.allowed.printable, $0.usual.description.printable] }
-        for line in columns([["CONTROL", "TAKES", "USUAL"]] + rows) { Output.line(line) }
+        output.list(
+            controls.map(\.wire.object),
+            table(
+                controls,
+                [
+                    "CONTROL": { $0.key.rawValue }, "TAKES": { $0.sentence.printable },
+                    "USUAL": { $0.usual.description.printable },
+                ]))
     }
 }
 
-extension ConnectionOptions {
+struct AskedCamera: ParsableArguments {
+    @Argument(
+        help: "The camera's id; the first that `camclient devices` lists if left out.",
+        completion: CameraCompletion.kind) var camera: String?
+    @OptionGroup var connection: ConnectionOptions
+
     /// The camera that was named, if there is one of that id; without a name the first.
-    func chosen(_ camera: String?) async throws -> CameraID {
-        let known = try await ask { try await $0.status().cameras.map(\.camera) }
+    func describe() async throws -> (CameraID, CameraDescription) {
+        let known = try await connection.ask { try await $0.status().cameras.map(\.camera) }
         guard let id = camera.map({ CameraID($0) }) ?? known.first else {
             throw Failure(.answerIsNo, "There is no camera.")
         }
         guard known.contains(id) else { throw Failure(.unknownCamera(id.name, among: known.map(\.name).sorted())) }
-        return id
+        return (id, try await connection.ask { try await $0.camera(id) })
+    }
+}
+
+struct Configure: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Set keys on a session of its own that runs, and show what is in force.",
+        usage: "camclient configure [options] <key=value> ...",
+        discussion: """
+            The settings belong to the session and end with it; the command shows what the camera makes of them.
+            Example:
+              camclient configure activeFormat="420v 1920x1080@30" frameRate=15
+            """)
+
+    @Argument(
+        help: .value(
+            "key=value",
+            "Settings: \(ConfigurationKey.allCases.filter { !$0.isReadOnly }.map(\.rawValue).joined(separator: ", "))."),
+        completion: .settings) var batch: [String]
+    @OptionGroup var session: SessionOptions
+    @Option(help: .value("time", "How long to wait for the camera, and then for the settings."))
+    var timeout = TimeArgument.tenSeconds
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let settings = try readSettings(batch)
+        let change = try await session.run(connection) { _, handle in
+            let inbox = Inbox(handle.notices)
+            try await handle.startRunning()
+            _ = try await inbox.waitUntilRunning(within: timeout.duration)
+            try await handle.configure(settings)
+            return try await inbox.wait(for: "applied configuration", within: timeout.duration) { event in
+                guard case .configurationApplied(let change) = event, change.by == .client else {
+                    return nil as ConfigurationChange?
+                }
+                return change
+            }
+        }
+        output.show(
+            ["asked": change.asked.wire.object, "inForce": change.inForce.wire.object, "by": change.by.rawValue],
+            table(
+                change.inForce.ordered,
+                [
+                    "KEY": { $0.key.rawValue }, "ASKED": { change.asked[$0.key]?.description ?? "-" },
+                    "IN FORCE": { $0.value.description },
+                ]))
     }
 }

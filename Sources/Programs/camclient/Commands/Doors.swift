@@ -25,15 +25,6 @@ struct AppsList: AsyncParsableCommand {
         let unknown = list.entries.filter { entry in
             entry != DoorList.all && !programs.contains { $0.name.isMeant(by: entry) }
         }
-        if output.json {
-            for program in programs { Output.line(program.json(list).text) }
-            for entry in unknown {
-                Output.line(
-                    JSON.object(["program": .string(entry), "v4l2": .string("on"), "reasons": .strings(["listed"])])
-                        .text)
-            }
-            return
-        }
         let rows =
             programs.map { program in
                 [
@@ -41,9 +32,12 @@ struct AppsList: AsyncParsableCommand {
                     program.reasons.joined(separator: ", ").printable,
                 ]
             } + unknown.map { [$0.printable, "V4L2 door on", "-", "listed"] }
-        guard !rows.isEmpty else { return Output.notice("No program that uses cameras was found.") }
-        for line in columns([["PROGRAM", "DOOR", "FILE", "BASED ON"]] + rows) { Output.line(line) }
-        DoorState.notice(list)
+        if rows.isEmpty, !output.json { return Output.notice("No program that uses cameras was found.") }
+        output.list(
+            programs.map { $0.json(list) }
+                + unknown.map { ["program": $0, "v4l2": "on", "reasons": ["listed"]] as JSONObject },
+            columns([["PROGRAM", "DOOR", "FILE", "BASED ON"]] + rows))
+        if !output.json { list.noticeWhatIsMissing() }
     }
 }
 
@@ -69,26 +63,18 @@ struct AppsOn: AsyncParsableCommand {
     @OptionGroup var choice: DoorChoice
 
     func run() async throws {
-        guard let names = try choice.names() else {
-            try MachineProtection.set(true)
-            Output.notice(
-                "The machine's cameras are the broker's: programs come through it. One that has a camera open keeps it until it closes it."
-            )
-            return
-        }
-        let list = try DoorList.change { list throws(Failure) in
-            guard !names.isEmpty else {
+        let list = try choice.change(
+            machine: true,
+            "The machine's cameras are the broker's: programs come through it. One that has a camera open keeps it until it closes it."
+        ) { list, program throws(Failure) in
+            guard let program else {
                 if !list.isForAll { try list.add(DoorList.all) }
                 return
             }
-            let (search, entries) = (ProgramSearch(), DesktopEntry.installed())
-            for name in names {
-                let program = try DoorTarget(name, search, entries)
-                try program.mustBeInReach()
-                if !list.has(program.name) { try list.add(program.entry) }
-            }
+            try program.mustBeInReach()
+            if !list.has(program.name) { try list.add(program.entry) }
         }
-        DoorState.notice(list)
+        list?.noticeWhatIsMissing()
     }
 }
 
@@ -113,35 +99,26 @@ struct AppsOff: AsyncParsableCommand {
     @OptionGroup var choice: DoorChoice
 
     func run() async throws {
-        guard let names = try choice.names() else {
-            try MachineProtection.set(false)
-            Output.notice(
-                "The machine's cameras are everybody's again, past the broker. To take them back: camclient apps on --all"
-            )
-            return
-        }
-        _ = try DoorList.change { list throws(Failure) in
-            guard !names.isEmpty else { return list.removeAll() }
-            let (search, entries) = (ProgramSearch(), DesktopEntry.installed())
-            for name in names {
-                let program = try DoorTarget(name, search, entries)
-                guard !list.isForAll else {
-                    throw Failure(
-                        .answerIsNo,
-                        "\(name) is on as all programs are, by the line *. To name those that shall have it: camclient apps off --all, "
-                            + "and camclient apps on with each.")
-                }
-                list.remove(program.name)
+        _ = try choice.change(
+            machine: false,
+            "The machine's cameras are everybody's again, past the broker. To take them back: camclient apps on --all"
+        ) { list, program throws(Failure) in
+            guard let program else { return list.removeAll() }
+            guard !list.isForAll else {
+                throw Failure(
+                    .answerIsNo,
+                    "\(program.said) is on as all programs are, by the line *. To name those that shall have it: camclient apps off --all, "
+                        + "and camclient apps on with each.")
             }
+            list.remove(program.name)
         }
     }
 }
 
 struct DoorChoice: ParsableArguments {
     @Argument(
-        help: ArgumentHelp(
-            "Names, whole paths, or desktops' names of programs, as `camclient apps` shows them.", valueName: "program")
-    ) var programs: [String] = []
+        help: .value("program", "Names, whole paths, or desktops' names of programs, as `camclient apps` shows them."))
+    var programs: [String] = []
     @Flag(help: "For a user: all programs of the user. For root: the cameras of the machine, for everybody.") var all =
         false
 
@@ -151,15 +128,27 @@ struct DoorChoice: ParsableArguments {
         }
     }
 
-    /// None: all of the user's; nil: it is about the machine.
-    func names() throws(Failure) -> [String]? {
-        guard geteuid() == 0 else { return programs }
+    /// Changes the user's list, for each program that was named, or, without one, for all; for root it is about the
+    /// machine. Returns the list, where it was changed.
+    func change(
+        machine isOn: Bool, _ notice: String,
+        _ change: (inout DoorList, DoorTarget?) throws(Failure) -> Void
+    ) throws(Failure) -> DoorList? {
+        guard geteuid() == 0 else {
+            return try DoorList.change { list throws(Failure) in
+                guard !programs.isEmpty else { return try change(&list, nil) }
+                let (search, entries) = (ProgramSearch(), DesktopEntry.installed())
+                for name in programs { try change(&list, try DoorTarget(name, search, entries)) }
+            }
+        }
         guard all else {
             throw Failure(
                 .usage,
                 "The V4L2 door is never on for root, whose list would say nothing. Whose programs are meant runs this; "
                     + "for the cameras of the machine there is --all.")
         }
+        try MachineProtection.set(isOn)
+        Output.notice(notice)
         return nil
     }
 }
@@ -167,7 +156,7 @@ struct DoorChoice: ParsableArguments {
 struct DoorTarget {
     let name: DoorName
     let entry: String
-    private let said: String
+    let said: String
     private let outOfReach: String?
     private let isScriptOf: String?
 
@@ -197,7 +186,7 @@ struct DoorTarget {
         }
         isScriptOf = nil
         outOfReach = desktop?.sandbox.map { "sandboxed by \($0)" }
-        guard let path, let resolved = realpath(path, nil) else {
+        guard let path, let file = resolved(path) else {
             guard !said.contains("/") else { throw Failure.file(said, "cannot be found", errno) }
             // It may be installed later, or lie where nobody looks.
             let known = KnownProgram.of(said)?.file ?? said
@@ -208,8 +197,6 @@ struct DoorTarget {
             entry = known
             return
         }
-        defer { free(resolved) }
-        let file = String(cString: resolved)
         name = DoorName(names: [path.fileName, file.fileName], file: file)
         entry = said.contains("/") ? file : path.fileName
     }
@@ -228,17 +215,15 @@ struct DoorTarget {
     }
 }
 
-/// What stands between a list and programs that heed it.
-enum DoorState {
-    /// Says what is missing for the list to be heeded, if anything is.
-    static func notice(_ list: DoorList) {
+extension DoorList {
+    fileprivate func noticeWhatIsMissing() {
         if geteuid() == 0 {
             if MachineProtection.isInstalled, !MachineProtection.isOn {
                 Output.notice(
                     "The machine's cameras are everybody's, past the broker. To take them back: camclient apps on --all"
                 )
             }
-        } else if !list.entries.isEmpty, Output.environment("CAMARB_V4L2_LIST") != "1" {
+        } else if !entries.isEmpty, Output.environment("CAMARB_V4L2_LIST") != "1" {
             Output.notice(
                 "What you start here has no door yet: your login session began without a list. It is on from your next login on, and "
                     + "at once for what systemd starts: systemctl --user daemon-reload")
@@ -247,7 +232,6 @@ enum DoorState {
 }
 
 extension InstalledProgram {
-    /// The word for the V4L2 door: on, off, or none.
     fileprivate func nodes(_ list: DoorList) -> String {
         if asksBroker || !usesNodes || outOfReach != nil { return "none" }
         if geteuid() == 0 { return "not for root" }
@@ -266,13 +250,12 @@ extension InstalledProgram {
         return doors.joined(separator: "; ").printable
     }
 
-    fileprivate func json(_ list: DoorList) -> JSON {
-        .object([
-            "program": .string(name.names[0]), "file": .optional(name.file), "desktop": .optional(desktopID),
-            "title": .optional(title), "camarb": .bool(asksBroker), "v4l2": .string(nodes(list)),
-            "outOfReach": .optional(outOfReach), "runsAs": .optional(runsAs), "pipewire": .bool(usesPipeWire),
-            "reasons": .strings(reasons),
-        ])
+    fileprivate func json(_ list: DoorList) -> JSONObject {
+        [
+            "program": name.names[0], "file": name.file, "desktop": desktopID, "title": title, "camarb": asksBroker,
+            "v4l2": nodes(list), "outOfReach": outOfReach, "runsAs": runsAs, "pipewire": usesPipeWire,
+            "reasons": reasons,
+        ]
     }
 }
 

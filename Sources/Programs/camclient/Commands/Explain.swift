@@ -38,40 +38,36 @@ struct Explain: AsyncParsableCommand {
             if let decision { return try await client.explain(decision) }
             return try await client.explain(app: name)
         }
-        if output.json {
-            return Output.json([
-                "decision": (explanation.decision ?? decision).map { .count($0) } ?? .null,
-                "summary": .string(explanation.summary), "verdicts": .array(explanation.verdicts.map(\.json)),
-            ])
-        }
-        let lines = explanation.summary.split(separator: "\n").map { String($0).printable }
-        guard lines.count == explanation.verdicts.count + 1 else {
-            return Output.line(explanation.summary.printableLines)
-        }
-        Output.line(lines[0])
-        for (line, verdict) in zip(lines.dropFirst(), explanation.verdicts) {
-            Output.line("")
-            Output.line(line)
-            for sentence in Self.standing(verdict) { Output.line("  \(sentence)") }
-            if let read = verdict["read"]?.strings, !read.isEmpty {
-                Output.line("  facts read: \(read.map(\.printable).joined(separator: ", "))")
-            }
-            let stops = (verdict["stops"]?.strings ?? []).map { "\($0.printable) stops" }
-            let changes = (verdict["changedBy"]?.strings ?? []).map(\.printable) + stops
-            switch changes.count {
-            case 0: Output.line("  changed by: nothing found; tried: \(verdict["searched"]?.words ?? "nothing")")
-            case 1: Output.line("  changed by: \(changes[0])")
-            default:
-                Output.line("  changed by any one of these:")
-                for change in changes { Output.line("    \(change)") }
-            }
-        }
+        output.show(
+            [
+                "decision": explanation.decision ?? decision, "summary": explanation.summary,
+                "verdicts": explanation.verdicts.map(\.object),
+            ], Self.lines(explanation))
     }
-}
 
-extension Explain {
+    private static func lines(_ explanation: Explanation) -> [String] {
+        let lines = explanation.summary.split(separator: "\n").map { String($0).printable }
+        guard lines.count == explanation.verdicts.count + 1 else { return [explanation.summary.printableLines] }
+        return [lines[0]] + zip(lines.dropFirst(), explanation.verdicts).flatMap { ["", $0] + Self.lines($1) }
+    }
+
+    private static func lines(_ verdict: WireDictionary) -> [String] {
+        var lines = standing(verdict)
+        if let read = verdict["read"]?.strings, !read.isEmpty {
+            lines.append("facts read: \(read.map(\.printable).joined(separator: ", "))")
+        }
+        let stops = (verdict["stops"]?.strings ?? []).map { "\($0.printable) stops" }
+        let changes = (verdict["changedBy"]?.strings ?? []).map(\.printable) + stops
+        switch changes.count {
+        case 0: lines.append("changed by: nothing found; tried: \(verdict["searched"]?.words ?? "nothing")")
+        case 1: lines.append("changed by: \(changes[0])")
+        default: lines += ["changed by any one of these:"] + changes.map { "  \($0)" }
+        }
+        return lines.map { "  \($0)" }
+    }
+
     /// What holds a session off now; nothing where a decision was asked about.
-    static func standing(_ verdict: WireDictionary) -> [String] {
+    private static func standing(_ verdict: WireDictionary) -> [String] {
         guard case .array(_, let limits)? = verdict["limits"] else { return [] }
         let now = realTime()
         func words(_ microseconds: Int64) -> String {
@@ -104,7 +100,6 @@ extension Explain {
 }
 
 extension WireValue {
-    /// The value as a person reads it.
     var words: String {
         switch self {
         case .string(let text), .objectPath(let text): text.printable

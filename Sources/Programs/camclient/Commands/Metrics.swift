@@ -19,9 +19,9 @@ struct Metrics: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: ArgumentHelp(
-            "Write them to a file in one step, in the older text format that node_exporter's collector reads.",
-            valueName: "path")) var textfile: String?
+        help: .value(
+            "path", "Write them to a file in one step, in the older text format that node_exporter's collector reads."))
+    var textfile: String?
 
     @OptionGroup var connection: ConnectionOptions
 

@@ -18,12 +18,11 @@ struct Photo: AsyncParsableCommand {
     // A list often begins with a minus.
     @Option(
         parsing: .unconditional,
-        help: ArgumentHelp(
-            "A bracket: exposure values beside what the camera finds, 1 to 8, such as -2,0,2.", valueName: "values"))
+        help: .value("values", "A bracket: exposure values beside what the camera finds, 1 to 8, such as -2,0,2."))
     var bias: String?
     @OptionGroup var session: SessionOptions
     @Flag(help: "Replace the file if it is there.") var overwrite = false
-    @Option(help: ArgumentHelp("How long to wait for the camera, and then for the picture.", valueName: "time"))
+    @Option(help: .value("time", "How long to wait for the camera, and then for the picture."))
     var timeout = TimeArgument.tenSeconds
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
@@ -50,10 +49,10 @@ struct Photo: AsyncParsableCommand {
         }
     }
 
-    /// A list has no place for what cannot be copied.
-    private final class Target {
-        let file: NewFile
-        init(_ file: consuming NewFile) { self.file = file }
+    private func configuration() throws -> Configuration {
+        var wanted = try session.configuration()
+        if highResolution { wanted[.highResolutionStillImageOutputEnabled] = .flag(true) }
+        return wanted
     }
 
     func run() async throws {
@@ -61,18 +60,14 @@ struct Photo: AsyncParsableCommand {
         let bracket = try bracket()
         let paths = bracket.map { (1...$0.shots.count).map { file.numbered($0) } } ?? [file]
         let interrupts = Interrupts.stream()
-        let client = try connection.connect()
-        try await session.declare(client)
-        var wanted = try session.configuration()
-        if highResolution { wanted[.highResolutionStillImageOutputEnabled] = .flag(true) }
-        let photos = try await client.withSession(camera: session.camera, configuration: wanted) { handle in
+        let photos = try await session.run(connection, configured: try configuration()) { _, handle in
             let inbox = Inbox(handle.notices, interrupts: interrupts)
-            var targets: [Target] = []
+            var targets: [NewFile] = []
             do {
-                for path in paths { targets.append(Target(try NewFile.forPicture(path, overwriting: overwrite))) }
+                for path in paths { targets.append(try NewFile.forPicture(path, overwriting: overwrite)) }
                 try await handle.startRunning()
                 _ = try await inbox.waitUntilRunning(within: timeout.duration)
-                let files = targets.map { $0.file.descriptor }
+                let files = targets.map(\.descriptor)
                 let ids: [PhotoID] =
                     if let bracket {
                         try await handle.capturePhotos(to: files, bracket: bracket)
@@ -95,11 +90,11 @@ struct Photo: AsyncParsableCommand {
                 }
                 let photos = ids.compactMap { taken[$0] }
                 if file == NewFile.standardOutput, let photo = photos.first, let target = targets.first {
-                    try target.file.pour(bytes: photo.bytes)
+                    try target.pour(bytes: photo.bytes)
                 }
                 return photos
             } catch {
-                for target in targets { target.file.removeIfEmpty() }
+                for target in targets { target.removeIfEmpty() }
                 throw error
             }
         }
@@ -107,42 +102,32 @@ struct Photo: AsyncParsableCommand {
     }
 
     private func tell(_ photo: PhotoCaptured, in path: String) {
-        if output.json {
-            let members: JSON = .object([
-                "file": .string(path), "photo": .count(photo.photo), "width": .count(UInt64(photo.width)),
-                "height": .count(UInt64(photo.height)), "bytes": .count(photo.bytes),
-                "metadata": photo.metadata?.wire.json ?? .null,
-            ])
-            Output.line(members.text)
-            return
-        }
         let taken = photo.metadata.map { ", \($0.words)" } ?? ""
         let line = "\(photo.width)x\(photo.height), \(photo.bytes) bytes\(taken)"
-        if file == NewFile.standardOutput {
-            Output.notice("camclient: \(line)")
-        } else {
-            Output.line("\(path): \(line)")
-        }
+        if file == NewFile.standardOutput { return Output.notice("camclient: \(line)") }
+        output.show(
+            [
+                "file": path, "photo": photo.photo, "width": photo.width, "height": photo.height,
+                "bytes": photo.bytes, "metadata": photo.metadata?.wire.object,
+            ], ["\(path): \(line)"])
     }
 }
 
 extension PhotoMetadata {
     /// `1/60 s, ISO 34, zoom 2, flash`: what is not usual, and the exposure.
     fileprivate var words: String {
-        var words: [String] = []
-        if let exposureDuration {
-            let under = (1 / exposureDuration).rounded()
-            let isFraction = exposureDuration < 1 && abs(under * exposureDuration - 1) < 1e-3
-            words.append(isFraction ? "1/\(under.shortDescription) s" : "\(exposureDuration.shortDescription) s")
+        let exposure = exposureDuration.map { seconds in
+            let under = (1 / seconds).rounded()
+            let isFraction = seconds < 1 && abs(under * seconds - 1) < 1e-3
+            return isFraction ? "1/\(under.shortDescription) s" : "\(seconds.shortDescription) s"
         }
-        if let iso { words.append("ISO \(iso.shortDescription)") }
-        if let exposureTargetBias, exposureTargetBias != 0 {
-            words.append("bias \(exposureTargetBias.shortDescription)")
-        }
-        if videoZoomFactor != 1 { words.append("zoom \(videoZoomFactor.shortDescription)") }
-        if flashFired { words.append("flash") }
-        if stillImageStabilizationUsed { words.append("still image stabilization") }
-        if lensStabilizationUsed { words.append("lens stabilization") }
-        return words.joined(separator: ", ")
+        let words = [
+            exposure, iso.map { "ISO \($0.shortDescription)" },
+            exposureTargetBias.flatMap { $0 == 0 ? nil : "bias \($0.shortDescription)" },
+            videoZoomFactor == 1 ? nil : "zoom \(videoZoomFactor.shortDescription)", flashFired ? "flash" : nil,
+            stillImageStabilizationUsed ? "still image stabilization" : nil,
+            lensStabilizationUsed ? "lens stabilization" : nil,
+        ]
+        return words.compactMap(\.self).joined(separator: ", ")
     }
 }

@@ -25,10 +25,9 @@ struct Plan: AsyncParsableCommand {
               camclient plan --policy kiosk-new.toml "start photos"
             """)
 
-    @Argument(help: ArgumentHelp("Scenario lines; standard input if left out.", valueName: "line"))
-    var lines: [String] = []
+    @Argument(help: .value("line", "Scenario lines; standard input if left out.")) var lines: [String] = []
 
-    @Option(help: ArgumentHelp("What would become of whom under this policy.", valueName: "file")) var policy: String?
+    @Option(help: .value("file", "What would become of whom under this policy.")) var policy: String?
     @OptionGroup var policyFiles: PolicyFileOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
@@ -36,9 +35,7 @@ struct Plan: AsyncParsableCommand {
     func run() async throws {
         var text = lines
         if let policy { return try await plan(policy, text.joined(separator: "\n")) }
-        if policyFiles.policyDir != nil {
-            throw Failure(.usage, "--policy-dir needs --policy, whose drop-ins are meant.")
-        }
+        try policyFiles.requirePolicy(policy)
         if text.isEmpty { for await line in inputLines() { text.append(line) } }
         let scenario = text.joined(separator: "\n")
         guard scenario.contains(where: { !$0.isWhitespace }) else {
@@ -53,21 +50,17 @@ struct Plan: AsyncParsableCommand {
         show(
             planned.outcome,
             scenario.isEmpty
-                ? [
-                    "policyHash": .string(planned.policyHash), "plan": .string(planned.plan),
-                    "changes": .array(planned.changes.map(\.json)),
-                ] : ["policyHash": .string(planned.policyHash)])
+                ? ["policyHash": planned.policyHash, "plan": planned.plan, "changes": planned.changes.map(\.json)]
+                : ["policyHash": planned.policyHash])
     }
 
-    private func show(_ outcome: String, _ more: KeyValuePairs<String, JSON>) {
-        guard output.json else { return Output.line(outcome.printableLines) }
+    private func show(_ outcome: String, _ more: JSONObject) {
         let lines = outcome.split(separator: "\n").map(String.init)
-        let members: [JSON.Member] = [
-            JSON.Member(key: "outcome", value: .strings(lines.filter { !$0.hasPrefix("#") })),
-            JSON.Member(
-                key: "summary", value: .strings(lines.filter { $0.hasPrefix("#") }.map { String($0.dropFirst(2)) })),
+        let members: JSONObject = [
+            "outcome": lines.filter { !$0.hasPrefix("#") },
+            "summary": lines.filter { $0.hasPrefix("#") }.map { String($0.dropFirst(2)) },
         ]
-        Output.line(JSON.object(members + more.map { JSON.Member(key: $0.key, value: $0.value) }).text)
+        output.show(members.adding(more), [outcome.printableLines])
     }
 }
 

@@ -18,11 +18,9 @@ struct Preview: AsyncParsableCommand {
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("A file, a named pipe, or - for standard output.", valueName: "file")) var target: String
-    @Option(help: ArgumentHelp("End after so many frames, from 1.", valueName: "count")) var frames: Int?
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp("End this long after the picture began, such as 10s or 2min.", valueName: "time"))
+        help: .value("file", "A file, a named pipe, or - for standard output.")) var target: String
+    @Option(help: .value("count", "End after so many frames, from 1.")) var frames: Int?
+    @Option(name: .shortAndLong, help: .value("time", "End this long after the picture began, such as 10s or 2min."))
     var duration: TimeArgument?
     @Flag(help: "Replace the file if it is there.") var overwrite = false
     @OptionGroup var session: SessionOptions
@@ -40,10 +38,7 @@ struct Preview: AsyncParsableCommand {
         let interrupts = Interrupts.stream()
         // A player that was closed is a good end, told by the failing write.
         signal(SIGPIPE, SIG_IGN)
-        let client = try connection.connect(reconnects: true)
-        try await session.declare(client)
-        let written = try await client.withSession(camera: session.camera, configuration: try session.configuration()) {
-            handle in
+        let written = try await session.run(connection, reconnects: true) { _, handle in
             // The header names a rate before the first frame; a player takes the frames as they come all the same.
             let inForce = try await handle.properties().configuration
             let rate = inForce[.frameRate].flatMap { if case .number(let rate) = $0 { rate } else { nil } } ?? 30
@@ -54,18 +49,14 @@ struct Preview: AsyncParsableCommand {
                 Output.notice("camclient: \(target) has no reader yet; the picture begins when it has.")
                 writer.waitForReader(onEnd: inbox.doorbell())
             }
-            while writer.waitsForReader {
-                switch await inbox.next() {
-                case .notice(.ended(let error)): throw error
-                case .interrupt: return 0
-                case .notice, .alarm: break
-                }
-                try writer.outcome?.get()
-            }
-            try await handle.startRunning()
+            var isStarted = false
             // Time spent waiting for the camera is not counted: after another app's turn there is still the whole duration.
             var end: Int?
             while true {
+                if !isStarted, !writer.waitsForReader {
+                    isStarted = true
+                    try await handle.startRunning()
+                }
                 switch await inbox.next() {
                 case .notice(.event(let signal)):
                     if let duration, end == nil, case .didStartRunning = signal.event {

@@ -25,7 +25,7 @@ struct Run: AsyncParsableCommand {
     var keepGoing = false
     @Flag(help: "Replace files that are there.") var overwrite = false
     @Argument(
-        help: ArgumentHelp("Commands; standard input if left out.", valueName: "command"),
+        help: .value("command", "Commands; standard input if left out."),
         completion: .list(CommandList.names(in: AppCommand.help))) var commands: [String] = []
 
     @OptionGroup var connection: ConnectionOptions
@@ -35,11 +35,8 @@ struct Run: AsyncParsableCommand {
         for command in commands {
             do throws(Failure) { _ = try AppCommand(command) } catch { throw error.ofScript(commands) }
         }
-        let client = try connection.connect(reconnects: true)
-        try await session.declare(client)
-        let printer = EventPrinter(app: session.lane, isJSON: output.json, style: output.style)
-        let failure = try await client.withSession(camera: session.camera, configuration: try session.configuration()) {
-            handle in
+        let printer = EventPrinter(app: session.lane, isJSON: output.json)
+        let failure = try await session.run(connection, reconnects: true) { client, handle in
             printer.fact(.appeared(lane: session.lane))
             let warnings = LatestWarning()
             let inbox = Inbox(handle.notices) { notice in
@@ -68,16 +65,12 @@ struct Run: AsyncParsableCommand {
                 Output.line(AppCommand.help)
                 continue
             }
-            let failure: Failure
-            do {
-                try await script.perform(line, on: session)
-                continue
-            } catch let error as Failure { failure = error } catch let error as BrokerError {
-                failure = Failure(error)
-            } catch { failure = Failure(.answerIsNo, "\(error)") }
-            printer.failed(line, failure)
-            if first == nil { first = failure }
-            if failure.status == .unreachable || !(keepGoing || isTyped) { break }
+            do { try await script.perform(line, on: session) } catch {
+                let failure = Failure(error) ?? Failure(.answerIsNo, "\(error)")
+                printer.failed(line, failure)
+                if first == nil { first = failure }
+                if failure.status == .unreachable || !(keepGoing || isTyped) { break }
+            }
         }
         return isTyped ? nil : first
     }

@@ -22,7 +22,7 @@ struct Shell: AsyncParsableCommand {
     @Option(help: "What to act as: shell or agent.") var source = Source.shell
     @Flag(help: "Stay until standard input ends, or Ctrl-C: placements last as long.") var stay = false
     @Argument(
-        help: ArgumentHelp("Commands; standard input if left out.", valueName: "command"),
+        help: .value("command", "Commands; standard input if left out."),
         completion: .list(CommandList.names(in: ShellCommand.help))) var commands: [String] = []
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
@@ -53,23 +53,22 @@ struct Shell: AsyncParsableCommand {
                 Output.line(ShellCommand.help)
                 continue
             }
-            do throws(Failure) {
+            do {
                 var performed: [ShellCommand] = []
                 for line in batch { performed += try ShellCommand(line).map { [$0] } ?? [] }
                 if performed.isEmpty { continue }
-                do throws(BrokerError) {
-                    try await perform(performed, on: client, &isAttached)
-                } catch { throw Failure(error) }
+                try await perform(performed, on: client, &isAttached)
                 isLeavingSomething = isLeavingSomething || performed.contains(where: \.lastsWithConnection)
                 report(batch, performed, isTyped)
             } catch {
-                report(error, of: batch)
-                first = first ?? error
-                if error.status == .unreachable { break }
+                let failure = Failure(error) ?? Failure(.answerIsNo, "\(error)")
+                report(failure, of: batch)
+                first = first ?? failure
+                if failure.status == .unreachable { break }
             }
         }
         if isLeavingSomething, !stay, !commands.isEmpty { Output.notice(Self.leavingNotice) }
-        if let first, !isTyped { throw Failure(first.status, "") }
+        if let first, !isTyped { throw Failure(first.status) }
     }
 
     private static let leavingNotice =
@@ -80,14 +79,14 @@ struct Shell: AsyncParsableCommand {
     /// records would be cut.
     private func perform(
         _ commands: [ShellCommand], on client: CameraClient, _ isAttached: inout Bool
-    ) async throws(BrokerError) {
+    ) async throws {
         let placements = commands.compactMap(\.placement)
         if !isAttached, !placements.isEmpty {
             try await client.attach(as: source == .shell ? .shell : .agent, placing: placements)
             isAttached = true
             return
         }
-        for command in commands { try await command.perform(on: client) }
+        for command in commands { try await command.perform(client) }
     }
 
     private func report(_ lines: [String], _ commands: [ShellCommand], _ isTyped: Bool) {
@@ -96,7 +95,7 @@ struct Shell: AsyncParsableCommand {
             return
         }
         for (line, command) in zip(lines, commands) where command.isFact {
-            Output.line(LogEntry.fact(.now, .note(line)).json.text)
+            Output.json(LogEntry.fact(.now, .note(line)).json)
         }
     }
 
@@ -104,8 +103,8 @@ struct Shell: AsyncParsableCommand {
         guard output.json else { return Output.notice("camclient: \(error.text)") }
         for line in lines {
             Output.json([
-                "moment": .integer(Moment.now.nanoseconds), "command": .string(line), "ok": .bool(false),
-                "error": .optional(error.name), "message": .string(error.message),
+                "moment": Moment.now.nanoseconds, "command": line, "ok": false, "error": error.name,
+                "message": error.message,
             ])
         }
     }

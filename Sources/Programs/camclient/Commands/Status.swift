@@ -13,24 +13,34 @@ struct Status: AsyncParsableCommand {
 
     func run() async throws {
         let status = try await connection.ask { try await $0.status() }
-        if output.json { return Output.line(status.json.text) }
-        for line in status.lines { Output.line(line) }
+        output.show(described: status.json, status.lines)
     }
 }
 
 extension BrokerStatus {
-    var lines: [String] {
-        var lines = [
-            "camarbd \(version.printable), policy \(policy.printable), \(decision) decision\(decision == 1 ? "" : "s")"
+    fileprivate var lines: [String] {
+        var lines = headLines + deskLines + machineLines
+        lines += ["", "cameras"]
+        lines += cameras.isEmpty ? ["  none"] : cameras.map { "  \($0.words)" }
+        lines += ["", "sessions"]
+        return lines + (sessions.isEmpty ? ["  none"] : columns(sessions.map(\.row)))
+    }
+
+    private var headLines: [String] {
+        // A wrong policy's problems have lines of their own, and carets that stand under their words.
+        let problems = degraded.printableLines.split(separator: "\n", omittingEmptySubsequences: false)
+        let lines = [
+            "camarbd \(version.printable), policy \(policy.printable), \(decision) decision\(decision == 1 ? "" : "s")",
+            policyHash.isEmpty ? nil : "policy hash \(policyHash.printable)",
+            policyByHand.isEmpty ? nil : "the policy is \(policyByHand.printable)",
+            degraded.isEmpty ? nil : "degraded: \(problems.joined(separator: "\n  "))",
         ]
-        if !policyHash.isEmpty { lines.append("policy hash \(policyHash.printable)") }
-        if !policyByHand.isEmpty { lines.append("the policy is \(policyByHand.printable)") }
-        if !degraded.isEmpty {
-            // A wrong policy's problems have lines of their own, and carets that stand under their words.
-            let lined = degraded.printableLines.split(separator: "\n", omittingEmptySubsequences: false)
-            lines.append("degraded: \(lined.joined(separator: "\n  "))")
-        }
-        lines += placementLines
+        return lines.compactMap(\.self)
+    }
+
+    /// What is known of desktops and login sessions, and by whom.
+    private var deskLines: [String] {
+        var lines = placementLines
         if !unknown.isEmpty {
             let facts = unknown.map(\.rawValue).joined(separator: ", ")
             lines.append(
@@ -39,59 +49,29 @@ extension BrokerStatus {
         }
         lines += speakers.flatMap(\.lines)
         if !loginSessionsUnknown.isEmpty {
-            lines.append("login sessions are not known: \(loginSessionsUnknown.printable)")
-            lines.append(
-                "  so nobody has a camera by sitting at its seat: only root and those that the policy's [access] names")
+            lines += [
+                "login sessions are not known: \(loginSessionsUnknown.printable)",
+                "  so nobody has a camera by sitting at its seat: only root and those that the policy's [access] names",
+            ]
         }
         // Those that come and go at a machine's screen; a server may have hundreds of the others.
-        lines += loginSessions.filter { !$0.seat.isEmpty }.map(\.line)
-        let others = loginSessions.count { $0.seat.isEmpty }
-        if others > 0 { lines.append("login sessions without a seat: \(others)") }
-        if isPrivate { lines.append("the privacy switch of the machine is on: no app has a camera") }
-        if isOwnPrivate { lines.append("your own privacy switch is on: none of your apps has a camera") }
-        if isAsleep { lines.append("the machine sleeps, or is about to: no app has a camera") }
-        if pressure != .nominal { lines.append("pressure is \(pressure.wireName)\(pressureReason)") }
-        if !pressureTrouble.isEmpty {
-            lines.append("pressure is not measured: \(pressureTrouble.printable)")
-        }
-        lines += modeLines
-        if let app = override {
-            let trouble = overrideTrouble.isEmpty ? "" : ", and nothing comes of it: \(overrideTrouble.printable)"
-            lines.append("the operator has chosen \(app.description.printable)\(trouble)")
-        }
-        lines += ["", "cameras"]
-        for camera in cameras {
-            let who = camera.holder.map { "held by \($0.description.printable)" } ?? ""
-            let state = camera.present ? camera.tenancy.rawValue : "unplugged"
-            var words = ["\(camera.camera.name.printable)  \(state)", who]
-            if let bypass = camera.bypass { words.append("bypassable: \(bypass.printable)") }
-            if let outside = camera.outside { words.append("held outside the broker by \(outside.printable)") }
-            if let program = camera.openIn { words.append("open in \(program.printable)") }
-            if let fault = camera.fault { words.append("it failed: \(fault.printable)") }
-            if let why = camera.unwatched { words.append("not watched: \(why.printable)") }
-            if camera.isPrivate { words.append("the privacy switch is on") }
-            if !camera.waiting.isEmpty { words.append("waiting: \(camera.waitingWords)") }
-            if !camera.sharers.isEmpty {
-                words.append("watching: \(camera.sharers.map(\.description.printable).joined(separator: ", "))")
-            }
-            lines.append("  " + words.filter { !$0.isEmpty }.joined(separator: "; "))
-        }
-        if cameras.isEmpty { lines.append("  none") }
-        lines += ["", "sessions"]
-        lines += columns(
-            sessions.map { session in
-                [
-                    "  \(session.session.rawValue)", session.app.description.printable, session.camera.name.printable,
-                    session.words,
-                    // What else there is of it is not for this user.
-                    session.app == .anotherUsersApp
-                        ? "" : session.presence.wireName + (session.focused ? ", focused" : ""),
-                    session.rank.isEmpty ? "" : "rank \(session.rank.printable)", session.isWeak ? "weak identity" : "",
-                    session.right == "none" ? "no right to the camera" : "",
-                ]
-            })
-        if sessions.isEmpty { lines.append("  none") }
-        return lines
+        let logins = loginSessions.filter { !$0.seat.isEmpty }
+        lines += logins.map(\.line)
+        let others = loginSessions.count - logins.count
+        return others > 0 ? lines + ["login sessions without a seat: \(others)"] : lines
+    }
+
+    private var machineLines: [String] {
+        let trouble = overrideTrouble.isEmpty ? "" : ", and nothing comes of it: \(overrideTrouble.printable)"
+        let before = [
+            isPrivate ? "the privacy switch of the machine is on: no app has a camera" : nil,
+            isOwnPrivate ? "your own privacy switch is on: none of your apps has a camera" : nil,
+            isAsleep ? "the machine sleeps, or is about to: no app has a camera" : nil,
+            pressure == .nominal ? nil : "pressure is \(pressure.wireName)\(pressureReason)",
+            pressureTrouble.isEmpty ? nil : "pressure is not measured: \(pressureTrouble.printable)",
+        ]
+        let chosen = override.map { "the operator has chosen \($0.description.printable)\(trouble)" }
+        return before.compactMap(\.self) + modeLines + [chosen].compactMap(\.self)
     }
 
     /// Where no source says where apps are: what counts instead.
@@ -166,7 +146,17 @@ extension LoginSessionStatus {
 }
 
 extension SessionStatus {
-    fileprivate var words: String {
+    fileprivate var row: [String] {
+        [
+            "  \(session.rawValue)", app.description.printable, camera.name.printable, words,
+            // What else there is of it is not for this user.
+            app == .anotherUsersApp ? "" : presence.wireName + (focused ? ", focused" : ""),
+            rank.isEmpty ? "" : "rank \(rank.printable)", isWeak ? "weak identity" : "",
+            right == "none" ? "no right to the camera" : "",
+        ]
+    }
+
+    private var words: String {
         var words = state.rawValue
         switch state {
         case .interrupted where causes.contains(.videoDeviceBlockedByPrivacy):
@@ -185,8 +175,21 @@ extension SessionStatus {
 }
 
 extension CameraStatus {
+    fileprivate var words: String {
+        let words = [
+            "\(camera.name.printable)  \(present ? tenancy.rawValue : "unplugged")",
+            holder.map { "held by \($0.description.printable)" }, bypass.map { "bypassable: \($0.printable)" },
+            outside.map { "held outside the broker by \($0.printable)" }, openIn.map { "open in \($0.printable)" },
+            fault.map { "it failed: \($0.printable)" }, unwatched.map { "not watched: \($0.printable)" },
+            isPrivate ? "the privacy switch is on" : nil, waiting.isEmpty ? nil : "waiting: \(waitingWords)",
+            sharers.isEmpty
+                ? nil : "watching: \(sharers.map(\.description.printable).joined(separator: ", "))",
+        ]
+        return words.compactMap(\.self).joined(separator: "; ")
+    }
+
     /// Each app once, with how many of its sessions wait, first in line first; the holder's own app is no other one.
-    fileprivate var waitingWords: String {
+    private var waitingWords: String {
         var counts: [(app: Interrupter, count: Int)] = []
         for app in waiting {
             if let place = counts.firstIndex(where: { $0.app == app }) {

@@ -1,5 +1,9 @@
+import Arbiter
+import ArbiterProtocol
 import ArgumentParser
+import Glibc
 import Scenario
+import Workbench
 
 struct Test: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -14,10 +18,9 @@ struct Test: AsyncParsableCommand {
               camclient test scenarios --policy-dir /etc/camarb/policy.d
             """)
 
-    @Argument(
-        help: ArgumentHelp("Scenario files, or folders of them.", valueName: "file"),
-        completion: .file(extensions: ["scenario"])) var files: [String]
-    @Option(help: ArgumentHelp("The folder that `policy FILE` in a scenario is relative to.", valueName: "folder"))
+    @Argument(help: .value("file", "Scenario files, or folders of them."), completion: .file(extensions: ["scenario"]))
+    var files: [String]
+    @Option(help: .value("folder", "The folder that `policy FILE` in a scenario is relative to."))
     var policies = "policies"
     @OptionGroup var policyFiles: PolicyFileOptions
     @Flag(help: "Write what happens into files that differ; the exit status is 1 all the same.") var rewrite = false
@@ -31,4 +34,126 @@ struct Test: AsyncParsableCommand {
         batch.run { $0.run() }
         try batch.finish()
     }
+}
+
+/// Scenario files that are run one after the other, each shown when it does not come out as written.
+struct ScenarioBatch {
+    let paths: [String]
+    /// The folder that `policy FILE` in a scenario is relative to.
+    let policies: String
+    let output: OutputOptions
+    var rewrite = false
+    var dropIns: String?
+    private(set) var failed = 0
+    private(set) var unreadable = 0
+    /// One of them could not be opened, read or rewritten.
+    private var isFaulty = false
+    var isUnreadable: Bool { unreadable == paths.count }
+
+    init(_ paths: [String], policies: String, output: OutputOptions) {
+        self.paths = paths
+        self.policies = policies
+        self.output = output
+    }
+
+    mutating func run(_ perform: (Scenario) -> Outcome) {
+        let progress = Progress()
+        for (index, path) in paths.enumerated() {
+            progress.show("\(index) of \(paths.count)")
+            run(path, perform)
+        }
+        let passed = paths.count - failed - unreadable
+        var words = ["\(passed) of \(paths.count) scenarios passed"]
+        if failed > 0 { words.append("\(failed) failed") }
+        if unreadable > 0 { words.append("\(unreadable) could not be read") }
+        output.show(
+            ["scenarios": paths.count, "passed": passed, "failed": failed, "unreadable": unreadable],
+            [words.joined(separator: ", ")])
+    }
+
+    /// - Throws: the exit status that the scenarios come to, where it is not 0.
+    func finish() throws(Failure) {
+        if isFaulty { throw Failure(.file) }
+        if unreadable > 0 { throw Failure(.usage) }
+        if failed > 0 { throw Failure(.answerIsNo) }
+    }
+
+    private mutating func run(_ path: String, _ perform: (Scenario) -> Outcome) {
+        do throws(ScenarioError) {
+            let outcome = perform(try Scenario.load(path: path, policies: policies, dropIns: dropIns))
+            guard outcome.expected.contains(where: { $0.hasPrefix(" ") || $0.first?.isNumber == true }) else {
+                unreadable += 1
+                show(path, outcome, emptiness: "\(path): nothing happens in it; a scenario has at least one input")
+                return
+            }
+            show(path, outcome)
+            guard !outcome.passed else { return }
+            failed += 1
+            if rewrite, outcome.expected != outcome.actual {
+                try Scenario.write(outcome.rewritten, path: path)
+                Output.notice("\(path): rewritten")
+            }
+        } catch {
+            unreadable += 1
+            if error.isFault { isFaulty = true }
+            output.show(
+                [
+                    "file": path, "ok": false, "message": error.description,
+                    "problems": error.problems.map {
+                        ["file": $0.file, "line": $0.line, "column": $0.column, "message": $0.message] as JSONObject
+                    },
+                ], [error.description])
+        }
+    }
+
+    private func show(_ path: String, _ outcome: Outcome, emptiness: String? = nil) {
+        output.show(
+            [
+                "file": path, "title": outcome.title, "ok": outcome.passed && emptiness == nil,
+                "report": emptiness ?? outcome.report,
+                "differences": outcome.differences.map {
+                    ["file": path, "line": $0.line, "expected": $0.expected, "got": $0.got] as JSONObject
+                }, "violations": outcome.violations,
+            ], emptiness.map { [$0] } ?? (outcome.passed ? [] : painted(outcome.report)))
+    }
+
+    private func painted(_ report: String) -> [String] {
+        report.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            guard output.style.hasColour, let mark = line.first(where: { $0 != " " }), "+-".contains(mark) else {
+                return String(line)
+            }
+            return "\u{1b}[\(mark == "+" ? "32" : "31")m\(line)\u{1b}[0m"
+        }
+    }
+}
+
+func scenarioFiles(_ arguments: [String]) throws(Failure) -> [String] {
+    var paths: [String] = []
+    for argument in arguments { paths += try scenarioFiles(in: argument) }
+    guard !paths.isEmpty else {
+        throw Failure(.usage, "There is no .scenario file in \(arguments.joined(separator: ", ")).")
+    }
+    return paths
+}
+
+/// The file itself, or all scenarios in and below a folder, in the order of their names.
+func scenarioFiles(in path: String) throws(Failure) -> [String] {
+    // Standard input, which no folder is.
+    if path == "-" { return [path] }
+    guard let folder = opendir(path) else {
+        if errno == ENOTDIR { return [path] }
+        throw Failure.file(path, "cannot be read", errno)
+    }
+    defer { closedir(folder) }
+    var found: [String] = []
+    while let entry = readdir(folder) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        let inner = name.inFolder(path)
+        if name.hasSuffix(".scenario") {
+            found.append(inner)
+        } else if entry.pointee.d_type == UInt8(DT_DIR), !name.hasPrefix(".") {
+            found += try scenarioFiles(in: inner)
+        }
+    }
+    return found.sorted()
 }

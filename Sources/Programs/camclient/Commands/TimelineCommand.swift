@@ -27,17 +27,13 @@ struct TimelineCommand: AsyncParsableCommand {
               camclient timeline --from photos.jsonl --from call.jsonl --from shell.jsonl
             """)
 
-    @Argument(help: ArgumentHelp("A scenario, or a trace.", valueName: "file")) var scenario: String?
-    @Option(name: .long, help: ArgumentHelp("A log; - is standard input. Repeatable.", valueName: "log")) var from:
-        [String] = []
-    @Option(
-        name: .long,
-        help: ArgumentHelp("Draw into this file instead of the terminal; - is standard output.", valueName: "file"))
+    @Argument(help: .value("file", "A scenario, or a trace.")) var scenario: String?
+    @Option(name: .long, help: .value("log", "A log; - is standard input. Repeatable.")) var from: [String] = []
+    @Option(name: .long, help: .value("file", "Draw into this file instead of the terminal; - is standard output."))
     var svg: String?
-    @Option(help: ArgumentHelp("The drawing's title.", valueName: "text")) var title: String?
-    @Option(help: ArgumentHelp("Columns of the terminal drawing, from 20 to 400.", valueName: "columns")) var width:
-        Int?
-    @Option(help: ArgumentHelp("The folder that `policy FILE` in a scenario is relative to.", valueName: "folder"))
+    @Option(help: .value("text", "The drawing's title.")) var title: String?
+    @Option(help: .value("columns", "Columns of the terminal drawing, from 20 to 400.")) var width: Int?
+    @Option(help: .value("folder", "The folder that `policy FILE` in a scenario is relative to."))
     var policies = "policies"
     @Flag(help: "Leave out a trace's last line where it is cut short, as a broker that was killed may leave it.")
     var cut = false
@@ -58,10 +54,7 @@ struct TimelineCommand: AsyncParsableCommand {
         let traced = try scenario.flatMap(readTrace)
         let entries = try traced ?? scenario.map(readScenario) ?? readLogs()
         guard !entries.isEmpty else { throw Failure(.answerIsNo, "There is nothing to draw: no event is in it.") }
-        if output.json {
-            for entry in entries { Output.line(entry.json.text) }
-            return
-        }
+        if output.json { return output.list(entries.map(\.json), []) }
         var builder = TimelineBuilder()
         for entry in entries { builder.note(entry) }
         // A little beyond the last event, so that what it led to shows.
@@ -79,19 +72,17 @@ struct TimelineCommand: AsyncParsableCommand {
             }
             return
         }
-        for line in picture.terminalLines(width: width ?? Output.width, style: output.style) { Output.line(line) }
+        Output.lines(picture.terminalLines(width: width ?? Output.width, style: output.style))
     }
 
-    private func load(_ path: String) throws(Failure) -> Scenario {
+    private func load(_ path: String) throws -> Scenario {
         guard access(path, R_OK) == 0 else { throw Failure.file(path, "cannot be read", errno) }
-        do throws(ScenarioError) {
-            return try Scenario.load(path: path, policies: policies)
-        } catch { throw Failure(error) }
+        return try Scenario.load(path: path, policies: policies)
     }
 
     private func firstLine(ofScenario path: String) -> String { (try? load(path).title) ?? path }
 
-    private func readScenario(_ path: String) throws(Failure) -> [LogEntry] {
+    private func readScenario(_ path: String) throws -> [LogEntry] {
         let scenario = try load(path)
         var stage = Stage(Arbiter(policy: scenario.world.policy))
         // Whether a scenario holds is what `test` says; here only what happens counts.
@@ -103,16 +94,15 @@ struct TimelineCommand: AsyncParsableCommand {
     }
 
     /// Nil where the file is no trace, and therefore a scenario.
-    private func readTrace(_ path: String) throws(Failure) -> [LogEntry]? {
+    private func readTrace(_ path: String) throws -> [LogEntry]? {
         guard TraceReader.isTrace(path: path) else { return nil }
         var story = StepStory(from: Arbiter(policy: .firstCome))
-        for part in try readParts(path, mayBeCut: cut) {
-            let replayed: (difference: Replay.Difference?, end: Arbiter)
-            do throws(Arbiter.BrokenSnapshot) {
+        for part in try TraceReader.read(path: path, mayBeCut: cut) {
+            let difference = try part.checked { () throws(Arbiter.BrokenSnapshot) in
                 story.begin(part.header, try part.header.arbiter(), at: part.header.snapshot?.now)
-                replayed = try Replay.run(part) { story.note($0) }
-            } catch { throw Failure(.usage, "\(path):\(part.header.line): the snapshot: \(error.message)") }
-            if let difference = replayed.difference {
+                return try Replay.run(part) { story.note($0) }.difference
+            }
+            if let difference {
                 throw Failure(
                     .answerIsNo,
                     "\(path):\(difference.line): this step comes out otherwise than it was written, and a picture would "
@@ -126,17 +116,16 @@ struct TimelineCommand: AsyncParsableCommand {
     private func readLogs() throws(Failure) -> [LogEntry] {
         var entries: [LogEntry] = []
         for path in from {
-            for (index, line) in try readText(path).split(separator: "\n", omittingEmptySubsequences: false)
-                .enumerated()
-            {
-                guard line.contains(where: { !$0.isWhitespace }) else { continue }
+            let lines = try readText(path).split(separator: "\n", omittingEmptySubsequences: false)
+            for (index, line) in lines.enumerated() where line.contains(where: { !$0.isWhitespace }) {
                 do {
                     if let entry = try LogEntry(json: JSONReader.read(line)) { entries.append(entry) }
                 } catch let problem as JSONReader.Problem {
                     throw Failure(.usage, "\(path):\(index + 1):\(problem.column): \(problem.message)")
-                } catch let problem as BrokerError {
-                    throw Failure(.usage, "\(path):\(index + 1): \(problem.message)")
-                } catch { throw Failure(.usage, "\(path):\(index + 1): \(error)") }
+                } catch {
+                    let message = (error as? BrokerError)?.message ?? "\(error)"
+                    throw Failure(.usage, "\(path):\(index + 1): \(message)")
+                }
             }
         }
         // Stable, so that a log's own order stays where moments are equal.

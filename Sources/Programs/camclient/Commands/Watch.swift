@@ -18,11 +18,9 @@ struct Watch: AsyncParsableCommand {
             """)
 
     @Flag(help: "A column for each app, time running down.") var timeline = false
-    @Option(name: .long, help: ArgumentHelp("Draw all that was seen into this file at the end.", valueName: "file"))
-    var svg: String?
+    @Option(name: .long, help: .value("file", "Draw all that was seen into this file at the end.")) var svg: String?
     @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp("How long to watch, such as 10s or 2min; until Ctrl-C if left out.", valueName: "time"))
+        name: .shortAndLong, help: .value("time", "How long to watch, such as 10s or 2min; until Ctrl-C if left out."))
     var duration: TimeArgument?
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
@@ -37,18 +35,8 @@ struct Watch: AsyncParsableCommand {
         for camera in try await client.status().cameras {
             note(.fact(.now, .holder(camera: camera.camera.name, camera.holder?.description)), &picture, &live)
         }
-        let mailbox = AsyncStream<BrokerNotice?> { continuation in
-            Task.detached { for await notice in notices { continuation.yield(notice) } }
-            Task.detached { for await _ in interrupts { continuation.yield(nil) } }
-            if let duration {
-                Task.detached {
-                    try await Task.sleep(for: duration.duration)
-                    continuation.yield(nil)
-                }
-            }
-        }
         var failure: Failure?
-        watching: for await notice in mailbox {
+        watching: for await notice in arrivals(notices, until: interrupts, for: duration) {
             switch notice {
             case nil: break watching
             case .ended(let error)?:
@@ -87,9 +75,9 @@ struct Watch: AsyncParsableCommand {
     private func note(_ entry: LogEntry, _ picture: inout TimelineBuilder, _ live: inout LiveTimeline) {
         picture.note(entry)
         if output.json {
-            Output.line(entry.json.text)
+            Output.json(entry.json)
         } else if timeline {
-            for line in live.note(entry) { Output.line(line) }
+            Output.lines(live.note(entry))
         }
     }
 }

@@ -70,7 +70,8 @@ struct DesktopEntry {
     }
 
     private static func command(_ text: String) -> [String] {
-        var words = (CommandWords(text.replacing("\\\\", with: "\\"))?.rest ?? []).filter { !$0.hasPrefix("%") }
+        var all = CommandWords(text.replacing("\\\\", with: "\\"))
+        var words = (all?.takeRest() ?? []).filter { !$0.hasPrefix("%") }
         // `env NAME=VALUE… PROGRAM` is that program.
         if words.first?.fileName == "env" {
             words = Array(words.dropFirst().drop { $0.contains("=") || $0.hasPrefix("-") })

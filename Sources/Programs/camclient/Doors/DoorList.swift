@@ -10,15 +10,13 @@ struct DoorList {
     let path: String
     private(set) var lines: [String]
 
-    /// The user's list, empty where there is none yet.
     static func read() throws(Failure) -> DoorList {
         let path = try userPath()
         guard access(path, F_OK) == 0 else { return DoorList(path: path, lines: []) }
         // Behind links, as a folder of settings that lies elsewhere has it: the link is to stay.
-        guard let resolved = realpath(path, nil) else { throw Failure.file(path, "cannot be read", errno) }
-        defer { free(resolved) }
+        guard let whole = resolved(path) else { throw Failure.file(path, "cannot be read", errno) }
         let lines = try readText(path).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        return DoorList(path: String(cString: resolved), lines: lines.last == "" ? lines.dropLast() : lines)
+        return DoorList(path: whole, lines: lines.last == "" ? lines.dropLast() : lines)
     }
 
     private static func userPath() throws(Failure) -> String {
@@ -69,7 +67,7 @@ struct DoorList {
         for part in folder.split(separator: "/") {
             path += "/" + part
             // As a user's settings are made: nobody else's business.
-            guard mkdir(path, 0o700) == 0 || errno == EEXIST else { throw Failure.file(path, "cannot be made", errno) }
+            try makeFolder(path, mode: 0o700)
         }
     }
 }
@@ -84,17 +82,4 @@ struct DoorName: Hashable {
     func isMeant(by entry: String) -> Bool {
         entry == DoorList.all || (entry.contains("/") ? entry == file : names.contains(entry))
     }
-}
-
-extension String {
-    /// Without the white space around it, as the door leaves it out.
-    var trimmed: String {
-        let isSpace = { (character: Character) in character.isWhitespace }
-        guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
-            return ""
-        }
-        return String(self[first...last])
-    }
-
-    var fileName: String { String(self[(lastIndex(of: "/").map { index(after: $0) } ?? startIndex)...]) }
 }

@@ -4,7 +4,6 @@ import System
 /// A program that uses cameras, as far as can be seen without running it, and what the V4L2 door can do for it.
 struct InstalledProgram {
     var name: DoorName
-    /// What a desktop calls it.
     var title: String?
     var desktopID: String?
     /// What says that it uses cameras.
@@ -38,13 +37,10 @@ struct ProgramSearch {
         // Two of them are one folder on Debian.
         var seen: Set<String> = []
         folders = path.split(separator: ":").map(String.init).filter { folder in
-            guard folder.hasPrefix("/"), let resolved = realpath(folder, nil) else { return false }
-            defer { free(resolved) }
-            return seen.insert(String(cString: resolved)).inserted
+            folder.hasPrefix("/") && resolved(folder).map { seen.insert($0).inserted } ?? false
         }
     }
 
-    /// All of them, by name.
     mutating func programs() -> [InstalledProgram] {
         for entry in DesktopEntry.installed() { look(at: entry) }
         var count = 0
@@ -57,7 +53,6 @@ struct ProgramSearch {
         return found.values.sorted { ($0.name.names[0], $0.name.file ?? "") < ($1.name.names[0], $1.name.file ?? "") }
     }
 
-    /// Where a program of that name is started from.
     func path(of name: String) -> String? { folders.lazy.map { "\($0)/\(name)" }.first { access($0, X_OK) == 0 } }
 
     private mutating func look(at entry: DesktopEntry) {
@@ -99,9 +94,7 @@ struct ProgramSearch {
 
     /// What is at a path, and what says that it uses cameras, if anything; nil where no program is.
     func program(at path: String, entry: DesktopEntry?) -> InstalledProgram? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        guard let file = ProgramFile(path: String(cString: resolved)) else { return nil }
+        guard let file = resolved(path).flatMap(ProgramFile.init(path:)) else { return nil }
         let known = KnownProgram.of(path.fileName) ?? KnownProgram.of(file.path.fileName)
         var reasons = known == nil ? [] : ["known by name"]
         reasons += entry.map(Self.reasons) ?? []
@@ -142,17 +135,49 @@ extension InstalledProgram {
                 return
             }
             let runs = interpreter.contains("/") ? interpreter : search.path(of: interpreter)
-            guard let runs, let resolved = realpath(runs, nil) else {
+            guard let runs, let whole = resolved(runs) else {
                 outOfReach = "a script of what is not there"
                 return
             }
-            defer { free(resolved) }
-            let whole = String(cString: resolved)
             runsAs = runs.fileName
             name = DoorName(names: name.names + [runs.fileName, whole.fileName], file: whole)
         }
     }
 
-    /// The line of the list that puts the door before it.
     var entry: String { runsAs ?? name.names[0] }
+}
+
+/// Programs that are known to use cameras although their files do not say so: those that load what they need when they need it, and
+/// those that a script starts.
+struct KnownProgram {
+    var names: [String]
+    /// What the program's own file is called, where that is another name.
+    var file: String?
+    var usesNodes = true
+    var usesPipeWire = false
+
+    private static func nodes(_ names: String...) -> [KnownProgram] { names.map { KnownProgram(names: [$0]) } }
+    private static func both(_ names: [String], file: String? = nil) -> KnownProgram {
+        KnownProgram(names: names, file: file, usesPipeWire: true)
+    }
+
+    static let all: [KnownProgram] =
+        [
+            both(["chromium"]), both(["google-chrome", "google-chrome-stable"], file: "chrome"),
+            both(["brave-browser", "brave-browser-stable"], file: "brave"),
+            both(["vivaldi", "vivaldi-stable"], file: "vivaldi-bin"),
+            both(["microsoft-edge", "microsoft-edge-stable"], file: "msedge"), both(["opera"]),
+            both(["firefox"]), both(["firefox-esr"]), both(["librewolf"]), both(["thunderbird"]),
+            both(["obs"]), both(["gst-launch-1.0"]), both(["element-desktop"]), both(["signal-desktop"]),
+            both(["discord", "Discord"], file: "Discord"), both(["slack"]), both(["teams-for-linux"]),
+            KnownProgram(names: ["snapshot"], usesNodes: false, usesPipeWire: true),
+            KnownProgram(names: ["epiphany", "epiphany-browser"], usesNodes: false, usesPipeWire: true),
+        ]
+        + nodes(
+            "zoom", "skypeforlinux", "telegram-desktop", "linphone", "ekiga", "jami", "qtox", "cheese", "guvcview",
+            "kamoso", "webcamoid", "motion", "fswebcam", "streamer", "xawtv", "camorama", "luvcview", "zbarcam",
+            "ffmpeg", "ffplay", "mpv", "vlc", "mplayer", "v4l2-ctl", "v4l2-compliance", "qv4l2", "uvccapture",
+            "mjpg_streamer")
+
+    static func of(_ name: String) -> KnownProgram? { all.first { $0.names.contains(name) || $0.file == name } }
 }

@@ -16,7 +16,6 @@ struct ProgramFile {
 
     var path: String
     var kind = Kind.other
-    /// The names of the libraries that it is linked with.
     var libraries: [String] = []
     /// It has rights that its user has not, and the program loader preloads nothing into it.
     var isPrivileged = false
@@ -118,7 +117,6 @@ struct FileBytes: ~Copyable {
 
     deinit { close(descriptor) }
 
-    /// As many as there are.
     func read(at offset: UInt64, _ count: Int) -> [UInt8] {
         guard count > 0, let start = off_t(exactly: offset) else { return [] }
         return [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

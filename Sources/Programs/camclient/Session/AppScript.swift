@@ -3,20 +3,11 @@ import Camarb
 import Synchronization
 import Workbench
 
-/// A line of `camclient run`.
-enum AppCommand {
-    case start, stop, begin, commit, stopRecord, pause, resume, `continue`, status
-    case microphone(MicrophoneArgument)
-    case record(String, RecordingOptions)
-    case append(kind: String, items: [String])
-    case photo(String)
-    case configure(Configuration)
-    case presence(Presence, focused: Bool)
-    case lower(String)
-    case lowerAttribute(String, to: String)
-    case ready(InterruptionID?)
-    case waitEvent(String, within: Duration)
-    case waitTime(Duration)
+/// A line of `camclient run`: a command with its words, and what it does on the app's session.
+struct AppCommand {
+    typealias Action = (_ script: AppScript, _ session: borrowing SessionHandle) async throws -> ScriptResult
+
+    let perform: Action
 
     /// Nothing a script waits for takes longer, unless it says so.
     static let waitUsual = Duration.seconds(60)
@@ -55,63 +46,129 @@ enum AppCommand {
     init?(_ line: String) throws(Failure) {
         guard var words = CommandWords(line) else { throw Failure(.usage, "“\(line)”: a quotation does not end.") }
         guard let command = words.next(), !command.hasPrefix("#") else { return nil }
-        switch command {
-        case "start": self = .start
-        case "stop": self = .stop
-        case "begin": self = .begin
-        case "commit": self = .commit
-        case "stop-record": self = .stopRecord
-        case "continue": self = .continue
-        case "status": self = .status
-        case "pause": self = .pause
-        case "resume": self = .resume
-        case "record":
-            let file = try Self.file(&words)
-            self = .record(file, try RecordingOptions(settings: words.rest))
-            return
-        case "microphone":
-            self = .microphone(
-                try words.next("a source: tone, pipewire, or a WAV file", ["tone", "pipewire"]) {
-                    MicrophoneArgument(argument: $0)
-                })
-        case "append":
-            self = .append(kind: try words.next("a kind of metadata"), items: words.rest)
-            return
-        case "photo": self = .photo(try Self.file(&words))
-        case "configure":
-            self = .configure(try readSettings(words.rest))
-            return
-        case "presence":
-            let presence = try words.next("a layout", Presence.wireNames) { Presence(wireName: $0) }
-            self = .presence(presence, focused: words.take("focused"))
-        case "lower":
-            let first = try words.next("a rank, or an attribute and its value")
-            self = words.next().map { .lowerAttribute(first, to: $0) } ?? .lower(first)
-        case "ready":
-            let id = words.next()
-            let number = id.flatMap { InterruptionID($0.hasPrefix("#") ? String($0.dropFirst()) : $0) }
-            if let id, number == nil { throw Failure(.usage, "“\(line)”: “\(id)” is not an interruption, such as #1.") }
-            self = .ready(number)
-        case "wait": self = try Self.wait(&words)
-        default: throw CommandList.unknown(command, in: Self.help, "run")
+        if let ofRecording = try Self.ofRecording(command, &words) {
+            perform = ofRecording
+        } else {
+            perform = try Self.ofSession(command, &words)
         }
         try words.end()
     }
 
-    private static func wait(_ words: inout CommandWords) throws(Failure) -> AppCommand {
+    private static func doing(
+        _ action: @escaping (AppScript, borrowing SessionHandle) async throws -> Void
+    ) -> Action {
+        {
+            try await action($0, $1)
+            return ScriptResult()
+        }
+    }
+
+    private static func ofSession(_ command: String, _ words: inout CommandWords) throws(Failure) -> Action {
+        switch command {
+        case "start": return doing { try await $1.startRunning() }
+        case "stop": return doing { try await $1.stopRunning() }
+        case "begin": return doing { try await $1.beginConfiguration() }
+        case "commit": return doing { try await $1.commitConfiguration() }
+        case "continue": return doing { try await $1.continue() }
+        case "status":
+            return {
+                let now = try await $1.properties()
+                return ScriptResult(
+                    json: JSONObject((now.json.members ?? []).map { ($0.key, $0.value) }), words: now.words)
+            }
+        case "configure":
+            let batch = try readSettings(words.takeRest())
+            return doing { try await $1.configure(batch) }
+        case "presence":
+            let presence = try words.next("a layout", Presence.wireNames) { Presence(wireName: $0) }
+            let isFocused = words.take("focused")
+            return doing { script, _ in try await script.client.declarePresence(presence, focused: isFocused) }
+        case "lower":
+            let name = try words.next("a rank, or an attribute and its value")
+            guard let value = words.next() else {
+                return doing { script, _ in try await script.client.lowerPriority(to: name) }
+            }
+            return doing { script, _ in try await script.client.lower(name, to: value) }
+        case "ready":
+            let id = words.next()
+            let number = id.flatMap { InterruptionID($0.hasPrefix("#") ? String($0.dropFirst()) : $0) }
+            if let id, number == nil {
+                throw Failure(.usage, "“\(words.line)”: “\(id)” is not an interruption, such as #1.")
+            }
+            // Interruptions of a session count from 1; with no warning seen, 0 lets the broker say what is wrong.
+            return doing { try await $1.ready(for: number ?? $0.warnings.latest) }
+        case "wait": return try wait(&words)
+        default: throw CommandList.unknown(command, in: Self.help, "run")
+        }
+    }
+
+    /// Nil: it is none about recordings and photos.
+    private static func ofRecording(_ command: String, _ words: inout CommandWords) throws(Failure) -> Action? {
+        switch command {
+        case "stop-record": return doing { try await $1.stopRecording() }
+        case "pause": return doing { try await $1.pauseRecording() }
+        case "resume": return doing { try await $1.resumeRecording() }
+        case "microphone":
+            let source = try words.next("a source: tone, pipewire, or a WAV file", ["tone", "pipewire"]) {
+                MicrophoneArgument(argument: $0)
+            }
+            return doing { script, session in
+                let opened = try source.open()
+                try await opened.attach(to: session)
+                script.microphone.replace(by: opened)
+            }
+        case "append":
+            let (kind, items) = (try words.next("a kind of metadata"), words.takeRest())
+            return doing { try await $1.appendMetadata(kind: kind, time: Moment.now.nanoseconds, items: items) }
+        case "record":
+            let path = try file(&words)
+            var options = try RecordingOptions(settings: words.takeRest())
+            options.fileType = options.fileType ?? NewFile.fileType(of: path)
+            return writing("recording", to: path, NewFile.Format(options.fileType ?? .matroska)) { [options] in
+                try await $0.startRecording(to: $1, options: options)
+            }
+        case "photo":
+            return writing("photo", to: try file(&words), .jpeg) { try await $0.capturePhoto(to: $1) }
+        default: return nil
+        }
+    }
+
+    /// - Parameter begin: asks for what is written into the file, and gives its number.
+    private static func writing(
+        _ what: String, to path: String, _ format: NewFile.Format,
+        _ begin: @escaping (borrowing SessionHandle, Int32) async throws -> UInt64
+    ) -> Action {
+        { script, session in
+            NewFile.warn(of: path, format)
+            let file = try NewFile(path, overwriting: script.overwriting)
+            do {
+                let number = try await begin(session, file.descriptor)
+                return ScriptResult(json: [what: number], words: "\(what) \(number)")
+            } catch {
+                file.removeIfEmpty()
+                throw error
+            }
+        }
+    }
+
+    private static func wait(_ words: inout CommandWords) throws(Failure) -> Action {
         let word = try words.next("an event or a time")
-        if let time = TimeArgument(argument: word) { return .waitTime(time.duration) }
+        if let time = TimeArgument(argument: word) {
+            return doing { script, _ in
+                // Events stay for the next `wait EVENT`, so that a pause loses none.
+                try await script.inbox.pause(until: script.inbox.alarm(in: time.duration))
+            }
+        }
         let names = Interface.session.signals.map(\.name)
         guard let name = names.first(where: { $0.lowercased() == word.lowercased() }) else {
             throw Failure(
                 .usage,
                 "“\(words.line)”: “\(word)” is not a time such as 2s, and none of \(names.joined(separator: ", ")).")
         }
-        guard let text = words.next() else { return .waitEvent(name, within: waitUsual) }
-        guard let time = TimeArgument(argument: text) else {
-            throw Failure(.usage, "“\(words.line)”: “\(text)” is not a time such as 2s or 500ms.")
+        let limit = try words.isEmpty ? waitUsual : words.time("a time")
+        return doing { script, _ in
+            try await script.inbox.wait(for: name, within: limit) { $0.wireName == name ? () : nil }
         }
-        return .waitEvent(name, within: time.duration)
     }
 
     /// Standard output has this command's own lines.
@@ -152,9 +209,8 @@ final class ScriptMicrophone: Sendable {
     deinit { present.withLock { $0 }?.end() }
 }
 
-/// Carries an app's commands out on its session.
 struct AppScript {
-    private let microphone = ScriptMicrophone()
+    fileprivate let microphone = ScriptMicrophone()
     let client: CameraClient
     let inbox: Inbox
     let printer: EventPrinter
@@ -162,61 +218,7 @@ struct AppScript {
     let overwriting: Bool
 
     func perform(_ line: String, on session: borrowing SessionHandle) async throws {
-        guard let command = try AppCommand(line) else { return }
-        switch command {
-        case .start: try await session.startRunning()
-        case .stop: try await session.stopRunning()
-        case .begin: try await session.beginConfiguration()
-        case .commit: try await session.commitConfiguration()
-        case .stopRecord: try await session.stopRecording()
-        case .pause: try await session.pauseRecording()
-        case .resume: try await session.resumeRecording()
-        case .append(let kind, let items):
-            try await session.appendMetadata(kind: kind, time: Moment.now.nanoseconds, items: items)
-        case .continue: try await session.continue()
-        case .configure(let batch): try await session.configure(batch)
-        case .presence(let presence, let focused): try await client.declarePresence(presence, focused: focused)
-        case .lower(let rank): try await client.lowerPriority(to: rank)
-        case .lowerAttribute(let name, let value): try await client.lower(name, to: value)
-        case .microphone(let source):
-            let opened = try source.open()
-            try await opened.attach(to: session)
-            microphone.replace(by: opened)
-        case .record(let path, var options):
-            options.fileType = options.fileType ?? NewFile.fileType(of: path)
-            NewFile.warn(of: path, NewFile.Format(options.fileType ?? .matroska))
-            let file = try NewFile(path, overwriting: overwriting)
-            do {
-                let recording = try await session.startRecording(to: file.descriptor, options: options)
-                return printer.done(line, .object(["recording": .count(recording)]), words: "recording \(recording)")
-            } catch {
-                file.removeIfEmpty()
-                throw error
-            }
-        case .photo(let path):
-            NewFile.warn(of: path, .jpeg)
-            let file = try NewFile(path, overwriting: overwriting)
-            do {
-                let photo = try await session.capturePhoto(to: file.descriptor)
-                return printer.done(line, .object(["photo": .count(photo)]), words: "photo \(photo)")
-            } catch {
-                file.removeIfEmpty()
-                throw error
-            }
-        case .ready(let number):
-            // Interruptions of a session count from 1; with no warning seen, 0 lets the broker say what is wrong.
-            try await session.ready(for: number ?? warnings.latest)
-        case .status:
-            let now = try await session.properties()
-            return printer.done(line, now.json, words: now.words)
-        case .waitTime(let duration):
-            let alarm = inbox.alarm(in: duration)
-            // Events stay for the next `wait EVENT`, so that a pause loses none.
-            try await inbox.pause(until: alarm)
-        case .waitEvent(let name, let limit):
-            try await inbox.wait(for: name, within: limit) { $0.wireName == name ? () : nil }
-        }
-        printer.done(line)
+        if let command = try AppCommand(line) { printer.done(line, try await command.perform(self, session)) }
     }
 }
 

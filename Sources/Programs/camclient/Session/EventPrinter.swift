@@ -6,50 +6,36 @@ import Workbench
 struct EventPrinter: Sendable {
     let app: String
     let isJSON: Bool
-    let style: TerminalStyle
     let begin = Moment.now
 
     func print(_ notice: SessionNotice) {
         let now = Moment.now
         switch notice {
-        case .event(let signal):
-            if isJSON {
-                Output.line(LogEntry.event(now, app: app, signal).json.text)
-            } else {
-                line(now, signal.event.line)
-            }
+        case .event(let signal) where isJSON: Output.json(LogEntry.event(now, app: app, signal).json)
+        case .event(let signal): line(now, signal.event.line)
         case .ended(let error):
-            guard isJSON else { return line(now, "ended: \(error.message)") }
-            say(now, ["ended": .string(error.kind.rawValue), "message": .string(error.message)])
+            say(now, ["ended": error.kind.rawValue, "message": error.message], "ended: \(error.message)")
         }
     }
 
     func fact(_ fact: TimelineFact) {
         let now = Moment.now
-        if isJSON { Output.line(LogEntry.fact(now, fact).json.text) }
+        if isJSON { Output.json(LogEntry.fact(now, fact).json) }
     }
 
-    func done(_ command: String, _ result: JSON? = nil, words: String = "done") {
-        let now = Moment.now
-        guard isJSON else { return line(now, "\(command): \(words)") }
-        say(now, ["command": .string(command), "ok": .bool(true)], result)
+    func done(_ command: String, _ result: ScriptResult) {
+        say(.now, (["command": command, "ok": true] as JSONObject).adding(result.json), "\(command): \(result.words)")
     }
 
     func failed(_ command: String, _ failure: Failure) {
-        let now = Moment.now
-        guard isJSON else { return line(now, "\(command): \(failure.message)") }
         say(
-            now,
-            [
-                "command": .string(command), "ok": .bool(false), "error": .optional(failure.name),
-                "message": .string(failure.message),
-            ])
+            .now, ["command": command, "ok": false, "error": failure.name, "message": failure.message],
+            "\(command): \(failure.message)")
     }
 
-    private func say(_ now: Moment, _ members: KeyValuePairs<String, JSON>, _ result: JSON? = nil) {
-        var json = JSON.object(["moment": .integer(now.nanoseconds), "app": .string(app)]).adding(members)
-        for member in result?.members ?? [] { json = json.adding([member.key: member.value]) }
-        Output.line(json.text)
+    private func say(_ now: Moment, _ members: JSONObject, _ words: String) {
+        guard isJSON else { return line(now, words) }
+        Output.json((["moment": now.nanoseconds, "app": app] as JSONObject).adding(members))
     }
 
     private func line(_ now: Moment, _ text: String) {
@@ -57,34 +43,8 @@ struct EventPrinter: Sendable {
     }
 }
 
-extension String {
-    func leftPadded(_ columns: Int) -> String { String(repeating: " ", count: max(0, columns - count)) + self }
-    func rightPadded(_ columns: Int) -> String { self + String(repeating: " ", count: max(0, columns - count)) }
-
-    /// Its words as lines of at most so many columns, where no word is longer.
-    func wrapped(to columns: Int) -> [String] {
-        split(separator: " ").reduce(into: []) { lines, word in
-            if let last = lines.last, last.count + 1 + word.count <= columns {
-                lines[lines.count - 1] = "\(last) \(word)"
-            } else {
-                lines.append(String(word))
-            }
-        }
-    }
-}
-
-/// Rows as columns that are as wide as they need to be.
-func columns(_ rows: [[String]]) -> [String] {
-    var widths: [Int] = []
-    for row in rows {
-        for (index, cell) in row.enumerated() {
-            if index == widths.count { widths.append(0) }
-            widths[index] = max(widths[index], cell.count)
-        }
-    }
-    return rows.map { row in
-        var line = row.enumerated().map { $1.rightPadded(widths[$0]) }.joined(separator: "  ")
-        while line.last == " " { line.removeLast() }
-        return line
-    }
+/// What a command of a script came to, besides that it is done.
+struct ScriptResult {
+    var json: JSONObject = [:]
+    var words = "done"
 }

@@ -80,8 +80,7 @@ final class Inbox {
         return item
     }
 
-    /// Waits for an alarm; what comes meanwhile stays in the inbox.
-    /// - Throws: at the session's end, or on Ctrl-C.
+    /// Waits for an alarm; what comes meanwhile stays in the inbox. Throws at the session's end, or on Ctrl-C.
     func pause(until alarm: Int) async throws(Failure) {
         while true {
             switch await iterator.next() ?? .interrupt {
@@ -131,9 +130,4 @@ final class Inbox {
             }
         }
     }
-}
-
-extension Duration {
-    /// Seconds, as short as they can be written.
-    var seconds: String { (Double(wholeNanoseconds) / 1e9).shortDescription }
 }

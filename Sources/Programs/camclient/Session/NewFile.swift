@@ -1,8 +1,8 @@
 import ArbiterProtocol
 import Glibc
 
-/// A new file that a photo, a recording or a trace is written to.
-struct NewFile: ~Copyable {
+/// A new file that a photo, a recording or a trace is written to; one without a name is kept or given up in the end.
+final class NewFile {
     static let standardOutput = "-"
     static let noRecordingToOutput =
         "A recording is completed at its end, which a pipe cannot be: name a file, or take the pictures with preview -o -."
@@ -66,6 +66,8 @@ struct NewFile: ~Copyable {
     let path: String
     /// It was not there before: so it may be taken away again.
     private let isNew: Bool
+    /// Gives the recording its name when it is whole.
+    private var folder: RecordingFolder?
 
     /// - Parameter overwriting: whether a file that is there may be replaced; otherwise it is left as it is.
     ///   It loses nothing before the recorder begins to write: a request that is refused changes no file.
@@ -135,7 +137,7 @@ struct NewFile: ~Copyable {
     /// One in a folder of recordings, which gives it its name when it is whole.
     init(unnamedIn folder: RecordingFolder) throws(Failure) {
         descriptor = try folder.unnamedFile()
-        (path, isNew) = (folder.path, false)
+        (path, isNew, self.folder) = (folder.path, false, folder)
     }
 
     deinit { close(descriptor) }
@@ -152,13 +154,28 @@ struct NewFile: ~Copyable {
         }
     }
 
+    /// What a recording's name asks for; a folder gives names of its own.
+    var fileType: RecordingFileType? { folder == nil ? Self.fileType(of: path) : nil }
+
+    private var bytes: off_t? {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? status.st_size : nil
+    }
+
+    var hasBytes: Bool { bytes.map { $0 > 0 } ?? false }
+
+    /// The recording is whole. Returns its path.
+    func keep() throws(Failure) -> String { try folder?.name(descriptor, ending: ".mkv") ?? path }
+
+    /// What became of the recording was never heard: it plays as far as it goes, and is not passed off as a whole one.
+    func keepUnfinished() throws(Failure) -> String {
+        try folder?.name(descriptor, ending: ".unfinished.mkv") ?? path
+    }
+
     /// Takes away a file that this made, whatever is in it.
     func remove() { if isNew { unlink(path) } }
 
     /// Takes away a file that this made and into which nothing was written. What was there before stays, be it
     /// a file or a device.
-    func removeIfEmpty() {
-        var status = stat()
-        if isNew, fstat(descriptor, &status) == 0, status.st_size == 0 { unlink(path) }
-    }
+    func removeIfEmpty() { if isNew, bytes == 0 { unlink(path) } }
 }

@@ -2,6 +2,7 @@ import ArbiterProtocol
 import FrameStream
 import Glibc
 import Synchronization
+import System
 
 /// Writes a preview's frames as YUV4MPEG2, grant after grant, each from a thread of its own that ends with the
 /// grant's stream.
@@ -27,9 +28,8 @@ final class PreviewWriter: Sendable {
     private let rate: (frames: Int, seconds: Int)
     private let work = Mutex(Work())
 
-    /// - Parameters:
-    ///   - target: a file, or `-` for standard output.
-    ///   - overwriting: whether a file that is there may be replaced; it loses nothing before the first frame comes.
+    /// - Parameter target: a file, or `-` for standard output.
+    /// - Parameter overwriting: whether a file that is there may be replaced; it loses nothing before the first frame comes.
     init(target: String, overwriting: Bool, framesMax: Int?, frameRate: Double) throws(Failure) {
         path = target
         self.framesMax = framesMax
@@ -67,7 +67,7 @@ final class PreviewWriter: Sendable {
     /// Waits for it on a thread of its own.
     /// - Parameter onEnd: is called when there is a reader, or a reason why there cannot be one.
     func waitForReader(onEnd: @escaping @Sendable () -> Void) {
-        let isWaiting = detachThread { [self] in
+        let isWaiting = startThread { [self] in
             let opened = open(path, O_WRONLY | O_CLOEXEC)
             let number = errno
             if opened >= 0 {
@@ -97,11 +97,10 @@ final class PreviewWriter: Sendable {
     }
 
     /// Writes a stream's frames until it ends.
-    /// - Parameters:
-    ///   - stream: the socket that `openStream` gave; closed here.
-    ///   - onEnd: is called when no more frames are wanted.
+    /// - Parameter stream: the socket that `openStream` gave; closed here.
+    /// - Parameter onEnd: is called when no more frames are wanted.
     func write(stream: Int32, onEnd: @escaping @Sendable () -> Void) {
-        let isWritten = detachThread { [self] in
+        let isWritten = startThread { [self] in
             let receiver = FrameReceiver(adopting: stream)
             do throws(FrameStreamFault) {
                 // The newest: a slow reader of the pipe must not fall behind the camera.

@@ -2,22 +2,14 @@ import ArbiterProtocol
 import Camarb
 import Workbench
 
-/// A line of `camclient shell`.
-enum ShellCommand {
-    case place(String, Presence, focused: Bool)
-    case microphone(String, taken: Bool)
-    case privacy(Bool, camera: String)
-    case pressure(SystemPressure)
-    case sensitive(String)
-    case sleep(Bool)
-    case loginSession(String, active: Bool, locked: Bool)
-    case override(String?)
-    case attribute(String, String, String?)
-    case mode(String?)
-    case plug(String, Bool)
-    case stopApp(String)
-    case ownPrivacy(Bool)
-    case wait(Duration)
+/// A line of `camclient shell`: a command with its words, and what it does.
+struct ShellCommand {
+    let perform: (CameraClient) async throws -> Void
+    /// The placement that it makes, if it makes one.
+    let placement: AppPlacement?
+    let lastsWithConnection: Bool
+    /// Whether something in the world changes, for a timeline.
+    let isFact: Bool
 
     static let help = """
         Commands, one an argument or one a line of standard input:
@@ -46,98 +38,102 @@ enum ShellCommand {
     init?(_ line: String) throws(Failure) {
         guard var words = CommandWords(line) else { throw Failure(.usage, "“\(line)”: a quotation does not end.") }
         guard let command = words.next(), !command.hasPrefix("#") else { return nil }
-        switch command {
-        case "place":
-            let app = try words.next("an app")
-            let presence = try words.next("a layout", Presence.wireNames) { Presence(wireName: $0) }
-            self = .place(app, presence, focused: words.take("focused"))
-        case "microphone":
-            let taken = try words.next("what happens to it", ["take", "release"]) { Self.flag($0, "take", "release") }
-            self = .microphone(try words.next("an app"), taken: taken)
-        case "privacy":
-            let on = try words.next("a state", ["on", "off"]) { Self.flag($0, "on", "off") }
-            self = .privacy(on, camera: words.next() ?? "")
-        case "pressure":
-            let levels = SystemPressure.allCases.map(\.wireName)
-            self = .pressure(try words.next("a level", levels) { SystemPressure(wireName: $0) })
-        case "sensitive": self = .sensitive(try words.next("an app"))
-        case "sleep": self = .sleep(true)
-        case "wake": self = .sleep(false)
-        case "login-session":
-            let name = try words.next("a login session")
-            let state = try words.next("a state", ["active", "inactive", "locked"]) {
-                ["active", "inactive", "locked"].contains($0) ? $0 : nil
-            }
-            self = .loginSession(name, active: state != "inactive", locked: state == "locked")
-        case "override":
-            let app = try words.next("an app, or none")
-            self = .override(app == "none" ? nil : app)
-        case "attribute": self = .attribute(try words.next("an app"), try words.next("an attribute"), words.next())
-        case "mode":
-            let mode = try words.next("a mode, or none")
-            self = .mode(mode == "none" ? nil : mode)
-        case "own-privacy": self = .ownPrivacy(try words.next("a state", ["on", "off"]) { Self.flag($0, "on", "off") })
-        case "stop-app": self = .stopApp(try words.next("an app"))
-        case "plug": self = .plug(try words.next("a camera"), true)
-        case "unplug": self = .plug(try words.next("a camera"), false)
-        case "wait":
-            let text = try words.next("a time")
-            guard let time = TimeArgument(argument: text) else {
-                throw Failure(.usage, "“\(line)”: “\(text)” is not a time such as 2s or 500ms.")
-            }
-            self = .wait(time.duration)
-        default: throw CommandList.unknown(command, in: Self.help, "shell")
+        if let ofApp = try Self.ofApp(command, &words) {
+            self = ofApp
+        } else {
+            self = try Self.ofMachine(command, &words)
         }
         try words.end()
     }
 
-    private static func flag(_ word: String, _ yes: String, _ no: String) -> Bool? {
-        word == yes ? true : word == no ? false : nil
+    private init(
+        placing placement: AppPlacement? = nil, lasts: Bool = false, isFact: Bool = true,
+        _ perform: @escaping (CameraClient) async throws -> Void
+    ) {
+        (self.placement, lastsWithConnection, self.isFact, self.perform) = (placement, lasts, isFact, perform)
     }
 
-    var placement: AppPlacement? {
-        guard case .place(let app, let presence, let focused) = self else { return nil }
-        return AppPlacement(app: app, presence: presence, isFocused: focused)
-    }
-    var lastsWithConnection: Bool {
-        switch self {
-        case .place, .microphone(_, taken: true): true
-        default: false
-        }
-    }
-    /// Whether something in the world changed, for a timeline.
-    var isFact: Bool { if case .wait = self { false } else { true } }
-
-    func perform(on client: CameraClient) async throws(BrokerError) {
-        switch self {
-        case .place(let app, let presence, let focused): try await client.place(app: app, presence, focused: focused)
-        case .microphone(let app, true):
-            do throws(BrokerError) {
-                try await client.takeMicrophone(app: app)
-            } catch  where error.kind == .notTrusted {
-                // Any user but root says first that it knows.
-                try await client.reportMicrophones(true)
-                try await client.takeMicrophone(app: app)
+    /// Nil: it is none about one app.
+    private static func ofApp(_ command: String, _ words: inout CommandWords) throws(Failure) -> ShellCommand? {
+        switch command {
+        case "place":
+            let app = try words.next("an app")
+            let presence = try words.next("a layout", Presence.wireNames) { Presence(wireName: $0) }
+            let placed = AppPlacement(app: app, presence: presence, isFocused: words.take("focused"))
+            return ShellCommand(placing: placed, lasts: true) {
+                try await $0.place(app: app, presence, focused: placed.isFocused)
             }
-        case .microphone(let app, false): try await client.releaseMicrophone(app: app)
-        case .privacy(let on, let camera): try await client.setPrivacy(on, camera: camera)
-        case .pressure(let level): try await client.setPressure(level)
-        case .sensitive(let app): try await client.raiseSensitiveContent(app: app)
-        case .sleep(let asleep): try await client.setSleep(asleep)
-        case .loginSession(let name, let active, let locked):
-            try await client.setLoginSession(name, active: active, locked: locked)
-        case .override(let app):
-            try await client.setOverride(app: app)
-            // Kept all the same: the app may come later.
-            let trouble = app == nil ? "" : try await client.status().overrideTrouble
-            if !trouble.isEmpty { Output.notice("camclient: the override is kept, but \(trouble)") }
-        case .attribute(let app, let name, let value): try await client.setAttribute(app: app, name, to: value)
-        case .mode(let mode): try await client.setMode(mode)
-        case .ownPrivacy(let on): try await client.setOwnPrivacy(on)
-        case .stopApp(let app): try await client.stop(app: app)
-        case .plug(let camera, let present): try await client.plug(camera: camera, present: present)
-        case .wait(let duration): try? await Task.sleep(for: duration)
+        case "microphone":
+            let takes = try words.either("what happens to it", "take", or: "release")
+            let app = try words.next("an app")
+            return ShellCommand(lasts: takes) { client in
+                if takes { try await take(client, app) } else { try await client.releaseMicrophone(app: app) }
+            }
+        case "override":
+            let app = try words.nextOrNone("an app")
+            return ShellCommand { try await override($0, app) }
+        case "attribute":
+            let (app, name, value) = (try words.next("an app"), try words.next("an attribute"), words.next())
+            return ShellCommand { try await $0.setAttribute(app: app, name, to: value) }
+        case "sensitive":
+            let app = try words.next("an app")
+            return ShellCommand { try await $0.raiseSensitiveContent(app: app) }
+        case "stop-app":
+            let app = try words.next("an app")
+            return ShellCommand { try await $0.stop(app: app) }
+        default: return nil
         }
+    }
+
+    private static func ofMachine(_ command: String, _ words: inout CommandWords) throws(Failure) -> ShellCommand {
+        switch command {
+        case "privacy":
+            let isOn = try words.either("a state", "on", or: "off")
+            let camera = words.next() ?? ""
+            return ShellCommand { try await $0.setPrivacy(isOn, camera: camera) }
+        case "own-privacy":
+            let isOn = try words.either("a state", "on", or: "off")
+            return ShellCommand { try await $0.setOwnPrivacy(isOn) }
+        case "pressure":
+            let levels = SystemPressure.allCases.map(\.wireName)
+            let level = try words.next("a level", levels) { SystemPressure(wireName: $0) }
+            return ShellCommand { try await $0.setPressure(level) }
+        case "sleep", "wake": return ShellCommand { try await $0.setSleep(command == "sleep") }
+        case "login-session":
+            let name = try words.next("a login session")
+            let states = ["active", "inactive", "locked"]
+            let state = try words.next("a state", states) { states.contains($0) ? $0 : nil }
+            return ShellCommand {
+                try await $0.setLoginSession(name, active: state != "inactive", locked: state == "locked")
+            }
+        case "mode":
+            let mode = try words.nextOrNone("a mode")
+            return ShellCommand { try await $0.setMode(mode) }
+        case "plug", "unplug":
+            let camera = try words.next("a camera")
+            return ShellCommand { try await $0.plug(camera: camera, present: command == "plug") }
+        case "wait":
+            let time = try words.time("a time")
+            return ShellCommand(isFact: false) { _ in try? await Task.sleep(for: time) }
+        default: throw CommandList.unknown(command, in: help, "shell")
+        }
+    }
+
+    private static func take(_ client: CameraClient, _ app: String) async throws {
+        do throws(BrokerError) {
+            try await client.takeMicrophone(app: app)
+        } catch  where error.kind == .notTrusted {
+            // Any user but root says first that it knows.
+            try await client.reportMicrophones(true)
+            try await client.takeMicrophone(app: app)
+        }
+    }
+
+    private static func override(_ client: CameraClient, _ app: String?) async throws {
+        try await client.setOverride(app: app)
+        // Kept all the same: the app may come later.
+        let trouble = app == nil ? "" : try await client.status().overrideTrouble
+        if !trouble.isEmpty { Output.notice("camclient: the override is kept, but \(trouble)") }
     }
 }
 

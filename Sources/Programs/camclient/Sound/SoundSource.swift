@@ -16,29 +16,29 @@ protocol SoundSource: Sendable {
 /// Sound that is made, not captured: packets at the times at which a microphone would give them.
 struct SoundPacing {
     /// Of a packet, in nanoseconds: as sound servers hand it out.
-    static let packet: Int64 = 20_000_000
+    private static let packet: Int64 = 20_000_000
 
-    let sampleRate: Int64
+    private let format: MicrophoneFormat
     /// Of the first frame, in nanoseconds of CLOCK_MONOTONIC.
-    let begin: Int64
+    private let begin = camarb_monotonic_ns()
     private(set) var frames: Int64 = 0
 
-    init(sampleRate: UInt32, begin: Int64) {
-        self.sampleRate = Int64(sampleRate)
-        self.begin = begin
-    }
+    init(_ format: MicrophoneFormat) { self.format = format }
 
-    var packetFrames: Int { Int(sampleRate * Self.packet / 1_000_000_000) }
+    var packetFrames: Int { Int(Int64(format.sampleRate) * Self.packet / 1_000_000_000) }
 
     /// When a frame is captured; by parts, since a day of frames times 10⁹ has no room.
     func time(of frame: Int64) -> Int64 {
-        begin + frame / sampleRate * 1_000_000_000 + frame % sampleRate * 1_000_000_000 / sampleRate
+        let rate = Int64(format.sampleRate)
+        return begin + frame / rate * 1_000_000_000 + frame % rate * 1_000_000_000 / rate
     }
 
-    /// When the next packet begins, and when it has been captured: both in nanoseconds of CLOCK_MONOTONIC.
-    mutating func next(frames count: Int) -> (begin: Int64, end: Int64) {
-        defer { frames += Int64(count) }
-        return (time(of: frames), time(of: frames + Int64(count)))
+    /// Hands the next samples on when they would have been captured.
+    mutating func give(_ samples: [Int16], to take: ([Int16], Int64) -> Bool) -> Bool {
+        let first = frames
+        frames += Int64(samples.count / Int(format.channels))
+        _ = camarb_poll(nil, 0, max(0, time(of: frames) - camarb_monotonic_ns()))
+        return take(samples, time(of: first))
     }
 }
 
@@ -51,14 +51,11 @@ struct ToneSource: SoundSource {
     private static let second: Int64 = 1_000_000_000
 
     func play(_ take: ([Int16], Int64) -> Bool) -> String? {
-        var pacing = SoundPacing(sampleRate: format.sampleRate, begin: camarb_monotonic_ns())
+        var pacing = SoundPacing(format)
         while true {
-            let frames = pacing.packetFrames
-            let first = pacing.frames
-            let (begin, end) = pacing.next(frames: frames)
-            let samples = (0..<Int64(frames)).map { Self.sample(at: pacing.time(of: first + $0)) }
-            _ = camarb_poll(nil, 0, max(0, end - camarb_monotonic_ns()))
-            guard take(samples, begin) else { return nil }
+            let packet = pacing.frames..<pacing.frames + Int64(pacing.packetFrames)
+            let samples = packet.map { Self.sample(at: pacing.time(of: $0)) }
+            guard pacing.give(samples, to: take) else { return nil }
         }
     }
 
@@ -69,5 +66,104 @@ struct ToneSource: SoundSource {
         let seconds = Double(inSecond) / 1e9
         return inSecond < beep
             ? Int16(15_000 * sin(2 * .pi * 1000 * seconds)) : Int16(3000 * sin(2 * .pi * 440 * seconds))
+    }
+}
+
+/// A RIFF/WAVE file of signed 16-bit PCM, played once, from the moment at which it is attached.
+struct WaveFile: SoundSource {
+    let path: String
+    let format: MicrophoneFormat
+    /// Where the samples are in the file.
+    private let begin: Int
+    private let bytes: Int
+
+    /// Formats' numbers (RFC 2361): PCM, and one that says its own number further on.
+    private static let pcm = 1
+    private static let extensible = 0xFFFE
+    /// More chunks before the sound than any program writes.
+    private static let chunksMax = 64
+
+    /// - Throws: where the file cannot be read or has other sound than a microphone, with a sentence.
+    init(_ path: String) throws(Failure) {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure.file(path, "cannot be read", errno) }
+        defer { close(descriptor) }
+        func wrong(_ what: String) -> Failure {
+            Failure(
+                .file,
+                "\(path) \(what). --microphone reads WAV files of 16-bit PCM; ffmpeg -i FILE -c:a pcm_s16le OTHER.wav makes one."
+            )
+        }
+        let head = Self.read(descriptor, at: 0, count: 12)
+        guard head.count == 12, head.prefix(4).elementsEqual("RIFF".utf8), head.suffix(4).elementsEqual("WAVE".utf8)
+        else { throw wrong("is no WAV file") }
+        var format: MicrophoneFormat?
+        var place = 12
+        for _ in 0..<Self.chunksMax {
+            let chunk = Self.read(descriptor, at: place, count: 8)
+            guard chunk.count == 8 else { break }
+            let length = Self.number(chunk, at: 4, bytes: 4)
+            place += 8
+            if chunk.prefix(4).elementsEqual("fmt ".utf8) {
+                let words = Self.read(descriptor, at: place, count: min(length, 40))
+                guard words.count >= 16 else { throw wrong("has a head that is cut off") }
+                guard let found = Self.format(words) else { throw wrong("has sound in another form") }
+                if let problem = found.problem {
+                    throw Failure(.file, "\(path) is not a microphone's sound: \(problem)")
+                }
+                format = found
+            } else if chunk.prefix(4).elementsEqual("data".utf8), let format {
+                self.path = path
+                self.format = format
+                begin = place
+                // Programs that write into a pipe say 0 or the greatest number there is: then it goes to the end.
+                bytes = length == 0 ? Int(UInt32.max) : length
+                return
+            }
+            // Chunks are padded to an even length.
+            place += length + length % 2
+        }
+        throw wrong("has no sound in it")
+    }
+
+    func play(_ take: ([Int16], Int64) -> Bool) -> String? {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return "\(path) cannot be read any more." }
+        defer { close(descriptor) }
+        var pacing = SoundPacing(format)
+        let frameBytes = 2 * Int(format.channels)
+        var place = 0
+        while place < bytes {
+            let part = Self.read(
+                descriptor, at: begin + place, count: min(pacing.packetFrames * frameBytes, bytes - place))
+            let frames = part.count / frameBytes
+            guard frames > 0 else { return nil }
+            place += frames * frameBytes
+            let samples = (0..<frames * Int(format.channels)).map {
+                Int16(truncatingIfNeeded: Self.number(part, at: $0 * 2, bytes: 2))
+            }
+            guard pacing.give(samples, to: take) else { return nil }
+        }
+        return nil
+    }
+
+    /// Nil: it is not of 16 bits, or no PCM.
+    private static func format(_ words: [UInt8]) -> MicrophoneFormat? {
+        var kind = number(words, at: 0, bytes: 2)
+        if kind == extensible, words.count >= 26 { kind = number(words, at: 24, bytes: 2) }
+        guard kind == pcm, number(words, at: 14, bytes: 2) == 16 else { return nil }
+        return MicrophoneFormat(
+            sampleRate: UInt32(number(words, at: 4, bytes: 4)), channels: UInt32(number(words, at: 2, bytes: 2)))
+    }
+
+    /// Fewer at the file's end.
+    private static func read(_ descriptor: Int32, at place: Int, count: Int) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let got = pread(descriptor, &bytes, count, place)
+        return Array(bytes.prefix(max(0, got)))
+    }
+
+    private static func number(_ bytes: [UInt8], at place: Int, bytes count: Int) -> Int {
+        (0..<count).reduce(0) { $0 | Int(bytes[place + $1]) << (8 * $1) }
     }
 }

@@ -1,5 +1,7 @@
+import Arbiter
 import ArbiterProtocol
 import ArgumentParser
+import Explain
 import Glibc
 import Scenario
 import TomlFile
@@ -47,23 +49,33 @@ struct Failure: Error {
     /// The D-Bus name, where the broker gave one.
     var name: String?
 
-    init(_ status: Status, _ message: String) {
+    /// - Parameter message: empty where all was said already.
+    init(_ status: Status, _ message: String = "") {
         self.status = status
         self.message = message
     }
 
-    /// What is wrong with files: that they cannot be read, or what they say. `sentence` is what stands before it.
-    init(_ found: FileProblems, _ sentence: String = "") {
-        self.init(found.isFault ? .file : .usage, sentence + found.description)
+    /// Nil: it is none of ours.
+    init?(_ error: any Error) {
+        switch error {
+        case let failure as Failure: self = failure
+        case let error as BrokerError: self.init(error)
+        case let found as FileProblems: self.init(found)
+        case let error as ScenarioError: self.init(error.isFault ? .file : .usage, error.description)
+        case let error as TraceError: self.init(error.isFault ? .file : .usage, error.description)
+        default: return nil
+        }
     }
 
-    init(_ error: ScenarioError, _ sentence: String = "") {
-        self.init(error.isFault ? .file : .usage, sentence + error.description)
+    /// - Parameter sentence: what stands before the problems.
+    init(_ found: FileProblems, _ sentence: String = "") {
+        self.init(found.isFault ? .file : .usage, sentence + found.description)
     }
 
     init(_ error: BrokerError) {
         switch error.kind {
         case .disconnected, .noReply: status = .unreachable
+        case .planChanged: status = .answerIsNo
         default: status = .refused
         }
         message = error.message
@@ -79,34 +91,44 @@ struct Failure: Error {
 
     /// Says what went wrong on standard error, and ends the process.
     static func exit(for error: any Error) -> Never {
-        switch error {
-        case let failure as Failure: end(failure)
-        case let refusal as BrokerError: end(Failure(refusal))
-        default:
-            let code = Camclient.exitCode(for: error)
-            let message = Camclient.fullMessage(for: error)
-            if code == .success {
-                if !message.isEmpty { Output.line(message) }
-                Glibc.exit(0)
-            }
-            if !message.isEmpty { Output.notice(message) }
-            Glibc.exit(code == .validationFailure ? Status.usage.rawValue : code.rawValue)
+        if let failure = Failure(error) {
+            if !failure.message.isEmpty { Output.notice("camclient: \(failure.text)") }
+            Glibc.exit(failure.status.rawValue)
         }
-    }
-
-    private static func end(_ failure: Failure) -> Never {
-        if !failure.message.isEmpty { Output.notice("camclient: \(failure.text)") }
-        Glibc.exit(failure.status.rawValue)
+        let code = Camclient.exitCode(for: error)
+        let message = Camclient.fullMessage(for: error)
+        if code == .success {
+            if !message.isEmpty { Output.line(message) }
+            Glibc.exit(0)
+        }
+        if !message.isEmpty { Output.notice(message) }
+        Glibc.exit(code == .validationFailure ? Status.usage.rawValue : code.rawValue)
     }
 
     /// Ends a command that looks at files and has said what is wrong with each.
     static func finish(_ found: [FileProblems]) throws(Failure) {
         guard !found.isEmpty else { return }
-        throw Failure(found.contains(where: \.isFault) ? .file : .answerIsNo, "")
+        throw Failure(found.contains(where: \.isFault) ? .file : .answerIsNo)
     }
 
     /// What the system said about a file.
     static func file(_ path: String, _ what: String, _ number: Int32) -> Failure {
         Failure(.file, "\(path) \(what): \(String(cString: strerror(number))).")
+    }
+
+    /// What is wrong with one of several commands, for a user that may have left out the quotation marks.
+    func ofScript(_ commands: [String]) -> Failure {
+        guard commands.count > 1, message.contains("missing") else { return self }
+        return Failure(status, message + " Each argument is a whole command, in quotation marks if it has spaces.")
+    }
+}
+
+/// Does something with what a file has, and names the place where it is wrong.
+func at<Value, Problem: Error>(
+    _ place: String, _ body: () throws(Problem) -> Value
+) throws(Failure) -> Value {
+    do { return try body() } catch {
+        let message = (error as? Arbiter.BrokenSnapshot)?.message ?? "\(error)"
+        throw Failure(.usage, "\(place): \(message)")
     }
 }

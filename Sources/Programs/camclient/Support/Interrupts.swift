@@ -1,5 +1,6 @@
 import Glibc
 import Synchronization
+import System
 
 /// SIGINT and SIGTERM as a stream, so that a recording is finished and a drawing written before the end. The first goes
 /// to the caller that asked for the stream; the second, and the first where none asked, ends the process.
@@ -10,7 +11,7 @@ enum Interrupts {
     static func begin() {
         var blocked = signals
         guard pthread_sigmask(SIG_BLOCK, &blocked, nil) == 0 else { return }
-        let isListening = detachThread {
+        let isListening = startThread {
             while true {
                 var set = signals
                 var number: Int32 = 0
@@ -52,31 +53,4 @@ enum Interrupts {
         sigaddset(&set, SIGTERM)
         return set
     }
-}
-
-private final class Work: Sendable {
-    let body: @Sendable () -> Void
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-}
-
-/// Runs something on a thread of its own that nobody waits for: a call that blocks must not keep a task's thread.
-///
-/// The thread takes the caller's signal mask, so that reading a terminal from the background stops the program as usual.
-/// It is made with pthreads, because Foundation's would bring all of Foundation and ICU into the program.
-/// - Returns: false when the machine has no thread left; `body` is then never called.
-func detachThread(_ body: @escaping @Sendable () -> Void) -> Bool {
-    var thread = pthread_t()
-    let work = Unmanaged.passRetained(Work(body))
-    let result = pthread_create(
-        &thread, nil,
-        { pointer in
-            if let pointer { Unmanaged<Work>.fromOpaque(pointer).takeRetainedValue().body() }
-            return nil
-        }, work.toOpaque())
-    guard result == 0 else {
-        work.release()
-        return false
-    }
-    pthread_detach(thread)
-    return true
 }

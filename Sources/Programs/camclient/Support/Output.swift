@@ -8,9 +8,11 @@ import Workbench
 /// on one terminal or in one file do not mix.
 enum Output {
     static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
+    static func lines(_ lines: some Sequence<String>) { for line in lines { self.line(line) } }
     /// A whole text that ends its last line itself.
     static func text(_ text: String) { write(text, to: STDOUT_FILENO) }
-    static func json(_ members: KeyValuePairs<String, JSON>) { line(JSON.object(members).text) }
+    static func json(_ object: JSONObject) { line(JSONEncoding.text(of: object)) }
+    static func json(_ described: JSON) { line(described.text) }
     static func bytes(_ bytes: ArraySlice<UInt8>) { write(bytes, to: STDOUT_FILENO) }
     /// Notices quote files and other programs, and have no colours: nothing in them steers a terminal.
     static func notice(_ text: String) { write(text.printableLines + "\n", to: STDERR_FILENO) }
@@ -21,6 +23,7 @@ enum Output {
     /// A line that replaces itself, until anything else is written; only for a terminal on standard error. It fits the
     /// terminal, where it would leave a line behind each time: what does not is cut off, of `subject` first, from its beginning.
     static func progress(_ text: String, of subject: String = "") {
+        guard isErrorTerminal else { return }
         // In its last column some terminals begin the next line.
         let room = max(1, width(of: STDERR_FILENO, otherwise: 80) - 1)
         var line = subject.isEmpty ? text : "\(subject): \(text)"
@@ -29,12 +32,16 @@ enum Output {
         isProgressShown.store(true, ordering: .relaxed)
     }
 
-    private static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8)[...], to: descriptor) }
-
-    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
+    static func endProgress() {
         if isProgressShown.exchange(false, ordering: .relaxed) {
             write(Array(clearedLine.utf8)[...], whole: STDERR_FILENO)
         }
+    }
+
+    private static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8)[...], to: descriptor) }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
+        endProgress()
         write(bytes, whole: descriptor)
     }
 
@@ -63,13 +70,17 @@ enum Output {
     }
 }
 
-extension String {
-    /// `printable`, with its lines and tabs as they are.
-    var printableLines: String {
-        split(separator: "\n", omittingEmptySubsequences: false).map { line in
-            line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0).printable }
-                .joined(separator: "\t")
-        }.joined(separator: "\n")
+/// A line on a terminal that says how far something is, once it has taken two seconds.
+final class Progress {
+    private let begin = Moment.now
+    private var last = Moment.now
+
+    func show(_ text: @autoclosure () -> String, of subject: String = "") {
+        let now = Moment.now
+        // Ten times a second is more than anybody reads.
+        guard now - last > .milliseconds(100), now - begin > .seconds(2) else { return }
+        last = now
+        Output.progress(text(), of: subject)
     }
 }
 
@@ -78,9 +89,7 @@ enum ColourChoice: String, ExpressibleByArgument, CaseIterable { case auto, alwa
 struct OutputOptions: ParsableArguments {
     @Flag(name: .long, help: "One JSON value a line, for programs.") var json = false
 
-    @Option(
-        name: .customLong("color"),
-        help: ArgumentHelp("auto: on a terminal, unless NO_COLOR is set.", valueName: "when"))
+    @Option(name: .customLong("color"), help: .value("when", "auto: on a terminal, unless NO_COLOR is set."))
     var colour = ColourChoice.auto
 
     var style: TerminalStyle {
@@ -89,5 +98,15 @@ struct OutputOptions: ParsableArguments {
         case .never: TerminalStyle(hasColour: false)
         case .auto: TerminalStyle(hasColour: Output.isTerminal && Output.environment("NO_COLOR") == nil)
         }
+    }
+
+    /// One value for programs, or its lines for people.
+    func show(_ object: JSONObject, _ lines: @autoclosure () -> [String]) { list([object], lines()) }
+    func show(described: JSON, _ lines: @autoclosure () -> [String]) { list([described], lines()) }
+
+    /// A value a line for programs, or lines of all of them for people.
+    func list(_ values: [some Encodable], _ lines: @autoclosure () -> [String]) {
+        guard json else { return Output.lines(lines()) }
+        Output.lines(values.map { JSONEncoding.text(of: $0) })
     }
 }

@@ -47,14 +47,35 @@ func readText(_ path: String) throws(Failure) -> String {
     defer { close(descriptor) }
     // A day's log is a few megabytes; what is larger is no log.
     let bytesMax = 256 << 20
+    let bytes = try readAll(descriptor, of: path, upTo: bytesMax) {
+        Failure(.file, "\(path) is larger than \(bytesMax) bytes.")
+    }
+    return String(decoding: bytes, as: UTF8.self)
+}
+
+func readAll(
+    _ descriptor: Int32, of name: String, upTo bytesMax: Int, else tooLarge: () -> Failure
+) throws(Failure) -> [UInt8] {
     var bytes: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 65536)
     while true {
         let count = read(descriptor, &chunk, chunk.count)
         if count < 0, errno == EINTR { continue }
-        guard count >= 0 else { throw Failure.file(path, "cannot be read", errno) }
-        if count == 0 { return String(decoding: bytes, as: UTF8.self) }
+        guard count >= 0 else { throw Failure.file(name, "cannot be read", errno) }
+        if count == 0 { return bytes }
         bytes += chunk[..<count]
-        guard bytes.count <= bytesMax else { throw Failure(.file, "\(path) is larger than \(bytesMax) bytes.") }
+        guard bytes.count <= bytesMax else { throw tooLarge() }
     }
+}
+
+/// Where a path leads, behind all links; nil, with the reason in `errno`, where it leads nowhere.
+func resolved(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
+}
+
+/// A folder, also where it is there already.
+func makeFolder(_ path: String, mode: mode_t = 0o777) throws(Failure) {
+    if mkdir(path, mode) != 0, errno != EEXIST { throw Failure.file(path, "cannot be made", errno) }
 }

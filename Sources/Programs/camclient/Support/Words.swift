@@ -1,5 +1,7 @@
 import ArbiterProtocol
+import Glibc
 import Scenario
+import System
 
 /// A command line's words, as a scenario's line has them.
 struct CommandWords {
@@ -15,10 +17,9 @@ struct CommandWords {
 
     var isEmpty: Bool { words.isAtEnd }
 
-    var rest: [String] {
-        var left = words
+    mutating func takeRest() -> [String] {
         var rest: [String] = []
-        while let word = left.anything() { rest.append(word.whole) }
+        while let word = words.anything() { rest.append(word.whole) }
         return rest
     }
 
@@ -36,6 +37,24 @@ struct CommandWords {
             throw Failure(.usage, "“\(line)”: “\(word)” is none of \(allowed.joined(separator: ", ")).")
         }
         return value
+    }
+
+    mutating func either(_ what: String, _ yes: String, or no: String) throws(Failure) -> Bool {
+        try next(what, [yes, no]) { $0 == yes ? true : $0 == no ? false : nil }
+    }
+
+    /// Nil: the word `none`.
+    mutating func nextOrNone(_ what: String) throws(Failure) -> String? {
+        let word = try next("\(what), or none")
+        return word == "none" ? nil : word
+    }
+
+    mutating func time(_ what: String) throws(Failure) -> Duration {
+        let text = try next(what)
+        guard let time = TimeArgument(argument: text) else {
+            throw Failure(.usage, "“\(line)”: “\(text)” is not a time such as 2s or 500ms.")
+        }
+        return time.duration
     }
 
     mutating func take(_ word: String) -> Bool {
@@ -70,13 +89,14 @@ enum CommandList {
     }
 }
 
-/// Lines of standard input, until it ends. The read blocks a thread of its own, never the tasks'.
+/// Lines of standard input, until it ends. The read blocks a thread of its own, never the tasks', which has the caller's
+/// signals: reading a terminal from the background stops the program as usual.
 func inputLines() -> AsyncStream<String> {
     AsyncStream { continuation in
-        let isRead = detachThread {
+        let reader = makeThread {
             while let line = readLine(strippingNewline: true) { continuation.yield(line) }
             continuation.finish()
         }
-        if !isRead { continuation.finish() }
+        if let reader { pthread_detach(reader) } else { continuation.finish() }
     }
 }

@@ -1,4 +1,4 @@
-package import Arbiter
+import Arbiter
 import ArbiterProtocol
 import PolicyFile
 import Synchronization

@@ -1,4 +1,4 @@
-package import Arbiter
+import Arbiter
 package import ArbiterProtocol
 import Explain
 package import Scenario

@@ -1,4 +1,5 @@
-public import Arbiter
+import Arbiter
+public import ArbiterProtocol
 public import PolicyFile
 
 /// One change of a policy, to another value of a closed set or to none, and the policy with it.

@@ -1,4 +1,5 @@
 import Arbiter
+import ArbiterProtocol
 import Scenario
 
 /// Copies into memory that is there already: for callers that step many copies of one state, each for a moment. What
@@ -97,4 +98,9 @@ extension NameTable {
     target.withUnsafeMutableBufferPointer { target in
         source.withUnsafeBufferPointer { source in _ = target.update(fromContentsOf: source) }
     }
+}
+
+extension State {
+    /// Whether the apps are those of another state that is kept, each in its row. False also where it is not known.
+    func hasApps(_ names: borrowing NameTable<AppID, App>) -> Bool { isSame(appNames.names, names.names) }
 }

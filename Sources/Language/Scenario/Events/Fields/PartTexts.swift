@@ -1,4 +1,4 @@
-package import Arbiter
+import Arbiter
 package import ArbiterProtocol
 
 // Values of several words in a scenario.

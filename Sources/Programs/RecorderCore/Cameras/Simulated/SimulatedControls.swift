@@ -74,8 +74,7 @@ package struct SimulatedControls: Hashable, Sendable {
         exposureOrder.frameDuration = frameRate > 0 ? 1 / frameRate : exposureOrder.frameDuration
     }
 
-    /// A frame is captured.
-    /// - Returns: when the one that is delivered now was captured; nil: none is.
+    /// A frame is captured. Returns when the one that is delivered now was captured; nil: none is.
     package mutating func capture(at now: Int64, interval: Int64) -> Int64? {
         if focus.advance(to: now, focusOrder) {
             focusOrder.mode = "locked"

@@ -19,46 +19,43 @@ struct ControlMapping {
         case flag
         /// A word for each of the device's values; where several values mean a word, the first that there is.
         case words([(word: String, values: [Int64])])
+
+        var unit: Double { if case .amount(let unit) = self { unit } else { 1 } }
+    }
+
+    private static func map(_ key: ConfigurationKey, _ id: UInt32, _ meaning: Meaning) -> ControlMapping {
+        ControlMapping(key: key, id: id, meaning: meaning)
     }
 
     /// Modes come before the values that they overrule: they are set in this order.
     static let all: [ControlMapping] = [
-        ControlMapping(
-            key: .focusMode, id: camarb_cid_focus_auto, meaning: .words([("locked", [0]), ("continuousAuto", [1])])),
+        map(.focusMode, camarb_cid_focus_auto, .words([("locked", [0]), ("continuousAuto", [1])])),
         // The kernel's greater numbers are nearer.
-        ControlMapping(key: .lensPosition, id: camarb_cid_focus_absolute, meaning: .inverseShare),
+        map(.lensPosition, camarb_cid_focus_absolute, .inverseShare),
         // 0 is all automatic, 3 leaves the aperture, which few cameras have; 1 is all by hand.
-        ControlMapping(
-            key: .exposureMode, id: camarb_cid_exposure_auto,
-            meaning: .words([("custom", [1]), ("continuousAuto", [0, 3])])),
-        ControlMapping(key: .exposureDuration, id: camarb_cid_exposure_absolute, meaning: .amount(unit: 0.0001)),
-        ControlMapping(key: .exposureTargetBias, id: camarb_cid_auto_exposure_bias, meaning: .amount(unit: 0.001)),
-        ControlMapping(
-            key: .isoMode, id: camarb_cid_iso_sensitivity_auto,
-            meaning: .words([("custom", [0]), ("continuousAuto", [1])])),
-        ControlMapping(key: .iso, id: camarb_cid_iso_sensitivity, meaning: .amount(unit: 0.001)),
-        ControlMapping(
-            key: .gainMode, id: camarb_cid_autogain, meaning: .words([("locked", [0]), ("continuousAuto", [1])])),
-        ControlMapping(key: .gain, id: camarb_cid_gain, meaning: .level),
-        ControlMapping(
-            key: .whiteBalanceMode, id: camarb_cid_auto_white_balance,
-            meaning: .words([("locked", [0]), ("continuousAuto", [1])])),
-        ControlMapping(key: .whiteBalanceTemperature, id: camarb_cid_white_balance_temperature, meaning: .level),
-        ControlMapping(key: .videoHDREnabled, id: camarb_cid_wide_dynamic_range, meaning: .flag),
-        ControlMapping(
-            key: .preferredVideoStabilizationMode, id: camarb_cid_image_stabilization,
-            meaning: .words([("off", [0]), ("standard", [1])])),
+        map(.exposureMode, camarb_cid_exposure_auto, .words([("custom", [1]), ("continuousAuto", [0, 3])])),
+        map(.exposureDuration, camarb_cid_exposure_absolute, .amount(unit: 0.0001)),
+        map(.exposureTargetBias, camarb_cid_auto_exposure_bias, .amount(unit: 0.001)),
+        map(.isoMode, camarb_cid_iso_sensitivity_auto, .words([("custom", [0]), ("continuousAuto", [1])])),
+        map(.iso, camarb_cid_iso_sensitivity, .amount(unit: 0.001)),
+        map(.gainMode, camarb_cid_autogain, .words([("locked", [0]), ("continuousAuto", [1])])),
+        map(.gain, camarb_cid_gain, .level),
+        map(.whiteBalanceMode, camarb_cid_auto_white_balance, .words([("locked", [0]), ("continuousAuto", [1])])),
+        map(.whiteBalanceTemperature, camarb_cid_white_balance_temperature, .level),
+        map(.videoHDREnabled, camarb_cid_wide_dynamic_range, .flag),
+        map(
+            .preferredVideoStabilizationMode, camarb_cid_image_stabilization, .words([("off", [0]), ("standard", [1])])),
         // One control for both: 0 is off, 1 the flash, 2 the torch. Whichever is on counts (VideoControls).
-        ControlMapping(key: .torchMode, id: camarb_cid_flash_led_mode, meaning: .words([("off", [0]), ("on", [2])])),
-        ControlMapping(key: .torchLevel, id: camarb_cid_flash_torch_intensity, meaning: .share),
-        ControlMapping(key: .flashMode, id: camarb_cid_flash_led_mode, meaning: .words([("off", [0]), ("on", [1])])),
-        ControlMapping(key: .videoMirrored, id: camarb_cid_hflip, meaning: .flag),
-        ControlMapping(key: .videoFlipped, id: camarb_cid_vflip, meaning: .flag),
-        ControlMapping(key: .brightness, id: camarb_cid_brightness, meaning: .level),
-        ControlMapping(key: .contrast, id: camarb_cid_contrast, meaning: .level),
-        ControlMapping(key: .saturation, id: camarb_cid_saturation, meaning: .level),
-        ControlMapping(key: .hue, id: camarb_cid_hue, meaning: .level),
-        ControlMapping(key: .sharpness, id: camarb_cid_sharpness, meaning: .level),
+        map(.torchMode, camarb_cid_flash_led_mode, .words([("off", [0]), ("on", [2])])),
+        map(.torchLevel, camarb_cid_flash_torch_intensity, .share),
+        map(.flashMode, camarb_cid_flash_led_mode, .words([("off", [0]), ("on", [1])])),
+        map(.videoMirrored, camarb_cid_hflip, .flag),
+        map(.videoFlipped, camarb_cid_vflip, .flag),
+        map(.brightness, camarb_cid_brightness, .level),
+        map(.contrast, camarb_cid_contrast, .level),
+        map(.saturation, camarb_cid_saturation, .level),
+        map(.hue, camarb_cid_hue, .level),
+        map(.sharpness, camarb_cid_sharpness, .level),
     ]
 }
 
@@ -117,7 +114,7 @@ struct MappedControl {
 
     /// What the key's unit makes of the device's least and most.
     private var numbers: (least: Double, most: Double, step: Double) {
-        let unit = if case .amount(let unit) = mapping.meaning { unit } else { 1.0 }
+        let unit = mapping.meaning.unit
         if native.kind == camarb_control_integer_menu {
             let values = menu.map(\.value).sorted()
             let gaps = zip(values.dropFirst(), values).map { $0 - $1 }.filter { $0 > 0 }
@@ -144,12 +141,11 @@ struct MappedControl {
     func value(from raw: Int64) -> ConfigurationValue {
         switch mapping.meaning {
         case .level, .amount:
-            let unit = if case .amount(let unit) = mapping.meaning { unit } else { 1.0 }
             let number =
                 native.kind == camarb_control_integer_menu
                 ? menu.first { $0.index == raw }?.value ?? menu.first?.value ?? 0 : raw
             // A product like 3 * 0.0001 is written as a person would.
-            return .number((Double(number) * unit * 1e9).rounded() / 1e9)
+            return .number((Double(number) * mapping.meaning.unit * 1e9).rounded() / 1e9)
         case .share, .inverseShare:
             let share = Double(raw - native.least) / Double(native.most - native.least)
             if case .inverseShare = mapping.meaning { return .number(1 - share) }
@@ -165,7 +161,7 @@ struct MappedControl {
     func raw(from value: ConfigurationValue) -> Int64? {
         switch (mapping.meaning, value) {
         case (.level, .number(let number)), (.amount, .number(let number)):
-            let unit = if case .amount(let unit) = mapping.meaning { unit } else { 1.0 }
+            let unit = mapping.meaning.unit
             if native.kind == camarb_control_integer_menu {
                 return menu.min { abs(Double($0.value) * unit - number) < abs(Double($1.value) * unit - number) }?.index
             }

@@ -1,4 +1,5 @@
 package import ArbiterProtocol
+import CLinux
 import CMedia
 import Glibc
 import System
@@ -78,5 +79,27 @@ extension VideoFault {
         // The kernel's words speak of a disk. What is full is the bus: its bandwidth is given to other cameras.
         if code == ENOSPC { return "\(doing): \(DeviceFault.noRoomWords)" }
         return "\(doing): \(SystemFault(doing, code).reason)"
+    }
+}
+
+/// One grant's stream taken over by the next one.
+extension V4L2Camera {
+    package func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool {
+        let format = settings.format
+        takeControlNews()
+        // By a clock that is not ours nobody can tell what was captured before this moment.
+        guard queue != nil, selected?.native.format == format, selected?.frameRate == settings.frameRate,
+            !clockIsForeign, condition == .usable
+        else { return false }
+        letFrameGo()
+        controlSet.beginAnew()
+        try set(settings)
+        self.zoom = zoom
+        let magnified = zoomer.set(zoom)
+        guard !zoomer.isLeftOver else { return false }
+        crop = magnified > 1 ? Self.window(format, zoom: magnified) : nil
+        isTakenOver = true
+        countsFrom = camarb_monotonic_ns()
+        return true
     }
 }

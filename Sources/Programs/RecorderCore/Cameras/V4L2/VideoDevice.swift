@@ -21,8 +21,7 @@ package protocol VideoDevice: AnyObject {
     /// Frames a second; the nearest that the device has is in force afterwards, and given back.
     func set(frameRate: Double) throws(VideoFault) -> Double
 
-    /// Buffers of the driver's memory. 0 gives them back.
-    /// - Returns: how many there are.
+    /// Buffers of the driver's memory. 0 gives them back. Returns how many there are.
     func request(buffers: Int) throws(VideoFault) -> Int
     /// Whether any program has buffers of it, without asking for any; nil where a driver says so only to programs with buffers.
     func hasBuffers() -> Bool?

@@ -49,8 +49,7 @@ package struct FileClock: Hashable, Sendable {
         return last.fileBegin + max(0, captured - last.begin)
     }
 
-    /// Takes a frame.
-    /// - Returns: its place in the file, in nanoseconds from the first.
+    /// Takes a frame. Returns its place in the file, in nanoseconds from the first.
     package mutating func frame(captured: Int64, interval: Int64) -> Int64 {
         let place = placeOfFrame(captured: captured)
         if segments.last.map({ $0.end != nil }) ?? true {

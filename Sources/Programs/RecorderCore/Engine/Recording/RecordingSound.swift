@@ -5,7 +5,6 @@ import ArbiterProtocol
 /// The file begins with its first picture, whether there is sound or not: real microphones need a few tenths of a second until
 /// they give any. What comes late or not at all is silence, and a picture never waits for longer than `SoundTimeline.latest`.
 /// An encoder that fails costs the rest of the sound, and not the picture.
-///
 /// Threading: the writer thread only.
 final class RecordingSound {
     private let microphone: Microphone
@@ -39,8 +38,7 @@ final class RecordingSound {
         silentSince = captured
     }
 
-    /// The picture has come to this moment.
-    /// - Returns: false when the file has come to its end.
+    /// The picture has come to this moment. Returns false when the file has come to its end.
     func advance(to captured: Int64, into file: RecordingFile) -> Bool {
         guard var timeline else { return true }
         for packet in microphone.take() { timeline.take(packet) }

@@ -66,8 +66,7 @@ package struct SlownessTelling: Hashable, Sendable {
 
     package init() {}
 
-    /// Frames were missed.
-    /// - Returns: whether that is to be told.
+    /// Frames were missed. Returns whether that is to be told.
     package mutating func note(at now: Int64) -> Bool {
         defer { missedAt = now }
         return missedAt.map { now - $0 >= Self.calm } ?? true
@@ -84,8 +83,7 @@ package struct OverrunTelling: Hashable, Sendable {
 
     package init() {}
 
-    /// One more frame is left out.
-    /// - Returns: how many to tell of now; nil: it is told later.
+    /// One more frame is left out. Returns how many to tell of now; nil: it is told later.
     package mutating func note(at now: Int64) -> Int? {
         untold += 1
         if let saidAt, now - saidAt < Self.pause { return nil }

@@ -121,9 +121,8 @@ final class RunningRecording {
     func resume() { clock.resume() }
 
     /// A group of metadata of the client's.
-    /// - Parameters:
-    ///   - time: from when on it counts, in nanoseconds of CLOCK_MONOTONIC.
-    ///   - now: of the same clock.
+    /// - Parameter time: from when on it counts, in nanoseconds of CLOCK_MONOTONIC.
+    /// - Parameter now: of the same clock.
     /// - Throws: the refusal; nothing is written then.
     func append(_ kind: String, at time: Int64, _ items: [String], now: Int64) throws(BrokerError) {
         guard file != nil else { throw BrokerError(.notRecording, "The recording has ended.") }

@@ -44,8 +44,7 @@ struct PolicyCheck: AsyncParsableCommand {
               camclient policy check --json policies/*.toml
             """)
 
-    @Argument(help: ArgumentHelp("Policy files.", valueName: "file"), completion: .file(extensions: ["toml"]))
-    var files: [String]
+    @Argument(help: .value("file", "Policy files."), completion: .file(extensions: ["toml"])) var files: [String]
     @OptionGroup var policyFiles: PolicyFileOptions
     @OptionGroup var output: OutputOptions
 
@@ -54,27 +53,22 @@ struct PolicyCheck: AsyncParsableCommand {
         for file in files {
             let wrong = PolicyFile.check(path: file, dropIns: policyFiles.policyDir, accounts: MachineAccounts())
             if let wrong { found.append(wrong) }
-            if output.json {
-                Output.json([
-                    "file": .string(file), "ok": .bool(wrong == nil),
-                    "usable": .bool(wrong?.problems.allSatisfy(\.isWarning) ?? true),
-                    "problems": .array(wrong?.problems.map(\.json) ?? []), "more": .integer(Int64(wrong?.more ?? 0)),
-                ])
-            } else {
-                Output.line((wrong?.description ?? "\(file): no problem").printableLines)
-            }
+            output.show(
+                [
+                    "file": file, "ok": wrong == nil, "usable": wrong?.problems.allSatisfy(\.isWarning) ?? true,
+                    "problems": wrong?.problems.map(\.json) ?? [], "more": wrong?.more ?? 0,
+                ], [(wrong?.description ?? "\(file): no problem").printableLines])
         }
         try Failure.finish(found)
     }
 }
 
 extension FileProblem {
-    var json: JSON {
-        .object([
-            "file": .string(file), "line": .integer(Int64(line)), "column": .integer(Int64(column)),
-            "length": .integer(Int64(length)), "warning": .bool(isWarning), "message": .string(message),
-            "hint": .string(hint), "lineText": .string(lineText),
-        ])
+    var json: JSONObject {
+        [
+            "file": file, "line": line, "column": column, "length": length, "warning": isWarning, "message": message,
+            "hint": hint, "lineText": lineText,
+        ]
     }
 }
 
@@ -93,8 +87,7 @@ struct PolicyHashCommand: AsyncParsableCommand {
               camclient policy hash kiosk.toml --text       what the hash is taken over
             """)
 
-    @Argument(help: ArgumentHelp("Policy files.", valueName: "file"), completion: .file(extensions: ["toml"]))
-    var files: [String]
+    @Argument(help: .value("file", "Policy files."), completion: .file(extensions: ["toml"])) var files: [String]
     @Flag(help: "The text that the hash is taken over, instead.") var text = false
     @OptionGroup var policyFiles: PolicyFileOptions
     @OptionGroup var output: OutputOptions
@@ -104,10 +97,9 @@ struct PolicyHashCommand: AsyncParsableCommand {
             let policy = try policyFiles.load(file).policy
             if text {
                 Output.line(String(policy.hashedText.dropLast()))
-            } else if output.json {
-                Output.json(["file": .string(file), "policy": .string(policy.name), "policyHash": .string(policy.hash)])
             } else {
-                Output.line("\(policy.hash)  \(file)")
+                output.show(
+                    ["file": file, "policy": policy.name, "policyHash": policy.hash], ["\(policy.hash)  \(file)"])
             }
         }
     }
@@ -128,9 +120,8 @@ struct PolicyPlay: AsyncParsableCommand {
               camclient policy play policies --port 8080
             """)
 
-    @Argument(help: ArgumentHelp("The folder to take policies and scenarios from.", valueName: "folder")) var folder =
-        "."
-    @Option(help: ArgumentHelp("The port to listen on; 0: any that is free.", valueName: "number")) var port: UInt16 = 0
+    @Argument(help: .value("folder", "The folder to take policies and scenarios from.")) var folder = "."
+    @Option(help: .value("number", "The port to listen on; 0: any that is free.")) var port: UInt16 = 0
 
     func run() async throws {
         guard let program = Self.program() else {

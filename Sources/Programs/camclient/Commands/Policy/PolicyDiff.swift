@@ -1,7 +1,6 @@
 import Arbiter
 import ArbiterProtocol
 import ArgumentParser
-import Glibc
 import PolicyFile
 import Scenario
 import Workbench
@@ -30,29 +29,22 @@ struct PolicyDiff: AsyncParsableCommand {
               camclient policy diff kiosk.toml kiosk.toml --second-dir drop-ins
             """)
 
-    @Argument(help: ArgumentHelp("The first policy file.", valueName: "file"), completion: .file(extensions: ["toml"]))
-    var first: String
-    @Argument(help: ArgumentHelp("The second.", valueName: "file"), completion: .file(extensions: ["toml"]))
-    var second: String
-    @Option(
-        help: ArgumentHelp(
-            "Steps from the beginning, at most; without it as far as the bounds reach.", valueName: "number"))
+    @Argument(help: .value("file", "The first policy file."), completion: .file(extensions: ["toml"])) var first: String
+    @Argument(help: .value("file", "The second."), completion: .file(extensions: ["toml"])) var second: String
+    @Option(help: .value("number", "Steps from the beginning, at most; without it as far as the bounds reach."))
     var depth: Int?
     @Flag(help: "Also what no policy sees: the machine's own events, configurations, clients that vanish.")
     var everything = false
-    @Option(
-        help: ArgumentHelp(
-            "Kinds of differences, or directions, that are allowed, with commas between them.", valueName: "kinds"))
+    @Option(help: .value("kinds", "Kinds of differences, or directions, that are allowed, with commas between them."))
     var allow: String?
     @Option(
-        help: ArgumentHelp(
-            "Write the shortest way to each kind of difference into this folder, as a scenario under either policy.",
-            valueName: "folder")) var witnesses: String?
+        help: .value(
+            "folder",
+            "Write the shortest way to each kind of difference into this folder, as a scenario under either policy."))
+    var witnesses: String?
     @OptionGroup var policyFiles: PolicyFileOptions
-    @Option(help: ArgumentHelp("Drop-ins of the first alone, instead of --policy-dir.", valueName: "folder"))
-    var firstDir: String?
-    @Option(help: ArgumentHelp("Drop-ins of the second alone, instead of --policy-dir.", valueName: "folder"))
-    var secondDir: String?
+    @Option(help: .value("folder", "Drop-ins of the first alone, instead of --policy-dir.")) var firstDir: String?
+    @Option(help: .value("folder", "Drop-ins of the second alone, instead of --policy-dir.")) var secondDir: String?
     @OptionGroup var search: SearchOptions
     @OptionGroup var output: OutputOptions
 
@@ -61,7 +53,6 @@ struct PolicyDiff: AsyncParsableCommand {
             .joined(separator: "\n")
     }
 
-    /// - Throws: a word that is neither a kind nor a direction.
     private func allowed() throws -> Set<DifferenceKind> {
         var allowed: Set<DifferenceKind> = []
         for word in (allow ?? "").split(separator: ",", omittingEmptySubsequences: false) where allow != nil {
@@ -85,23 +76,20 @@ struct PolicyDiff: AsyncParsableCommand {
             try PolicyFileOptions.load(first, dropIns: firstDir ?? policyFiles.policyDir).policy,
             try PolicyFileOptions.load(second, dropIns: secondDir ?? policyFiles.policyDir).policy,
         ]
-        let allowed = try allowed()
-        let begin = Moment.now
+        let (allowed, world, begin) = (try allowed(), search.world, Moment.now)
         var report = PolicyDifference.Report()
         var (neverVaried, notCompared): ([String], [String]) = ([], [])
         if let idle = PolicyDifference.idleRanksOfEquals(policies[0], policies[1]) {
             report = .nothingToWalk(idle)
         } else {
-            do throws(ScenarioError) {
-                let difference = try PolicyDifference(
-                    policies[0], policies[1], clients: search.clients, cameras: search.cameras, pairsOnly: search.pairs,
-                    scope: everything ? .everything : .policy)
-                neverVaried = difference.neverVaried
-                notCompared = difference.keysNotCompared.map(\.description)
-                report = difference.run(
-                    SearchBounds(statesMax: search.maxStates, depthMax: depth ?? .max), allowed: allowed,
-                    limiter: search.limiter("\(first) and \(second)", since: begin))
-            } catch { throw Failure(.usage, error.description) }
+            let difference = try PolicyDifference(
+                policies[0], policies[1], clients: world.clients, cameras: world.cameras, pairsOnly: search.pairs,
+                scope: everything ? .everything : .policy)
+            neverVaried = difference.neverVaried
+            notCompared = difference.keysNotCompared.map(\.description)
+            report = difference.run(
+                SearchBounds(statesMax: search.maxStates, depthMax: depth ?? .max), allowed: allowed,
+                limiter: search.limiter("\(first) and \(second)", since: begin))
         }
         let took = Moment.now - begin
         try writeWitnesses(report.differences)
@@ -110,10 +98,10 @@ struct PolicyDiff: AsyncParsableCommand {
         let shown = DifferenceReport(
             report: report, names: names, allowed: allowed, neverVaried: neverVaried,
             notCompared: notCompared, took: took, files: [first, second], everything: everything,
-            clients: search.clients, cameras: search.cameras)
-        if output.json { Output.line(shown.json.text) } else { shown.show() }
-        if report.forbidden != nil { throw Failure(.answerIsNo, "") }
-        if report.cutOffBy != nil || !notCompared.isEmpty { throw Failure(.cutOff, "") }
+            clients: world.clients, cameras: world.cameras)
+        output.show(shown.json, shown.lines)
+        if report.forbidden != nil { throw Failure(.answerIsNo) }
+        if report.cutOffBy != nil || !notCompared.isEmpty { throw Failure(.cutOff) }
     }
 
     /// The files; of one file with two folders of drop-ins, also those.
@@ -128,7 +116,7 @@ struct PolicyDiff: AsyncParsableCommand {
     /// `refused.first.scenario` and `refused.second.scenario` of each kind.
     private func writeWitnesses(_ differences: [PolicyDifference.Difference]) throws(Failure) {
         guard let folder = witnesses, !differences.isEmpty else { return }
-        if mkdir(folder, 0o777) != 0, errno != EEXIST { throw Failure.file(folder, "cannot be made", errno) }
+        try makeFolder(folder)
         for difference in differences {
             for (side, text) in zip(["first", "second"], difference.scenarios ?? []) {
                 try writeText(text, to: "\(folder)/\(difference.kind.rawValue).\(side).scenario")
@@ -139,4 +127,135 @@ struct PolicyDiff: AsyncParsableCommand {
             }
         }
     }
+}
+
+/// What a comparison of two policies came to, in words and for programs.
+struct DifferenceReport {
+    let report: PolicyDifference.Report
+    let names: [String]
+    let allowed: Set<DifferenceKind>
+    let neverVaried: [String]
+    /// By which the two differ, and which no walk compares.
+    let notCompared: [String]
+    let took: Duration
+    let files: [String]
+    let everything: Bool
+    let clients: Int
+    let cameras: Int
+
+    var lines: [String] {
+        if report.isSame { return sameLines }
+        let figures =
+            "\(report.states.grouped) states and \(report.transitions.grouped) transitions of \(report.worlds) worlds "
+            + "in \(took.shortText)"
+        guard let witness = report.witness else {
+            let cut = report.cutOffBy.map { "NOT COMPLETE, cut off \($0.sentence): no difference so far" }
+            let keys = notCompared.isEmpty ? nil : "NOT COMPARED: \(unseen); no other difference"
+            var lines = ["\(cut ?? keys ?? "no difference") in any world \(size); \(figures)"]
+            if cut != nil, keys != nil { lines.append("  not compared: \(unseen)") }
+            return lines + ["  never varied: \(neverVaried.joined(separator: ", "))"]
+        }
+        var lines = ["# \(names[0]) and \(names[1]) differ after \(Self.steps(witness.length)):", ""] + witness.inputs
+        for (name, outcome) in zip(names, witness.outcomes) {
+            lines += ["  \(name):"] + (outcome.isEmpty ? ["nobody is told anything"] : outcome).map { "       \($0)" }
+        }
+        let reach =
+            report.cutOffBy.map { "until it was cut off \($0.sentence)" }
+            ?? (report.isExhausted ? "in all worlds" : "within \(Self.steps(report.depth))")
+        lines += ["", "# Kinds of differences \(reach) (\(figures)):"]
+        for difference in report.differences { lines += self.lines(difference).map { "# \($0)" } }
+        if !report.perhaps.isEmpty {
+            let kinds = report.perhaps.map(\.rawValue).joined(separator: ", ")
+            lines.append(
+                "#   \(kinds) (allowed): perhaps, in more than \(report.depth) steps, where nearly all of a lease is used up"
+            )
+        }
+        if !notCompared.isEmpty { lines.append("# Not compared: \(unseen).") }
+        return allowed.isEmpty ? lines : lines + ["# \(verdict)"]
+    }
+
+    private var sameLines: [String] {
+        let idle = report.idleRanks.map { "“\($0)”" }.joined(separator: ", ")
+        let same =
+            "no difference: names apart, the rules of both answer the same for all facts, and all else is equal; "
+            + "nothing had to be walked"
+        return idle.isEmpty
+            ? [same]
+            : [same, "  no rule gives the rank \(idle): only a program that lowers itself to it by name could tell"]
+    }
+
+    private static func steps(_ number: Int) -> String { "\(number) step\(number == 1 ? "" : "s")" }
+
+    private var unseen: String { "they differ in \(notCompared.joined(separator: ", ")), which no walk reads" }
+
+    /// What `--allow` comes to.
+    private var verdict: String {
+        if let forbidden = report.forbidden { return "Not allowed: \(forbidden.rawValue)." }
+        return report.cutOffBy == nil && notCompared.isEmpty
+            ? "Only what is allowed was found." : "Only what is allowed was found so far, and that is not the whole."
+    }
+
+    private var size: String {
+        let steps = report.isExhausted ? "any number of steps" : "\(report.depth) steps"
+        return "of \(VerifyVerdict.casts(report.casts, of: report.castsInAll)), "
+            + "up to \(clients) clients × \(cameras) cameras, \(steps)"
+    }
+
+    private func lines(_ difference: PolicyDifference.Difference) -> [String] {
+        let kind = difference.kind
+        var head = "  \(kind.rawValue) (\(kind.direction.rawValue)"
+        if !allowed.isEmpty { head += allowed.contains(kind) ? ", allowed" : ", not allowed" }
+        head +=
+            "): \(kind.sentence); \(difference.situations.counted("situation")), first after \(difference.witness.length) steps"
+        var lines = [head]
+        let whose = difference.apps.isEmpty ? "a camera" : difference.apps.joined(separator: ", ")
+        lines.append(
+            "    \(whose): "
+                + zip(names, difference.rules).map { name, rules in
+                    rules.isEmpty
+                        ? "no rule of \(name) speaks"
+                        : "\(name) because " + rules.map { "“\($0)”" }.joined(separator: " and ")
+                }.joined(separator: "; "))
+        let sentences = report.kinds.filter { $0.kind == kind }.map { "    \(sentence($0))" }
+        lines += sentences.prefix(Self.sentencesMax)
+        let more = sentences.count - Self.sentencesMax
+        return more > 0 ? lines + ["    and in \(more) other way\(more == 1 ? "" : "s"), which --json lists"] : lines
+    }
+
+    /// The most frequent ways in which a difference of one kind comes about: a screen for all kinds together.
+    private static let sentencesMax = 3
+
+    private func sentence(_ kind: PolicyDifference.Kind) -> String {
+        "\(names[0]) \(kind.outcomes[0]) where \(names[1]) \(kind.outcomes[1]): "
+            + "\(kind.situations.counted("situation")), first after \(kind.shortest) steps"
+    }
+
+    var json: JSONObject {
+        [
+            "first": files[0], "second": files[1], "clients": clients, "cameras": cameras, "same": report.isSame,
+            "idleRanks": report.idleRanks, "everything": everything, "casts": report.casts,
+            "castsInAll": report.castsInAll, "neverVaried": neverVaried, "notCompared": notCompared,
+            "worlds": report.worlds, "states": report.states, "transitions": report.transitions,
+            "steps": report.depth, "exhausted": report.isExhausted, "cutOffBy": report.cutOffBy?.rawValue,
+            "seconds": took.roundSeconds, "difference": report.witness?.json, "forbidden": report.forbidden?.rawValue,
+            "differences": report.differences.map { difference in
+                [
+                    "kind": difference.kind.rawValue, "direction": difference.kind.direction.rawValue,
+                    "allowed": allowed.contains(difference.kind), "situations": difference.situations,
+                    "apps": difference.apps, "rules": difference.rules, "witness": difference.witness.json,
+                    "scenarios": difference.scenarios,
+                ] as JSONObject
+            }, "perhaps": report.perhaps.map(\.rawValue),
+            "kinds": report.kinds.map { kind in
+                [
+                    "kind": kind.kind.rawValue, "direction": kind.kind.direction.rawValue, "outcomes": kind.outcomes,
+                    "situations": kind.situations, "shortest": kind.shortest, "sentence": sentence(kind),
+                ] as JSONObject
+            },
+        ]
+    }
+}
+
+extension PolicyDifference.Witness {
+    var json: JSONObject { ["length": length, "inputs": inputs, "outcomes": outcomes] }
 }

@@ -27,10 +27,9 @@ struct PolicyLoad: AsyncParsableCommand {
               camclient policy load --back                  the broker's own files again
             """)
 
-    @Argument(help: ArgumentHelp("The policy file.", valueName: "file"), completion: .file(extensions: ["toml"]))
-    var file: String?
+    @Argument(help: .value("file", "The policy file."), completion: .file(extensions: ["toml"])) var file: String?
     @Flag(help: "Load it, whatever comes of it.") var yes = false
-    @Option(help: ArgumentHelp("Load it if this plan still holds.", valueName: "plan")) var plan: String?
+    @Option(help: .value("plan", "Load it if this plan still holds.")) var plan: String?
     @Flag(help: "The policy of the broker's own files again.") var back = false
     @OptionGroup var policyFiles: PolicyFileOptions
     @OptionGroup var connection: ConnectionOptions
@@ -64,15 +63,8 @@ struct PolicyLoad: AsyncParsableCommand {
             wanted = planned.plan
         }
         let plan = wanted ?? ""
-        let client = try connection.connect()
-        do throws(BrokerError) {
-            let (changes, hash) = try await client.load(policy: sent.text, file: file, plan: plan)
-            show(true, name, hash, plan, changes)
-        } catch {
-            var failure = Failure(error)
-            if error.kind == .planChanged { failure.status = .answerIsNo }
-            throw failure
-        }
+        let (changes, hash) = try await connection.connect().load(policy: sent.text, file: file, plan: plan)
+        show(true, name, hash, plan, changes)
     }
 
     private func goBack() async throws {
@@ -86,17 +78,12 @@ struct PolicyLoad: AsyncParsableCommand {
     private func show(
         _ isLoaded: Bool, _ name: String, _ hash: String, _ plan: String, _ changes: [PlannedChange]
     ) {
-        if output.json {
-            return Output.json([
-                "loaded": .bool(isLoaded), "policy": .string(name), "policyHash": .string(hash),
-                "plan": .string(plan), "changes": .array(changes.map(\.json)),
-            ])
-        }
-        if isLoaded {
-            Output.line("the policy \(name.printable) is in force, hash \(hash.printable)")
-        } else {
-            Output.line("with the policy \(name.printable), hash \(hash.printable):")
-        }
-        for change in changes { Output.line("  \(change.line)") }
+        let head =
+            isLoaded
+            ? "the policy \(name.printable) is in force, hash \(hash.printable)"
+            : "with the policy \(name.printable), hash \(hash.printable):"
+        output.show(
+            ["loaded": isLoaded, "policy": name, "policyHash": hash, "plan": plan, "changes": changes.map(\.json)],
+            [head] + changes.map { "  \($0.line)" })
     }
 }

@@ -27,32 +27,19 @@ struct PolicyReportCommand: AsyncParsableCommand {
               camclient policy report new.toml --against kiosk.toml --html new.html
             """)
 
-    @Argument(help: ArgumentHelp("The policy file.", valueName: "file"), completion: .file(extensions: ["toml"]))
-    var file: String
-    @Option(help: ArgumentHelp("Write the page into this file; - is standard output.", valueName: "file")) var html:
-        String
-    @Option(help: ArgumentHelp("A trace to draw under the policy. Repeatable.", valueName: "file")) var trace:
-        [String] = []
-    @Option(help: ArgumentHelp("Another policy to compare with.", valueName: "file")) var against: String?
-    @Option(
-        help: ArgumentHelp(
-            "Scenarios, or folders of them, run with this policy in the place of theirs.", valueName: "dir"))
+    @Argument(help: .value("file", "The policy file."), completion: .file(extensions: ["toml"])) var file: String
+    @Option(help: .value("file", "Write the page into this file; - is standard output.")) var html: String
+    @Option(help: .value("file", "A trace to draw under the policy. Repeatable.")) var trace: [String] = []
+    @Option(help: .value("file", "Another policy to compare with.")) var against: String?
+    @Option(help: .value("dir", "Scenarios, or folders of them, run with this policy in the place of theirs."))
     var scenarios: [String] = []
-    @Option(help: ArgumentHelp("The folder that `policy FILE` in a scenario is relative to.", valueName: "folder"))
+    @Option(help: .value("folder", "The folder that `policy FILE` in a scenario is relative to."))
     var policies = "policies"
-    @Option(help: ArgumentHelp("Drop-ins to read over the policy.", valueName: "folder")) var policyDir: String?
-    @Option(help: ArgumentHelp("Clients in a world: 1 to 4.", valueName: "number")) var clients = 3
-    @Option(help: ArgumentHelp("Cameras in a world: 1 to 3.", valueName: "number")) var cameras = 2
-    @Option(help: ArgumentHelp("How long each search may take, such as 20s or 2min.", valueName: "time")) var maxTime =
-        "20s"
+    @Option(help: .value("folder", "Drop-ins to read over the policy.")) var policyDir: String?
+    @OptionGroup var world: WorldOptions
+    @Option(help: .value("time", "How long each search may take, such as 20s or 2min.")) var maxTime = "20s"
 
-    func validate() throws {
-        guard (1...4).contains(clients) else { throw ValidationError("--clients \(clients) is outside 1 to 4.") }
-        guard (1...3).contains(cameras) else { throw ValidationError("--cameras \(cameras) is outside 1 to 3.") }
-        guard TimeText.parse(maxTime) != nil else {
-            throw ValidationError("--max-time \(maxTime) is not a time; a time is written 30s, 500ms or 10min.")
-        }
-    }
+    func validate() throws { _ = try searchTime(maxTime) }
 
     func run() async throws {
         let loaded = try PolicyFileOptions.load(file, dropIns: policyDir)
@@ -65,7 +52,7 @@ struct PolicyReportCommand: AsyncParsableCommand {
         report.graph = StateGraph(loaded.policy, while: patience())
         report.walked = try verify(loaded.policy)
         if let against { report.comparison = try compare(loaded.policy, against) }
-        if Output.isErrorTerminal { Output.progress("") }
+        Output.endProgress()
         let page = report.page(nonce: Self.nonce())
         if html == "-" {
             Output.text(page)
@@ -77,8 +64,8 @@ struct PolicyReportCommand: AsyncParsableCommand {
                 : report.isCutOff ? "NOT COMPLETE, cut off by a bound" : "everything holds"
             Output.line("\(file): \(verdict); the page is \(html)")
         }
-        if report.isBroken { throw Failure(.answerIsNo, "") }
-        if report.isCutOff { throw Failure(.cutOff, "") }
+        if report.isBroken { throw Failure(.answerIsNo) }
+        if report.isCutOff { throw Failure(.cutOff) }
     }
 
     /// 128 bits that nobody who wrote the policy could know.
@@ -89,17 +76,14 @@ struct PolicyReportCommand: AsyncParsableCommand {
 
     /// Yes, until a search has taken its time.
     private func patience() -> @Sendable () -> Bool {
-        let deadline = Moment.now + (TimeText.parse(maxTime) ?? .seconds(20))
+        let deadline = Moment.now + ((try? searchTime(maxTime)) ?? .seconds(20))
         return { Moment.now < deadline }
     }
 
     private func limiter(_ what: String) -> SearchLimiter {
-        let begin = Moment.now
-        let mayGoOn = patience()
+        let (shown, mayGoOn) = (Progress(), patience())
         return { progress in
-            if Output.isErrorTerminal, Moment.now - begin > .seconds(2) {
-                Output.progress("world \(progress.world) of \(progress.worlds), \(progress.states) states", of: what)
-            }
+            shown.show("world \(progress.world) of \(progress.worlds), \(progress.states) states", of: what)
             return mayGoOn() ? nil : .time
         }
     }
@@ -109,10 +93,7 @@ struct PolicyReportCommand: AsyncParsableCommand {
         let policy = report.policy.policy
         var reach = ScenarioReach(policy)
         for path in try scenarioFiles(scenarios) {
-            let scenario: Scenario
-            do throws(ScenarioError) { scenario = try Scenario.load(path: path, policies: policies) } catch {
-                throw Failure(error)
-            }
+            let scenario = try Scenario.load(path: path, policies: policies)
             reach.run(scenario)
             if report.scenarios.count < PolicyReport.scenariosMax {
                 report.scenarios.append(ToldScenario(scenario.under(policy), while: patience()))
@@ -125,10 +106,9 @@ struct PolicyReportCommand: AsyncParsableCommand {
 
     private func verify(_ policy: Policy) throws -> PolicyReport.Walked {
         let place = SearchOptions.place(file)
-        let walk: PolicyWalk
-        do throws(ScenarioError) {
-            walk = try PolicyWalk(policy, clients: clients, cameras: cameras, scope: .policy)
-        } catch { throw Failure(.usage, "\(file): \(error)") }
+        let walk = try at(file) { () throws(ScenarioError) in
+            try PolicyWalk(policy, clients: world.clients, cameras: world.cameras, scope: .policy)
+        }
         let begin = Moment.now
         let found = walk.run(policyLine: place.name, policies: place.folder, limiter: limiter("verify"))
         var walked = PolicyReport.Walked(walk, found, took: Moment.now - begin)
@@ -142,10 +122,9 @@ struct PolicyReportCommand: AsyncParsableCommand {
 
     private func compare(_ policy: Policy, _ path: String) throws -> PolicyReport.Comparison {
         let other = try PolicyFileOptions.load(path, dropIns: nil).policy
-        let difference: PolicyDifference
-        do throws(ScenarioError) {
-            difference = try PolicyDifference(policy, other, clients: clients, cameras: cameras, scope: .policy)
-        } catch { throw Failure(.usage, "\(path): \(error)") }
+        let difference = try at(path) { () throws(ScenarioError) in
+            try PolicyDifference(policy, other, clients: world.clients, cameras: world.cameras, scope: .policy)
+        }
         let found = difference.isSame ? .nothingToWalk() : difference.run(limiter: limiter("diff"))
         var pair: [ToldScenario] = []
         if let witness = found.witness,
@@ -160,17 +139,16 @@ struct PolicyReportCommand: AsyncParsableCommand {
     }
 
     private func picture(of path: String, _ policy: Policy, _ against: String?) throws -> PolicyReport.TracePicture {
-        guard let part = try readParts(path, mayBeCut: true).first else {
+        guard let part = try TraceReader.read(path: path, mayBeCut: true).first else {
             throw Failure(.usage, "\(path): there is no part of a trace in it.")
         }
         var policies = [policy]
         if let against { policies.append(try PolicyFileOptions.load(against, dropIns: nil).policy) }
-        do {
-            return PolicyReport.TracePicture(
-                file: path, pictures: try policies.map { try ToldScenario(part, under: $0, while: patience()) },
-                remarks: ToldScenario.remarks(part))
-        } catch let error as Arbiter.BrokenSnapshot {
-            throw Failure(.usage, "\(path):\(part.header.line): the snapshot: \(error.message)")
+        let pictures = try part.checked { () throws(Arbiter.BrokenSnapshot) in
+            try policies.map { policy throws(Arbiter.BrokenSnapshot) in
+                try ToldScenario(part, under: policy, while: patience())
+            }
         }
+        return PolicyReport.TracePicture(file: path, pictures: pictures, remarks: ToldScenario.remarks(part))
     }
 }

@@ -21,7 +21,7 @@ struct PolicyShow: AsyncParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("A policy file; what the broker has in force if left out.", valueName: "file"),
+        help: .value("file", "A policy file; what the broker has in force if left out."),
         completion: .file(extensions: ["toml"])) var file: String?
     @Flag(help: "As one policy file, which reads back as the same policy.") var merged = false
     @OptionGroup var policyFiles: PolicyFileOptions
@@ -30,9 +30,7 @@ struct PolicyShow: AsyncParsableCommand {
 
     func run() async throws {
         let shown = try await shown()
-        if output.json { return Output.line(shown.json.text) }
-        if merged { return Output.line(String(shown.text.dropLast())) }
-        for line in shown.lines { Output.line(line) }
+        output.show(shown.json, merged ? [String(shown.text.dropLast())] : shown.lines)
     }
 
     private func shown() async throws -> ShownPolicy {
@@ -114,19 +112,13 @@ private struct ShownPolicy {
         origins.first { $0.part == part }.map { "\($0.origin.file.printable):\($0.origin.line)" } ?? "default"
     }
 
-    var json: JSON {
-        .object([
-            "policy": .string(policy.name), "summary": .string(policy.summary),
-            "policyHash": .string(policy.hash), "files": .strings(files),
-            "parts": .array(
-                origins.map {
-                    .object([
-                        "table": .string($0.part.table), "name": .string($0.part.name),
-                        "file": .string($0.origin.file), "line": .integer(Int64($0.origin.line)),
-                    ])
-                }),
-            "text": .string(text),
-        ])
+    var json: JSONObject {
+        [
+            "policy": policy.name, "summary": policy.summary, "policyHash": policy.hash, "files": files,
+            "parts": origins.map { part, origin in
+                ["table": part.table, "name": part.name, "file": origin.file, "line": origin.line] as JSONObject
+            }, "text": text,
+        ]
     }
 }
 

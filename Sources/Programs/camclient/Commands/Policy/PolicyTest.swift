@@ -1,6 +1,7 @@
 import Arbiter
 import ArbiterProtocol
 import ArgumentParser
+import Glibc
 import PolicyFile
 import Scenario
 import TomlFile
@@ -28,22 +29,20 @@ struct PolicyTest: AsyncParsableCommand {
               camclient policy test mine --policy my-kiosk.toml --min-coverage 100
             """)
 
-    @Argument(
-        help: ArgumentHelp("Scenario files, or folders of them.", valueName: "dir"),
-        completion: .file(extensions: ["scenario"])) var files: [String]
-    @Option(help: ArgumentHelp("The folder that `policy FILE` in a scenario is relative to.", valueName: "folder"))
+    @Argument(help: .value("dir", "Scenario files, or folders of them."), completion: .file(extensions: ["scenario"]))
+    var files: [String]
+    @Option(help: .value("folder", "The folder that `policy FILE` in a scenario is relative to."))
     var policies = "policies"
     @Option(
-        help: ArgumentHelp(
-            "This policy at the beginning of every scenario, in the place of its own; only it is reported.",
-            valueName: "file")) var policy: String?
+        help: .value(
+            "file", "This policy at the beginning of every scenario, in the place of its own; only it is reported."))
+    var policy: String?
     @OptionGroup var policyFiles: PolicyFileOptions
-    @Option(help: ArgumentHelp("Fail below so many percent, from 0 to 100, of any policy.", valueName: "percent"))
+    @Option(help: .value("percent", "Fail below so many percent, from 0 to 100, of any policy."))
     var minCoverage: Double?
     @Flag(help: "Write what happens into files that differ; the exit status is 1 all the same.") var rewrite = false
     @Flag(help: "Look for scenarios that reach what is missing, and print them.") var suggest = false
-    @Option(help: ArgumentHelp("Write what --suggest finds into files of this folder.", valueName: "folder")) var save:
-        String?
+    @Option(help: .value("folder", "Write what --suggest finds into files of this folder.")) var save: String?
     @OptionGroup(title: "Looking for scenarios (--suggest)") var search: SearchOptions
     @OptionGroup var output: OutputOptions
 
@@ -87,30 +86,25 @@ struct PolicyTest: AsyncParsableCommand {
         guard isEnough else {
             throw Failure(.answerIsNo, output.json ? "" : "The coverage is below \(minCoverage ?? 0) %.")
         }
-        if !isWhole { throw Failure(.cutOff, "") }
+        if !isWhole { throw Failure(.cutOff) }
     }
 
     /// - Returns: whether everything was looked at.
     private func suggest(for entry: CoverageTally.Entry) throws -> Bool {
         guard !entry.coverage.gaps.isEmpty else { return true }
         let found = try SuggestedScenarios(entry.path, entry.coverage, search)
-        if output.json { Output.line(found.json.text) } else { found.show(isPrinting: save == nil) }
+        output.show(found.json, found.lines(isPrinting: save == nil))
         if let save { try found.save(in: save) }
         return found.report.cutOffBy == nil
     }
 
     private func show(_ entry: CoverageTally.Entry) throws(Failure) {
         let origins = try loadPolicy(entry.path, policyFiles.policyDir).origins
-        func origin(_ part: PolicyPart) -> LoadedPolicy.Origin? { origins[part] }
-        guard output.json else {
-            for line in entry.report(place: { origin($0).map { "\($0.file):\($0.line)" } }) { Output.line(line) }
-            return
-        }
-        Output.line(entry.json(origin).text)
+        output.show(
+            entry.json(origins), entry.report(place: { origins[$0].map { "\($0.file):\($0.line)" } }))
     }
 }
 
-/// Reads a policy, and says everything that is wrong with it.
 func loadPolicy(_ path: String, _ dropIns: String? = nil) throws(Failure) -> LoadedPolicy {
     do throws(FileProblems) { return try PolicyFile.load(path: path, dropIns: dropIns) } catch {
         throw Failure(error, "the policy cannot be used:\n")
@@ -118,26 +112,97 @@ func loadPolicy(_ path: String, _ dropIns: String? = nil) throws(Failure) -> Loa
 }
 
 extension CoverageTally.Entry {
-    fileprivate func json(_ origin: (PolicyPart) -> LoadedPolicy.Origin?) -> JSON {
+    fileprivate func json(_ origins: [PolicyPart: LoadedPolicy.Origin]) -> JSONObject {
         let total = coverage.total
-        let gaps = coverage.gaps.map { gap in
-            let origin = origin(gap.clause.part)
-            return JSON.object([
-                "clause": .string(gap.clause.title(in: coverage.policy)), "lack": .string(gap.lack.rawValue),
-                "file": .string(origin?.file ?? path), "line": .integer(Int64(origin?.line ?? 0)),
-            ])
+        func json(_ gap: PolicyCoverage.Gap) -> JSONObject {
+            ["clause": gap.clause.title(in: coverage.policy), "lack": gap.lack.rawValue]
         }
-        return .object([
-            "policy": .string(path), "scenarios": .integer(Int64(scenarios)),
-            "reached": .integer(Int64(total.reached)), "all": .integer(Int64(total.all)),
-            "percent": total.percent.map { .number($0) } ?? .null, "gaps": .array(gaps),
-            "unreachable": .array(
-                coverage.unreachable.map { gap, why in
-                    .object([
-                        "clause": .string(gap.clause.title(in: coverage.policy)), "lack": .string(gap.lack.rawValue),
-                        "why": .string(why),
-                    ])
-                }),
-        ])
+        return [
+            "policy": path, "scenarios": scenarios, "reached": total.reached, "all": total.all,
+            "percent": total.percent,
+            "gaps": coverage.gaps.map { gap in
+                let origin = origins[gap.clause.part]
+                return json(gap).adding(["file": origin?.file ?? path, "line": origin?.line ?? 0])
+            }, "unreachable": coverage.unreachable.map { json($0).adding(["why": $1]) },
+        ]
+    }
+}
+
+/// Scenarios that `policy test --suggest` found for what the tested ones leave out, printed or written into a folder.
+struct SuggestedScenarios {
+    let path: String
+    let coverage: PolicyCoverage
+    let search: ScenarioSearch
+    let report: ScenarioSearch.Report
+
+    init(_ path: String, _ coverage: PolicyCoverage, _ options: SearchOptions) throws(Failure) {
+        self.path = path
+        self.coverage = coverage
+        search = ScenarioSearch(
+            coverage.policy, coverage.gaps, clients: options.world.clients, cameras: options.world.cameras,
+            pairsOnly: options.pairs)
+        let (gaps, place) = (search, SearchOptions.place(path))
+        report = try at(path) { () throws(ScenarioError) in
+            try gaps.run(
+                SearchBounds(statesMax: options.maxStates), policyLine: place.name, policies: place.folder,
+                limiter: options.limiter(path, since: Moment.now))
+        }
+        Output.endProgress()
+    }
+
+    /// - Parameter isPrinting: the scenarios themselves, too.
+    func lines(isPrinting: Bool) -> [String] {
+        let left =
+            report.left.isEmpty
+            ? []
+            : ["  nothing is suggested for what was \(why):"]
+                + report.left.map { "    \($0.claim(in: coverage.policy))" }
+        return left + (isPrinting ? report.suggestions.flatMap { ["", $0.scenario.withoutLastNewline] } : [])
+    }
+
+    /// Writes each suggestion into a file whose name is its sentence; a file that is there already stays as it is.
+    func save(in folder: String) throws {
+        try makeFolder(folder)
+        for suggestion in report.suggestions {
+            let name = Self.name(suggestion.title)
+            var path = "\(folder)/\(name).scenario"
+            var number = 2
+            while access(path, F_OK) == 0 {
+                path = "\(folder)/\(name)-\(number).scenario"
+                number += 1
+            }
+            try Scenario.write(suggestion.scenario, path: path)
+            Output.notice("\(path): written")
+        }
+    }
+
+    var why: String {
+        let size = "up to \(search.clients.counted("client")) × \(search.cameras.counted("camera"))"
+        if let cut = report.cutOffBy {
+            return "not reached so far: the search was cut off \(cut.sentence), after \(report.states.grouped) "
+                + "states of worlds of \(size)"
+        }
+        return "not reached in any world of \(VerifyVerdict.casts(report.casts, of: report.castsInAll)), \(size), "
+            + "nor by what the machine does in smaller ones; walked whole in \(report.states.grouped) states"
+    }
+
+    /// A sentence as the name of a file: its words, in small letters, with hyphens between them.
+    private static func name(_ sentence: String) -> String {
+        let words = sentence.lowercased().split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
+        // File systems take names of 255 bytes; a number and the suffix come behind this.
+        return String(words.joined(separator: "-").prefix(200))
+    }
+
+    var json: JSONObject {
+        [
+            "policy": path,
+            "suggestions": report.suggestions.map { suggestion in
+                [
+                    "title": suggestion.title, "scenario": suggestion.scenario,
+                    "closes": suggestion.closes.map { $0.claim(in: coverage.policy) },
+                ] as JSONObject
+            }, "left": report.left.map { $0.claim(in: coverage.policy) }, "why": report.left.isEmpty ? nil : why,
+            "complete": report.cutOffBy == nil, "states": report.states,
+        ]
     }
 }

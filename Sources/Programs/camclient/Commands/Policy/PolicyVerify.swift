@@ -37,18 +37,17 @@ struct PolicyVerify: AsyncParsableCommand {
               camclient policy verify *.toml --clients 4 --max-time 1h --resume walk
             """)
 
-    @Argument(
-        help: ArgumentHelp("The policy file, or several.", valueName: "file"), completion: .file(extensions: ["toml"]))
+    @Argument(help: .value("file", "The policy file, or several."), completion: .file(extensions: ["toml"]))
     var files: [String]
     @Flag(help: "Also what no policy sees: late recorders, the machine's own events, configurations, reloads.")
     var everything = false
     @Option(
-        help: ArgumentHelp(
-            "Keep the worlds that were walked whole in this file, and do not walk those that are in it.",
-            valueName: "file"), completion: .file()) var resume: String?
+        help: .value(
+            "file", "Keep the worlds that were walked whole in this file, and do not walk those that are in it."),
+        completion: .file()) var resume: String?
     @Flag(help: "Do not look for the change of the policy that repairs what is broken.") var noRepairs = false
     @OptionGroup var policyFiles: PolicyFileOptions
-    @Option(help: ArgumentHelp("Threads: 1 to 64; as many as there are cores when it is missing.", valueName: "number"))
+    @Option(help: .value("number", "Threads: 1 to 64; as many as there are cores when it is missing."))
     var threads: Int?
     @OptionGroup var search: SearchOptions
     @OptionGroup var output: OutputOptions
@@ -69,9 +68,7 @@ struct PolicyVerify: AsyncParsableCommand {
     func run() async throws {
         // A mistake in any file is said before anything is walked.
         let policies = try files.map { try policyFiles.load($0).policy }
-        var record = try resume.map { path throws(Failure) in
-            try WalkRecord(path, files: files, policies, search, everything: everything)
-        }
+        var record = try resume.map { try WalkRecord($0, files: files, policies, search, everything: everything) }
         let walks = try zip(files, policies).enumerated().map { index, pair in
             try planned(pair.0, pair.1, known: record?.known(index) ?? [:])
         }
@@ -97,15 +94,15 @@ struct PolicyVerify: AsyncParsableCommand {
                     file: file, dropIns: policyFiles.policyDir, walk: walk,
                     report: completed(end.report, of: walk, file), took: end.took)
                 verdicts.append(verdict)
-                if output.json { Output.line(verdict.json.text) } else { verdict.show() }
+                if output.json { Output.json(verdict.json) } else { verdict.show() }
             })
         try record?.finish()
         if let failure { throw failure }
         if verdicts.count > 1, !output.json { sum(verdicts, Moment.now - begin) }
         if verdicts.contains(where: { $0.report.finding != nil || !$0.problems.isEmpty }) {
-            throw Failure(.answerIsNo, "")
+            throw Failure(.answerIsNo)
         }
-        if verdicts.contains(where: { $0.report.cutOffBy != nil || !$0.isWhole }) { throw Failure(.cutOff, "") }
+        if verdicts.contains(where: { $0.report.cutOffBy != nil || !$0.isWhole }) { throw Failure(.cutOff) }
     }
 
     /// With what is looked for once all states are walked: courses of events, and the changes that repair what is broken.
@@ -125,13 +122,14 @@ struct PolicyVerify: AsyncParsableCommand {
 
     private func planned(_ file: String, _ policy: Policy, known: [Int: WalkedWorld]) throws -> PlannedWalk {
         let place = policyFiles.line(file, policy)
-        do throws(ScenarioError) {
+        return try at(file) { () throws(ScenarioError) in
             let walk = try PolicyWalk(
-                policy, clients: search.clients, cameras: search.cameras, scope: scope, pairsOnly: search.pairs)
+                policy, clients: search.world.clients, cameras: search.world.cameras, scope: scope,
+                pairsOnly: search.pairs)
             return PlannedWalk(
                 walk, SearchBounds(statesMax: search.maxStates), policyLine: place.name, policies: place.folder,
                 known: known)
-        } catch { throw Failure(.usage, "\(file): \(error)") }
+        }
     }
 
     /// Walks overlap, so that their times add up to more than all of them took.
@@ -147,9 +145,7 @@ struct PolicyVerify: AsyncParsableCommand {
     }
 }
 
-/// What `policy verify` does besides the walks: what would repair what is broken.
 extension PolicyWalk {
-    /// Looks for one change that repairs what was found, and writes it behind the scenario.
     func lookForRepairs(
         _ report: inout Report, file: String, dropIns: String?, policies: String, _ limiter: @escaping SearchLimiter
     ) {

@@ -9,22 +9,34 @@ import System
 import TomlFile
 import Workbench
 
-/// How large a world, and how far a search through it may go.
-struct SearchOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Clients in a world: 1 to 4.", valueName: "number")) var clients = 3
-    @Option(help: ArgumentHelp("Cameras in a world: 1 to 3.", valueName: "number")) var cameras = 2
-    @Flag(help: "Not every choice of kinds of clients, but only enough that every two kinds meet.") var pairs = false
-    @Option(help: ArgumentHelp("States to look at, at most.", valueName: "number")) var maxStates = 5_000_000
-    @Option(help: ArgumentHelp("How long to search, such as 30s or 10min.", valueName: "time")) var maxTime = "1min"
-    @Option(help: ArgumentHelp("Memory to take, such as 500M or 2G.", valueName: "size")) var maxMemory = "2G"
+struct WorldOptions: ParsableArguments {
+    @Option(help: .value("number", "Clients in a world: 1 to 4.")) var clients = 3
+    @Option(help: .value("number", "Cameras in a world: 1 to 3.")) var cameras = 2
 
     func validate() throws {
         guard (1...4).contains(clients) else { throw ValidationError("--clients \(clients) is outside 1 to 4.") }
         guard (1...3).contains(cameras) else { throw ValidationError("--cameras \(cameras) is outside 1 to 3.") }
+    }
+}
+
+func searchTime(_ text: String) throws -> Duration {
+    guard let time = TimeText.parse(text) else {
+        throw ValidationError("--max-time \(text) is not a time; a time is written 30s, 500ms or 10min.")
+    }
+    return time
+}
+
+/// How large a world, and how far a search through it may go.
+struct SearchOptions: ParsableArguments {
+    @OptionGroup var world: WorldOptions
+    @Flag(help: "Not every choice of kinds of clients, but only enough that every two kinds meet.") var pairs = false
+    @Option(help: .value("number", "States to look at, at most.")) var maxStates = 5_000_000
+    @Option(help: .value("time", "How long to search, such as 30s or 10min.")) var maxTime = "1min"
+    @Option(help: .value("size", "Memory to take, such as 500M or 2G.")) var maxMemory = "2G"
+
+    func validate() throws {
         guard maxStates > 0 else { throw ValidationError("--max-states \(maxStates) is not above 0.") }
-        guard TimeText.parse(maxTime) != nil else {
-            throw ValidationError("--max-time \(maxTime) is not a time; a time is written 30s, 500ms or 10min.")
-        }
+        _ = try searchTime(maxTime)
         guard Self.bytes(maxMemory) != nil else {
             throw ValidationError("--max-memory \(maxMemory) is not a size; a size is written 500M or 2G.")
         }
@@ -50,9 +62,9 @@ struct SearchOptions: ParsableArguments {
 
     /// The same for walks that are done together. Each has its time, and the memory is that of all.
     func limiter(_ walks: [String]) -> SearchLimiter {
-        let timeMax = TimeText.parse(maxTime) ?? .seconds(60)
+        let timeMax = (try? searchTime(maxTime)) ?? .seconds(60)
         let memoryMax = Self.bytes(maxMemory) ?? .max
-        let shown = LastShown(Moment.now)
+        let shown = Progress()
         return { progress in
             if progress.elapsed >= timeMax { return .time }
             var memory = Int(clamping: camarb_own_memory())
@@ -62,21 +74,12 @@ struct SearchOptions: ParsableArguments {
                 memory = Int(clamping: camarb_own_memory())
                 if memory >= memoryMax { return .memory }
             }
-            let now = Moment.now
-            if Output.isErrorTerminal, progress.elapsed > .seconds(2), now - shown.at > .milliseconds(200) {
-                shown.at = now
-                Output.progress(
-                    "world \(progress.world) of \(progress.worlds), "
-                        + "\(progress.states) states, \(Self.rate(progress.transitions, progress.elapsed)) "
-                        + "transitions/s, \(memory >> 20) MB", of: walks[progress.walk])
-            }
+            shown.show(
+                "world \(progress.world) of \(progress.worlds), "
+                    + "\(progress.states) states, \(Self.rate(progress.transitions, progress.elapsed)) "
+                    + "transitions/s, \(memory >> 20) MB", of: walks[progress.walk])
             return nil
         }
-    }
-
-    private final class LastShown {
-        var at: Moment
-        init(_ at: Moment) { self.at = at }
     }
 
     static func rate(_ transitions: Int, _ time: Duration) -> Int {
@@ -91,30 +94,13 @@ struct SearchOptions: ParsableArguments {
     }
 }
 
-extension Int {
-    /// `1234567` as `1,234,567`.
-    var grouped: String {
-        var digits = Array(String(self).reversed())
-        var index = 3
-        while index < digits.count {
-            digits.insert(",", at: index)
-            index += 4
-        }
-        return String(digits.reversed())
-    }
-
-    /// `1 state`, `1,234 states`.
-    func counted(_ what: String) -> String { "\(grouped) \(what)\(self == 1 ? "" : "s")" }
-}
-
 /// Drop-ins over policy files, read as camarbd reads them over its own.
 struct PolicyFileOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "Drop-ins to read over each policy file: every *.toml of the folder, in the order of the names.",
-            valueName: "folder")) var policyDir: String?
+        help: .value(
+            "folder", "Drop-ins to read over each policy file: every *.toml of the folder, in the order of the names."))
+    var policyDir: String?
 
-    /// A policy file with its drop-ins, or everything that is wrong with them.
     func load(_ file: String) throws(Failure) -> LoadedPolicy { try Self.load(file, dropIns: policyDir) }
 
     static func load(_ file: String, dropIns: String?) throws(Failure) -> LoadedPolicy {
@@ -123,7 +109,13 @@ struct PolicyFileOptions: ParsableArguments {
         } catch { throw Failure(error) }
     }
 
-    /// - Throws: that there is no such folder, where one was named.
+    /// - Throws: that drop-ins were named without the policy that they are read over.
+    func requirePolicy(_ policy: String?) throws(Failure) {
+        if policy == nil, policyDir != nil {
+            throw Failure(.usage, "--policy-dir needs --policy, whose drop-ins are meant.")
+        }
+    }
+
     func requireFolder() throws(Failure) {
         guard let policyDir else { return }
         guard let folder = opendir(policyDir) else {

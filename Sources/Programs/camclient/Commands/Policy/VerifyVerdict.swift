@@ -7,7 +7,6 @@ import Workbench
 /// much, in how many states each statement was put to the test, and what was the same all the time.
 struct VerifyVerdict {
     let file: String
-    /// The folder of drop-ins that were read over it.
     let dropIns: String?
     let walk: PolicyWalk
     let report: PolicyWalk.Report
@@ -22,59 +21,60 @@ struct VerifyVerdict {
     /// The scenario alone goes to standard output, so that it can be kept as a file.
     func show() {
         for problem in problems { Output.notice("\(file): \(problem)") }
-        if let finding = report.finding {
-            Output.notice("\(file): \(finding.message), after \(finding.length) steps; \(figures)")
-            Output.line(finding.scenario.hasSuffix("\n") ? String(finding.scenario.dropLast()) : finding.scenario)
-            return
-        }
+        guard let finding = report.finding else { return Output.lines(lines) }
+        Output.notice("\(file): \(finding.message), after \(finding.length) steps; \(figures)")
+        Output.line(finding.scenario.withoutLastNewline)
+    }
+
+    /// Of a policy that keeps its promises as far as it was walked.
+    private var lines: [String] {
         // What is said of time is walked while the machine does nothing by itself.
         let timed = everything ? report.timed?.applied.count ?? 0 : 0
         let others = statements.count - timed
         let held =
             others == 0
             ? "the broker's promises hold" : "the broker's promises and \(others.counted("statement")) hold"
+        var lines: [String] = []
         if let cut = report.cutOffBy {
-            Output.line(
+            lines = [
                 "\(file): NOT COMPLETE, cut off \(cut.sentence) to a depth of \(report.depth): \(held) as far as it "
-                    + "went, in \(casts), \(size)")
-            Output.line("  to walk all of it: \(advice)")
+                    + "went, in \(casts), \(size)", "  to walk all of it: \(advice)",
+            ]
         } else if !isWhole {
-            Output.line(
+            lines = [
                 "\(file): NOT WHOLE, no walk reads \(notWalked.joined(separator: ", ")), which the policy says: "
-                    + "\(held) in what was walked, every state of \(casts), \(size)")
+                    + "\(held) in what was walked, every state of \(casts), \(size)"
+            ]
         } else {
-            Output.line("\(file): \(held) in every state of \(casts), \(size)")
+            lines = ["\(file): \(held) in every state of \(casts), \(size)"]
         }
         if timed > 0 {
-            Output.line(
+            lines.append(
                 "  \(timed.counted("statement")) about time: held in what follows, while the machine does nothing by itself"
             )
         }
-        Output.line("  \(figures)")
+        lines.append("  \(figures)")
         if let fair = report.fairness {
-            Output.line(
+            lines.append(
                 "  looked for loops in \(fair.states.counted("state")) and \(fair.transitions.counted("transition")) "
                     + "of \(fair.worlds.counted("world")), mirror images told apart and leases counted")
         }
-        if let timed = report.timed { Output.line("  \(figures(timed))") }
-        for (statement, applied) in zip(statements, report.applied) {
-            let states = applied == 0 ? "no state" : applied.counted("state")
-            Output.line("  applied in \(states): \(statement.name)")
+        if let timed = report.timed { lines.append("  \(figures(timed))") }
+        lines += zip(statements, report.applied).map { statement, applied in
+            "  applied in \(applied == 0 ? "no state" : applied.counted("state")): \(statement.name)"
         }
-        for gap in larger { Output.line("  larger worlds may differ: \(gap)") }
-        Output.line("  never varied: \(walk.neverVaried.joined(separator: ", "))")
+        lines += larger.map { "  larger worlds may differ: \($0)" }
+        return lines + ["  never varied: \(walk.neverVaried.joined(separator: ", "))"]
     }
 
     /// Keys that the policy says and no walk reads.
     private var notWalked: [String] { walk.keysNotWalked.map(\.description) }
 
-    /// Nothing that the policy says was left out.
     var isWhole: Bool { notWalked.isEmpty }
 
     /// Why a larger world may break what holds in these.
     private var larger: [String] { SizeArgument(walk.policy, clients: walk.clients, cameras: walk.cameras).sentences }
 
-    /// What to do about worlds that are too many or too large.
     private var advice: String {
         var ways = ["--max-time, --max-states and --max-memory allow more", "--resume FILE goes on later"]
         if walk.clients > 1 { ways.append("--clients \(walk.clients - 1) has smaller worlds") }
@@ -94,115 +94,102 @@ struct VerifyVerdict {
     }
 
     private var size: String {
-        "up to \(walk.clients.counted("client")) × \(walk.cameras.counted("camera"))"
-            + (everything ? ", whatever the machine does" : "")
+        Self.size(walk.clients, walk.cameras) + (everything ? ", whatever the machine does" : "")
+    }
+
+    private static func size(_ clients: Int, _ cameras: Int) -> String {
+        "up to \(clients.counted("client")) × \(cameras.counted("camera"))"
+    }
+
+    private static func worlds(_ walked: Int, of all: Int) -> String {
+        walked < all ? "\(walked.grouped) of \(all.grouped) worlds" : walked.counted("world")
+    }
+
+    private static func walked(_ states: Int, _ transitions: Int, _ worlds: String) -> String {
+        "walked \(states.counted("state")) and \(transitions.counted("transition")) of \(worlds)"
     }
 
     private var figures: String {
-        let worlds =
-            report.worlds < report.worldsInAll
-            ? "\(report.worlds.grouped) of \(report.worldsInAll.grouped) worlds" : report.worlds.counted("world")
-        return "walked \(report.states.counted("state")) and \(report.transitions.counted("transition")) of "
-            + "\(worlds) in \(took.shortText), \(SearchOptions.rate(report.transitions, took).grouped) transitions a second"
+        Self.walked(report.states, report.transitions, Self.worlds(report.worlds, of: report.worldsInAll))
+            + " in \(took.shortText), \(SearchOptions.rate(report.transitions, took).grouped) transitions a second"
     }
 
     /// What was walked for the statements about time: less, since there every wait and hold is counted.
     private func figures(_ timed: PolicyWalk.TimedReport) -> String {
-        let worlds =
-            timed.worlds < timed.worldsInAll
-            ? "\(timed.worlds.grouped) of \(timed.worldsInAll.grouped) worlds" : timed.worlds.counted("world")
         let step =
             timed.step.map { "time in steps of \($0.shortText)" }
             ?? "time from deadline to deadline; events between deadlines were not walked"
         let cut = timed.cutOffBy.map { "; cut off \($0.sentence)" } ?? ""
-        return "for \(timed.applied.count.counted("statement")) about time: walked "
-            + "\(timed.states.counted("state")) and \(timed.transitions.counted("transition")) of \(worlds), up to "
-            + "\(timed.clients.counted("client")) × \(timed.cameras.counted("camera")), \(step)\(cut)"
+        return "for \(timed.applied.count.counted("statement")) about time: "
+            + Self.walked(timed.states, timed.transitions, Self.worlds(timed.worlds, of: timed.worldsInAll))
+            + ", \(Self.size(timed.clients, timed.cameras)), \(step)\(cut)"
     }
 
-    private func json(_ timed: PolicyWalk.TimedReport) -> JSON {
-        .object([
-            "clients": .integer(Int64(timed.clients)), "cameras": .integer(Int64(timed.cameras)),
-            "worlds": .integer(Int64(timed.worlds)), "worldsInAll": .integer(Int64(timed.worldsInAll)),
-            "states": .integer(Int64(timed.states)), "transitions": .integer(Int64(timed.transitions)),
-            "stepSeconds": timed.step.map { .number(Double($0.wholeNanoseconds / 1_000_000) / 1000) } ?? .null,
-            "cutOffBy": .optional(timed.cutOffBy?.rawValue),
-        ])
+    var json: JSONObject {
+        [
+            "file": file, "clients": walk.clients, "cameras": walk.cameras, "casts": report.casts,
+            "castsInAll": report.castsInAll, "worlds": report.worlds, "worldsInAll": report.worldsInAll,
+            "everything": everything, "states": report.states, "transitions": report.transitions,
+            "depth": report.depth,
+            "statements": zip(statements, report.applied).map { statement, applied in
+                ["name": statement.name, "applied": applied] as JSONObject
+            }, "problems": problems, "neverVaried": walk.neverVaried, "notWalked": notWalked,
+            "largerMayDiffer": larger, "complete": report.isComplete, "fairness": report.fairness?.json,
+            "timed": report.timed?.json, "cutOffBy": report.cutOffBy?.rawValue, "seconds": took.roundSeconds,
+            "transitionsPerSecond": SearchOptions.rate(report.transitions, took), "broken": report.finding.map(json),
+        ]
     }
 
-    var json: JSON {
-        .object([
-            "file": .string(file), "clients": .integer(Int64(walk.clients)), "cameras": .integer(Int64(walk.cameras)),
-            "casts": .integer(Int64(report.casts)), "castsInAll": .integer(Int64(report.castsInAll)),
-            "worlds": .integer(Int64(report.worlds)), "worldsInAll": .integer(Int64(report.worldsInAll)),
-            "everything": .bool(everything), "states": .integer(Int64(report.states)),
-            "transitions": .integer(Int64(report.transitions)), "depth": .integer(Int64(report.depth)),
-            "statements": .array(
-                zip(statements, report.applied).map { statement, applied in
-                    .object(["name": .string(statement.name), "applied": .integer(Int64(applied))])
-                }),
-            "problems": .strings(problems), "neverVaried": .strings(walk.neverVaried), "notWalked": .strings(notWalked),
-            "largerMayDiffer": .strings(larger),
-            "complete": .bool(report.isComplete), "fairness": report.fairness?.json ?? .null,
-            "timed": report.timed.map(json) ?? .null, "cutOffBy": .optional(report.cutOffBy?.rawValue),
-            "seconds": .number(Double(took.wholeNanoseconds / 1_000_000) / 1000),
-            "transitionsPerSecond": .integer(Int64(SearchOptions.rate(report.transitions, took))),
-            "broken": report.finding.map(json) ?? .null,
-        ])
-    }
-
-    private func json(_ finding: PolicyWalk.Finding) -> JSON {
-        let loop = finding.loop.map { loop in
-            JSON.object(["stem": .integer(Int64(loop.stem)), "around": .integer(Int64(loop.around))])
-        }
+    private func json(_ finding: PolicyWalk.Finding) -> JSONObject {
         let origins = PolicyWalk.origins(file, dropIns)
-        let repairs = finding.repairs.map { repairs in JSON.array(repairs.map { $0.json(origins) }) }
-        return .object([
-            "message": .string(finding.message), "statement": .optional(finding.statement),
-            "length": .integer(Int64(finding.length)), "scenario": .string(finding.scenario),
-            "loop": loop ?? .null, "cameras": .array(finding.cameras.map(\.json)), "repairs": repairs ?? .null,
-        ])
+        let loop: JSONObject? = finding.loop.map { ["stem": $0.stem, "around": $0.around] }
+        return [
+            "message": finding.message, "statement": finding.statement, "length": finding.length,
+            "scenario": finding.scenario, "loop": loop, "cameras": finding.cameras.map(\.json),
+            "repairs": finding.repairs?.map { $0.json(origins) },
+        ]
+    }
+}
+
+extension PolicyWalk.TimedReport {
+    var json: JSONObject {
+        [
+            "clients": clients, "cameras": cameras, "worlds": worlds, "worldsInAll": worldsInAll, "states": states,
+            "transitions": transitions, "stepSeconds": step?.roundSeconds, "cutOffBy": cutOffBy?.rawValue,
+        ]
     }
 }
 
 extension PolicyWalk.Fairness {
-    var json: JSON {
-        .object([
-            "worlds": .integer(Int64(worlds)), "worldsInAll": .integer(Int64(worldsInAll)),
-            "states": .integer(Int64(states)),
-            "transitions": .integer(Int64(transitions)), "cutOffBy": .optional(cutOffBy?.rawValue),
-        ])
+    var json: JSONObject {
+        [
+            "worlds": worlds, "worldsInAll": worldsInAll, "states": states, "transitions": transitions,
+            "cutOffBy": cutOffBy?.rawValue,
+        ]
     }
 }
 
 extension CameraStanding {
-    var json: JSON {
-        .object([
-            "camera": .string(camera.name), "at": .string(TimeText.write(at)), "tenancy": .string(tenancy.rawValue),
-            "holder": holder?.json ?? .null, "beneficiary": beneficiary?.json ?? .null,
-            "waiting": .array(waiting.map(\.json)),
-            "deadlines": .array(
-                deadlines.map { .object(["at": .string(TimeText.write($0.at)), "what": .string($0.what)]) }),
-        ])
+    var json: JSONObject {
+        [
+            "camera": camera.name, "at": TimeText.write(at), "tenancy": tenancy.rawValue, "holder": holder?.json,
+            "beneficiary": beneficiary?.json, "waiting": waiting.map(\.json),
+            "deadlines": deadlines.map { ["at": TimeText.write($0.at), "what": $0.what] as JSONObject },
+        ]
     }
 }
 
 extension CameraStanding.Bidder {
-    fileprivate var json: JSON {
-        .object([
-            "session": .string(session), "rank": .string(rank), "rankRule": .string(rankRule),
-            "rule": .optional(rule), "behind": .optional(behind),
-        ])
+    var json: JSONObject {
+        ["session": session, "rank": rank, "rankRule": rankRule, "rule": rule, "behind": behind]
     }
 }
 
 extension Repair {
-    func json(_ origin: (PolicyPart) -> String?) -> JSON {
-        return .object([
-            "part": .string(change.place.table), "name": .string(change.place.name),
-            "origin": .optional(origin(change.place)),
-            "change": .string(change.words { _ in nil }), "states": .integer(Int64(states)),
-            "worlds": .integer(Int64(worlds)), "whole": .bool(isWhole),
-        ])
+    fileprivate func json(_ origin: (PolicyPart) -> String?) -> JSONObject {
+        [
+            "part": change.place.table, "name": change.place.name, "origin": origin(change.place),
+            "change": change.words { _ in nil }, "states": states, "worlds": worlds, "whole": isWhole,
+        ]
     }
 }

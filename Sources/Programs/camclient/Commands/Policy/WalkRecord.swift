@@ -23,26 +23,24 @@ struct WalkRecord {
     /// Small worlds come by the hundred a second; what is lost with a process is a second's work at most.
     private static let pause = Duration.seconds(1)
 
-    /// Reads the file, if there is one: of the same walk, or it is refused.
     init(
         _ path: String, files: [String], _ policies: [Policy], _ search: SearchOptions, everything: Bool
-    ) throws(Failure) {
+    ) throws {
         self.path = path
         var walked = zip(files, policies).map { file, policy in
             Walked(file: file, fingerprint: Fingerprint(of: PolicyWriter.text(policy)).text)
         }
-        header = .object([
-            "walk": .string("camclient policy verify"), "version": .string(Release.version),
-            "program": .string(try Self.program()), "clients": .integer(Int64(search.clients)),
-            "cameras": .integer(Int64(search.cameras)), "pairs": .bool(search.pairs), "everything": .bool(everything),
-            "policies": .array(
-                walked.map { .object(["file": .string($0.file), "fingerprint": .string($0.fingerprint)]) }),
-        ])
+        header = try JSONEncoding.json(
+            of: [
+                "walk": "camclient policy verify", "version": Release.version, "program": try Self.program(),
+                "clients": search.world.clients, "cameras": search.world.cameras, "pairs": search.pairs,
+                "everything": everything,
+                "policies": walked.map { ["file": $0.file, "fingerprint": $0.fingerprint] as JSONObject },
+            ] as JSONObject)
         if access(path, F_OK) == 0 {
             var lines = try readText(path).split(separator: "\n", omittingEmptySubsequences: true)
             guard let first = lines.first else { throw Self.noRecord(path, 1, "it is empty") }
-            let known: JSON = try Self.read(first, path, 1)
-            if let difference = Self.difference(known, header) {
+            if let difference = Self.difference(try Self.read(first, path, 1), header) {
                 throw Failure(
                     .usage, "\(path) cannot be gone on with: \(difference). Name another file, or remove this one.")
             }
@@ -59,7 +57,6 @@ struct WalkRecord {
 
     func known(_ policy: Int) -> [Int: WalkedWorld] { policies[policy].worlds }
 
-    /// How many worlds were there already.
     var knownCount: Int { policies.reduce(0) { $0 + $1.worlds.count } }
 
     mutating func keep(_ policy: Int, _ world: Int, _ figures: WalkedWorld, at now: Moment) throws(Failure) {
@@ -70,7 +67,6 @@ struct WalkRecord {
         written = now
     }
 
-    /// At the end: whatever is not written yet.
     mutating func finish() throws(Failure) {
         if isBehind { try write() }
         isBehind = false
@@ -79,14 +75,12 @@ struct WalkRecord {
     private func write() throws(Failure) {
         var lines = [header.text]
         for (index, worlds) in current.enumerated() {
-            for (number, world) in worlds.sorted(by: { $0.key < $1.key }) {
-                lines.append(
-                    JSON.object([
-                        "policy": .integer(Int64(index)), "world": .integer(Int64(number)),
-                        "states": .integer(Int64(world.states)), "transitions": .integer(Int64(world.transitions)),
-                        "depth": .integer(Int64(world.depth)), "recounted": .integer(Int64(world.recounted)),
-                        "applied": .array(world.applied.map { .integer(Int64($0)) }),
-                    ]).text)
+            lines += worlds.sorted { $0.key < $1.key }.map { number, world in
+                JSONEncoding.text(
+                    of: [
+                        "policy": index, "world": number, "states": world.states, "transitions": world.transitions,
+                        "depth": world.depth, "recounted": world.recounted, "applied": world.applied,
+                    ] as JSONObject)
             }
         }
         try writeTextAtOnce(lines.joined(separator: "\n") + "\n", to: path)

@@ -23,13 +23,11 @@ struct Record: AsyncParsableCommand {
         help: "The file to write: MP4 or QuickTime where its name ends in .mp4 or .mov, else Matroska.",
         completion: .file(extensions: ["mkv", "mp4", "mov"])) var file: String?
     @Option(
-        help: ArgumentHelp(
-            "Instead of a file: the folder that gets the recording when it is whole.", valueName: "folder"),
+        help: .value("folder", "Instead of a file: the folder that gets the recording when it is whole."),
         completion: .directory) var into: String?
     @Option(
         name: .shortAndLong,
-        help: ArgumentHelp(
-            "How long, such as 10s or 2min, all recordings together; until Ctrl-C if left out.", valueName: "time"))
+        help: .value("time", "How long, such as 10s or 2min, all recordings together; until Ctrl-C if left out."))
     var duration: TimeArgument?
     @Flag(help: "After an interruption go on in another file, and list the gaps as JSON beside them.") var again = false
     @Option(
@@ -41,7 +39,7 @@ struct Record: AsyncParsableCommand {
     @OptionGroup var choices: RecordingChoices
     @OptionGroup var session: SessionOptions
     @Flag(help: "Replace the file if it is there; with --again, also those that follow it.") var overwrite = false
-    @Option(help: ArgumentHelp("How long to wait for the camera, such as 500ms or 1min.", valueName: "time"))
+    @Option(help: .value("time", "How long to wait for the camera, such as 500ms or 1min."))
     var timeout = TimeArgument.tenSeconds
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
@@ -70,23 +68,19 @@ struct Record: AsyncParsableCommand {
         defer { sound?.end() }
         var configuration = try session.configuration()
         if sound != nil { configuration[.usesAudio] = .flag(true) }
-        let client = try connection.connect()
-        try await session.declare(client)
-        let isWanted = try await client.withSession(camera: session.camera, configuration: configuration) { handle in
+        let isWanted = try await session.run(connection, configured: configuration) { _, handle in
             let inbox = Inbox(handle.notices, interrupts: interrupts)
             let target = try files.next()
             do {
                 try await handle.startRunning()
                 _ = try await inbox.waitUntilRunning(within: timeout.duration)
             } catch {
-                target.discardIfEmpty()
+                target.removeIfEmpty()
                 throw error
             }
-            let series = RecordingSeries(
-                into: files, choices, for: duration?.duration, with: sound, goesOn: again, inbox, onEnd: report)
-            return try await series.record(handle, into: target)
+            return try await RecordingSeries(self, into: files, with: sound, inbox).record(handle, into: target)
         }
-        if !isWanted { throw Failure(.answerIsNo, "") }
+        if !isWanted { throw Failure(.answerIsNo) }
     }
 
     private func recordingFiles() throws(Failure) -> RecordingFiles {
@@ -96,22 +90,18 @@ struct Record: AsyncParsableCommand {
 }
 
 extension Record {
-    /// Says to people or to programs how a recording ended.
     func report(_ part: RecordingSeries.Part) {
         let (finished, interruption) = (part.finished, part.interruption)
         let interrupter = finished.interrupter ?? interruption?.interrupter
         if output.json {
-            Output.json([
-                "file": .optional(part.file), "recording": .count(finished.recording),
-                "why": .string(finished.why.rawValue), "frames": finished.frames.map { .count($0) } ?? .null,
-                "nanoseconds": finished.duration.map { .integer($0.wholeNanoseconds) } ?? .null,
-                "bytes": finished.bytes.map { .count($0) } ?? .null,
-                "nextChance": .string(finished.nextChance.rawValue),
-                "reason": .optional(interruption?.reason?.wireName), "interrupter": .optional(interrupter?.wireName),
-                "cause": .optional(finished.cause?.wireName), "framesLeftOut": .count(finished.framesLeftOut),
-                "lastCapture": finished.lastCapture.map { .integer($0.nanoseconds) } ?? .null,
+            return Output.json([
+                "file": part.file, "recording": finished.recording, "why": finished.why.rawValue,
+                "frames": finished.frames, "nanoseconds": finished.duration?.wholeNanoseconds,
+                "bytes": finished.bytes, "nextChance": finished.nextChance.rawValue,
+                "reason": interruption?.reason?.wireName, "interrupter": interrupter?.wireName,
+                "cause": finished.cause?.wireName, "framesLeftOut": finished.framesLeftOut,
+                "lastCapture": finished.lastCapture?.nanoseconds,
             ])
-            return
         }
         var facts = ["\(finished.duration?.shortText ?? "length unknown")"]
         facts += [(finished.frames, "frames"), (finished.bytes, "bytes")].map { count, what in
@@ -125,9 +115,8 @@ extension Record {
         Output.line("\(part.file ?? "no file"): \(line)")
         if let interruption {
             let by = interrupter.map { " by \($0.description.printable)" } ?? ""
-            Output.notice(
-                "camclient: the session was interrupted\(by): "
-                    + interruption.causes.ordered.map(\.shortName).joined(separator: ", "))
+            let causes = interruption.causes.ordered.map(\.shortName).joined(separator: ", ")
+            Output.notice("camclient: the session was interrupted\(by): \(causes)")
         }
     }
 }

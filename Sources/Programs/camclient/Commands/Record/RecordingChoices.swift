@@ -1,20 +1,18 @@
 import ArbiterProtocol
 public import ArgumentParser
 
-/// What a recording is to be like, as the command line says it.
 struct RecordingChoices: ParsableArguments {
     @Option(
-        help: ArgumentHelp(
-            "How pictures are encoded: h264 or mjpeg; usually H.264, and JPEG above 100 Mpixel/s.", valueName: "codec"))
+        help: .value("codec", "How pictures are encoded: h264 or mjpeg; usually H.264, and JPEG above 100 Mpixel/s."))
     var codec: VideoCodec?
     @Option(
-        help: ArgumentHelp(
-            "Bits a second of the picture, 100k to 200M; usually what is published for its size and rate.",
-            valueName: "rate")) var bitRate: CountArgument?
+        help: .value(
+            "rate", "Bits a second of the picture, 100k to 200M; usually what is published for its size and rate."))
+    var bitRate: CountArgument?
     @Option(
-        help: ArgumentHelp(
-            "End when fewer bytes than this are free on the disk, such as 2G; looked at every second.",
-            valueName: "bytes")) var minFree: CountArgument?
+        help: .value(
+            "bytes", "End when fewer bytes than this are free on the disk, such as 2G; looked at every second."))
+    var minFree: CountArgument?
     @Option(
         parsing: .singleValue,
         help: ArgumentHelp(

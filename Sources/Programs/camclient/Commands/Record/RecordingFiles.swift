@@ -37,77 +37,110 @@ struct RecordingFiles {
 
     private static let gapsEnding = ".gaps.json"
 
-    /// The file for the next recording.
-    func next() throws(Failure) -> RecordingTarget {
+    func next() throws(Failure) -> NewFile {
         switch place {
-        case .folder(let folder): return RecordingTarget(try NewFile(unnamedIn: folder), folder)
+        case .folder(let folder): return try NewFile(unnamedIn: folder)
         case .file(let path, let overwriting):
-            guard kept > 0 else { return RecordingTarget(try NewFile(path, overwriting: overwriting), nil) }
+            guard kept > 0 else { return try NewFile(path, overwriting: overwriting) }
             // A recording that goes on is not lost to a file of another day.
             for number in (kept + 1)...(kept + Self.triesMax) {
                 let name = path.numbered(number)
                 if overwriting || access(name, F_OK) != 0 {
-                    return RecordingTarget(try NewFile(name, overwriting: overwriting), nil)
+                    return try NewFile(name, overwriting: overwriting)
                 }
             }
             throw Failure(.file, "\(path.numbered(kept + 1)) and the \(Self.triesMax) names after it are taken.")
         }
     }
 
-    /// A recording has its file.
     mutating func keeps(_ path: String) {
         kept += 1
         if gaps == nil { gaps = path.withoutEnding + Self.gapsEnding }
     }
 }
 
-/// One recording's file, until it is kept or given up.
-final class RecordingTarget {
-    private let file: NewFile
-    private let folder: RecordingFolder?
+/// A folder whose files are recordings, by number: `recording-0001.mkv`, `recording-0002.mkv`, … A recording is written
+/// into a file without a name (open(2), `O_TMPFILE`), which nobody sees and which is gone with its writers, and gets
+/// its name when it is whole. So whatever ends this process, all files in the folder are whole, and nothing is copied.
+final class RecordingFolder {
+    let path: String
+    /// Open all the time: the folder may be moved while a recording runs.
+    private let descriptor: Int32
 
-    init(_ file: consuming NewFile, _ folder: RecordingFolder?) {
-        self.file = file
-        self.folder = folder
+    private static let prefix = "recording-"
+    /// So many numbers are tried when others put files there in the same moment.
+    private static let triesMax = 1000
+    /// Nine digits: whoever has more recordings has a library of another kind.
+    private static let numberMax = 999_999_999
+    /// All readable by their user, like any file that a program makes.
+    private static let mode: mode_t = 0o644
+
+    /// - Throws: `.file` where it is no folder that this user may read.
+    init(_ path: String) throws(Failure) {
+        self.path = path
+        descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw Failure.file(path, "takes no recordings", errno) }
     }
 
-    var descriptor: Int32 { file.descriptor }
-    /// What its name asks for; a folder gives names of its own.
-    var fileType: RecordingFileType? { folder == nil ? NewFile.fileType(of: file.path) : nil }
+    deinit { close(descriptor) }
 
-    var hasBytes: Bool {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 && status.st_size > 0
+    /// A new file without a name, for reading and writing, that can be given one.
+    /// - Returns: a descriptor that the caller closes.
+    func unnamedFile() throws(Failure) -> Int32 {
+        let file = openat(descriptor, ".", O_RDWR | __O_TMPFILE | O_CLOEXEC, Self.mode)
+        guard file < 0 else { return file }
+        switch errno {
+        // Of a file system that has no such files, and of a kernel that does not know them.
+        case EOPNOTSUPP, EISDIR, EINVAL:
+            throw Failure(
+                .file,
+                "\(path) takes no recordings without a name: its file system has no O_TMPFILE. "
+                    + "Record into a file there, camclient record \("visit.mkv".inFolder(path)).")
+        default: throw Failure.file(path, "takes no recordings", errno)
+        }
     }
 
-    /// The recording is whole: a file without a name gets one.
-    /// - Returns: its path.
-    func keep() throws(Failure) -> String { try folder?.name(descriptor, ending: ".mkv") ?? file.path }
-
-    /// What became of the recording was never heard: it plays as far as it goes, and is not passed off as a whole one.
-    /// - Returns: its path.
-    func keepUnfinished() throws(Failure) -> String {
-        try folder?.name(descriptor, ending: ".unfinished.mkv") ?? file.path
+    /// Gives a file the next free number. A file that is there stays as it is.
+    /// - Parameter ending: with its dot.
+    func name(_ file: Int32, ending: String) throws(Failure) -> String {
+        let first = try highestNumber() + 1
+        for number in first..<(first + Self.triesMax) where number <= Self.numberMax {
+            let digits = String(number)
+            let name = Self.prefix + String(repeating: "0", count: max(0, 4 - digits.utf8.count)) + digits + ending
+            // A file without a name has this one, which stands for it (linkat(2)).
+            if linkat(AT_FDCWD, "/proc/self/fd/\(file)", descriptor, name, AT_SYMLINK_FOLLOW) == 0 {
+                return name.inFolder(path)
+            }
+            guard errno == EEXIST else { throw Failure.file(name.inFolder(path), "cannot be made", errno) }
+        }
+        throw Failure(.file, "\(path) has no free number for the recording, from \(Self.prefix)\(first)\(ending) on.")
     }
 
-    /// Nothing was recorded.
-    func discard() { if folder == nil { file.remove() } }
+    /// Of anything that bears a number there, a recording's list of gaps too; 0: there is none.
+    private func highestNumber() throws(Failure) -> Int {
+        // Its own place in the listing, which a copy of the descriptor would share.
+        let listed = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard listed >= 0, let folder = fdopendir(listed) else {
+            let number = errno
+            if listed >= 0 { close(listed) }
+            throw Failure.file(path, "cannot be read", number)
+        }
+        defer { closedir(folder) }
+        var highest = 0
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            highest = max(highest, Self.number(of: name) ?? 0)
+        }
+        return highest
+    }
 
-    func discardIfEmpty() { file.removeIfEmpty() }
-}
-
-/// Paths that differ from others by what stands before their ending.
-extension String {
-    /// `door` for `door.jpg`; a folder's dots are none.
-    var withoutEnding: String { String(self[..<endingAt]) }
-
-    /// `door-2.jpg` for `door.jpg`.
-    func numbered(_ number: Int) -> String { "\(self[..<endingAt])-\(number)\(self[endingAt...])" }
-
-    private var endingAt: Index {
-        let name = lastIndex(of: "/").map { index(after: $0) } ?? startIndex
-        // A hidden file's first dot begins its name.
-        guard let dot = self[name...].lastIndex(of: "."), dot > name else { return endIndex }
-        return dot
+    /// Nil where a name has none, or one that is above the bound: it is then somebody else's.
+    private static func number(of name: String) -> Int? {
+        guard name.hasPrefix(prefix), let dot = name.firstIndex(of: ".") else { return nil }
+        let digits = name.dropFirst(prefix.count)[..<dot]
+        guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) else { return nil }
+        return Int(digits).flatMap { $0 <= numberMax ? $0 : nil }
     }
 }

@@ -22,13 +22,10 @@ final class RecordingSeries {
         var isWanted: Bool { finished.why == .stopped || finished.why == .durationLimit }
     }
 
-    private let choices: RecordingChoices
-    /// Of all recordings together; nil: until Ctrl-C.
-    private let duration: Duration?
+    private let command: Record
+    /// Attached before each recording; nil: they are silent films.
     private let sound: RecordingMicrophone?
-    private let goesOn: Bool
     private let inbox: Inbox
-    private let onEnd: (Part) -> Void
     private var files: RecordingFiles
     private var gaps = RecordingGaps()
     private var recorded = Duration.zero
@@ -37,39 +34,31 @@ final class RecordingSeries {
     /// The broker has refused a recording, and the notice that says why is on its way.
     private var isHeldUp = false
 
-    /// - Parameters:
-    ///   - sound: attached before each recording; nil: they are silent films.
-    ///   - goesOn: begins another recording when the session runs again after an interruption.
-    ///   - onEnd: is told of each recording when its file is whole.
-    init(
-        into files: RecordingFiles, _ choices: RecordingChoices, for duration: Duration?,
-        with sound: RecordingMicrophone?, goesOn: Bool, _ inbox: Inbox, onEnd: @escaping (Part) -> Void
-    ) {
-        self.files = files
-        self.choices = choices
-        self.duration = duration
-        self.sound = sound
-        self.goesOn = goesOn
-        self.inbox = inbox
-        self.onEnd = onEnd
+    init(_ command: Record, into files: RecordingFiles, with sound: RecordingMicrophone?, _ inbox: Inbox) {
+        (self.command, self.files, self.sound, self.inbox) = (command, files, sound, inbox)
     }
+
+    /// Another recording begins when the session runs again after an interruption.
+    private var goesOn: Bool { command.again }
+    /// Of all recordings together; nil: until Ctrl-C.
+    private var duration: Duration? { command.duration?.duration }
 
     /// Records, from the next frame on.
     /// - Parameter first: the file for the first recording.
     /// - Returns: whether it ended as it was asked for.
-    func record(_ session: borrowing SessionHandle, into first: RecordingTarget) async throws -> Bool {
+    func record(_ session: borrowing SessionHandle, into first: NewFile) async throws -> Bool {
         var target = first
         while true {
             let left = duration.map { $0 - recorded }
             guard let id = try await begin(session, target, left) else {
                 if try await runsAgain() { continue }
-                target.discardIfEmpty()
+                target.removeIfEmpty()
                 return inbox.session.stop == nil
             }
             let part = try await end(of: id, session, target, left)
             // A part whose length nobody knows takes nothing off.
             recorded += part.finished.duration ?? .zero
-            onEnd(part)
+            command.report(part)
             if goesOn { try writeGaps() }
             guard goesOn, part.isCut, duration.map({ recorded < $0 }) ?? true else { return part.isWanted }
             guard try await runsAgain() else { return inbox.session.stop == nil }
@@ -79,18 +68,18 @@ final class RecordingSeries {
 
     /// - Returns: nil where the session was interrupted in this very moment, and the series goes on.
     private func begin(
-        _ session: borrowing SessionHandle, _ target: RecordingTarget, _ left: Duration?
+        _ session: borrowing SessionHandle, _ target: NewFile, _ left: Duration?
     ) async throws -> RecordingID? {
         do throws(BrokerError) {
             try await sound?.attach(to: session)
             let id = try await session.startRecording(
-                to: target.descriptor, options: choices.options(for: left, target.fileType))
+                to: target.descriptor, options: command.choices.options(for: left, target.fileType))
             // The one before it is over.
             interruption = nil
             return id
         } catch {
             guard goesOn, error.kind == .interrupted else {
-                target.discardIfEmpty()
+                target.removeIfEmpty()
                 throw error
             }
             isHeldUp = true
@@ -100,7 +89,7 @@ final class RecordingSeries {
 
     /// Waits for a recording's end, and has its file.
     private func end(
-        of id: RecordingID, _ session: borrowing SessionHandle, _ target: RecordingTarget, _ left: Duration?
+        of id: RecordingID, _ session: borrowing SessionHandle, _ target: NewFile, _ left: Duration?
     ) async throws -> Part {
         let finished: RecordingFinished
         do { finished = try await wait(for: id, session, left) } catch {
@@ -108,14 +97,14 @@ final class RecordingSeries {
                 Output.notice(
                     "camclient: \(try target.keepUnfinished()) plays as far as it goes; it is not known to be whole.")
             }
-            target.discardIfEmpty()
+            target.removeIfEmpty()
             throw error
         }
         var part = Part(finished: finished, interruption: interruption)
         // A recording whose end is known and that has no frame is no film. Without --again its file stays as it is.
         let isEmpty = finished.frames == 0 && finished.bytes ?? 0 > 0 && (goesOn || files.isFolder)
         guard !isEmpty, target.hasBytes else {
-            if isEmpty { target.discard() } else { target.discardIfEmpty() }
+            if isEmpty { target.remove() } else { target.removeIfEmpty() }
             return part
         }
         // Bytes are told of a file that is known to be whole, and of no other.
@@ -138,7 +127,7 @@ final class RecordingSeries {
         let begin = Moment.now
         var tick = inbox.alarm(in: .seconds(1))
         var tooLate: Int?
-        defer { if Output.isErrorTerminal { Output.progress("") } }
+        defer { Output.endProgress() }
         while true {
             switch await inbox.next() {
             case .alarm(tick):
@@ -160,7 +149,7 @@ final class RecordingSeries {
                     guard error.kind == .notRecording else { throw error }
                 }
             case .notice(.event(let signal)):
-                if case .recordingFinished(let finished)? = try see(signal.event), finished.recording == id {
+                if case .recordingFinished(let finished) = try see(signal.event), finished.recording == id {
                     return finished
                 }
             case .notice(.ended(let error)): throw error
@@ -168,8 +157,7 @@ final class RecordingSeries {
         }
     }
 
-    /// Waits until the session runs again.
-    /// - Returns: false: Ctrl-C, or the session has stopped for good.
+    /// Waits until the session runs again. Returns false: Ctrl-C, or the session has stopped for good.
     private func runsAgain() async throws -> Bool {
         while isHeldUp || !inbox.session.isRunning, inbox.session.stop == nil {
             switch await inbox.next() {

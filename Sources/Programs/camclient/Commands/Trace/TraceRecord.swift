@@ -19,18 +19,11 @@ struct TraceRecord: AsyncParsableCommand {
               camclient trace record visit.trace --duration 1min --overwrite
             """)
 
-    @Argument(help: ArgumentHelp("The file to write.", valueName: "file")) var file: String
-    @Option(
-        name: .shortAndLong,
-        help: ArgumentHelp("How long, such as 10s or 2min; until Ctrl-C if left out.", valueName: "time")) var duration:
-        TimeArgument?
+    @Argument(help: .value("file", "The file to write.")) var file: String
+    @Option(name: .shortAndLong, help: .value("time", "How long, such as 10s or 2min; until Ctrl-C if left out."))
+    var duration: TimeArgument?
     @Flag(help: "Replace a file that is there.") var overwrite = false
     @OptionGroup var connection: ConnectionOptions
-
-    private enum Arrival: Sendable {
-        case notice(BrokerNotice)
-        case stop
-    }
 
     func run() async throws {
         let interrupts = Interrupts.stream()
@@ -40,28 +33,17 @@ struct TraceRecord: AsyncParsableCommand {
         var sink = try TraceSink(file, overwriting: overwrite)
         var lost: UInt64 = 0
         try sink.begin(readWhole(first))
-        let arrivals = AsyncStream<Arrival> { continuation in
-            Task.detached { for await notice in notices { continuation.yield(.notice(notice)) } }
-            Task.detached { for await _ in interrupts { continuation.yield(.stop) } }
-            if let duration {
-                Task.detached {
-                    try await Task.sleep(for: duration.duration)
-                    continuation.yield(.stop)
-                }
-            }
-        }
         var failure: Failure?
-        recording: for await arrival in arrivals {
-            switch arrival {
-            case .stop: break recording
-            case .notice(.traced(let step)): try sink.write(step)
-            case .notice(.traceLost): lost += try sink.resume(behind: readWhole(try await client.trace()))
-            case .notice(.ended(let error)):
+        recording: for await notice in arrivals(notices, until: interrupts, for: duration) {
+            switch notice {
+            case nil: break recording
+            case .traced(let step)?: try sink.write(step)
+            case .traceLost?: lost += try sink.resume(behind: readWhole(try await client.trace()))
+            case .ended(let error)?:
                 failure = Failure(error)
                 break recording
-            case .notice(.decided), .notice(.holderChanged), .notice(.camerasChanged), .notice(.prioritiesChanged),
-                .notice(.question), .notice(.questionEnded), .notice(.useChanged), .notice(.recordingCut),
-                .notice(.answerChanged), .notice(.clientsChanged), .notice(.displaced):
+            case .decided?, .holderChanged?, .camerasChanged?, .prioritiesChanged?, .question?, .questionEnded?,
+                .useChanged?, .recordingCut?, .answerChanged?, .clientsChanged?, .displaced?:
                 continue
             }
         }
@@ -69,23 +51,16 @@ struct TraceRecord: AsyncParsableCommand {
         if failure == nil { try sink.end() }
         Output.notice("\(sink.steps) steps in \(file)" + (lost > 0 ? ", and \(lost) missing in between" : ""))
         if let failure { throw failure }
-        if lost > 0 { throw Failure(.answerIsNo, "") }
+        if lost > 0 { throw Failure(.answerIsNo) }
     }
 
     /// The snapshot, from the file that the broker has made for it.
     private func readWhole(_ descriptor: Int32) throws(Failure) -> [UInt8] {
         defer { close(descriptor) }
-        var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = pread(descriptor, &chunk, chunk.count, off_t(bytes.count))
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw Failure.file("the broker's snapshot", "cannot be read", errno) }
-            if count == 0 { return bytes }
-            bytes += chunk[..<count]
-            guard bytes.count <= TraceReader.lineBytesMax else {
-                throw Failure(.refused, "The broker's snapshot is larger than \(TraceReader.lineBytesMax) bytes.")
-            }
+        lseek(descriptor, 0, SEEK_SET)
+        let bytesMax = TraceReader.lineBytesMax
+        return try readAll(descriptor, of: "the broker's snapshot", upTo: bytesMax) {
+            Failure(.refused, "The broker's snapshot is larger than \(bytesMax) bytes.")
         }
     }
 }
@@ -101,9 +76,7 @@ private struct TraceSink: ~Copyable {
     }
 
     mutating func begin(_ header: [UInt8]) throws(Failure) {
-        do throws(TraceError) {
-            writer = try TraceWriter(goingOnBehind: header, file: "the broker's snapshot")
-        } catch { throw Failure(.refused, "\(error)") }
+        writer = try Self.writer(behind: header)
         // What was there goes only now; a pipe has nothing to lose.
         guard ftruncate(file.descriptor, 0) == 0 || errno == EINVAL else {
             throw Failure.file(file.path, "cannot be written", errno)
@@ -119,10 +92,7 @@ private struct TraceSink: ~Copyable {
     /// After a loss: the file says how much is missing, and goes on with another snapshot.
     /// - Returns: how many steps are missing.
     mutating func resume(behind header: [UInt8]) throws(Failure) -> UInt64 {
-        let next: TraceWriter
-        do throws(TraceError) {
-            next = try TraceWriter(goingOnBehind: header, file: "the broker's snapshot")
-        } catch { throw Failure(.refused, "\(error)") }
+        let next = try Self.writer(behind: header)
         let lost = next.steps - min(next.steps, writer.steps)
         try put(writer.end(.lost(lost)))
         writer = next
@@ -131,6 +101,12 @@ private struct TraceSink: ~Copyable {
     }
 
     mutating func end() throws(Failure) { try put(writer.end(.stopped)) }
+
+    private static func writer(behind header: [UInt8]) throws(Failure) -> TraceWriter {
+        do throws(TraceError) {
+            return try TraceWriter(goingOnBehind: header, file: "the broker's snapshot")
+        } catch { throw Failure(.refused, "\(error)") }
+    }
 
     private func put(_ line: [UInt8]) throws(Failure) {
         if !writeAll(line[...], to: file.descriptor) { throw Failure.file(file.path, "cannot be written", errno) }

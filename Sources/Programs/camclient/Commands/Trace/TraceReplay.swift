@@ -22,25 +22,19 @@ struct TraceReplay: AsyncParsableCommand {
               camclient trace replay visit.trace --policy policies/kiosk.toml
             """)
 
-    @Argument(help: ArgumentHelp("Traces, the oldest first; - is standard input.", valueName: "file"))
-    var files: [String]
-    @Option(help: ArgumentHelp("Show what this policy would have decided otherwise.", valueName: "file"))
-    var policy: String?
+    @Argument(help: .value("file", "Traces, the oldest first; - is standard input.")) var files: [String]
+    @Option(help: .value("file", "Show what this policy would have decided otherwise.")) var policy: String?
     @OptionGroup var policyFiles: PolicyFileOptions
     @Flag(help: "Leave out a last line that is cut short, as a broker that was killed may leave it.") var cut = false
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
-        var other: Policy?
-        if let policy {
-            other = try policyFiles.load(policy).policy
-        } else if policyFiles.policyDir != nil {
-            throw Failure(.usage, "--policy-dir needs --policy, whose drop-ins are meant.")
-        }
+        try policyFiles.requirePolicy(policy)
+        let other = try policy.map { path in try policyFiles.load(path).policy }
         // Everything is read and checked before anything is shown.
         var parts: [TracePart] = []
         for file in files {
-            let read = try readParts(file, mayBeCut: cut)
+            let read = try TraceReader.read(path: file, mayBeCut: cut)
             // Under another policy each is compared from its own snapshot, whosever it is.
             if other == nil, let before = parts.last, let next = read.first, let gap = next.gap(after: before) {
                 throw Failure(.usage, "\(file):\(next.header.line): \(gap). Give the oldest file first.")
@@ -57,7 +51,7 @@ struct TraceReplay: AsyncParsableCommand {
 
     private func replay(_ parts: [TracePart]) throws {
         var steps = 0
-        var progress = Progress()
+        let progress = Progress()
         var before: Arbiter?
         for part in parts {
             if let before, let snapshot = part.header.snapshot, part.header.follows != nil,
@@ -67,14 +61,16 @@ struct TraceReplay: AsyncParsableCommand {
                     .answerIsNo, "\(part.file):\(part.header.line): the snapshot is not what the file before ends with."
                 )
             }
-            let (difference, end) = try run(part) {
-                steps += 1
-                progress.show("step \(steps)")
+            let (difference, end) = try part.checked { () throws(Arbiter.BrokenSnapshot) in
+                try Replay.run(part) { _ in
+                    steps += 1
+                    progress.show("step \(steps)")
+                }
             }
-            progress.end()
+            Output.endProgress()
             if let difference {
                 show(difference, steps)
-                throw Failure(.answerIsNo, "")
+                throw Failure(.answerIsNo)
             }
             before = end
         }
@@ -82,40 +78,25 @@ struct TraceReplay: AsyncParsableCommand {
             if case .lost(let count) = part.end { sum + count } else { sum }
         }
         let isCut = parts.last?.end == nil
-        if output.json {
-            Output.json([
-                "ok": .bool(lost == 0), "steps": .integer(Int64(steps)), "lost": .count(lost), "ended": .bool(!isCut),
-            ])
-        } else {
-            Output.line("\(steps) steps replayed, byte for byte the same")
-            if isCut {
-                Output.line("The trace has no end: its broker was killed, or goes on; what came last may be missing.")
-            }
-            if lost > 0 { Output.line("\(lost) steps are missing in between: whoever recorded them was too slow.") }
+        var lines = ["\(steps) steps replayed, byte for byte the same"]
+        if isCut {
+            lines.append("The trace has no end: its broker was killed, or goes on; what came last may be missing.")
         }
-        if lost > 0 { throw Failure(.answerIsNo, "") }
-    }
-
-    private func run(
-        _ part: TracePart, _ each: () -> Void
-    ) throws(Failure) -> (difference: Replay.Difference?, end: Arbiter) {
-        do throws(Arbiter.BrokenSnapshot) {
-            return try Replay.run(part) { _ in each() }
-        } catch { throw Failure(.usage, "\(part.file):\(part.header.line): the snapshot: \(error.message)") }
+        if lost > 0 { lines.append("\(lost) steps are missing in between: whoever recorded them was too slow.") }
+        output.show(["ok": lost == 0, "steps": steps, "lost": lost, "ended": !isCut], lines)
+        if lost > 0 { throw Failure(.answerIsNo) }
     }
 
     private func show(_ difference: Replay.Difference, _ steps: Int) {
-        if output.json {
-            Output.json([
-                "ok": .bool(false), "steps": .integer(Int64(steps)), "file": .string(difference.file),
-                "line": .integer(Int64(difference.line)), "expected": .string(difference.expected),
-                "got": .string(difference.got),
+        output.show(
+            [
+                "ok": false, "steps": steps, "file": difference.file, "line": difference.line,
+                "expected": difference.expected, "got": difference.got,
+            ],
+            [
+                "\(difference.file):\(difference.line): this step comes out otherwise, after \(steps) that did not",
+                "  expected  \(difference.expected)", "  got       \(difference.got)",
             ])
-            return
-        }
-        Output.line("\(difference.file):\(difference.line): this step comes out otherwise, after \(steps) that did not")
-        Output.line("  expected  \(difference.expected)")
-        Output.line("  got       \(difference.got)")
     }
 
     /// Changes of one kind come by the thousand from a fleet; what is rarer than ten others is in the lines above.
@@ -128,10 +109,9 @@ struct TraceReplay: AsyncParsableCommand {
         var changed: Set<String> = []
         var kinds: [String: Int] = [:]
         for part in parts {
-            let comparison: PolicyComparison
-            do throws(Arbiter.BrokenSnapshot) {
-                comparison = try PolicyComparison(part, under: policy)
-            } catch { throw Failure(.usage, "\(part.file):\(part.header.line): the snapshot: \(error.message)") }
+            let comparison = try part.checked { () throws(Arbiter.BrokenSnapshot) in
+                try PolicyComparison(part, under: policy)
+            }
             for change in comparison.changes {
                 show(change, part)
                 changed.insert(part.file)
@@ -142,65 +122,37 @@ struct TraceReplay: AsyncParsableCommand {
             leftOut.merge(comparison.leftOut) { $0 + $1 }
         }
         let missing = leftOut.sorted { $0.key < $1.key }
-        if output.json {
-            Output.json([
-                "policy": .string(policy.name), "inputs": .integer(Int64(inputs)), "changes": .integer(Int64(changes)),
-                "files": .integer(Int64(Set(parts.map(\.file)).count)), "changedFiles": .integer(Int64(changed.count)),
-                "leftOut": .object(missing.map { JSON.Member(key: $0.key, value: .integer(Int64($0.value))) }),
-            ])
-            if changes > 0 { throw Failure(.answerIsNo, "") }
-            return
-        }
-        Output.line(
+        let compared = Set(parts.map(\.file)).count
+        var lines = [
             changes == 0
                 ? "Under “\(policy.name)”, nothing that the \(inputs) inputs led to changes."
-                : "Under “\(policy.name)”, \(changes) decisions of what \(inputs) inputs led to change.")
-        Output.line(
-            "Recorders are simulated, and answer at once; apps are taken to ask for the same at the same times.")
-        for (what, count) in missing { Output.line("Not replayed: \(count) \(what).") }
-        guard changes > 0 else { return }
-        if files.count > 1 {
-            Output.line("\(changed.count) of \(Set(parts.map(\.file)).count) files change. Most often:")
+                : "Under “\(policy.name)”, \(changes) decisions of what \(inputs) inputs led to change.",
+            "Recorders are simulated, and answer at once; apps are taken to ask for the same at the same times.",
+        ]
+        lines += missing.map { "Not replayed: \($1) \($0)." }
+        if changes > 0, files.count > 1 {
+            lines.append("\(changed.count) of \(compared) files change. Most often:")
             let ranked = kinds.sorted { ($1.value, $0.key) < ($0.value, $1.key) }
-            for (kind, count) in ranked.prefix(Self.kindsMax) { Output.line("  \(count)  \(kind)") }
+            lines += ranked.prefix(Self.kindsMax).map { "  \($1)  \($0)" }
         }
-        throw Failure(.answerIsNo, "")
+        output.show(
+            [
+                "policy": policy.name, "inputs": inputs, "changes": changes, "files": compared,
+                "changedFiles": changed.count, "leftOut": JSONObject(missing.map { ($0.key, $0.value) }),
+            ], lines)
+        if changes > 0 { throw Failure(.answerIsNo) }
     }
 
     private func show(_ change: PolicyComparison.Change, _ part: TracePart) {
         let time = TimeText.write(change.moment, from: part.header.origin)
-        if output.json {
-            Output.json([
-                "file": .string(part.file), "line": .integer(Int64(change.line)),
-                "moment": .integer(change.moment.nanoseconds), "event": .optional(change.event),
-                "session": .string(change.session), "before": .string(change.before), "after": .string(change.after),
+        output.show(
+            [
+                "file": part.file, "line": change.line, "moment": change.moment.nanoseconds, "event": change.event,
+                "session": change.session, "before": change.before, "after": change.after,
+            ],
+            [
+                "\(part.file):\(change.line): \(time)   \(change.event ?? "time passes")",
+                "       \(change.session): \(change.after)", "         instead of \(change.before)",
             ])
-            return
-        }
-        Output.line("\(part.file):\(change.line): \(time)   \(change.event ?? "time passes")")
-        Output.line("       \(change.session): \(change.after)")
-        Output.line("         instead of \(change.before)")
-    }
-}
-
-/// A line on a terminal that says how far something is, once it has taken two seconds.
-struct Progress {
-    private let begin = Moment.now
-    private var last = Moment.now
-    private var isShown = false
-
-    mutating func show(_ text: @autoclosure () -> String) {
-        let now = Moment.now
-        // Ten times a second is more than anybody reads.
-        guard now - last > .milliseconds(100) else { return }
-        last = now
-        guard Output.isErrorTerminal, now - begin > .seconds(2) else { return }
-        isShown = true
-        Output.progress(text())
-    }
-
-    mutating func end() {
-        if isShown { Output.progress("") }
-        isShown = false
     }
 }
