@@ -11,7 +11,6 @@ package struct RecorderDuties: Hashable, Sendable {
     private var recordings: [Recording] = []
     private var photos: [Counted<PhotoID>] = []
 
-    /// What recorders do by themselves in a world.
     package struct Whims: OptionSet, Hashable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -124,7 +123,6 @@ package struct RecorderDuties: Hashable, Sendable {
 
     var firstAnswer: Event? { answers([]).first }
 
-    /// Becomes a copy in memory that is there already.
     mutating func become(_ other: borrowing RecorderDuties) {
         copyEach(&cameras, other.cameras)
         copyEach(&recordings, other.recordings)
@@ -171,7 +169,6 @@ package struct RecorderDuties: Hashable, Sendable {
         }
     }
 
-    /// A recorder core that another broker began captures on.
     mutating func survive(_ camera: CameraID, _ survivor: Survivor) {
         let grant = Counted(value: survivor.grant)
         order(camera) { $0 = Duty(camera: camera, isStreaming: true, isSurviving: true, grant: grant) }
@@ -230,12 +227,10 @@ package struct RecorderDuties: Hashable, Sendable {
 
     private func place(of camera: CameraID) -> Int? { cameras.firstIndex { $0.camera == camera } }
 
-    /// Nothing where nothing was ordered.
     private mutating func change(_ camera: CameraID, _ body: (inout Duty) -> Void) {
         if let place = place(of: camera) { body(&cameras[place]) }
     }
 
-    /// The camera's first order begins its duties.
     private mutating func order(_ camera: CameraID, _ body: (inout Duty) -> Void) {
         if place(of: camera) == nil {
             cameras.insert(Duty(camera: camera), at: cameras.firstIndex { $0.camera > camera } ?? cameras.endIndex)

@@ -59,14 +59,12 @@ struct CrewWork {
     }
 
     private(set) var walks: [Walk]
-    /// By the thread.
     private var underWay: [UnderWay?]
     /// Threads that are to stop and give their worlds back, because memory is short.
     private var givingBack: Set<Int> = []
     /// Worlds that were given back. Each is walked while nobody walks another.
     private var givenBack: [Place] = []
     private var isOneAlone = false
-    /// Walked whole, and nobody was told yet.
     private var fresh: [Place] = []
 
     init(_ plans: [PlannedWalk], threads: Int) {
@@ -176,7 +174,6 @@ struct CrewWork {
         givingBack = Set(busy.filter { $0 != largest })
     }
 
-    /// Nobody walks in it any more, and nobody will.
     func isOver(_ walk: Int) -> Bool {
         !underWay.contains { $0?.place.walk == walk } && !givenBack.contains { $0.walk == walk && isNeeded($0) }
             && !walks[walk].hasWorldsLeft

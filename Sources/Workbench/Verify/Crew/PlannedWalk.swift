@@ -1,7 +1,6 @@
 import Arbiter
 public import ArbiterProtocol
 
-/// A walk that is to be done, maybe together with others.
 public struct PlannedWalk: Sendable {
     public var walk: PolicyWalk
     public var bounds: SearchBounds

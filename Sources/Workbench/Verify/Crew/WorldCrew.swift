@@ -62,7 +62,6 @@ final class WorldCrew: Sendable {
         }
     }
 
-    /// Asks whoever began all this whether a bound is met.
     private func look(_ listener: CrewListener) {
         let now = clock()
         for progress in work.withLock({ $0.progress(at: now) }) {
@@ -89,8 +88,6 @@ final class WorldCrew: Sendable {
             told += 1
         }
     }
-
-    // MARK: One world
 
     private func walk(
         _ plan: PlannedWalk, _ index: Int, statesBefore: Int, _ limiter: SearchLimiter

@@ -166,7 +166,6 @@ struct FairStory {
     /// Long enough to see that nothing comes, whatever a policy's times are: no lease is longer than a day.
     private static let silence = Duration.seconds(24 * 3600)
 
-    /// Nothing has to happen any more: two days go by.
     private func standstill(_ found: FairSearch.Found) -> Told {
         let (stem, end) = story.world.lived(found.stem, policy, answers: answers)
         var events = stem

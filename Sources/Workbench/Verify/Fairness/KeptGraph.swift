@@ -16,10 +16,8 @@ struct KeptGraph {
         through = Array(repeating: [], count: statements)
     }
 
-    /// States whose steps are all there.
     var expanded: Int { firsts.count }
 
-    /// The steps that follow belong to the next state.
     mutating func beginState() { firsts.append(UInt32(truncatingIfNeeded: targets.count)) }
 
     mutating func add(choice: Int, to target: Int, starving: [Starving.Bits]) {
@@ -49,7 +47,6 @@ struct KeptGraph {
     }
 
     struct Loop {
-        /// Its first state, which is the first of them that the walk came to.
         var entry: Int
         var choices: [Int]
     }

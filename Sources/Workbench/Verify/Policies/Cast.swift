@@ -19,7 +19,6 @@ struct Cast {
     }
 }
 
-/// Every cast that a walk goes through, and how many there would be.
 package struct Casting {
     private(set) var casts: [Cast] = []
     /// Of as many clients as were asked for, and those that statements need besides.
@@ -122,7 +121,6 @@ package struct Casting {
 }
 
 extension Array {
-    /// Every choice of so many elements, with repetition, in order.
     func multisets(of size: Int, from first: Int) -> [[Element]] {
         if size == 0 { return [[]] }
         return indices[first...].flatMap { index in multisets(of: size - 1, from: index).map { [self[index]] + $0 } }
@@ -133,7 +131,6 @@ extension Array {
 struct CastRole: Hashable {
     /// The name that a rule gives; nil: an app that no rule names.
     var app: String?
-    /// Only its own word says so.
     var isClaimed = false
     var user: UInt32 = 1000
     var kind = ClientKind.app
@@ -143,7 +140,6 @@ struct CastRole: Hashable {
     var watches = false
     /// Nil: its user sits at the seat; `none`: a process outside any login session.
     var login: String?
-    /// A group that a policy gives a right.
     var group: UInt32?
     var isWeak = false
 
@@ -170,7 +166,6 @@ struct CastRole: Hashable {
         return nil
     }
 
-    /// Without what is a session's.
     private var client: CastRole {
         var plain = self
         (plain.usesAudio, plain.watches) = (false, false)

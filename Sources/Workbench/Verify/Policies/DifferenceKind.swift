@@ -25,7 +25,6 @@ public enum DifferenceKind: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What the second policy does, as a sentence about an app.
     public var sentence: String {
         switch self {
         case .refused: "it is refused what it was given, or waited for"
@@ -100,7 +99,6 @@ struct DifferenceVerdict {
         }
     }
 
-    /// The gravest first.
     private static func place(_ kind: DifferenceKind) -> Int { DifferenceKind.allCases.firstIndex(of: kind) ?? 0 }
 
     private static func standings(_ state: ExploredState) -> [Standing] {
@@ -114,7 +112,6 @@ struct DifferenceVerdict {
     }
 }
 
-/// What a session has, by how much that is.
 private enum Standing: Equatable {
     case refused, stopped, waits
     case runs(Access)
@@ -143,7 +140,6 @@ private enum Standing: Equatable {
         return one.level < other.level
     }
 
-    /// It has this, and had more.
     func lesserKind(ran: Bool) -> DifferenceKind {
         switch self {
         case .refused: .refused
@@ -153,7 +149,6 @@ private enum Standing: Equatable {
         }
     }
 
-    /// It had this, and has more.
     func greaterKind(ran: Bool) -> DifferenceKind {
         switch self {
         case .refused: .admitted

@@ -16,7 +16,6 @@ struct JointWalk {
         }
     }
 
-    /// No state is left to walk on from.
     var isExhausted: Bool { searches.allSatisfy(\.isDone) }
     /// Leases are not as the walk takes them to be: it is worth nothing.
     var isOffStep: Bool { searches.contains(where: \.isOffStep) }
@@ -83,7 +82,6 @@ struct WalkEffort {
 
 struct DifferenceExample: Comparable {
     var depth: Int
-    /// Which of the worlds, from 0.
     var world: Int
     var parent: Int
     var choice: Int

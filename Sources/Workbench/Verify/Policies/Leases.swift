@@ -92,7 +92,6 @@ package struct Leases: Sendable {
         return state
     }
 
-    /// Every choice of at least one.
     private static func someOf(_ cameras: [Slot<Camera>]) -> [[Slot<Camera>]] {
         (0..<1 << cameras.count).dropFirst().map { bits in
             cameras.indices.filter { bits >> $0 & 1 == 1 }.map { cameras[$0] }

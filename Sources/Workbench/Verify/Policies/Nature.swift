@@ -14,7 +14,6 @@ struct Nature: Hashable {
     private var login: String?
     private var user: UInt32?
     private var watches: Bool
-    /// By what it may use a camera, under each policy.
     private var rights: [Right] = []
 
     private enum Right { case none, seat, named }
@@ -118,7 +117,6 @@ extension CastRole {
 
     func mayEver(_ tests: [FactTest]) -> Bool { remaining(tests) != nil }
 
-    /// What rules read of it that it keeps.
     fileprivate var facts: Facts {
         Facts(
             app: isClaimed ? nil : app, claimedApp: isClaimed ? app : nil, user: user, client: kind,

@@ -71,7 +71,6 @@ enum Outcomes {
         asker(events).map { standing($0, state) } ?? "takes it"
     }
 
-    /// The news that counts most, in words.
     private static func words(_ told: [SessionEvent], _ session: SessionID, _ state: ExploredState) -> String {
         var words: String?
         for event in told {

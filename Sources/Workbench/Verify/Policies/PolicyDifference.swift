@@ -26,16 +26,13 @@ public struct PolicyDifference: Sendable {
         public var castsInAll = 0
         public var states = 0
         public var transitions = 0
-        /// How many steps all worlds were walked.
         public var depth = 0
         /// Nil: every state in which the two still look alike was walked, or the steps that were asked for.
         public var cutOffBy: SearchBound?
-        /// No state was left to walk on from.
         public var isExhausted = false
         public var witness: Witness?
         /// The first difference of a kind that is not allowed; nil: there is none so far.
         public var forbidden: DifferenceKind?
-        /// The most frequent first.
         public var kinds: [Kind] = []
         /// One for each kind that was found, in the order of the vocabulary.
         public var differences: [Difference] = []
@@ -55,7 +52,6 @@ public struct PolicyDifference: Sendable {
         }
     }
 
-    /// The shortest way to a difference.
     public struct Witness: Sendable {
         /// Steps; each is one or several lines.
         public var length: Int
@@ -65,7 +61,6 @@ public struct PolicyDifference: Sendable {
         public var outcomes: [[String]]
     }
 
-    /// One way in which the two differ, in words.
     public struct Kind: Sendable {
         public var kind: DifferenceKind
         /// What the first policy does, and what the second.
@@ -157,13 +152,10 @@ public struct PolicyDifference: Sendable {
         return report
     }
 
-    /// One kind of difference, shown by the shortest way to it.
     public struct Difference: Sendable {
         public var kind: DifferenceKind
-        /// Steps that came to it.
         public var situations: Int
         public var witness: Witness
-        /// The apps that have, or are told, something else.
         public var apps: [String]
         /// The rules behind what they have, under the first policy and under the second; empty where no rule speaks.
         public var rules: [[String]]

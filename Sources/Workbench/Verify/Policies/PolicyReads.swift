@@ -28,11 +28,9 @@ package struct PolicyReads {
 
     var layout: Bool { reads("layout") }
     var focus: Bool { reads("focused") || order.contains(.focused) }
-    /// Where apps are.
     var presence: Bool {
         layout || focus || reads("presence") || reads("foreground-apps") || order.contains(.foreground)
     }
-    /// They are counted for each user.
     var foregroundApps: Bool { reads("foreground-apps") }
     var microphone: Bool { reads("microphone") }
     var multitasking: Bool { reads("multitasking") }
@@ -157,14 +155,12 @@ package struct PolicyReads {
     }
 }
 
-/// Each once, in the order of their first.
 func unique<T: Equatable>(_ all: [T]) -> [T] {
     var found: [T] = []
     for one in all where !found.contains(one) { found.append(one) }
     return found
 }
 
-/// Which values of its attributes a small world needs.
 extension PolicyReads {
     /// Each declared attribute that is read, with every value that can change an outcome among so many apps. The value
     /// that holds for an app which was told nothing is nil: such an app is told to be forgotten. Where only rules read

@@ -31,7 +31,6 @@ public struct PolicyWalk: Sendable {
     let isFolded: Bool
     /// Nil: what is left of leases is counted.
     package let leases: Leases?
-    /// For the statements about time; nil: there are none.
     let timed: TimedWorlds?
 
     public struct Report: Sendable {
@@ -45,7 +44,6 @@ public struct PolicyWalk: Sendable {
         public var transitions = 0
         /// Worlds that were walked again with leases counted, to see whether what was found broken is.
         public var recounted = 0
-        /// Steps of the longest way that had to be gone.
         public var depth = 0
         /// For each statement of the policy, in how many states it applied: apps of which it speaks asked to run there,
         /// together. A statement that never applied was not put to the test.
@@ -60,7 +58,6 @@ public struct PolicyWalk: Sendable {
         public var isComplete: Bool { cutOffBy == nil && finding == nil }
     }
 
-    /// A broken promise, and the shortest way to it.
     public struct Finding: Sendable {
         public var message: String
         /// The statement's name; nil where an invariant is broken.
@@ -74,7 +71,6 @@ public struct PolicyWalk: Sendable {
         public var cameras: [CameraStanding] = []
         /// Where it is a loop: how many of its events lead there, and how many are around it; 0: nothing has to happen any more.
         public var loop: (stem: Int, around: Int)?
-        /// Whose loop it is, by the name of its session.
         var starving: String?
         /// One change of the policy each, with which nothing that was walked is broken any more; nil: nobody looked.
         public var repairs: [Repair]?
@@ -143,18 +139,15 @@ public struct PolicyWalk: Sendable {
         report.cutOffBy = report.cutOffBy ?? fair.cutOffBy
     }
 
-    /// What a walk for fairness came to.
     public struct Fairness: Sendable {
         public var worlds = 0
         public var worldsInAll = 0
         public var states = 0
         public var transitions = 0
-        /// Nil: every state that can be reached was looked at.
         public var cutOffBy: SearchBound?
         public var finding: Finding?
     }
 
-    /// Whether some statement is about what goes on, and not about each moment.
     public var asksForFairness: Bool { policy.statements.contains(where: \.isFair) }
 
     /// Looks in all worlds for somebody who goes on asking and never runs: a walk of its own, since it tells mirror images
@@ -211,7 +204,6 @@ public struct PolicyWalk: Sendable {
         }
     }
 
-    /// What is wrong with the statements themselves, as sentences.
     public func problems(_ report: Report) -> [String] {
         // What was not walked to its end says nothing about what never happens.
         guard report.isComplete, report.casts == report.castsInAll else { return strangers }

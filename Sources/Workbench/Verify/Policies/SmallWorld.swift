@@ -51,14 +51,12 @@ package struct SmallWorld: Sendable {
     package let names: Names
     let castNumber: Int
 
-    /// Every world of a casting's casts, on so many cameras.
     package static func worlds(
         _ policies: [Policy], _ casting: Casting, cameras: Int, scope: WalkScope
     ) throws(ScenarioError) -> [SmallWorld] {
         try worlds(policies, PolicyReads(policies), casting, cameras: cameras, scope: scope)
     }
 
-    /// - Parameter reads: what of the policies is to make a difference.
     package static func worlds(
         _ policies: [Policy], _ reads: PolicyReads, _ casting: Casting, cameras: Int, scope: WalkScope
     ) throws(ScenarioError) -> [SmallWorld] {
@@ -115,7 +113,6 @@ package struct SmallWorld: Sendable {
 
 func quoted(_ name: String) -> String { name.contains(" ") || name.isEmpty ? "\"\(name)\"" : name }
 
-/// Which cameras a small world has, and which session is on which.
 extension SmallWorld {
     typealias Stage = [(id: CameraID, position: CameraPosition)]
 
@@ -188,7 +185,6 @@ extension SmallWorld {
 
 /// What may happen in a state of a small world. Choices are numbers, so that a path is a list of numbers.
 extension SmallWorld {
-    /// Time passes to the earliest deadline.
     package static let timePasses = Int(UInt16.max)
 
     package func beginning(_ policy: Policy) -> ExploredState {
@@ -259,7 +255,6 @@ extension SmallWorld {
         }
     }
 
-    /// The events of a path, each with its moment, from the beginning on, and the state at its end.
     func lived(
         _ path: [Int], _ policy: Policy, answers: Bool
     ) -> (events: [(event: Event, moment: Moment)], end: ExploredState) {
@@ -286,7 +281,6 @@ extension ExploredState {
     fileprivate var isUndisturbed: Bool { arbiter.isMachineWhole && policy != Self.builtIn && !arbiter.isAnybodyZoomed }
     private static let builtIn = Policy.firstCome.fingerprint
 
-    /// Recorders answer everything they owe, in the order in which they were asked.
     package mutating func answerAll() -> (effects: [Effect], wrong: [String]) {
         var effects: [Effect] = []
         var wrong: [String] = []

@@ -15,15 +15,12 @@ public struct StateGraph: Sendable {
     private static let worldsTried = 24
     private static let statesMax = 40_000
 
-    /// One situation.
     public struct Situation: Sendable {
-        /// For each session its name and what it does.
         public var sessions: [(name: String, does: Doing)]
         /// Moves from the beginning, at the fewest.
         public var depth: Int
     }
 
-    /// What a session does, as a person sees it.
     public enum Doing: Hashable, Sendable {
         case off, begins
         case has(note: String)
@@ -51,16 +48,13 @@ public struct StateGraph: Sendable {
         public var moves: [String]
     }
 
-    /// The machine and its apps, as scenario lines.
     public private(set) var setup: [String] = []
     /// In the order in which they were met, breadth first.
     public private(set) var situations: [Situation] = []
     public private(set) var steps: [Step] = []
     /// States that were looked at, which these situations stand for.
     public private(set) var states = 0
-    /// Situations that are not among them.
     public private(set) var leftOut = 0
-    /// Some states were not walked on from.
     public private(set) var isCutOff = false
 
     /// The graph of one world of two clients and one camera; nil where the policy has none.

@@ -5,7 +5,6 @@ import PolicyFile
 /// A statement made ready once to be asked in many states: its facts as conditions on bits.
 struct ReadyStatement: Sendable {
     let source: Statement
-    /// Its place among the policy's statements.
     let place: Int
     let kind: Kind
     /// Several of a `never` alone.
@@ -39,7 +38,6 @@ struct ReadyStatement: Sendable {
         by = statement.by.map { names.condition($0) }
     }
 
-    /// Those of the policy in force.
     static func all(_ arbiter: Arbiter) -> [ReadyStatement] {
         let names = arbiter.state.policy.names
         return arbiter.policy.statements.enumerated().map { ReadyStatement($1, at: $0, names) }
@@ -100,7 +98,6 @@ struct StatementMoment {
         return true
     }
 
-    /// Those of which a statement's facts are true, by their places.
     func places(_ when: Condition) -> [Int] { asking.indices.filter { when.holds(for: asking[$0].facts) } }
 
     /// Whether a statement is about a session as it stands: nothing excuses it, and it waits behind the app that the

@@ -64,8 +64,6 @@ struct TimedStatements: Sendable {
         return found
     }
 
-    // MARK: Losses
-
     /// A holder that lost its camera to another app's bid or to its lease, of which a statement says that it is warned.
     struct Loss {
         var obligation: Obligation
@@ -146,7 +144,6 @@ extension Event {
 struct ObligationWatch: Hashable, Sendable {
     let obligation: TimedStatements.Obligation
     let limit: Limit
-    /// Since it began.
     private(set) var spent = Duration.zero
     /// Of that, how long the camera was held.
     private(set) var held = Duration.zero
@@ -172,7 +169,6 @@ struct ObligationWatch: Hashable, Sendable {
         self.limit = limit
     }
 
-    /// Lets time pass.
     /// - Parameter goesOn: what is watched went on all the time.
     /// - Returns: whether the statement is broken by now.
     mutating func pass(_ time: Duration, goesOn: Bool) -> Bool {
@@ -192,7 +188,6 @@ struct ObligationWatch: Hashable, Sendable {
         }
     }
 
-    /// It was told for shorter than the statement says.
     var isTooShort: Bool { if case .warned(let least) = limit { spent < least } else { false } }
 
     /// Nothing that comes can break it any more.

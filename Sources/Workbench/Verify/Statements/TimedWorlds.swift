@@ -24,7 +24,6 @@ struct TimedWorlds: Sendable {
     /// Half as long steps make worlds several times as large, which only those can be that have few.
     private static let coarseMax: Int64 = 30
 
-    /// Nil: the policy has no such statements.
     init?(_ policy: Policy, clients: Int, cameras: Int, pairsOnly: Bool, isFolded: Bool) throws(ScenarioError) {
         places = policy.statements.indices.filter { policy.statements[$0].isTimed }
         guard !places.isEmpty else { return nil }
@@ -66,7 +65,6 @@ struct TimedWorlds: Sendable {
         return [deadline, rest].compactMap { $0 }.min()
     }
 
-    /// Walks the worlds one after the other, up to the first broken promise.
     func run(
         _ bounds: SearchBounds, policyLine: String, policies: String, limiter: SearchLimiter
     ) -> (report: PolicyWalk.TimedReport, finding: PolicyWalk.Finding?) {
@@ -99,7 +97,6 @@ struct TimedWorlds: Sendable {
 func commonDivisor(_ a: Int64, _ b: Int64) -> Int64 { b == 0 ? a : commonDivisor(b, a % b) }
 
 extension PolicyWalk {
-    /// What was walked for the statements about time.
     public struct TimedReport: Sendable {
         public var clients: Int
         public var cameras: Int
@@ -109,7 +106,6 @@ extension PolicyWalk {
         public var transitions = 0
         /// Events happen at multiples of it; nil: only when deadlines fall due, since the times have too little in common.
         public var step: Duration?
-        /// For each of these statements.
         public var applied: [Int] = []
         public var cutOffBy: SearchBound?
     }
@@ -133,7 +129,6 @@ extension Story {
     }
 }
 
-/// Lives events again and watches every obligation, for the statements that they break.
 enum TimedReplay {
     /// - Parameters:
     ///   - events: all of them, recorders' answers included.
