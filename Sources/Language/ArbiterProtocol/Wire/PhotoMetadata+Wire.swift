@@ -39,10 +39,9 @@ extension PhotoMetadata: Described {
 
 /// Empty on the wire: it is not known.
 extension PhotoMetadata: WireOptional {
-    package static var wireType: String { "a{sv}" }
-    package static var none: WireValue { .dictionary(WireDictionary()) }
-    package var wireValue: WireValue { .dictionary(wire) }
-    package static func read(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> PhotoMetadata {
-        try PhotoMetadata(wire: reader.dictionary(name))
+    package static let none = WireValue.dictionary(WireDictionary())
+    package static func readAny(_ wire: WireValue, _: WirePlace) throws(BrokerError) -> PhotoMetadata?? {
+        guard let wire = wire.dictionary else { return nil }
+        return .some(wire.isEmpty ? nil : try PhotoMetadata(wire: wire))
     }
 }

@@ -218,11 +218,11 @@ extension Cause: WireWord {
     package static var allowed: String { allCases.map(\.wireName).joined(separator: ", ") }
 
     /// Of a cause that is not known nobody could say what it asks of a client.
-    package static func readAny(_ name: String, _ reader: inout WireReader) throws(BrokerError) -> Cause? {
-        let text = try reader.string(name)
+    package static func readAny(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> Cause?? {
+        guard let text = wire.string else { return nil }
         guard let cause = Cause(wireName: text) else {
-            if text.isEmpty { return nil }
-            throw BrokerError(.invalidArguments, "\(name) is \(text.quotedShort), which is no cause.")
+            if text.isEmpty { return .some(nil) }
+            throw BrokerError(.invalidArguments, "\(place.name) is \(text.quotedShort), which is no cause.")
         }
         return cause
     }
