@@ -131,7 +131,8 @@ private struct PolicyPageRow {
 
     var manual: String {
         let usual = missing.map { " If missing: \($0)." } ?? ""
-        return ".TP\n.B \(Self.roff(name))\n\(Self.roff("\(takes): \(meaning).\(usual)"))"
+        let sentence = "\(meaning.prefix(1).uppercased())\(meaning.dropFirst()). Takes \(takes).\(usual)"
+        return ".TP\n.B \(Self.roff(name))\n\(Self.roff(sentence))"
     }
 
     /// Markdown as a manual page has it: what is code is bold, and a link is its words.
