@@ -11,6 +11,8 @@
 public struct SessionView: Hashable, Sendable {
     /// From `DidStartRunning` to `DidStopRunning`.
     public private(set) var grant: GrantID?
+    /// From `DidStartRunning` until anything is told that ends it.
+    public private(set) var isRunning = false
     /// The one that is open, as it is now, with the recording that it cut when it began.
     public private(set) var interruption: Interruption?
     /// All the causes that it had so far.
@@ -40,7 +42,6 @@ public struct SessionView: Hashable, Sendable {
 
     public init() {}
 
-    public var isRunning: Bool { grant != nil && interruption == nil }
     public func may(_ right: Access) -> Bool { isRunning && access.access.isSuperset(of: right) }
     /// The recording that takes frames, or is paused.
     public var recordingUnderWay: RecordingID? { recording.flatMap { $0.isOver ? nil : $0.id } }
@@ -51,7 +52,7 @@ public struct SessionView: Hashable, Sendable {
         case .interruptionWithdrawn: warning = nil
         case .wasInterrupted(let told):
             (interruption, causesItHad) = (told, told.causes)
-            (warning, stop, isStarting) = (nil, nil, false)
+            (warning, stop, isStarting, isRunning) = (nil, nil, false, false)
             if told.recording != nil { recording?.isOver = true }
         case .interruptionChanged(var told):
             told.recording = interruption?.recording
@@ -59,7 +60,7 @@ public struct SessionView: Hashable, Sendable {
             causesItHad.formUnion(told.causes)
         case .interruptionEnded(let told): (interruption, isStarting) = (nil, told.willResume)
         case .didStartRunning(let now):
-            (grant, interruption, isStarting, stop) = (now, nil, false, nil)
+            (grant, isRunning, interruption, isStarting, stop) = (now, true, nil, false, nil)
             // What is less than everything is told behind it.
             access = Self.wholeAccess
         case .didStopRunning: stopped()
@@ -86,5 +87,5 @@ public struct SessionView: Hashable, Sendable {
         }
     }
 
-    private mutating func stopped() { (grant, warning, isStarting) = (nil, nil, false) }
+    private mutating func stopped() { (grant, isRunning, warning, isStarting) = (nil, false, nil, false) }
 }
