@@ -53,11 +53,17 @@ struct FairSearch: LevelSearch {
     private mutating func advance(
         _ state: ExploredState, _ number: Int, _ choice: Int, _ events: [Event], _ now: Moment
     ) -> Bool {
-        let starving = starving
         var bits = starving.indices.map { graph.masks[$0][number] }
         // Whoever runs for a moment within the step does not starve. What goes wrong is the other walk's to find.
-        _ = scout.step(from: state, events, now) { arbiter in
-            for index in starving.indices where bits[index] != 0 { bits[index] &= starving[index].bits(in: arbiter) }
+        scout.leave(state, at: now)
+        for event in events {
+            _ = scout.take(event)
+            keep(&bits)
+        }
+        for _ in 0..<(scout.lateRecorders ? 0 : ExploredState.answersMax) {
+            guard let answer = scout.state.duties.firstAnswer else { break }
+            _ = scout.take(answer)
+            keep(&bits)
         }
         scout.transitions += 1
         let fingerprint = scout.fingerprint()
@@ -70,6 +76,12 @@ struct FairSearch: LevelSearch {
         graph.add(choice: choice, to: fresh, starving: bits)
         if found == nil, scout.ways.count >= statesMax { scout.cutOffBy = .states }
         return found == nil
+    }
+
+    private func keep(_ bits: inout [Starving.Bits]) {
+        for index in starving.indices where bits[index] != 0 {
+            bits[index] &= starving[index].bits(in: scout.state.arbiter)
+        }
     }
 
     /// The state that the walk is at now, and whoever starves there for ever.

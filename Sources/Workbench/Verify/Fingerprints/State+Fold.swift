@@ -10,13 +10,12 @@ import ArbiterProtocol
 extension State {
     /// What concerns no app. A camera is its row here: rows of cameras stay where they are, and a walk's worlds plug them in
     /// in one order. `lastOrdinal`, `generation` and the ledger's counters only count; `users` follow from the apps.
-    @inline(__always) func writeShared(
-        _ cast: FoldedCast, _ memory: borrowing FoldMemory, into writer: inout FingerprintWriter,
-        _ note: (CameraID) -> UInt64
+    func writeShared(
+        _ cast: FoldedCast, _ memory: borrowing FoldMemory, into writer: inout FingerprintWriter
     ) {
         for slot in cameraOrder {
             write(slot, countsLeases: cast.countsLeases, into: &writer)
-            writer.combine(note(id(slot)))
+            writer.combine(memory.cameraMarks[Int(slot.index)])
             writer.combine(memory.cameras[slot.index])
             if cast.isWhole { writeNames(of: slot, into: &writer) }
         }
@@ -27,9 +26,8 @@ extension State {
 
     /// `generation` only counts. Which apps of a name are in front, its requests and the places of its attributes follow
     /// from the rest.
-    @inline(__always) func write(
-        _ slot: Slot<App>, _ cast: FoldedCast, _ memory: borrowing FoldMemory,
-        into writer: inout FingerprintWriter, _ note: (SessionID) -> UInt64
+    func write(
+        _ slot: Slot<App>, _ cast: FoldedCast, _ memory: borrowing FoldMemory, into writer: inout FingerprintWriter
     ) {
         let row = Int(slot.index)
         let (first, other) = (apps.rows[row].vouched.firstClient, apps.rows[row].claimed.firstClient)
@@ -40,14 +38,14 @@ extension State {
         if apps.rows[row].isAttributed { writer.combine(words: attributes[row]) }
         writeTimers(countsLeases: cast.countsLeases, into: &writer) { $0.app?.slot == slot }
         if cast.isWhole { writer.combine(words: id(slot)) }
-        if isOne, let only { return write(only, cast, memory, into: &writer, note) }
+        if isOne, let only { return write(only, cast, memory, into: &writer) }
         if first == nil, other == nil { return }
         var sum = UnorderedSum()
         for first in [first, other] {
             var place = first
             while let client = place {
                 var one = FingerprintWriter()
-                write(client, cast, memory, into: &one, note)
+                write(client, cast, memory, into: &one)
                 sum.add(one)
                 place = clients.rows[Int(client.index)].nextOfApp
             }
@@ -58,7 +56,7 @@ extension State {
     /// `who`, `right`, `loweredRank` and `hasLoweredItself` follow from the rest and the policy, `nextOfApp` from the ids.
     private func write(
         _ slot: Slot<Client>, _ cast: FoldedCast, _ memory: borrowing FoldMemory,
-        into writer: inout FingerprintWriter, _ note: (SessionID) -> UInt64
+        into writer: inout FingerprintWriter
     ) {
         let row = Int(slot.index)
         let first = clients.rows[row].firstSession
@@ -67,12 +65,12 @@ extension State {
         writer.combine(memory.texts[slot.index])
         if let login = clients.rows[row].login { writer.combine(id(login).name) }
         if cast.isWhole { writer.combine(clients.rows[row].id) }
-        if isOne, let first { return write(first, of: clients.rows[row].app, cast, memory, into: &writer, note) }
+        if isOne, let first { return write(first, of: clients.rows[row].app, cast, memory, into: &writer) }
         var sum = UnorderedSum()
         var place = first
         while let session = place {
             var one = FingerprintWriter()
-            write(session, of: clients.rows[row].app, cast, memory, into: &one, note)
+            write(session, of: clients.rows[row].app, cast, memory, into: &one)
             sum.add(one)
             place = sessions.rows[Int(session.index)].nextOfClient
         }
@@ -82,10 +80,10 @@ extension State {
     /// `nextOnCamera` follows from the ids. Of the ledger, `sharersTold` would show rows and their generations.
     private func write(
         _ slot: Slot<Session>, of app: AppRef, _ cast: FoldedCast, _ memory: borrowing FoldMemory,
-        into writer: inout FingerprintWriter, _ note: (SessionID) -> UInt64
+        into writer: inout FingerprintWriter
     ) {
         let row = Int(slot.index)
-        writer.combine(note(SessionID(sessions.rows[row].id)))
+        writer.combine(memory.sessionMarks[row])
         writer.combine(word(of: slot, readsBids: cast.readsBids))
         // A statement may ask whether another app keeps the camera from it.
         let isKeptOut = sessions.rows[row].waits?.interrupter.map { $0 != app } ?? false

@@ -67,31 +67,42 @@ public struct StateFold: Sendable {
         return writer.finished()
     }
 
-    @inline(__always) fileprivate mutating func take(
-        _ state: State, _ cast: FoldedCast, _ session: (SessionID) -> UInt64,
-        _ camera: (CameraID) -> UInt64
-    ) {
+    /// What a caller remembers of a session or a camera besides, by its row. Given as numbers, before the state is written:
+    /// a closure that has a state copies it.
+    mutating func note(session row: Int, _ mark: UInt64) { memory.sessionMarks.set(row, mark) }
+    mutating func note(camera row: Int, _ mark: UInt64) { memory.cameraMarks.set(row, mark) }
+
+    fileprivate mutating func take(_ state: State, _ cast: FoldedCast) {
         memory.note(state, cast)
         var writer = FingerprintWriter()
-        state.writeShared(cast, memory, into: &writer, camera)
+        state.writeShared(cast, memory, into: &writer)
         shared = writer.finished()
         while apps.count < cast.apps.count { apps.append(shared) }
         for place in apps.indices {
             writer = FingerprintWriter()
-            if let app = memory.apps[place] { state.write(app, cast, memory, into: &writer, session) }
+            if let app = memory.apps[place] { state.write(app, cast, memory, into: &writer) }
             apps[place] = writer.finished()
         }
     }
 }
 
 extension Arbiter {
-    /// Writes the state down as a fold. Every app that it speaks of is in the cast.
+    /// Writes the state down as a fold, with what was noted of its sessions and cameras. Every app that it speaks of is in
+    /// the cast.
+    func fold(_ cast: FoldedCast, into fold: inout StateFold) { fold.take(state, cast) }
+
     /// - Parameters:
     ///   - session: what the caller remembers about a session besides.
     ///   - camera: what the caller remembers about a camera, which names no app.
-    @inline(__always) public func fold(
+    public func fold(
         _ cast: FoldedCast, into fold: inout StateFold, session: (SessionID) -> UInt64, camera: (CameraID) -> UInt64
-    ) { fold.take(state, cast, session, camera) }
+    ) {
+        for row in state.sessions.rows.indices {
+            fold.note(session: row, session(SessionID(state.sessions.rows[row].id)))
+        }
+        for slot in state.cameraOrder { fold.note(camera: Int(slot.index), camera(state.id(slot))) }
+        self.fold(cast, into: &fold)
+    }
 
     /// What exploration remembers of a whole state: the same for two arbiters that will do the same for ever, and not
     /// otherwise.
@@ -118,6 +129,8 @@ struct FoldMemory: Sendable {
     private(set) var settings = WordMemory<SessionSettings>()
     private(set) var texts = WordMemory<ClientTexts>()
     private(set) var cameras = WordMemory<CameraSettings>()
+    fileprivate(set) var sessionMarks = Marks()
+    fileprivate(set) var cameraMarks = Marks()
     private(set) var roles: [CameraRoles] = []
     /// When each session's start request came, by its row; `.max`: it has none.
     private(set) var requests: [Ordinal] = []
@@ -159,6 +172,18 @@ struct FoldMemory: Sendable {
     private func resize<Element>(_ array: inout [Element], to count: Int, _ fresh: Element) {
         while array.count < count { array.append(fresh) }
         if array.count > count { array.removeSubrange(count...) }
+    }
+}
+
+/// A number for each row of a table.
+struct Marks: Sendable {
+    private var marks: [UInt64] = []
+
+    @inline(__always) subscript(row: Int) -> UInt64 { marks[row] }
+
+    @inline(__always) mutating func set(_ row: Int, _ mark: UInt64) {
+        while marks.count <= row { marks.append(0) }
+        marks[row] = mark
     }
 }
 

@@ -298,15 +298,20 @@ extension ExploredState {
     static let endless = "orders and answers do not come to an end"
 
     /// - Parameter mark: what a walk remembers of a session besides.
-    @inline(__always) package func fold(
-        _ cast: FoldedCast, into fold: inout StateFold, mark: (SessionID) -> UInt64 = { _ in 0 }
-    ) {
-        arbiter.fold(cast, into: &fold) { session in
-            checker.mark(of: session) | duties.mark(of: session) << 20
-                ^ (cast.tellsWhoIsInTheWay ? arbiter.markOfWhoIsInTheWay(of: session, cast) : 0) ^ mark(session)
-        } camera: { camera in
-            // Under another policy the same state goes on otherwise.
-            checker.mark(of: camera) | duties.mark(of: camera) << 8 ^ policy.first << 48
+    package func fold(_ cast: FoldedCast, into fold: inout StateFold, mark: ((SessionID) -> UInt64)? = nil) {
+        for row in arbiter.state.sessions.rows.indices {
+            let session = SessionID(arbiter.state.sessions.rows[row].id)
+            var own = checker.mark(of: session) | duties.mark(of: session) << 20
+            if cast.tellsWhoIsInTheWay { own ^= arbiter.markOfWhoIsInTheWay(of: session, cast) }
+            if let mark { own ^= mark(session) }
+            fold.note(session: row, own)
         }
+        for slot in arbiter.state.cameraOrder {
+            let camera = arbiter.state.id(slot)
+            // Under another policy the same state goes on otherwise.
+            let own = checker.mark(of: camera) | duties.mark(of: camera) << 8 ^ policy.first << 48
+            fold.note(camera: Int(slot.index), own)
+        }
+        arbiter.fold(cast, into: &fold)
     }
 }

@@ -79,8 +79,11 @@ struct TimedSearch: LevelSearch {
     }
 
     private mutating func record(_ watch: ObligationWatch?, parent: Int, choice: Int, _ applies: UInt64 = 0) {
-        let arbiter = scout.state.arbiter
-        guard seen.insert(scout.fingerprint { watch?.mark(of: $0, arbiter) ?? 0 }) else { return }
+        let mark = watch.map { watch in
+            let arbiter = scout.state.arbiter
+            return { (session: SessionID) in watch.mark(of: session, arbiter) }
+        }
+        guard seen.insert(scout.fingerprint(mark: mark)) else { return }
         for index in applied.indices where applies >> UInt64(index) & 1 == 1 { applied[index] += 1 }
         next.append(
             Reached(state: scout.state, watch: watch, number: scout.ways.append(parent: parent, choice: choice)))

@@ -25,31 +25,29 @@ struct Scout {
         memory = StepMemory(for: state.arbiter)
     }
 
-    /// Goes on from a state: the events of one moment, and what recorders answer at once.
-    /// - Returns: what went wrong first.
-    @inline(__always) mutating func step(
-        from before: ExploredState, _ events: [Event], _ now: Moment, each: (Arbiter) -> Void = { _ in }
-    ) -> String? {
+    mutating func leave(_ before: ExploredState, at now: Moment) {
         state.become(before)
         state.now = now
+    }
+
+    mutating func take(_ event: Event) -> String? { state.take(event, in: &memory).first }
+
+    /// Goes on from a state: the events of one moment, and what recorders answer at once.
+    /// - Returns: what went wrong first.
+    mutating func step(from before: ExploredState, _ events: [Event], _ now: Moment) -> String? {
+        leave(before, at: now)
         var wrong: String?
-        for event in events {
-            let mistakes = state.take(event, in: &memory)
-            if !mistakes.isEmpty { wrong = wrong ?? mistakes.first }
-            each(state.arbiter)
-        }
+        for event in events { if let mistake = take(event) { wrong = wrong ?? mistake } }
         if lateRecorders { return wrong }
         for _ in 0..<ExploredState.answersMax {
             guard let answer = state.duties.firstAnswer else { return wrong }
-            let mistakes = state.take(answer, in: &memory)
-            if !mistakes.isEmpty { wrong = wrong ?? mistakes.first }
-            each(state.arbiter)
+            if let mistake = take(answer) { wrong = wrong ?? mistake }
         }
         return wrong ?? ExploredState.endless
     }
 
     /// - Parameter mark: what a search remembers of a session besides.
-    @inline(__always) mutating func fingerprint(mark: (SessionID) -> UInt64 = { _ in 0 }) -> Fingerprint {
+    mutating func fingerprint(mark: ((SessionID) -> UInt64)? = nil) -> Fingerprint {
         state.fold(cast, into: &fold, mark: mark)
         return fold.fingerprint(cast)
     }
