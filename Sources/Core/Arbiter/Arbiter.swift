@@ -59,7 +59,7 @@ public struct Arbiter: Sendable {
     /// The same, with what was decided about each session: for `explain` and for measuring which rules are reached.
     package mutating func observedStep(_ event: Event, at now: Moment) -> (effects: [Effect], verdicts: [Verdict]) {
         var memory = StepMemory(for: self)
-        memory.notes.isObserved = true
+        memory.notes.occasion.isObserved = true
         take(event, at: now, &memory)
         return (memory.effects, memory.notes.verdicts)
     }
@@ -123,7 +123,7 @@ public struct Arbiter: Sendable {
 
 /// What one step gathers while it runs.
 struct StepNotes {
-    var isObserved = false
+    var occasion = Seating.Occasion()
     var effects: [Effect] = []
     /// What the step comes to tell holders of their warnings, in the order of the places.
     var warnings: [Warning] = []
@@ -137,14 +137,9 @@ struct StepNotes {
     private(set) var cameras = CameraSet()
     /// Some holder's stream is cut.
     var hasCut = false
-    var isReload = false
-    /// The session whose `startRunning` this step is: the only one that can be refused.
-    var starter: Slot<Session>?
     /// The session that reclaims a grant in this step: it holds the camera, and its recorder core is told when nothing keeps
     /// it from running.
     var reclaimer: Slot<Session>?
-    /// The session that asks for control of a camera it watches: decided as if it started.
-    var asker: Slot<Session>?
     var newcomerRefused: (refusal: Refusal, verdicts: [Verdict])?
     /// An app that was looked at waits for its user's word.
     var meetsUndecided = false
@@ -157,15 +152,18 @@ struct StepNotes {
         let place: Int
     }
 
+    var isObserved: Bool { occasion.isObserved }
+
     /// Begins again, in the memory that it has.
     mutating func begin() {
+        occasion = Seating.Occasion(isObserved: isObserved)
         if !effects.isEmpty { effects.removeAll(keepingCapacity: true) }
         if !warnings.isEmpty { warnings.removeAll(keepingCapacity: true) }
         if !passing.isEmpty { passing.removeAll(keepingCapacity: true) }
         if !priorities.isEmpty { priorities.removeAll(keepingCapacity: true) }
         cameras = CameraSet()
-        (hasCut, isReload, prioritiesOfEverybody, meetsUndecided) = (false, false, false, false)
-        (starter, reclaimer, asker, newcomerRefused) = (nil, nil, nil, nil)
+        (hasCut, prioritiesOfEverybody, meetsUndecided) = (false, false, false)
+        (reclaimer, newcomerRefused) = (nil, nil)
     }
 
     mutating func touch(_ camera: Slot<Camera>) { cameras.insert(camera) }

@@ -101,3 +101,24 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
         .modeSetters: "a mode is set by those whom the policy names",
     ]
 }
+
+extension Law {
+    /// Why the machine limits a session; nil: a policy's rule does.
+    package init?(_ cause: Cause) {
+        switch cause {
+        case .videoDeviceDisconnected: self = .unplugged
+        case .videoDeviceBlockedByPrivacy: self = .privacy
+        case .waitingForPermission: self = .asks
+        case .systemSleep: self = .sleep
+        case .loginSessionInactive: self = .loginSession
+        case .deviceError: self = .deviceFailed
+        case .recorderReset: self = .reset
+        case .brokerRestarted: self = .brokerRestarted
+        case .sensitiveContentMitigationActivated: self = .sensitive
+        case .videoDeviceInUseByAnotherClient: self = .heldOutside
+        case .videoDeviceNotAvailableInBackground, .audioDeviceInUseByAnotherClient,
+            .videoDeviceNotAvailableWithMultipleForegroundApps, .videoDeviceNotAvailableDueToSystemPressure:
+            return nil
+        }
+    }
+}

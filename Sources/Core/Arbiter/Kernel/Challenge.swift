@@ -3,90 +3,69 @@ import Vocabulary
 /// Who wins a seat: by camera, conflict and budget, and when the session that has it must go.
 extension Seating {
     /// One challenger, strongest first: it takes a free seat, beats everybody in its way, or waits.
-    /// - Parameter returns: it holds its camera, whose device is to be tried again; it must beat what it now meets on
-    ///   other cameras.
-    mutating func seat(_ look: Int, returns: Bool) {
+    mutating func seat(_ look: Int) {
         let camera = stage(of: look)
-        guard findRivals(of: look, on: camera) else {
-            lose(look, to: nil, .law(.budget))
-            return
-        }
+        guard findRivals(of: look, on: camera) else { return lose(look, to: nil, .law(.budget)) }
         // Loops and no closures in what every challenger goes through: a closure would copy the whole seating.
         comparisons.clear()
         var due = now
         for place in rivals.indices {
             let rival = seats[rivals[place]]
             let comparison = challenge(look, rival)
-            guard comparison.isWon else {
-                wait(look, behind: rival, comparison.rule)
-                noteOpponents(rivals, of: look)
-                return
-            }
+            guard comparison.isWon else { return wait(look, behind: rival, comparison.rule) }
             comparisons.append(comparison)
             due = max(due, earliestCut(rival, by: look))
         }
-        guard due <= now else {
-            if !follow(look, on: camera) { contest(look, on: camera, due) }
-            return
-        }
+        if due > now { return contest(look, on: camera, due) }
         // Each victim hears the rule that beat it.
         for (rival, comparison) in zip(rivals, comparisons) { remove(seats[rival], for: look, comparison.rule) }
         if rivals.count > 1 { rivals.sort(by: >) }
         for rival in rivals { seats.remove(at: rival) }
-        let promised = returns ? promise(to: look, on: camera) : nil
-        sit(look, on: camera, comparisons.last?.rule ?? promised ?? .law(.noOtherBid), returns: returns)
+        if isHolder(look, on: camera), let rule = cameras[camera].held?.rule {
+            return sit(look, on: camera, .held, rule, exceeds: exceeds)
+        }
+        win(look, on: camera, comparisons.last?.rule ?? promise(to: look, on: camera) ?? .law(.noOtherBid))
     }
 
-    /// It beats everybody in its way, and they have their time first.
+    private mutating func win(_ look: Int, on camera: Int, _ rule: Rule) {
+        sit(look, on: camera, isDormant(camera) ? .dormant : .won, rule, exceeds: exceeds)
+    }
+
+    /// It beats everybody in its way, and they have their time first. It still takes its own app's place, and no other app's.
     private mutating func contest(_ look: Int, on camera: Int, _ due: Moment) {
+        if let own = seats.firstIndex(where: { $0.isTaken && opensAnew(look, over: $0.look) }) {
+            remove(seats.remove(at: own), for: look, policy.sameAppRule)
+            return win(look, on: camera, policy.sameAppRule)
+        }
         for (rival, comparison) in zip(rivals, comparisons) {
-            contests[seats[rival].camera] = contest(seats[rival], by: look, due: due, comparison.rule)
+            cameras[seats[rival].camera].next = contest(seats[rival], by: look, due: due, comparison.rule)
         }
         lose(look, to: seats[rivals[0]].look, (comparisons.last?.rule ?? .law(.noOtherBid)).afterItsTime)
         rulings[look].isWinning = true
         seats.append(Seat(kind: .kept, look: look, camera: camera, rule: .law(.notPassedOver)))
     }
 
-    private mutating func sit(_ look: Int, on camera: Int, _ rule: Rule, returns: Bool) {
-        if returns, let held = cameras[camera].held {
-            self.rule(look, .holds, held.rule)
-            seats.append(Seat(kind: .held, look: look, camera: camera, rule: held.rule, exceeds: exceeds))
-            return
-        }
-        self.rule(look, .comesNext, rule)
-        seats.append(
-            Seat(kind: isDormant(camera) ? .dormant : .won, look: look, camera: camera, rule: rule, exceeds: exceeds))
-    }
-
     func stage(of look: Int) -> Int { cameras.count == 1 ? 0 : cameras.firstIndex { $0.looks.contains(look) } ?? 0 }
 
     private mutating func remove(_ seat: Seat, for winner: Int, _ rule: Rule) {
-        contests[seat.camera] = nil
+        cameras[seat.camera].next = nil
+        var kind = Ruling.Kind.waits
         if opensAnew(winner, over: seat.look) {
             takesOwnPlace = true
-            return lose(seat.look, replaces(winner, seat.look) ? .replaced : .waits, to: winner, rule)
+            if replaces(winner, seat.look) { kind = .replaced }
+        } else if isHolder(seat), policy.contention.loser == .evict {
+            kind = .evicted
         }
-        let isEvicted = isHolder(seat) && policy.contention.loser == .evict
-        lose(seat.look, isEvicted ? .evicted : .waits, to: winner, rule)
+        lose(seat.look, kind, to: winner, rule)
     }
 
-    /// A bid that would have to wait for others still takes its own app's place, and no other app's.
-    private mutating func follow(_ look: Int, on camera: Int) -> Bool {
-        guard let own = seats.firstIndex(where: { $0.kind != .kept && opensAnew(look, over: $0.look) }) else {
-            return false
-        }
-        remove(seats.remove(at: own), for: look, sameAppRule)
-        sit(look, on: camera, sameAppRule, returns: false)
-        return true
-    }
-
-    /// Nobody is passed over: weaker bids stay off what this one waits for. Where it waits for the holder of its own
-    /// camera, they have to beat the same holder anyway.
+    /// Weaker bids stay off what this one waits for; on its own camera they have to beat the same holder anyway.
     private mutating func wait(_ look: Int, behind seat: Seat, _ rule: Rule) {
         lose(look, to: seat.look, rule)
+        if occasion.isObserved { opponents[look] = rivals.map { seats[$0].look } }
         let camera = stage(of: look)
         // The interrupter that is named has a camera in its way now, also where a stronger bid waits for that.
-        if seat.kind == .kept, let first = rivals.first, seats[first].kind != .kept {
+        if seat.kind == .kept, let first = rivals.first, seats[first].isTaken {
             rulings[look].interrupter = looks[seats[first].look].app
         }
         guard seat.camera != camera, !policy.contention.backfill else { return }
@@ -95,29 +74,22 @@ extension Seating {
 
     /// The seat of the session that has a camera or has won it.
     func sitting(on camera: Int) -> Seat? {
-        for place in seats.indices where seats[place].camera == camera && seats[place].kind != .kept {
-            return seats[place]
-        }
+        for place in seats.indices where seats[place].camera == camera && seats[place].isTaken { return seats[place] }
         return nil
     }
 
-    /// The seats that a bid cannot sit beside: by camera, by conflict, by budget. Indexes: holders before bids that
-    /// only wait, because the client should hear of a holder, and then the strongest first. False when the budget has
-    /// no room for the bid, whatever goes.
+    /// The seats that a bid cannot sit beside: holders first, since the client should hear of one, and then the strongest.
+    /// - Returns: false when the budget has no room for the bid, whatever goes.
     mutating func findRivals(of look: Int, on camera: Int) -> Bool {
         rivals.clear()
         exceeds = false
         for index in seats.indices where seats[index].camera == camera || excludes(seats[index], camera) {
             rivals.append(index)
         }
-        if policy.budget != nil, !isDormant(camera) {
-            var all = rivals
-            guard addBudgetRivals(&all, look, on: camera) else { return false }
-            rivals = all
-        }
+        guard isDormant(camera) || addBudgetRivals(of: look, on: camera) else { return false }
         guard rivals.count > 1 else { return true }
         rivals = rivals.sorted { a, b in
-            if (seats[a].kind == .kept) != (seats[b].kind == .kept) { return seats[b].kind == .kept }
+            if seats[a].isTaken != seats[b].isTaken { return seats[a].isTaken }
             return looks[seats[a].look].standing < looks[seats[b].look].standing
         }
         return true
@@ -129,24 +101,30 @@ extension Seating {
             && policy.conflict(cameras[seat.camera].place, cameras[camera].place)
     }
 
+    // MARK: Two bids
+
     /// Whether a bid beats the one that has the seat.
     func challenge(_ look: Int, _ seat: Seat) -> Comparison {
         if seat.kind == .kept { return Comparison(winner: .second, rule: .law(.notPassedOver)) }
-        if opensAnew(look, over: seat.look) { return Comparison(winner: .first, rule: sameAppRule) }
+        if opensAnew(look, over: seat.look) { return Comparison(winner: .first, rule: policy.sameAppRule) }
         // A bid that just lost the camera makes way for those that waited, and so for the one that has the camera since.
         if looks[look].coolsDown { return Comparison(winner: .second, rule: .law(.coolDown)) }
         let session = looks[look].session
-        if policy.contention.reDecide == .open, occasion.starter != session, occasion.asker != session {
-            let isWinningAlready = contest(of: seat)?.beneficiary == session
-            if !isWinningAlready { return Comparison(winner: .second, rule: .law(.reDecideOpen)) }
+        if policy.contention.reDecide == .open, occasion.starter != session, occasion.asker != session,
+            contest(of: seat)?.beneficiary != session
+        {
+            return Comparison(winner: .second, rule: .law(.reDecideOpen))
         }
         return compareWithTie(look, seat)
     }
 
+    /// With `tie = "newcomer"` a bid wins a tie if it is newer than the holder's grant: one that waited is no newcomer.
     func compareWithTie(_ look: Int, _ seat: Seat) -> Comparison {
-        let comparison = compare(look, seat.look)
+        var comparison = compare(look, seat.look)
         guard comparison.winner == .tie else { return comparison }
-        return Comparison(winner: winsTie(look, over: seat) ? .first : .second, rule: comparison.rule)
+        let isNewer = isHolder(seat) && cameras[seat.camera].held.map { looks[look].bidSince > $0.granted } ?? false
+        comparison.winner = policy.contention.tie == .newcomer && isNewer ? .first : .second
+        return comparison
     }
 
     /// Ranks first, then the order list from left to right.
@@ -154,25 +132,73 @@ extension Seating {
         policy.compare((looks[a].strength, looks[a].rank.rule), (looks[b].strength, looks[b].rank.rule))
     }
 
-    /// A bid lost to a holder that a later bid beat, or a later bid took a seat that is in its way, too: for whom it waits is
-    /// found in the next round. There that holder has no camera any more, and nobody won that seat anew.
+    /// Of two bids that the policy does not tell apart, the later or the earlier one, as it says of ties.
+    func staysBefore(_ a: Seat, _ b: Seat, onceBothHold: Bool = false) -> Bool {
+        let winner = compare(a.look, b.look).winner
+        if winner != .tie { return winner == .first }
+        let (x, y) = (granted(a), granted(b))
+        if x != y { return policy.contention.tie == .holder ? x < y : x > y }
+        // Two that are granted in one step are so in the order of their ids.
+        if !onceBothHold { return looks[a.look].started < looks[b.look].started }
+        return (looks[a.look].id < looks[b.look].id) == (policy.contention.tie == .holder)
+    }
+
+    /// A bid that waits for a cut came after all that hold.
+    func granted(_ seat: Seat) -> Ordinal { isHolder(seat) ? cameras[seat.camera].held?.granted ?? .max : .max }
+
+    // MARK: Time: how long a holder is spared for its grace and its min-hold
+
+    /// When the seat can be cut for a bid that beats it.
+    func earliestCut(_ seat: Seat, by look: Int) -> Moment {
+        guard !looks[look].rank.isImmediate, !opensAnew(look, over: seat.look) else { return now }
+        if let announced = contest(of: seat)?.announced { return announced.isReady ? now : announced.deadline }
+        guard seat.kind == .held || seat.kind == .dormant, let held = cameras[seat.camera].held else { return now }
+        let kept = held.minHoldUntil.map { max($0, now) } ?? now
+        let grace = grace(of: seat)
+        return grace > 0 ? max(kept, now + .nanoseconds(grace)) : kept
+    }
+
+    /// The bid that the seat has to make way for, as it was found before.
+    private func contest(of seat: Seat) -> Contest? {
+        if isHolder(seat) { return cameras[seat.camera].held?.contest }
+        return seat.kind == .promised ? cameras[seat.camera].promise?.contest : nil
+    }
+
+    /// A grace is for finishing something: there is nothing to finish before the first frame.
+    private func grace(of seat: Seat) -> Int64 { cameras[seat.camera].isStreaming ? looks[seat.look].rank.grace : 0 }
+
+    /// The bid that a holder has to make way for at `due`; the holder is told its grace before that.
+    func contest(_ seat: Seat, by look: Int, due: Moment, _ rule: Rule) -> Contest {
+        var contest = Contest(
+            beneficiary: looks[look].session, due: due, rule: rule, announced: self.contest(of: seat)?.announced)
+        let grace = grace(of: seat)
+        guard contest.announced == nil, grace > 0 else { return contest }
+        contest.due = Moment(nanoseconds: due.nanoseconds - grace)
+        if contest.due <= now { (contest.due, contest.announced) = (due, Contest.Announced(deadline: due)) }
+        return contest
+    }
+
+    // MARK: After other bids, another policy, or a dearer format
+
+    /// Whether a bid lost to a holder that a later one beat, or a later one took a seat in its way: for whom it waits now is
+    /// found in the next round.
     var namesLosers: Bool {
         guard seats.contains(where: { $0.kind == .won }) else { return false }
         return rulings.indices.contains { look in
             guard rulings[look].kind == .waits else { return false }
             let opponent = rulings[look].opponent
-            if opponent >= 0, rulings[opponent].hasLost, hadCamera(opponent) { return true }
+            if opponent >= 0,
+                rulings[opponent].kind == .waits && !rulings[opponent].isWinning || rulings[opponent].isStopped
+            {
+                let camera = stage(of: opponent)
+                if isHolder(opponent, on: camera) || cameras[camera].promise?.session == looks[opponent].session {
+                    return true
+                }
+            }
             guard policy.hasConflicts else { return false }
             return seats.contains { $0.kind == .won && $0.look != opponent && excludes($0, stage(of: look)) }
         }
     }
-
-    private func hadCamera(_ look: Int) -> Bool {
-        let camera = cameras[stage(of: look)]
-        return camera.holder == looks[look].session || camera.promise?.session == looks[look].session
-    }
-
-    // MARK: Another policy, or a dearer format
 
     /// Cameras that are held or promised side by side may exclude each other now: the stronger stay.
     mutating func expel() {
@@ -190,19 +216,12 @@ extension Seating {
         }
     }
 
-    func isHolder(_ seat: Seat) -> Bool { cameras[seat.camera].holder == looks[seat.look].session }
-
     // MARK: What can be opened
 
-    /// Which of the winners get their camera now: nothing that excludes it is being cut or will be cut in this step,
-    /// and its recorder may be started. A holder whose recorder was lost is opened anew when its wait is over.
+    /// Which of the winners get their camera now. A holder whose recorder was lost is opened anew when its wait is over.
     mutating func open() {
-        for seat in seats where seat.kind != .kept && seat.kind != .dormant {
-            if seat.kind == .held {
-                if cameras[seat.camera].isLost, isOpenable(seat.camera) { rule(seat.look, .gets, seat.rule) }
-            } else if isOpenable(seat.camera) {
-                rule(seat.look, .gets, seat.rule)
-            }
+        for seat in seats where seat.counts && (seat.kind != .held || cameras[seat.camera].isLost) {
+            if isOpenable(seat.camera) { rule(seat.look, .gets, seat.rule) }
         }
     }
 
@@ -223,14 +242,10 @@ extension Seating {
 
     /// It is being cut, or will be in this step. A camera whose holder stays is no obstacle: seats were weighed already.
     private func isInUse(_ camera: Int) -> Bool {
-        if cameras[camera].isBeingCut { return true }
-        guard cameras[camera].isCapturing else { return false }
-        guard let session = cameras[camera].holder, let holder = look(of: session, on: camera) else {
-            // Its holder has left: it goes on for the next one, and is cut where there is none.
-            let hasHeir = seats.contains { $0.camera == camera && $0.kind != .kept && $0.kind != .dormant }
-            return !(canPassInPlace(camera) && hasHeir)
-        }
-        return !rulings[holder].keepsItsCamera
+        guard cameras[camera].isCapturing else { return cameras[camera].isBeingCut }
+        if let holder = holder(on: camera) { return !rulings[holder].keepsItsCamera }
+        // Its holder has left: it goes on for the next one, and is cut where there is none.
+        return !(canPassInPlace(camera) && seats.contains { $0.camera == camera && $0.counts })
     }
 
     /// The camera can pass to its next holder as it is, without a cut.

@@ -11,47 +11,40 @@ import Vocabulary
 struct Seating {
     private(set) var policy: CompiledPolicy
     private(set) var now = Moment.zero
+    private(set) var occasion = Occasion()
     var looks: [Look] = []
     var cameras: [Stage] = []
-    private(set) var occasion = Occasion()
-
     var rulings: [Ruling] = []
-    /// Of each camera that stays held: the bid that will take it.
-    var contests: [Contest?] = []
     var seats: [Seat] = []
+    /// The bids without a seat, the strongest first.
+    var challengers: [Bid] = []
+    /// The looks in the order of their sessions' ids, whatever their cameras.
+    private(set) var order: [Int] = []
     /// Some session followed in its app's own place: nothing else was decided in this round.
     private(set) var isSuccession = false
     /// A newcomer took its own app's place: it is weighed against waiting bids in the next round.
     var takesOwnPlace = false
-    /// The strongest app took a seat beyond the budget: the bids that were looked at before are weighed against it in the next
-    /// round.
-    var takesBeyondBudget: Bool { seats.contains { $0.kind == .won && $0.exceeds } }
-    /// The looks in the order of their sessions' ids, whatever their cameras.
-    private(set) var order: [Int] = []
-    private var challengers: [Int] = []
-    private var returning: [Int] = []
-    private var sorting: [SortKey] = []
     /// Of the challenger that is looked at: the seats in its way, and how it stands against each.
     var rivals: [Int] = []
     var comparisons: [Comparison] = []
     /// The budget does not bind it, and it would not fit.
     var exceeds = false
     /// Which looks a ruling had to beat, or lost to, by look; gathered only where `explain` will ask.
-    private(set) var opponents: [Int: [Int]] = [:]
+    var opponents: [Int: [Int]] = [:]
 
-    /// What makes some of the bids special in this step.
+    /// What makes some of the bids special in a step.
     struct Occasion {
-        /// The session whose `startRunning` this is, or that asks for control: decided as newcomers are.
-        var starter: Slot<Session>?
-        var asker: Slot<Session>?
-        /// Another policy was just loaded: cameras that it excludes may be held side by side.
-        var isReload = false
         /// `explain` will ask: opponents are gathered.
         var isObserved = false
+        /// Another policy was just loaded: cameras that it excludes may be held side by side.
+        var isReload = false
+        /// The session whose `startRunning` this is: the only one that can be refused.
+        var starter: Slot<Session>?
+        /// The session that asks for control of a camera it watches: decided as if it started.
+        var asker: Slot<Session>?
     }
 
-    /// One of the cameras, as far as its next holder depends on it, and the looks of the sessions that ask for it. Its
-    /// row is not kept whole: a round reads its stages all the time, and would copy it each time.
+    /// What a camera's next holder depends on. Its row is not kept whole: a round would copy it all the time.
     struct Stage {
         let slot: Slot<Camera>
         let place: Int8
@@ -63,29 +56,28 @@ struct Seating {
         let holder: Slot<Session>?
         let promise: Camera.Promise?
         let isCapturing, isStreaming, isLost, isBeingCut, isStuck: Bool
-        /// Kept for the app that held it before the broker restarted.
-        var reservation: AppRef?
-        /// A grant of before the restart is still captured for.
+        /// A grant of before the broker's restart is still captured for.
         let hasSurvivor: Bool
-        /// Whose survivor keeps everybody from the camera: one on it, or on a camera that it excludes.
-        var survivorsApp: AppRef?
+        /// The app that held it before the restart, which has to wait, too, where the camera is closed: for a survivor.
+        var keptFor: AppRef?
+        var isClosed: Bool
         /// Its device or recorder failed a moment ago.
         var backsOff = false
+        /// The bid that will take it from its holder.
+        var next: Contest?
 
         init(_ slot: Slot<Camera>, _ camera: Camera, looks: Range<Int>, isPassing: Bool) {
             self.slot = slot
             self.looks = looks
             self.isPassing = isPassing
             place = camera.place
-            held = isPassing ? nil : camera.tenancy.held
+            let tenancy = camera.tenancy
+            held = isPassing ? nil : tenancy.held
             holder = held?.session
             promise = camera.promise
-            isCapturing = camera.tenancy.isCapturing
-            isStreaming = camera.tenancy.isStreaming
-            isLost = camera.tenancy.isLost
-            isBeingCut = camera.tenancy.cut != nil
-            isStuck = camera.isStuck
-            hasSurvivor = camera.tenancy.survivor != nil
+            (isCapturing, isStreaming, isLost) = (tenancy.isCapturing, tenancy.isStreaming, tenancy.isLost)
+            (isBeingCut, hasSurvivor, isStuck) = (tenancy.cut != nil, tenancy.survivor != nil, camera.isStuck)
+            isClosed = hasSurvivor
         }
 
         /// The bid that its holder, or the session that it is promised to, has to make way for.
@@ -97,8 +89,7 @@ struct Seating {
         enum Kind {
             /// Its holder's, streaming or not.
             case held
-            /// Its holder's or its winner's, on a camera whose device or recorder was lost: until that is tried again it counts
-            /// for nothing on other cameras.
+            /// Its holder's or its winner's whose device was lost: until that is tried again it counts on no other camera.
             case dormant
             /// Won before, and waiting for a cut or for the device.
             case promised
@@ -116,6 +107,10 @@ struct Seating {
         var rule: Rule
         /// Its session was let in beyond the budget, as the strongest app's.
         var exceeds = false
+
+        var isTaken: Bool { kind != .kept }
+        /// It counts on other cameras, too.
+        var counts: Bool { kind != .kept && kind != .dormant }
     }
 
     /// What one session comes to in this round.
@@ -145,7 +140,8 @@ struct Seating {
         /// It watches beside the holder meanwhile.
         var watches = false
 
-        var hasLost: Bool { kind == .waits && !isWinning || kind == .evicted || kind == .replaced }
+        /// For good.
+        var isStopped: Bool { kind == .evicted || kind == .replaced }
         var keepsItsCamera: Bool { kind == .holds || kind == .gets || kind == .undecided }
     }
 
@@ -153,29 +149,15 @@ struct Seating {
 
     /// Forgets the round before, and keeps its memory.
     mutating func begin(_ policy: CompiledPolicy, now: Moment, _ occasion: Occasion) {
-        self.policy = policy
-        self.now = now
-        self.occasion = occasion
+        (self.policy, self.now, self.occasion) = (policy, now, occasion)
         looks.clear()
         cameras.clear()
         rulings.clear()
-        contests.clear()
         seats.clear()
+        challengers.clear()
         order.clear()
-        isSuccession = false
         takesOwnPlace = false
         if !opponents.isEmpty { opponents = [:] }
-    }
-
-    @inline(__always) mutating func add(_ look: Look) {
-        looks.append(look)
-        rulings.append(Ruling())
-    }
-
-    /// A camera, after the looks of the sessions that ask for it.
-    mutating func add(_ stage: Stage) {
-        cameras.append(stage)
-        contests.append(nil)
     }
 
     mutating func decide() {
@@ -184,31 +166,26 @@ struct Seating {
         if policy.hasConflicts { keepSurvivorsNeighboursFree() }
         for camera in cameras.indices { noteContenders(on: camera) }
         for camera in cameras.indices { succeed(on: camera) }
-        if !seats.isEmpty {
-            isSuccession = true
-            open()
-            letPredecessorsWatch()
-            return
-        }
-        // Taken out, so that they may be filled and gone through while the rest is changed.
-        var (challengers, returning): ([Int], [Int]) = ([], [])
-        swap(&challengers, &self.challengers)
-        swap(&returning, &self.returning)
-        for camera in cameras.indices { bid(on: camera, &challengers, &returning) }
-        if isOverspent() || occasion.isReload && policy.linksCameras { expel() }
-        giveWayToStrongest()
-        sort(&returning)
-        for look in returning { seat(look, returns: true) }
-        sort(&challengers)
-        for look in challengers { seat(look, returns: false) }
-        warnBeyondBudget()
-        challengers.removeAll(keepingCapacity: true)
-        returning.removeAll(keepingCapacity: true)
-        swap(&challengers, &self.challengers)
-        swap(&returning, &self.returning)
-        for camera in cameras.indices { ruleWatchers(on: camera) }
+        isSuccession = !seats.isEmpty
+        if !isSuccession { seatAll() }
         open()
         seatSharers()
+    }
+
+    private mutating func seatAll() {
+        for camera in cameras.indices { bid(on: camera) }
+        if isOverspent() || occasion.isReload && policy.linksCameras { expel() }
+        giveWayToStrongest(removes: true)
+        challengers.sort()
+        for bid in challengers { seat(bid.look) }
+        giveWayToStrongest(removes: false)
+        if policy.shares { for camera in cameras.indices { ruleWatchers(on: camera) } }
+    }
+
+    /// Some bid is to be weighed against what this round brought, or has lost the obstacle that it is told of.
+    var needsAnotherRound: Bool {
+        isSuccession || takesOwnPlace || seats.contains { $0.kind == .won && $0.exceeds } || isBeyondBudget
+            || namesLosers
     }
 
     // MARK: Rulings
@@ -218,64 +195,51 @@ struct Seating {
     }
 
     mutating func lose(_ look: Int, _ kind: Ruling.Kind = .waits, to opponent: Int?, _ rule: Rule) {
-        var ruling = Ruling(kind: kind, rule: rule)
-        if let opponent {
-            ruling.opponent = opponent
-            ruling.interrupter = looks[opponent].app
-        }
-        rulings[look] = ruling
+        rulings[look] = Ruling(
+            kind: kind, rule: rule, opponent: opponent ?? -1, interrupter: opponent.map { looks[$0].app })
     }
 
-    /// For `explain`: which looks a bid had to beat.
-    mutating func noteOpponents(_ rivals: [Int], of look: Int) {
-        if occasion.isObserved { opponents[look] = rivals.map { seats[$0].look } }
+    mutating func sit(_ look: Int, on camera: Int, _ kind: Seat.Kind, _ rule: Rule, exceeds: Bool) {
+        self.rule(look, isHolder(look, on: camera) ? .holds : .comesNext, rule)
+        seats.append(Seat(kind: kind, look: look, camera: camera, rule: rule, exceeds: exceeds))
     }
 
-    /// Strongest first. By keys: a comparison that reads looks would copy the whole seating each time.
-    private mutating func sort(_ bids: inout [Int]) {
-        guard bids.count > 1 else { return }
-        for look in bids { sorting.append(SortKey(looks[look], at: look)) }
-        sorting.sort()
-        for place in bids.indices { bids[place] = sorting[place].look }
-        sorting.removeAll(keepingCapacity: true)
-    }
-
-    private struct SortKey: Comparable, BitwiseCopyable {
+    /// A bid by what orders it: a comparison that reads looks would copy the whole seating each time.
+    struct Bid: Comparable, BitwiseCopyable {
+        /// It has its camera or won it before, and its device is to be tried again.
+        let returns: Bool
         let coolsDown: Bool
         let standing: Look.Standing
         let look: Int
 
-        init(_ look: Look, at place: Int) {
-            (coolsDown, standing) = (look.coolsDown, look.standing)
+        init(_ look: Look, at place: Int, returns: Bool = false) {
+            (self.returns, coolsDown, standing) = (returns, look.coolsDown, look.standing)
             self.look = place
         }
 
         /// A bid that was just cut does not come before those that waited.
-        static func < (a: SortKey, b: SortKey) -> Bool {
-            a.coolsDown != b.coolsDown ? b.coolsDown : a.standing < b.standing
+        static func < (a: Bid, b: Bid) -> Bool {
+            if a.returns != b.returns { return a.returns }
+            return a.coolsDown != b.coolsDown ? b.coolsDown : a.standing < b.standing
         }
     }
 
     /// The first of the looks that contend on a camera, in that order, and fulfil a condition.
     func strongest(on camera: Int, where isMeant: (Int) -> Bool = { _ in true }) -> Int? {
-        var best: SortKey?
+        var best: Bid?
         for look in cameras[camera].looks where looks[look].contends && isMeant(look) {
-            let key = SortKey(looks[look], at: look)
-            if best.map({ key < $0 }) ?? true { best = key }
+            let bid = Bid(looks[look], at: look)
+            if best.map({ bid < $0 }) ?? true { best = bid }
         }
         return best?.look
     }
 
     /// The look of the session that holds a camera, or is promised it.
-    func look(of session: Slot<Session>, on camera: Int) -> Int? {
-        cameras[camera].looks.first { looks[$0].session == session }
+    func look(of session: Slot<Session>?, on camera: Int) -> Int? {
+        session == nil ? nil : cameras[camera].looks.first { looks[$0].session == session }
     }
-}
 
-extension Array {
-    /// Of a few plain values, quicker than replacing them by none.
-    mutating func clear() {
-        if count > 8 { return removeAll(keepingCapacity: true) }
-        while !isEmpty { removeLast() }
-    }
+    func holder(on camera: Int) -> Int? { look(of: cameras[camera].holder, on: camera) }
+    func isHolder(_ look: Int, on camera: Int) -> Bool { cameras[camera].holder == looks[look].session }
+    func isHolder(_ seat: Seat) -> Bool { isHolder(seat.look, on: seat.camera) }
 }

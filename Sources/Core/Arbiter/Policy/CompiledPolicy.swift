@@ -30,6 +30,9 @@ package final class CompiledPolicy: Sendable {
     package let linksCameras: Bool
     let hasConflicts: Bool
     let shares: Bool
+    /// A session that starts on its own app's camera is examined like any other newcomer: where newcomers that lose are
+    /// refused and the longest held give way.
+    let opensAnew: Bool
     package let reads: StrengthReads
     /// Some rule reads whether a session has held its camera since it asked for it.
     let readsBids: Bool
@@ -51,6 +54,7 @@ package final class CompiledPolicy: Sendable {
         budget = policy.contention.budget
         sources = policy.sources.map { $0 }
         shares = policy.contention.sharing != .none
+        opensAnew = budget != nil && contention.givesWay == .longestHeld && contention.newcomer == .refuse
         let names = PolicyNames(policy)
         self.names = names
         rights = policy.rights

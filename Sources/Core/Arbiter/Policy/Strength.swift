@@ -101,3 +101,16 @@ extension CompiledPolicy {
         return order.first { $0.shift <= highest }?.rule ?? tieRule
     }
 }
+
+extension CompiledPolicy {
+    /// The rule that a verdict names when nothing but the tie decided.
+    package var tieRule: Rule { .law(contention.tie == .newcomer ? .tieNewcomer : .tieHolder) }
+
+    var sameAppRule: Rule {
+        switch contention.sameApp {
+        case .newest: .law(.sameAppNewest)
+        case .replace: .law(.sameAppReplace)
+        case .refuse: .law(.sameAppRefuse)
+        }
+    }
+}

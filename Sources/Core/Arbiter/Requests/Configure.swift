@@ -69,7 +69,7 @@ extension Arbiter {
                 order(ordered, asked: ordered, of: slot, by: .client)
             }
         }
-        if asksForControl { notes.asker = slot }
+        if asksForControl { notes.occasion.asker = slot }
         if batch.ordered.contains(where: \.key.isOfTheSession) { touch(slot) }
     }
 
@@ -91,6 +91,18 @@ extension Arbiter {
         guard let camera = state.cameraNames[id] else { throw .unknownCamera(id, among: knownCameras) }
         if camera != session.camera, session.has.contains(.recording) { throw .recordingHinders(switchTo: id) }
         return camera
+    }
+
+    /// The camera has no format that the session could run with.
+    func isImpossible(_ session: Slot<Session>, on camera: Slot<Camera>) -> Bool {
+        check(camera).choice(state.sessionSettings[session].wanted) == nil
+    }
+
+    func fittedConfiguration(of session: Slot<Session>, on camera: Slot<Camera>) -> Configuration {
+        guard let fitted = check(camera).nearest(state.sessionSettings[session].wanted) else {
+            preconditionFailure("what cannot be configured was stopped before it is granted")
+        }
+        return fitted
     }
 
     func check(_ camera: Slot<Camera>) -> ConfigurationCheck {

@@ -44,11 +44,10 @@ extension Arbiter {
     }
 
     private mutating func recorderCut(_ camera: Slot<Camera>) {
-        // The client of a grant that nobody reclaimed has ended, and so its recorder core ended the grant by itself.
-        if state.cameras[camera].tenancy.survivor != nil { return freeSurvivor(camera) }
-        // Once the recorder is killed, only its end counts: a session that is opened before would lose it at once.
-        guard let cut = state.cameras[camera].tenancy.cut, !cut.isKilled else { return }
-        cutIsDone(camera)
+        let tenancy = state.cameras[camera].tenancy
+        // The client of a grant that nobody reclaimed has ended, and so its recorder core ended the grant by itself. Once the
+        // recorder is killed, only its end counts: a session that is opened before would lose it at once.
+        if tenancy.survivor != nil || tenancy.cut?.isKilled == false { cutIsDone(camera) }
     }
 
     /// The batch that the recorder answers: the earliest that it was given.
@@ -117,15 +116,13 @@ extension Arbiter {
     private mutating func recorderGone(_ camera: Slot<Camera>) {
         if state.cameras[camera].isStuck {
             state.cameras[camera].isStuck = false
-            touchLinked(camera)
+            notes.touch(camera)
         }
         let tenancy = state.cameras[camera].tenancy
-        if tenancy.cut != nil {
+        if tenancy.cut != nil || tenancy.survivor != nil {
             cutIsDone(camera)
         } else if tenancy.isCapturing {
             fault(camera, .recorder, cut: nil)
-        } else if tenancy.survivor != nil {
-            freeSurvivor(camera)
         }
     }
 

@@ -9,7 +9,7 @@ extension Arbiter {
         state.sessions[slot].request = Session.StartRequest(started: state.nextOrdinal())
         state.link(slot)
         noteLease(state.app(of: slot), on: session.camera, isAsking: true)
-        notes.starter = slot
+        notes.occasion.starter = slot
         touch(slot)
     }
 
@@ -83,7 +83,7 @@ extension Arbiter {
         guard state.sessions[slot].request != nil else { return }
         let look = state.look(at: slot)
         withdrawRequest(slot, why: why)
-        tellStoppedForGood(slot, reason, rule)
+        tellStopped(slot, forGood: (reason, rule))
         observe(look, .stopped(reason), rule)
     }
 

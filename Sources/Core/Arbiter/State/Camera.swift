@@ -108,13 +108,12 @@ package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
     package var isStreaming: Bool { if case .streaming = self { true } else { false } }
     package var isLost: Bool { if case .lost = self { true } else { false } }
 
-    /// Another deadline for the cut under way, or its end: nil.
+    /// Another deadline for the cut under way, or, nil, its end, or a survivor's.
     mutating func update(cut: Cut?) {
         switch self {
-        case .revoking: self = cut.map { .revoking($0) } ?? .free
+        case .revoking, .surviving: self = cut.map { .revoking($0) } ?? .free
         case .lost(let held, _): self = .lost(held, cut: cut)
-        case .free, .surviving, .starting, .streaming:
-            preconditionFailure("only a stream that was ordered cut has a cut")
+        case .free, .starting, .streaming: preconditionFailure("only a stream that was ordered cut has a cut")
         }
     }
 
@@ -174,5 +173,21 @@ package struct Contest: Hashable, Sendable, Codable, BitwiseCopyable {
         /// Never moves later.
         package var deadline: Moment
         package var isReady = false
+    }
+}
+
+extension Held {
+    /// One that ends then; nil: none runs.
+    mutating func setLease(until: Moment?, _ rank: RankTerms, _ now: Moment) {
+        leaseUntil = until
+        leaseSince = until == nil ? nil : now
+        leaseOfRank = rank.lease
+    }
+
+    /// What its app has used of a lease, in nanoseconds, of which `banked` before. A grace behind a lease that is used up is
+    /// no part of it.
+    package func leaseUsed(by now: Moment, banked: Int64) -> Int64 {
+        guard let since = leaseSince else { return banked }
+        return max(banked, min(banked + (now - since).wholeNanoseconds, leaseOfRank ?? .max))
     }
 }

@@ -49,7 +49,6 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
         case recorder, device
 
         package var cause: Cause { self == .recorder ? .recorderReset : .deviceError }
-        var law: Law { self == .recorder ? .reset : .deviceFailed }
     }
 
     /// What the client was last told.
@@ -166,5 +165,14 @@ package struct SessionSettings: Hashable, Sendable, Codable {
     package struct OpenBatch: Hashable, Sendable, Codable {
         package var depth = 0
         package var batch = Configuration()
+    }
+}
+
+extension Session.Ledger {
+    /// The interruption that was announced, or a new one.
+    mutating func beginInterruption() -> InterruptionID {
+        if let announced = announced.take() { return announced }
+        interruptions += 1
+        return interruptions
     }
 }

@@ -26,7 +26,7 @@ extension Arbiter {
         for camera in state.cameraOrder { shortenTimes(on: camera) }
         // A shorter lease may be over already.
         for camera in state.cameraOrder { _ = expireUsedUp(on: camera) }
-        notes.isReload = true
+        notes.occasion.isReload = true
         notes.prioritiesOfEverybody = true
     }
 
@@ -50,9 +50,8 @@ extension Arbiter {
             // Where the policy before had no lease for it, its time counts from the grant.
             if look.rank.lease != nil, held.leaseSince == nil { held.leaseSince = held.since }
             bankLease(held, on: camera)
-            if let end = leaseEnd(afterChangeTo: look) { held.leaseUntil = min(held.leaseUntil ?? end, end) }
-            held.leaseSince = held.leaseUntil == nil ? nil : state.now
-            held.leaseOfRank = look.rank.lease
+            let end = leaseEnd(look, isChanged: true)
+            held.setLease(until: end.map { min(held.leaseUntil ?? $0, $0) } ?? held.leaseUntil, look.rank, state.now)
         }
         state.cameras[camera].tenancy.update { $0 = held }
     }

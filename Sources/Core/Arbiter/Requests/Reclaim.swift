@@ -110,16 +110,6 @@ extension Arbiter {
         begin(recording, of: slot)
     }
 
-    /// The recorder core hears whose its grant is now.
-    mutating func resume(_ look: Look) {
-        let camera = look.camera
-        let fitted = fittedConfiguration(of: look.session, on: camera)
-        state.timers.append(TimedFact(kind: .resuming, due: state.now + Bound.resume, camera: camera))
-        notes.effects.append(
-            .resume(state.cameraNames[camera], state.cameras[camera].grant, state.id(look.session), fitted))
-        notes.effects.append(.announce(.holderChanged(state.cameraNames[camera], state.id(look.app))))
-    }
-
     /// It goes on. What its session asked for and is not in force, because the former broker died on the way, is set now.
     mutating func resumed(_ camera: Slot<Camera>, _ inForce: Configuration) {
         guard let place = state.timers.firstIndex(where: { $0.kind == .resuming && $0.camera == camera }) else {
@@ -140,43 +130,6 @@ extension Arbiter {
         if !missing.isEmpty { order(missing, asked: missing, of: session, by: .resumption) }
     }
 
-    // MARK: Its end
-
-    /// Whoever did not come back for its camera in time asks for it like everybody.
-    mutating func endReservations() {
-        let now = state.now
-        func isOver(_ timer: TimedFact) -> Bool { timer.kind == .reservation && timer.due <= now }
-        guard state.timers.contains(where: isOver) else { return }
-        let over = state.timers.filter(isOver)
-        state.timers.removeAll(where: isOver)
-        // Clients return in any order, which says nothing: a session that asked while the camera was kept is neither a
-        // newcomer against one that came back to it, nor newer. Those that came back keep their order among themselves.
-        var returned: [(granted: Ordinal, camera: Slot<Camera>)] = []
-        for camera in state.cameraOrder {
-            guard let app = over.first(where: { $0.camera == camera })?.app else { continue }
-            endSurvivor(camera)
-            notes.touch(camera)
-            if let held = state.cameras[camera].tenancy.held, state.app(of: held.session).slot == app.slot {
-                returned.append((held.granted, camera))
-            }
-        }
-        for (_, camera) in returned.sorted(by: { $0.granted < $1.granted }) {
-            let granted = state.nextOrdinal()
-            state.cameras[camera].tenancy.update { $0.granted = granted }
-            guard let holder = state.cameras[camera].tenancy.holder, !state.policy.contention.prefersOldest else {
-                continue
-            }
-            let started = state.nextOrdinal()
-            state.sessions[holder].request?.started = started
-        }
-        for timer in over { if let app = timer.app { state.release(app.slot) } }
-    }
-
-    /// Nobody reclaimed it, or nobody may: cut like every stream, and never left to another.
-    mutating func endSurvivor(_ camera: Slot<Camera>) {
-        if state.cameras[camera].tenancy.survivor != nil { cut(camera, why: .interrupted) }
-    }
-
     /// It ended before anybody reclaimed it, and so nobody hears of it here.
     mutating func forgetRecordingOfSurvivor(_ recording: RecordingID) {
         for camera in state.cameraOrder {
@@ -187,36 +140,6 @@ extension Arbiter {
             state.cameras[camera].tenancy = .surviving(survivor)
         }
     }
-
-    /// Its recorder core does not capture for it any more. The camera stays kept for its app until its reservation ends.
-    mutating func freeSurvivor(_ camera: Slot<Camera>) {
-        state.cameras[camera].tenancy = .free
-        touchLinked(camera)
-    }
-}
-
-extension State {
-    package func app(of session: Slot<Session>) -> AppRef { clients[sessions[session].client].app }
-
-    /// Something keeps everybody off it, or the user of the app that it is kept for has its own privacy switch on.
-    package func barsSurvivor(_ camera: Slot<Camera>) -> Bool {
-        if !causes(of: cameras[camera]).isEmpty { return true }
-        guard !privateUsers.isEmpty, let app = reservation(of: camera) else { return false }
-        return privateUsers.contains(apps[app.slot].user)
-    }
-
-    /// The app that a camera is kept for. The name reaches an app that only claims it while no vouched-for one of that
-    /// name is there.
-    package func reservation(of camera: Slot<Camera>) -> AppRef? {
-        guard let timer = timers.first(where: { $0.kind == .reservation && $0.camera == camera }), let app = timer.app
-        else { return nil }
-        return ref(app.slot, isClaimed: apps[app.slot].vouched.firstClient == nil)
-    }
-}
-
-extension Contention {
-    /// Of two bids the one that asked earlier is stronger, as far as the order list asks.
-    fileprivate var prefersOldest: Bool { order.first { $0 == .newest || $0 == .oldest } == .oldest }
 }
 
 extension Survivor {
