@@ -30,7 +30,7 @@ struct UserSizedTests {
         "Language/ArbiterProtocol/Text",
     ]
     /// Values of one answer, made and given away.
-    private static let answers = ["Explanation", "Standing"]
+    private static let answers = ["Explanation", "Standing", "Status"]
 
     @Test("Each collection that camarbd keeps is in the table, or its size is the machine's")
     func collections() throws {

@@ -34,7 +34,9 @@ extension Described {
             })
     }
 
-    package static var keys: [String] { fields.filter { !$0.type.isEmpty }.map(\.name) }
+    /// Those that are not in JSON alone.
+    package static var wireFields: [Field<Self>] { fields.filter { !$0.type.isEmpty } }
+    package static var keys: [String] { wireFields.map(\.name) }
 
     /// What an entry takes.
     package static func allowed(_ key: String) -> String { fields.first { $0.name == key }?.allowed ?? "" }
@@ -67,12 +69,12 @@ extension Described {
 
 /// As a signal's arguments.
 extension Described {
-    package static var arguments: [Interface.Argument] { fields.map { Interface.Argument($0.name, $0.type) } }
+    package static var arguments: [Interface.Argument] { wireFields.map { Interface.Argument($0.name, $0.type) } }
     package var wireArguments: [WireValue] { Self.fields.compactMap { $0.value(self) } }
 
     package init(arguments reader: inout WireReader) throws(BrokerError) {
         self.init()
-        for field in Self.fields { try reader.take(field, into: &self) }
+        for field in Self.wireFields { try reader.take(field, into: &self) }
     }
 }
 

@@ -44,11 +44,6 @@ public struct WireReader {
     public mutating func number(_ name: String) throws(BrokerError) -> Double { try read(name) }
     public mutating func dictionary(_ name: String) throws(BrokerError) -> WireDictionary { try read(name) }
     public mutating func dictionaries(_ name: String) throws(BrokerError) -> [WireDictionary] { try read(name) }
-    public mutating func cause(_ name: String) throws(BrokerError) -> Cause { try read(name) }
-    public mutating func causes(_ name: String) throws(BrokerError) -> CauseSet { try read(name) }
-    public mutating func access(_ name: String) throws(BrokerError) -> Access { try read(name) }
-    /// `""`: there is none.
-    mutating func anyString(_ name: String) throws(BrokerError) -> String? { try read(name) }
     /// An array of them.
     public mutating func numbers(_ name: String) throws(BrokerError) -> [UInt64] { try read(name) }
 
