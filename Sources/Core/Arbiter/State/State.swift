@@ -162,7 +162,8 @@ extension State {
 
     /// Every session that asks to run, in the order of their ids.
     package var requesting: [Slot<Session>] {
-        let all = cameraOrder.flatMap(requests(on:))
+        var all: [Slot<Session>] = []
+        for camera in cameraOrder { all.append(contentsOf: requests(on: camera)) }
         return cameraOrder.count > 1 ? all.sorted { sessions[$0].id < sessions[$1].id } : all
     }
 }

@@ -158,8 +158,10 @@ extension State {
 
     /// Nil when the app has no login session that anybody reported.
     private func isLoginSessionActive(of app: AppRef) -> Bool? {
-        let login = clients(of: app).lazy.compactMap { clients[$0].login }.first { logins[$0].isKnown }
-        return login.map { logins[$0].isActive }
+        for client in clients(of: app) {
+            if let login = clients[client].login, logins[login].isKnown { return logins[login].isActive }
+        }
+        return nil
     }
 
     // MARK: Apps in front
@@ -205,8 +207,9 @@ extension State {
         let isThere =
             row[app].firstClient != nil
             || (!app.isClaimed && !row.isConnected && (row.byShell.isSomewhere || row.byAgent.isSomewhere))
-        return isThere && placement(of: app).isForeground
-            && !clients(of: app).contains { clients[$0].requiresFullScreen }
+        guard isThere, placement(of: app).isForeground else { return false }
+        for client in clients(of: app) where clients[client].requiresFullScreen { return false }
+        return true
     }
 
     /// - Returns: whether one of the name's apps came to the front, or left it.

@@ -1,5 +1,6 @@
 public import Arbiter
 public import ArbiterProtocol
+import Explain
 
 /// What walks ask a state. Nothing here decides.
 extension Arbiter {
@@ -116,16 +117,5 @@ extension Arbiter {
             if !cameras.contains(slot), let until = held.minHoldUntil { last = max(last, until) }
         }
         return last
-    }
-}
-
-extension State {
-    /// What was told of a login session; nil: nothing.
-    fileprivate func facts(of slot: Slot<Login>) -> LoginSessionFacts? {
-        let login = logins[slot]
-        guard login.isKnown else { return nil }
-        return LoginSessionFacts(
-            active: login.isActive, locked: login.isLocked, seat: login.seat < 0 ? nil : seats[Int(login.seat)],
-            user: login.user)
     }
 }
