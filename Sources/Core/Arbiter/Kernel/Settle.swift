@@ -9,7 +9,9 @@ extension Arbiter {
         while !notes.cameras.isEmpty, roundsLeft > 0 {
             roundsLeft -= 1
             noteUsersWhoAsk()
-            let cameras = linked(to: notes.takeCameras())
+            // Taken first: an argument that changes the arbiter has all of it copied for the call.
+            let touched = notes.takeCameras()
+            let cameras = linked(to: touched)
             seating.begin(state.policy, now: state.now, notes.occasion)
             for camera in state.cameraOrder where cameras.contains(camera) { look(at: camera, &seating) }
             // Nobody is told what the next round takes back.
