@@ -46,8 +46,8 @@ extension NoticeDescription {
             [Field("grant", \.self)]
         ) { if case .didStartRunning(let told) = $0 { told } else { nil } },
         NoticeDescription(
-            "DidStopRunning", "No frame is captured for this session any more.", { .didStopRunning }, (), []
-        ) { if case .didStopRunning = $0 { () } else { nil } },
+            "DidStopRunning", "No frame is captured for this session any more.", { .didStopRunning }, (), [],
+            value: { if case .didStopRunning = $0 { () } else { nil } }),
         NoticeDescription(
             "AccessChanged", "What the session may do now, without an interruption.", SessionEvent.accessChanged,
             AccessChange(), [Field("access", \.access), Field("causes", \.causes), Field("rule", \.rule)]
@@ -113,8 +113,8 @@ extension NoticeDescription {
             "ConnectionsFormed",
             "After a switch of cameras, which severs all connections: `reopen` are the outputs to open again: `preview` by `OpenStream`, `microphone` by `AttachMicrophone`, `metadata` by the next `StartRecording`.",
             { .connectionsFormed(camera: $0.camera, reopen: $0.reopen) }, (camera: CameraID(""), reopen: []),
-            [Field("camera", \.camera), Field("reopen", \.reopen)]
-        ) { if case .connectionsFormed(let camera, let reopen) = $0 { (camera, reopen) } else { nil } },
+            [Field("camera", \.camera), Field("reopen", \.reopen)],
+            value: { if case .connectionsFormed(let camera, let reopen) = $0 { (camera, reopen) } else { nil } }),
         NoticeDescription(
             "CameraStateChanged",
             """
@@ -125,8 +125,8 @@ extension NoticeDescription {
         NoticeDescription(
             "RuntimeError", "Something failed; the session lives.",
             { .runtimeError(code: $0.code, message: $0.message) }, (code: "", message: ""),
-            [Field("code", \.code), Field("message", \.message)]
-        ) { if case .runtimeError(let code, let message) = $0 { (code, message) } else { nil } },
+            [Field("code", \.code), Field("message", \.message)],
+            value: { if case .runtimeError(let code, let message) = $0 { (code, message) } else { nil } }),
     ]
 
     package static let all: [NoticeDescription] = interruptions + running + outputs

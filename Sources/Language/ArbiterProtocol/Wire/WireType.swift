@@ -19,6 +19,7 @@ package struct WirePlace {
     package var message: String
     package var name: String
 
+    package init(message: String, name: String) { (self.message, self.name) = (message, name) }
     func wrong(_ text: String) -> BrokerError { BrokerError(.invalidArguments, "\(message): \(text).") }
 }
 
@@ -129,6 +130,11 @@ extension WireNumber {
     package static func read(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> Self? {
         try Number.read(wire, place).map { Self(wireNumber: $0) }
     }
+}
+
+extension ClientID: WireNumber {
+    package var wireNumber: UInt64 { rawValue }
+    package init(wireNumber: UInt64) { self.init(wireNumber) }
 }
 
 extension SessionID: WireNumber {

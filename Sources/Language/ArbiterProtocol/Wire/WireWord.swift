@@ -16,12 +16,17 @@ package protocol WireWord: WireElement, WireOptional {
     init?(wireName: String)
     /// What counts for a word that is not known; nil: it is an error.
     static var unknown: Self? { get }
+    /// All there are; none: every word is one.
+    static var words: [String] { get }
 }
 
 extension WireWord {
     package static var unknown: Self? { nil }
+    package static var words: [String] { [] }
     package static var wireType: String { "s" }
-    package static var allowed: String { String.allowed }
+    package static var allowed: String {
+        words.isEmpty || unknown != nil ? String.allowed : words.joined(separator: ", ")
+    }
     package static var allowedList: String { String.allowedList }
     package static var none: WireValue { .string("") }
     package var wireValue: WireValue { .string(wireName) }
@@ -36,7 +41,7 @@ extension WireWord {
 }
 
 extension WireWord where Self: RawRepresentable<String> & CaseIterable {
-    package static var allowed: String { allCases.map(\.rawValue).joined(separator: ", ") }
+    package static var words: [String] { allCases.map(\.rawValue) }
     package var wireName: String { rawValue }
     package init?(wireName: String) { self.init(rawValue: wireName) }
 }
@@ -46,11 +51,22 @@ extension CameraID: WireWord {
     package init?(wireName: String) { self.init(wireName) }
 }
 
+extension LoginSessionID: WireWord {
+    package var wireName: String { name }
+    package init?(wireName: String) { self.init(wireName) }
+}
+
 extension Interrupter: WireWord { package static var unknown: Interrupter? { .app("") } }
-extension Presence: WireWord { package static var unknown: Presence? { .background } }
-extension SystemPressure: WireWord { package static var unknown: SystemPressure? { .nominal } }
+extension Presence: WireWord {
+    package static var unknown: Presence? { .background }
+    package static var words: [String] { wireNames }
+}
+extension SystemPressure: WireWord {
+    package static var unknown: SystemPressure? { .nominal }
+    package static var words: [String] { allCases.map(\.wireName) }
+}
 extension Cause: WireWord {
-    package static var allowed: String { allCases.map(\.wireName).joined(separator: ", ") }
+    package static var words: [String] { allCases.map(\.wireName) }
 
     /// Of a cause that is not known nobody could say what it asks of a client.
     package static func readAny(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> Cause?? {
@@ -68,6 +84,9 @@ extension AppAnswer: WireWord {}
 extension Applier: WireWord {}
 extension CameraPosition: WireWord {}
 extension ClientKind: WireWord {}
+extension DeviceFault: WireWord {}
+extension Mode.Setter: WireWord {}
+extension PresenceSource: WireWord {}
 extension PresenceStanding: WireWord {}
 extension QuestionEnd: WireWord {}
 extension RecordingEnd: WireWord {}

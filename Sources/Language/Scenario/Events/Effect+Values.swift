@@ -137,7 +137,7 @@ extension EventValues {
         case .camerasChanged: break
         case .holderChanged(let camera, let app):
             add(.camera, camera)
-            add(app)
+            add(.appOrNone, app)
         case .prioritiesChanged(let user): add("user", user.map { .uint32($0) })
         case .question(let question):
             add("question", .uint32(question.id))

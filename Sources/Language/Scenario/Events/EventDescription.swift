@@ -40,92 +40,129 @@ package struct EventDescription: Sendable {
     package let sentence: Sentence
     /// In the order of its fields.
     package let members: [EventMember]
-
-    private let valuesOf: @Sendable (Event) -> EventValues
-    private let subjectsOf: @Sendable (Event) -> [EventSubject]
-    private let sayings: @Sendable (Event, any Naming) -> [String?]
-    private let reading: @Sendable (inout TraceFields) throws(LineFault) -> Event
-    private let hearing: @Sendable (inout SentenceReader, (any Sendable)?) throws(LineProblem) -> Event
-    private let withGrant: @Sendable (Event, GrantID) -> Event
+    /// `EventFields` of the event's own values.
+    fileprivate let fields: any AnyEventFields
 
     /// - Parameters:
     ///   - make: the event's own case.
     ///   - fields: one for each of its values, in their order.
-    ///   - take: the event's values; nil: it is another event.
     init<each Value: Sendable>(
         _ kind: EventKind, from origin: Origin, concerning concern: Concern, _ traits: Traits, _ sentence: Sentence,
-        _ make: @escaping @Sendable (repeat each Value) -> Event, _ fields: repeat EventField<each Value>,
-        take: @escaping @Sendable (Event) -> (repeat each Value)?
+        _ make: @escaping @Sendable (repeat each Value) -> Event, _ fields: repeat EventField<each Value>
     ) {
         self.kind = kind
         self.origin = origin
         self.concern = concern
         self.traits = traits
         self.sentence = sentence
-        @Sendable func values(_ event: Event) -> (repeat each Value) {
-            guard let values = take(event) else { preconditionFailure("\(kind) describes \(event.kind)") }
-            return values
-        }
         var members: [EventMember] = []
         for field in repeat each fields { members += field.members }
         self.members = members
-        valuesOf = { event in
-            let taken = values(event)
-            var written = EventValues()
-            for (field, value) in repeat (each fields, each taken) { field.write(value, &written) }
-            return written
-        }
-        subjectsOf = { event in
-            let taken = values(event)
-            var subjects: [EventSubject] = []
-            for (field, value) in repeat (each fields, each taken) {
-                if let subject = field.subject?(value) { subjects.append(subject) }
-            }
-            return subjects
-        }
-        sayings = { event, names in
-            let taken = values(event)
-            var said: [String?] = []
-            for (field, value) in repeat (each fields, each taken) { said.append(field.phrase.say(value, names)) }
-            return said
-        }
-        reading = { (line) throws(LineFault) in make(repeat try (each fields).read(&line)) }
-        hearing = { (reader, first) throws(LineProblem) in
-            var heard: [Heard] = []
-            for field in repeat each fields { heard.append(Heard(field)) }
-            let found = try Heard.read(heard, sentence.order, first: first, &reader)
-            var next = 0
-            func value<Wanted>(_: EventField<Wanted>) -> Wanted {
-                defer { next += 1 }
-                guard let value = found[next] as? Wanted else { preconditionFailure("\(kind) was read otherwise") }
-                return value
-            }
-            return make(repeat value(each fields))
-        }
-        withGrant = { event, grant in
-            let taken = values(event)
-            func replaced<Old>(_ value: Old) -> Old { Old.self == GrantID.self ? grant as? Old ?? value : value }
-            return make(repeat replaced(each taken))
-        }
+        self.fields = EventFields(make, repeat each fields)
     }
 
-    package func values(of event: Event) -> EventValues { valuesOf(event) }
-    package func subjects(of event: Event) -> [EventSubject] { subjectsOf(event) }
+    package func values(of event: Event) -> EventValues {
+        var values = EventValues()
+        for part in event.parts { part.write(to: &values) }
+        return values
+    }
+
+    package func subjects(of event: Event) -> [EventSubject] { event.parts.compactMap(\.subject) }
 
     /// The event that a trace's line has behind its name.
-    package func read(_ fields: inout TraceFields) throws(LineFault) -> Event { try reading(&fields) }
+    package func read(_ line: inout TraceFields) throws(LineFault) -> Event { try fields.read(&line) }
 
     /// The event as a scenario's line, without time and indentation; nil where nobody says it.
-    package func line(of event: Event, _ names: any Naming) -> String? { sentence.text(sayings(event, names)) }
+    package func line(of event: Event, _ names: any Naming) -> String? {
+        sentence.text(event.parts.map { $0.words(names) })
+    }
 
     /// The event that a line's words say, from behind the command on.
     /// - Parameter first: its first value, where that and the verb have been read.
     package func hear(_ reader: inout SentenceReader, first: (any Sendable)? = nil) throws(LineProblem) -> Event {
-        try hearing(&reader, first)
+        fields.event(of: try Heard.read(fields.heard, sentence.order, first: first, &reader))
     }
 
     /// The same news of another grant.
-    package func event(_ event: Event, of grant: GrantID) -> Event { withGrant(event, grant) }
+    package func event(_ event: Event, of grant: GrantID) -> Event {
+        fields.event(of: event.parts.map { $0.value is GrantID ? grant : $0.value })
+    }
+}
+
+/// The fields of one kind of event, whatever the types of its values.
+private protocol AnyEventFields: Sendable {
+    var heard: [Heard] { get }
+    func read(_ line: inout TraceFields) throws(LineFault) -> Event
+    func event(of values: [any Sendable]) -> Event
+}
+
+private final class EventFields<each Value: Sendable>: AnyEventFields {
+    let make: @Sendable (repeat each Value) -> Event
+    let fields: (repeat EventField<each Value>)
+
+    init(_ make: @escaping @Sendable (repeat each Value) -> Event, _ fields: repeat EventField<each Value>) {
+        self.make = make
+        self.fields = (repeat each fields)
+    }
+
+    var heard: [Heard] {
+        var heard: [Heard] = []
+        for field in repeat each fields { heard.append(Heard(field)) }
+        return heard
+    }
+
+    func read(_ line: inout TraceFields) throws(LineFault) -> Event { make(repeat try (each fields).read(&line)) }
+
+    func event(of values: [any Sendable]) -> Event {
+        var next = 0
+        func value<Wanted>(_: EventField<Wanted>) -> Wanted {
+            defer { next += 1 }
+            guard let value = values[next] as? Wanted else {
+                preconditionFailure("\(values[next]) is no \(Wanted.self)")
+            }
+            return value
+        }
+        return make(repeat value(each fields))
+    }
+}
+
+/// One value of an event, with its field.
+private protocol EventPart {
+    var value: any Sendable { get }
+    var subject: EventSubject? { get }
+    func write(to values: inout EventValues)
+    func words(_ names: any Naming) -> String?
+}
+
+private struct FilledField<Value: Sendable>: EventPart {
+    let field: EventField<Value>
+    let filling: Value
+
+    var value: any Sendable { filling }
+    var subject: EventSubject? { field.subject?(filling) }
+    func write(to values: inout EventValues) { field.write(filling, &values) }
+    func words(_ names: any Naming) -> String? { field.phrase.say(filling, names) }
+}
+
+private struct PartsVisitor: EventVisitor {
+    var parts: [any EventPart] = []
+
+    mutating func take<each Value: Sendable>(_ kind: EventKind, _ values: repeat each Value) {
+        guard let described = EventDescription.of(kind).fields as? EventFields<repeat each Value> else {
+            preconditionFailure("\(kind) is described with other fields")
+        }
+        for (field, value) in repeat (each described.fields, each values) {
+            parts.append(FilledField(field: field, filling: value))
+        }
+    }
+}
+
+extension Event {
+    fileprivate var parts: [any EventPart] {
+        var visitor = PartsVisitor()
+        visit(&visitor)
+        return visitor.parts
+    }
 }
 
 /// A field while a line is read, whatever its value's type.

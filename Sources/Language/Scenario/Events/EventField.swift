@@ -38,56 +38,54 @@ package struct EventField<Value: Sendable>: Sendable {
         self.read = read
     }
 
-    /// A field of one member.
+    /// - Parameter members: their types by their keys.
     init(
-        _ key: String, _ type: String, _ phrase: Phrase<Value>, wire: @escaping @Sendable (Value) -> WireValue?,
+        _ members: KeyValuePairs<String, String>, _ phrase: Phrase<Value>,
+        write: @escaping @Sendable (Value, inout EventValues) -> Void,
         read: @escaping @Sendable (inout TraceFields) throws(LineFault) -> Value
-    ) { self.init([EventMember(key: key, type: type)], phrase, write: { $1.add(key, wire($0)) }, read: read) }
+    ) { self.init(members.map { EventMember(key: $0.key, type: $0.value) }, phrase, write: write, read: read) }
+
+    /// A field of one member, which is written and read as its value travels.
+    init(_ key: String, _ phrase: Phrase<Value>) where Value: WireType {
+        self.init(
+            [key: Value.wireType], phrase, write: { $1.add(key, $0.wireValue) },
+            read: { (line) throws(LineFault) in try line.read(key) })
+    }
+
+    /// The same of a word.
+    init(_ key: String, word phrase: Phrase<Value>) where Value: WireWord {
+        self.init(
+            [key: Value.wireType], phrase, write: { $1.add(key, $0.wireValue) },
+            read: { (line) throws(LineFault) in try line.word(key, Value.words) { Value(wireName: $0) } })
+    }
+
+    private init(_ field: EventField, read: @escaping @Sendable (inout TraceFields) throws(LineFault) -> Value) {
+        (members, write, phrase, subject) = (field.members, field.write, field.phrase, field.subject)
+        self.read = read
+    }
 
     func about(_ subject: @escaping @Sendable (Value) -> EventSubject?) -> EventField {
         var field = self
         field.subject = subject
         return field
     }
-}
 
-/// How a scenario says a value.
-struct Phrase<Value: Sendable>: Sendable {
-    /// Nil: the line does not speak of it.
-    let say: @Sendable (Value, any Naming) -> String?
-    let hear: @Sendable (inout SentenceReader) throws(LineProblem) -> Value
-    /// Of a setting that may stand anywhere at a line's end: its key, and what it means not to say it.
-    var setting: (key: String, usual: Value, hear: @Sendable (Word) throws(LineProblem) -> Value)?
-
-    init(
-        _ say: @escaping @Sendable (Value, any Naming) -> String?,
-        hear: @escaping @Sendable (inout SentenceReader) throws(LineProblem) -> Value
-    ) {
-        self.say = say
-        self.hear = hear
+    /// The same where traces of before it was told do not have it.
+    func later(_ usual: Value) -> EventField {
+        EventField(self) { (line) throws(LineFault) in
+            members.contains { line.has($0.key) } ? try read(&line) : usual
+        }
     }
 
-    /// A line leaves it out, and its reader knows better.
-    static func unsaid(_ value: Value) -> Phrase { Phrase({ _, _ in nil }, hear: { _ in value }) }
+    /// The same where there may be none: `null` in a trace, and nothing on the wire.
+    func orNone(_ phrase: Phrase<Value?>) -> EventField<Value?> { EventField<Value?>(self, phrase) }
 
-    /// `key=…`, in any order among the last ones, or not at all.
-    static func setting(
-        _ key: String, usual: Value, say: @escaping @Sendable (Value) -> String,
-        hear: @escaping @Sendable (Word) throws(LineProblem) -> Value
-    ) -> Phrase {
-        var phrase = Phrase(
-            { value, _ in "\(key)=\(say(value))" },
-            hear: { (reader) throws(LineProblem) in
-                guard let word = reader.setting(key) else { return usual }
-                return try hear(word)
-            })
-        phrase.setting = (key, usual, hear)
-        return phrase
-    }
-
-    static func choice(_ what: String, _ words: [(name: String, value: Value)]) -> Phrase where Value: Equatable {
-        Phrase(
-            { value, _ in words.first { $0.value == value }?.name },
-            hear: { (reader) throws(LineProblem) in try reader.words.choice(what, words) })
+    private init<Some: Sendable>(_ field: EventField<Some>, _ phrase: Phrase<Value>) where Value == Some? {
+        (members, self.phrase) = (field.members, phrase)
+        write = { value, values in
+            if let value { return field.write(value, &values) }
+            for member in field.members { values.add(member.key, nil) }
+        }
+        read = { (line) throws(LineFault) in try line.takeNull(field.members) ? nil : try field.read(&line) }
     }
 }

@@ -17,6 +17,7 @@ extension State {
     fileprivate mutating func become(_ other: borrowing State) {
         now = other.now
         if policy !== other.policy { policy = other.policy }
+        if modeWords != other.modeWords { modeWords = other.modeWords }
         share(&carriedTexts, other.carriedTexts)
         share(&clients.rows, other.clients.rows)
         copy(&sessions.rows, other.sessions.rows)

@@ -23,7 +23,7 @@ extension EventField where Value == Configuration {
 
     private static func field(_ key: String, _ phrase: Phrase<Configuration>) -> EventField {
         EventField(
-            key, "a{sv}", phrase, wire: { .dictionary($0.wire) },
+            [key: "a{sv}"], phrase, write: { $1.add(key, $0.wireValue) },
             read: { (line) throws(LineFault) in try line.configuration(key) })
     }
 }
@@ -32,8 +32,8 @@ extension EventField where Value == ClientAttributes {
     static var attributes: EventField {
         EventField(
             [
-                EventMember(key: "claimedApp", type: "s"), EventMember(key: "kind", type: "s"),
-                EventMember(key: "multitasking", type: "b"), EventMember(key: "requiresFullScreen", type: "b"),
+                "claimedApp": "s", "kind": "s",
+                "multitasking": "b", "requiresFullScreen": "b",
             ],
             Phrase(
                 { value, _ in value.scenarioWords },
@@ -62,9 +62,9 @@ extension EventField where Value == PhotoCaptured {
     static var photo: EventField {
         EventField(
             [
-                EventMember(key: "photo", type: "t"), EventMember(key: "width", type: "u"),
-                EventMember(key: "height", type: "u"), EventMember(key: "bytes", type: "t"),
-                EventMember(key: "error", type: "s"), EventMember(key: "metadata", type: "a{sv}"),
+                "photo": "t", "width": "u",
+                "height": "u", "bytes": "t",
+                "error": "s", "metadata": "a{sv}",
             ],
             Phrase({ value, _ in value.scenarioWords }, hear: { (reader) throws(LineProblem) in try reader.photo() }),
             write: { photo, values in
@@ -88,7 +88,7 @@ extension EventField where Value == CameraCapabilities {
     /// For subscribers it is in the camera's own object, where it need not be in every signal about it.
     static var capabilities: EventField {
         EventField(
-            [EventMember(key: "capabilities", type: "a{sv}")],
+            ["capabilities": "a{sv}"],
             .unsaid(CameraCapabilities(name: "", position: .external, sensorWidth: 0, sensorHeight: 0, formats: [])),
             write: { capabilities, values in values.add("capabilities", .dictionary(capabilities.wire), for: .trace) },
             read: { (line) throws(LineFault) in try line.capabilities() })
@@ -98,7 +98,7 @@ extension EventField where Value == CameraCapabilities {
 extension EventField where Value == SeatID {
     static var seat: EventField {
         EventField(
-            "seat", "s", .unsaid(.usual), wire: { .string($0.name) },
+            ["seat": "s"], .unsaid(.usual), write: { $1.add("seat", .string($0.name)) },
             read: { (line) throws(LineFault) in try line.seat() ?? .usual })
     }
 }
@@ -107,7 +107,7 @@ extension EventField where Value == Policy {
     /// Subscribers have its name: the text says who may use cameras, and `GetPolicy` gives it to clients that may read it.
     static var policy: EventField {
         EventField(
-            [EventMember(key: "policy", type: "s"), EventMember(key: "policyHash", type: "s")],
+            ["policy": "s", "policyHash": "s"],
             Phrase(
                 { value, _ in value == .firstCome ? builtInPolicy : "\(value.name).toml".scenarioWord },
                 hear: { (reader) throws(LineProblem) in
@@ -131,7 +131,7 @@ extension EventField where Value == Survivor? {
     /// `grant=7 [recording=3]`: what a recorder core still captures, after a restart of the broker.
     static var survivor: EventField {
         EventField(
-            [EventMember(key: "grant", type: "t"), EventMember(key: "recording", type: "t")],
+            ["grant": "t", "recording": "t"],
             Phrase(
                 { value, _ in
                     value.map { "grant=\($0.grant.rawValue)" + ($0.recording.map { " recording=\($0)" } ?? "") }
@@ -149,9 +149,9 @@ extension EventField where Value == ClientIdentity {
     static var identity: EventField {
         EventField(
             [
-                EventMember(key: "verified", type: "b"), EventMember(key: "loginSession", type: "s"),
-                EventMember(key: "atSeat", type: "b"), EventMember(key: "weak", type: "b"),
-                EventMember(key: "own", type: "b"), EventMember(key: "groups", type: "au"),
+                "verified": "b", "loginSession": "s",
+                "atSeat": "b", "weak": "b",
+                "own": "b", "groups": "au",
             ], .unsaid(ClientIdentity()),
             write: { identity, values in
                 values.add("verified", .boolean(identity.isVerified))
@@ -170,8 +170,8 @@ extension EventField where Value == LoginSessionFacts {
     static var loginFacts: EventField {
         EventField(
             [
-                EventMember(key: "active", type: "b"), EventMember(key: "locked", type: "b"),
-                EventMember(key: "seat", type: "s"), EventMember(key: "user", type: "u"),
+                "active": "b", "locked": "b",
+                "seat": "s", "user": "u",
             ],
             Phrase(
                 { value, _ in value.scenarioWords },

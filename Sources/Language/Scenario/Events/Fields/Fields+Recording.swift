@@ -38,68 +38,6 @@ extension EventField where Value == MicrophoneFormat {
     }
 }
 
-extension EventField {
-    /// `lastCapture=5.2s`, by the clock; nothing where it is not known. 0 in a trace and on the wire then, and none in traces of
-    /// before it was told.
-    static func laterMoment(_ key: String) -> EventField where Value == Moment? {
-        let hear: @Sendable (Word) throws(LineProblem) -> Moment? = { (word) throws(LineProblem) in
-            .zero + (try word.time())
-        }
-        var phrase = Phrase<Moment?>(
-            { value, _ in value.map { "\(key)=\(TimeText.write($0))" } },
-            hear: { (reader) throws(LineProblem) in
-                guard let word = reader.setting(key) else { return nil }
-                return try hear(word)
-            })
-        phrase.setting = (key, nil, hear)
-        return EventField(
-            key, "x", phrase, wire: { .int64($0?.nanoseconds ?? 0) },
-            read: { (line) throws(LineFault) in
-                let nanoseconds = line.has(key) ? try line.nanoseconds(key) : 0
-                return nanoseconds == 0 ? nil : Moment(nanoseconds: nanoseconds)
-            })
-    }
-}
-
-/// What a scenario says for a figure that nobody knows. It is `null` in a trace, and not there on the wire.
-private let unknown = "unknown"
-
-extension EventField {
-    /// `frames=60`, or `frames=unknown`; 0 where the line does not say it.
-    static func knownSetting(_ key: String) -> EventField where Value == UInt64? {
-        EventField(
-            key, "t",
-            .setting(
-                key, usual: 0, say: { $0.map { "\($0)" } ?? unknown },
-                hear: { (word) throws(LineProblem) in word.text == unknown ? nil : try word.wholeNumber() }),
-            wire: { $0.map { .uint64($0) } },
-            read: { (line) throws(LineFault) in
-                try line.nullable(key) { (line) throws(LineFault) in try line.count(key) }
-            })
-    }
-
-    /// `duration=2s`, or `duration=unknown`; nothing where the line does not say it. Nanoseconds in a trace and on the wire.
-    static func knownTime(_ key: String) -> EventField where Value == Duration? {
-        EventField(
-            key, "x",
-            .setting(
-                key, usual: .zero, say: { $0.map { TimeText.write($0) } ?? unknown },
-                hear: { (word) throws(LineProblem) in word.text == unknown ? nil : try word.time() }),
-            wire: { $0.map { .int64($0.wholeNanoseconds) } },
-            read: { (line) throws(LineFault) in
-                try line.nullable(key) { (line) throws(LineFault) in .nanoseconds(try line.nanoseconds(key)) }
-            })
-    }
-
-    /// `framesLeftOut=3`; 0 where the line does not say it, and in a trace of before it was told.
-    static func laterSetting(_ key: String) -> EventField where Value == UInt64 {
-        EventField(
-            key, "t",
-            .setting(key, usual: 0, say: { "\($0)" }, hear: { (word) throws(LineProblem) in try word.wholeNumber() }),
-            wire: { .uint64($0) }, read: { (line) throws(LineFault) in line.has(key) ? try line.count(key) : 0 })
-    }
-}
-
 extension RecordingOptions {
     fileprivate var scenarioWords: String? {
         let words = wire.entries.map { entry in

@@ -2,166 +2,153 @@ import ArbiterProtocol
 
 // Values of plain types: what they are called differs from event to event.
 
-extension EventField where Value == Bool {
+extension EventField<Bool> {
     /// Said by its own word where it is so, and else not at all.
-    static func mark(_ key: String, said word: String? = nil) -> EventField {
-        let word = word ?? key
-        return EventField(
-            key, "b",
-            Phrase(
-                { value, _ in value ? word : nil }, hear: { (reader) throws(LineProblem) in reader.words.take(word) }),
-            wire: { .boolean($0) }, read: { (line) throws(LineFault) in try line.flag(key) })
+    static func mark(_ key: String) -> EventField {
+        EventField(key, Phrase({ value, _ in value ? key : nil }) { reader in reader.words.take(key) })
     }
 
     static func either(_ key: String, _ yes: String, _ no: String) -> EventField {
-        EventField(
-            key, "b", .choice("`\(yes)` or `\(no)`", [(yes, true), (no, false)]), wire: { .boolean($0) },
-            read: { (line) throws(LineFault) in try line.flag(key) })
+        EventField(key, .choice("`\(yes)` or `\(no)`", [(yes, true), (no, false)]))
     }
 }
 
-extension EventField where Value == String {
+extension EventField<String> {
     /// A name or another single word.
     static func word(_ key: String, _ what: String) -> EventField {
-        text(key, Phrase({ value, _ in value.scenarioWord }, hear: hears(what)))
+        EventField(key, .word(what, { value, _ in value.scenarioWord }) { word, _ in word.text })
     }
 
     /// A sentence, in quotation marks always.
     static func sentence(_ key: String, _ what: String) -> EventField {
-        text(key, Phrase({ value, _ in value.scenarioQuoted }, hear: hears(what)))
-    }
-
-    private static func text(_ key: String, _ phrase: Phrase<String>) -> EventField {
-        EventField(key, "s", phrase, wire: { .string($0) }, read: { (line) throws(LineFault) in try line.text(key) })
-    }
-
-    private static func hears(_ what: String) -> @Sendable (inout SentenceReader) throws(LineProblem) -> String {
-        { (reader) throws(LineProblem) in try reader.words.word(what).text }
+        EventField(key, .word(what, { value, _ in value.scenarioQuoted }) { word, _ in word.text })
     }
 }
 
-extension EventField where Value == String? {
-    static func optionalWord(_ key: String) -> EventField {
-        EventField(
-            key, "s",
-            Phrase(
-                { value, _ in value?.scenarioWord },
-                hear: { (reader) throws(LineProblem) in reader.words.optionalWord()?.text }),
-            wire: { value in value.map { .string($0) } },
-            read: { (line) throws(LineFault) in try line.nullableText(key) })
-    }
-}
-
-extension EventField where Value == UInt64 {
+extension EventField<UInt64> {
     /// The number of something that the core has numbered.
     static func number(_ key: String, of what: String) -> EventField {
-        counted(
+        EventField(
             key,
-            Phrase({ value, _ in "\(value)" }, hear: { (reader) throws(LineProblem) in try reader.number(of: what) }))
+            .word("the number of \(what)", { value, _ in "\(value)" }) { (word, _) throws(LineProblem) in
+                try word.wholeNumber()
+            })
     }
 
     static var interruption: EventField {
-        counted(
+        EventField(
             "interruption",
-            Phrase(
-                { value, _ in "#\(value)" },
-                hear: { (reader) throws(LineProblem) in
-                    let word = try reader.words.word("an interruption")
-                    guard word.text.first == "#", let id = UInt64(word.text.dropFirst()) else {
-                        throw LineProblem(word, "an interruption is written #1")
-                    }
-                    return id
-                }))
+            .word("an interruption", { value, _ in "#\(value)" }) { (word, _) throws(LineProblem) in
+                guard word.text.first == "#", let id = UInt64(word.text.dropFirst()) else {
+                    throw LineProblem(word, "an interruption is written #1")
+                }
+                return id
+            })
     }
 
-    private static func counted(_ key: String, _ phrase: Phrase<UInt64>) -> EventField {
-        EventField(key, "t", phrase, wire: { .uint64($0) }, read: { (line) throws(LineFault) in try line.count(key) })
+    /// `framesLeftOut=3`; 0 where the line does not say it, and in a trace of before it was told.
+    static func laterSetting(_ key: String) -> EventField {
+        EventField(
+            key,
+            .setting(key, usual: 0, say: { "\($0)" }, hear: { (word) throws(LineProblem) in try word.wholeNumber() })
+        ).later(0)
     }
 }
 
-extension EventField where Value == UInt32 {
+extension EventField<UInt32> {
     /// Whose it is: `user=1001`; a line without it means the reader's usual user.
     static var user: EventField {
         EventField(
-            "user", "u",
+            "user",
             Phrase(
                 { value, _ in "user=\(value)" },
-                hear: { (reader) throws(LineProblem) in try reader.user() ?? reader.lookup.user }),
-            wire: { .uint32($0) }, read: { (line) throws(LineFault) in try line.integer("user") }
+                hear: { (reader) throws(LineProblem) in try reader.user() ?? reader.lookup.user })
         ).about { .user($0) }
     }
 
     static var question: EventField {
         EventField(
-            "question", "u",
-            Phrase(
-                { value, _ in "\(value)" },
-                hear: { (reader) throws(LineProblem) in
-                    let number = try reader.words.word("a question's number")
-                    guard let id = QuestionID(number.text) else {
-                        throw LineProblem(number, "a question is a number, as the announcement of it has")
-                    }
-                    return id
-                }),
-            wire: { .uint32($0) }, read: { (line) throws(LineFault) in try line.integer("question") })
+            "question",
+            .word("a question's number", { value, _ in "\(value)" }) { (word, _) throws(LineProblem) in
+                guard let id = QuestionID(word.text) else {
+                    throw LineProblem(word, "a question is a number, as the announcement of it has")
+                }
+                return id
+            })
     }
 }
 
-extension EventField where Value == UInt32? {
+extension EventField<UInt32?> {
     static var userOrAll: EventField {
-        EventField(
-            "user", "u",
+        EventField<UInt32>.user.orNone(
             Phrase(
                 { value, _ in value.map { "user=\($0)" } },
-                hear: { (reader) throws(LineProblem) in try reader.user() }),
-            wire: { value in value.map { .uint32($0) } },
-            read: { (line) throws(LineFault) in
-                try line.nullable("user") { (line) throws(LineFault) in try line.integer("user") }
-            }
+                hear: { (reader) throws(LineProblem) in try reader.user() })
         ).about { value in value.map { .user($0) } }
     }
 }
 
-extension EventField where Value == Double {
+extension EventField<Double> {
     static func factor(_ key: String) -> EventField {
         EventField(
-            key, "d",
-            Phrase(
-                { value, _ in value.shortDescription },
-                hear: { (reader) throws(LineProblem) in
-                    let word = try reader.words.word("a zoom factor")
-                    guard let factor = Double(word.text) else { throw LineProblem(word, "a zoom factor is a number") }
-                    return factor
-                }),
-            wire: { .double($0) }, read: { (line) throws(LineFault) in try line.number(key) })
+            key,
+            .word("a zoom factor", { value, _ in value.shortDescription }) { (word, _) throws(LineProblem) in
+                guard let factor = Double(word.text) else { throw LineProblem(word, "a zoom factor is a number") }
+                return factor
+            })
     }
 }
 
-extension EventField where Value: RawRepresentable & CaseIterable & Equatable, Value.RawValue == String {
+extension EventField where Value: WireWord & Equatable {
     /// One of a closed set of words, which are those of the wire.
-    static func oneOf(_ key: String, _ what: String) -> EventField {
-        EventField(
-            key, "s", .choice(what, Value.allCases.map { ($0.rawValue, $0) }), wire: { .string($0.rawValue) },
-            read: { (line) throws(LineFault) in try line.word(key) })
-    }
+    static func oneOf(_ key: String, _ what: String) -> EventField { EventField(key, word: .oneOf(what)) }
 
     /// `by SOURCE`; not said where it is the usual one.
     static func by(_ key: String, usual: Value, _ what: String) -> EventField {
-        EventField(
-            key, "s",
-            Phrase(
-                { value, _ in value == usual ? nil : "by \(value.rawValue)" },
-                hear: { (reader) throws(LineProblem) in
-                    guard reader.words.take("by") else { return usual }
-                    return try reader.words.choice(what, Value.allCases.map { ($0.rawValue, $0) })
-                }),
-            wire: { .string($0.rawValue) }, read: { (line) throws(LineFault) in try line.word(key) })
+        let phrase = Phrase<Value>.oneOf(what)
+        return EventField(
+            key,
+            word: Phrase(
+                { value, _ in value == usual ? nil : "by \(value.wireName)" },
+                hear: { (reader) throws(LineProblem) in reader.words.take("by") ? try phrase.hear(&reader) : usual }))
     }
 
     /// No line says it; one that does not have it in a trace is of before there were several.
-    static func unsaid(_ key: String, usual: Value) -> EventField {
+    static func unsaid(_ key: String, usual: Value) -> EventField { EventField(key, word: .unsaid(usual)).later(usual) }
+}
+
+/// What a scenario says for a figure that nobody knows. It is `null` in a trace, and not there on the wire.
+private let unknown = "unknown"
+
+extension EventField<UInt64?> {
+    /// `frames=60`, or `frames=unknown`; 0 where the line does not say it.
+    static func knownSetting(_ key: String) -> EventField {
+        EventField<UInt64>(key, .unsaid(0)).orNone(
+            .setting(
+                key, usual: 0, say: { $0.map { "\($0)" } ?? unknown },
+                hear: { (word) throws(LineProblem) in word.text == unknown ? nil : try word.wholeNumber() }))
+    }
+}
+
+extension EventField<Duration?> {
+    /// `duration=2s`, or `duration=unknown`; nothing where the line does not say it. Nanoseconds in a trace and on the wire.
+    static func knownTime(_ key: String) -> EventField {
+        EventField<Duration>(key, .unsaid(.zero)).orNone(
+            .setting(
+                key, usual: .zero, say: { $0.map { TimeText.write($0) } ?? unknown },
+                hear: { (word) throws(LineProblem) in word.text == unknown ? nil : try word.time() }))
+    }
+}
+
+extension EventField<Moment?> {
+    /// `lastCapture=5.2s`, by the clock; nothing where it is not known. 0 in a trace and on the wire then, and none in traces of
+    /// before it was told.
+    static func laterMoment(_ key: String) -> EventField {
         EventField(
-            key, "s", .unsaid(usual), wire: { .string($0.rawValue) },
-            read: { (line) throws(LineFault) in line.has(key) ? try line.word(key) : usual })
+            key,
+            .setting(
+                key, usual: nil, say: { $0.map { TimeText.write($0) } },
+                hear: { (word) throws(LineProblem) in .zero + (try word.time()) })
+        ).later(nil)
     }
 }

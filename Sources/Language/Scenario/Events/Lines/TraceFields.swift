@@ -120,6 +120,33 @@ package struct TraceFields {
         try TraceFields("\(what): “\(key)”", try json(key))
     }
 
+    /// A value as it travels: JSON has it in the form of its type.
+    package mutating func read<Value: WireType>(_ key: String) throws(LineFault) -> Value {
+        let wire: WireValue =
+            switch Value.wireType {
+            case "b": .boolean(try flag(key))
+            case "u": .uint32(try integer(key))
+            case "t": .uint64(try count(key))
+            case "x": .int64(try nanoseconds(key))
+            case "d": .double(try number(key))
+            case "s": .string(try text(key))
+            default: preconditionFailure("\(Value.self) is read in its own way")
+            }
+        do throws(BrokerError) {
+            if let value = try Value.read(wire, WirePlace(message: what, name: key)) { return value }
+        } catch { throw LineFault(error.message) }
+        throw wrong(key, Value.allowed)
+    }
+
+    /// Takes the members where they are `null`, all of them.
+    mutating func takeNull(_ members: [EventMember]) throws(LineFault) -> Bool {
+        guard let first = members.first, self.members.first(where: { $0.key == first.key })?.value == .null else {
+            return false
+        }
+        for member in members { if try json(member.key) != .null { throw wrong(member.key, "null") } }
+        return true
+    }
+
     // MARK: The vocabulary
 
     package mutating func optionalText(_ key: String) throws(LineFault) -> String? {
