@@ -152,7 +152,7 @@ extension Arbiter {
             sessions: [])
     }
 
-    public func status(of id: CameraID) -> Status.CameraStatus? { state.cameraNames[id].map(status(of:)) }
+    public func status(of id: CameraID) -> Status.CameraStatus? { state.camera(id).map(status(of:)) }
 
     private func status(of slot: Slot<Camera>) -> Status.CameraStatus {
         let camera = state.cameras[slot]
@@ -237,8 +237,19 @@ extension Arbiter {
 
     /// The grant under which a camera captures now; nil when it does not.
     public func grant(of camera: CameraID) -> GrantID? {
-        guard let slot = state.cameraNames[camera], state.cameras[slot].tenancy.isCapturing else { return nil }
+        guard let slot = state.camera(camera), state.cameras[slot].tenancy.isCapturing else { return nil }
         return state.cameras[slot].grant
+    }
+
+    /// The session that has a camera.
+    public func holder(of camera: CameraID) -> SessionID? {
+        state.camera(camera).flatMap { state.cameras[$0].tenancy.held }.map { state.id($0.session) }
+    }
+
+    /// Whether a camera is being cut.
+    public func isRevoking(_ camera: CameraID) -> Bool {
+        guard let slot = state.camera(camera), case .revoking = state.cameras[slot].tenancy else { return false }
+        return true
     }
 
     /// Whether any session has a start request. A look at each camera, and no more.
@@ -256,7 +267,7 @@ extension Arbiter {
     public func presenceStanding(for user: UInt32) -> PresenceStanding { state.presenceStanding(for: user) }
 
     /// What a camera counts towards the budget now, whoever has it; 0 for one that the policy does not name.
-    public func costInUse(of camera: CameraID) -> Int { state.cameraNames[camera].map { state.costInUse(of: $0) } ?? 0 }
+    public func costInUse(of camera: CameraID) -> Int { state.camera(camera).map { state.costInUse(of: $0) } ?? 0 }
 
     /// Nil: nobody is chosen.
     public func operatorChoice() -> OperatorChoice? {

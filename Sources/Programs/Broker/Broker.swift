@@ -225,15 +225,15 @@ public final class Broker {
         // A session that no longer runs has nothing that another broker could give back.
         if event.endsRunning { for link in cameras.order { link.forgetKept(of: session) } }
         guard let client = clients.owner(of: session) else { return }
-        let (path, decision) = (ObjectPath.session(session), arbiter.lastDecision)
+        let (path, decision, signal) = (ObjectPath.session(session), arbiter.lastDecision, event.described)
         let isWritten = client.connection.signal(
-            path: path, interface: InterfaceName.session, member: event.wireName, signature: event.described.signature
+            path: path, interface: InterfaceName.session, member: signal.name, signature: signal.signature
         ) { writer in
-            event.forEachArgument(sequence: sequence, decision: decision) { writer.append($0) }
+            signal.forEachArgument(of: event, sequence: sequence, decision: decision) { writer.append($0) }
         }
         if isWritten { return }
         client.connection.signal(
-            path: path, interface: InterfaceName.session, member: event.wireName,
+            path: path, interface: InterfaceName.session, member: signal.name,
             event.wireArguments(sequence: sequence, decision: decision))
     }
 }

@@ -23,7 +23,11 @@ extension Described {
 
     package var wire: WireDictionary {
         var dictionary = WireDictionary()
-        for field in Self.fields { if let value = field.value(self) { dictionary.append(field.name, value) } }
+        let fields = Self.fields
+        // By places: a copy of a field counts references to all that it is made of.
+        for place in fields.indices {
+            if let value = fields[place].value(self) { dictionary.append(fields[place].name, value) }
+        }
         return dictionary
     }
 
@@ -141,13 +145,14 @@ package struct Field<Owner>: Sendable {
     fileprivate func mayLack(in wire: WireDictionary) -> Bool { since.map { wire[$0] == nil } ?? false }
 }
 
+// Inlined, so that a closure knows the key path it reads by, and reads the property itself.
 extension Field {
     /// - Parameters:
     ///   - usual: the value for which it is left out.
     ///   - since: the key that an older peer lacks together with this one.
     ///   - json: its key in JSON, where that is another one; `""`: it is not there.
     ///   - takes: what a sentence says that it takes, where that is not all of its type.
-    package init<Value: WireType & Equatable>(
+    @inline(__always) package init<Value: WireType & Equatable>(
         _ name: String, _ path: any WritableKeyPath<Owner, Value> & Sendable, unless usual: Value? = nil,
         since: String? = nil, json: String? = nil, _ meaning: String = "", takes: String? = nil,
         where isAllowed: @escaping @Sendable (Value) -> Bool = { _ in true }
@@ -167,7 +172,7 @@ extension Field {
     }
 
     /// One that is left out where there is none.
-    package static func ifAny<Value: WireType & Equatable>(
+    @inline(__always) package static func ifAny<Value: WireType & Equatable>(
         _ name: String, _ path: any WritableKeyPath<Owner, Value?> & Sendable, json: String? = nil,
         _ meaning: String = "", takes: String? = nil,
         where isAllowed: @escaping @Sendable (Value) -> Bool = { _ in true }
@@ -237,7 +242,7 @@ extension WireReader {
 
 extension Field {
     /// One that came with a later version, at its message's end.
-    package static func later<Value: WireType & Equatable>(
+    @inline(__always) package static func later<Value: WireType & Equatable>(
         _ name: String, _ path: any WritableKeyPath<Owner, Value> & Sendable
     ) -> Field { Field(name, path, since: name) }
 
@@ -245,7 +250,7 @@ extension Field {
     /// - Parameters:
     ///   - unknown: stands for it on the wire then.
     ///   - isKnown: whether a value from there is one.
-    package static func known<Value: WireType & Equatable>(
+    @inline(__always) package static func known<Value: WireType & Equatable>(
         _ name: String, _ path: any WritableKeyPath<Owner, Value?> & Sendable, else unknown: Value,
         if isKnown: @escaping @Sendable (Value) -> Bool
     ) -> Field {

@@ -165,13 +165,22 @@ package struct NoticeDescription: Sendable {
         signal = Interface.Signal(name, arguments, summary)
         write = { notice, say in
             guard let value = value(notice) else { preconditionFailure("\(notice) is not described by \(name)") }
-            for field in fields { if let wire = field.value(value) { say(field.name, wire) } }
+            for place in fields.indices { if let wire = fields[place].value(value) { say(fields[place].name, wire) } }
         }
         reading = { (reader) throws(BrokerError) in make(try fields.read(blank, &reader)) }
     }
 
     /// Says each argument behind sequence and decision, with its name.
     package func forEachValue(of notice: SessionEvent, _ say: (String, WireValue) -> Void) { write(notice, say) }
+
+    /// Says all that the signal carries, in order.
+    package func forEachArgument(
+        of notice: SessionEvent, sequence: UInt64, decision: DecisionID, _ say: (WireValue) -> Void
+    ) {
+        say(.uint64(sequence))
+        say(.uint64(decision))
+        write(notice) { _, value in say(value) }
+    }
 
     /// Reads what follows sequence and decision.
     func read(_ reader: inout WireReader) throws(BrokerError) -> SessionEvent { try reading(&reader) }

@@ -39,15 +39,8 @@ extension SessionEvent {
     /// The signal's arguments, in the order of the table in `Interface.session`.
     public func wireArguments(sequence: UInt64, decision: DecisionID) -> [WireValue] {
         var arguments: [WireValue] = []
-        forEachArgument(sequence: sequence, decision: decision) { arguments.append($0) }
+        described.forEachArgument(of: self, sequence: sequence, decision: decision) { arguments.append($0) }
         return arguments
-    }
-
-    /// The same, one after the other.
-    package func forEachArgument(sequence: UInt64, decision: DecisionID, _ say: (WireValue) -> Void) {
-        say(.uint64(sequence))
-        say(.uint64(decision))
-        described.forEachValue(of: self) { _, value in say(value) }
     }
 
     package var described: NoticeDescription {

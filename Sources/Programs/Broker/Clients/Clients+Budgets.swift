@@ -32,9 +32,7 @@ extension Clients {
     func noteHolders() {
         budgets.holders = Set(cameras.order.compactMap { $0.holder?.user })
         let holding = Set(
-            cameras.order.compactMap { broker.arbiter.status(of: $0.camera)?.holder }.compactMap {
-                owner(of: $0)?.id
-            })
+            cameras.order.compactMap { broker.arbiter.holder(of: $0.camera) }.compactMap { owner(of: $0)?.id })
         for client in all.values {
             let isFirst = trust.isTrusted(client) || holding.contains(client.id)
             if client.connection.account.isFirst != isFirst {

@@ -72,7 +72,7 @@ final class Publisher {
         guard let app else {
             // While its last holder is being cut a camera is nobody's to take; the next holder is often known.
             link.freeIsUntold = true
-            if broker.arbiter.status(of: camera)?.tenancy != .revoking { tellFree(camera) }
+            tellFree(camera)
             return
         }
         broker.audience.tell(
@@ -82,9 +82,7 @@ final class Publisher {
     }
 
     func tellFree(_ camera: CameraID) {
-        guard let link = cameras[camera], link.freeIsUntold,
-            broker.arbiter.status(of: camera)?.tenancy != .revoking
-        else { return }
+        guard let link = cameras[camera], link.freeIsUntold, !broker.arbiter.isRevoking(camera) else { return }
         link.freeIsUntold = false
         broker.audience.tell("HolderChanged", [.string(camera.name), .string("")])
     }

@@ -70,7 +70,7 @@ extension Arbiter {
     }
 
     private func deadlines(of id: CameraID, _ names: Names) -> [CameraStanding.Deadline] {
-        guard let slot = state.cameraNames[id] else { return [] }
+        guard let slot = state.camera(id) else { return [] }
         var found: [CameraStanding.Deadline] = []
         func note(_ at: Moment, _ what: String) {
             if at >= state.now, at < .distantFuture { found.append(CameraStanding.Deadline(at: at, what: what)) }
