@@ -16,9 +16,7 @@ package struct AuthenticationGate {
     package static let timeMax: Int64 = 10_000_000_000
 
     package enum Progress: Hashable {
-        /// More is needed.
         case open
-        /// What comes from here on are messages.
         case begun
         /// It ends the connection; a sentence for the journal.
         case shut(String)
@@ -33,11 +31,9 @@ package struct AuthenticationGate {
     private var isAccepted = false
     package private(set) var progress = Progress.open
 
-    /// - Parameter user: as the kernel names the peer.
     package init(user: UInt32) { self.user = Array(String(user).utf8) }
 
     /// Takes what is the authentication's of these bytes: all of them, or as far as the line with BEGIN.
-    /// - Returns: how many were taken, and what libsystemd is to read.
     package mutating func take(_ bytes: some Sequence<UInt8>) -> (count: Int, pass: [UInt8]) {
         var pass: [UInt8] = []
         var count = 0

@@ -97,7 +97,6 @@ extension BusConnection {
         if let error = answer.error { pending.finish(.failure(error)) } else { pending.finish(.success(answer)) }
     }
 
-    /// Those whose time is up, in the order in which they were made.
     func failCallsDue() {
         let now = EventLoop.now
         let due = calls.values.filter { $0.deadline <= now }.sorted { $0.number < $1.number }
@@ -118,16 +117,12 @@ extension BusConnection {
     }
 }
 
-/// A call on its way, and the handler to tell.
 final class PendingCall {
     let connection: BusConnection
-    /// Nanoseconds that it may take.
     let timeout: Int64
     /// When its time is up; never, until it was made.
     private(set) var deadline = Int64.max
-    /// In the order in which calls were made.
     private(set) var number: UInt64 = 0
-    /// libsystemd's part of it, once it was made.
     private var slot: OpaquePointer?
     private var handler: ((Result<BusMessage, BrokerError>) -> Void)?
 

@@ -9,7 +9,6 @@ extension BusConnection {
         var waitedOn: Int32
         var intake: Intake?
 
-        /// - Parameter traffic: of a stranger's connection; nil where the peer is trusted.
         /// - Throws: with the descriptor still the caller's.
         init(_ descriptor: Int32, _ traffic: BusTraffic?, _ keepers: DescriptorKeepers?) throws(SystemFault) {
             var created: OpaquePointer?
@@ -32,7 +31,6 @@ extension BusConnection {
             }
         }
 
-        /// - Returns: what libsystemd reads in the stranger's place.
         private mutating func takeIn(
             _ descriptor: Int32, _ traffic: BusTraffic, _ keepers: DescriptorKeepers?
         ) throws(SystemFault) -> Int32 {

@@ -6,7 +6,6 @@ import System
 
 /// A connection's turns on the loop: reading, one message after the other, and what is waited for in between.
 extension BusConnection {
-    /// There is something to read, or room to write.
     func wake() {
         if !waitsForTurn && traffic.turns.mayGoAtOnce(self, at: EventLoop.now) { takeTurn() } else { askForTurn() }
     }
@@ -19,7 +18,6 @@ extension BusConnection {
         traffic.turns.ask(self)
     }
 
-    /// The turn that was asked for, or one at once.
     func takeTurn() {
         let begun = EventLoop.now
         waitsForTurn = false
@@ -165,7 +163,6 @@ extension BusConnection {
         return count
     }
 
-    /// A keeper has read what came with descriptors.
     func keeperRead(_ end: End?) {
         guard isOpen else { return }
         if let end { endSoon(end) } else { askForTurn() }
@@ -199,7 +196,6 @@ extension BusConnection {
         }
     }
 
-    /// What to wait for, and until when.
     func refresh() {
         guard isOpen, pendingEnd == nil else { return }
         let wanted = sd_bus_get_events(bus)

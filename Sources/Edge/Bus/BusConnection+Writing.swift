@@ -8,7 +8,6 @@ extension BusConnection {
 
     /// Writes a signal. It leaves at the end of the turn, together with all else that is written to this peer in it;
     /// outside a turn, right after the present handler.
-    /// - Parameter signature: of what `body` appends, which has no descriptor in it.
     package func signal(
         path: String, interface: String, member: String, signature: String, _ body: (inout MessageWriter) -> Void
     ) -> Bool {
@@ -29,7 +28,6 @@ extension BusConnection {
         message?.send()
     }
 
-    /// A message that was written already, for this peer among others.
     package func send(_ message: SealedSignal) {
         guard wants(path: message.path, interface: message.interface, member: message.member) else { return }
         guard isDirect else { return message.send(on: self) }
@@ -60,7 +58,6 @@ extension BusConnection {
         traffic.hasWritten(self)
     }
 
-    /// What was written leaves now.
     package func flush() {
         guard !outgoing.bytes.isEmpty else { return }
         var written = MessageWriter()
@@ -125,7 +122,6 @@ package final class SealedSignal {
     /// For peers that libsystemd sends to; made for the first of them.
     private var message: BusMessage?
 
-    /// - Parameter arguments: without descriptors.
     package init(
         on connection: BusConnection, path: String, interface: String, member: String, _ arguments: [WireValue]
     ) {

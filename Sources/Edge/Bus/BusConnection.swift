@@ -59,7 +59,6 @@ public final class BusConnection {
     public private(set) var isOpen = true
     /// The peer has authenticated.
     public internal(set) var isReady = false
-    /// Ready, with nothing queued, and no deadline.
     var isQuiet = false
     var isEnding = false
     var processing = false
@@ -69,7 +68,6 @@ public final class BusConnection {
     package var wanted: SignalRules?
     /// The account that its turns are charged to. A change takes effect with the next turn that it asks for.
     public var account: TurnAccount
-    /// What the order of turns calls it.
     let number: UInt64
     /// Only a server says itself who sends its messages.
     let isServer: Bool
@@ -86,7 +84,6 @@ public final class BusConnection {
     var delegate: (any BusConnectionDelegate)?
     var authenticateBy: Int64
     var deadline: Int64?
-    /// What was written in this turn, and leaves at its end.
     var outgoing = MessageWriter()
     /// What a peer that does not read has left of that.
     var stuck: [UInt8] = []

@@ -44,7 +44,6 @@ extension BusMessage {
         return String(cString: text)
     }
 
-    /// The `v` that comes next, likewise.
     package func readVariant() throws(BrokerError) -> WireValue? {
         var type: CChar = 0
         var contents: UnsafePointer<CChar>?

@@ -84,7 +84,6 @@ private struct Reader {
     var descriptors: [Int32] = []
     var count = 0
 
-    /// The next value of the container that is open; nil at its end.
     mutating func value(depth: Int) throws(BrokerError) -> WireValue? {
         var type: CChar = 0
         var contents: UnsafePointer<CChar>?
@@ -170,7 +169,6 @@ private struct Reader {
         return .array(type: element, values)
     }
 
-    /// What is in the variant that comes next.
     mutating func variant(depth: Int) throws(BrokerError) -> WireValue {
         var type: CChar = 0
         var contents: UnsafePointer<CChar>?

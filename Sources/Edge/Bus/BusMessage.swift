@@ -19,7 +19,6 @@ public final class BusMessage {
     /// What keepers found behind its descriptors, where a stranger sent it.
     var passed: [PassedDescriptor] = []
 
-    /// Takes over a reference.
     init(owning pointer: OpaquePointer, _ connection: BusConnection) {
         self.pointer = pointer
         self.connection = connection
@@ -213,14 +212,12 @@ extension BusMessage {
     }
 
     /// Answers with what `body` appends, without a descriptor and, where the peer reads, without an allocation.
-    /// - Parameter signature: of all of it.
     private func write(_ signature: String, _ body: (inout MessageWriter) -> Void) {
         guard expectsAnswer else { return }
         precondition(connection.isDirect, "what cannot be written directly is answered with values")
         connection.write(.answer(to: serial, destination: returnTo), signature, body)
     }
 
-    /// The caller's number for it.
     private var serial: UInt32 {
         var cookie: UInt64 = 0
         _ = sd_bus_message_get_cookie(pointer, &cookie)

@@ -1,8 +1,6 @@
 import System
 
-/// What all connections of a loop share.
 final class BusTraffic: LoopPart {
-    /// Of the connections that have something to read.
     var turns = Turns()
     /// Of the connections that have one; few at a time (half-open ones, and calls under way).
     var deadlines = BusDeadlines()
@@ -14,7 +12,6 @@ final class BusTraffic: LoopPart {
     private var feed: Feed?
 
     private unowned let loop: EventLoop
-    /// Connections with something written that has not left.
     private var written: [BusConnection] = []
     /// The same while they are flushed; empty else, for the memory it has.
     private var due: [BusConnection] = []
@@ -120,7 +117,6 @@ struct BusDeadlines {
 /// What peers have left unread of what they were sent, in all: each may be behind (`BusConnection.queuedBytesMax`), and all of
 /// them together less than as many times that.
 struct UnreadBytes {
-    /// Of the peers that have left something.
     private var behind: [ObjectIdentifier: (bytes: Int, connection: BusConnection)] = [:]
     private var inAll = 0
     /// What peers that left too much had left when they went, since the heap was last given back.

@@ -18,7 +18,6 @@ final class DescriptorKeeper {
 
     enum Taking {
         case taken(trouble: Int, [PassedDescriptor], brought: Int)
-        /// The keeper hung, or ended.
         case lost
     }
 
@@ -37,7 +36,6 @@ final class DescriptorKeeper {
     private var child: ChildProcess?
     private var source: IOSource?
     private var alarm: Timer?
-    /// In the order of the jobs, which is that of the answers.
     private var owed: [Owed] = []
 
     var isIdle: Bool { state == .working && owed.isEmpty }
@@ -78,7 +76,6 @@ final class DescriptorKeeper {
     }
 
     /// Gives it a copy of a socket, which stays the caller's to close first. One that is stuck closes it when it ends.
-    /// - Returns: false when it takes nothing any more.
     func dispose(of client: Int32, user: UInt32) -> Bool {
         let job = camarb_keeper_job(kind: UInt32(camarb_keeper_close), bytes: 0, is_beginning: 0, unused: 0, cookie: 0)
         if state == .working { return give(job, client, user, nil) }

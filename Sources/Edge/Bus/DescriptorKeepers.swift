@@ -142,7 +142,6 @@ public final class DescriptorKeepers {
         }
     }
 
-    /// Nil: all are at work, and there may be no more.
     private func idleKeeper() throws(SystemFault) -> DescriptorKeeper? {
         if let idle = keepers.first(where: \.isIdle) { return idle }
         // Those that end at once are not replaced faster than they are heard of.
@@ -169,7 +168,6 @@ public final class DescriptorKeepers {
         }
     }
 
-    /// Gives a keeper a copy of a socket in which descriptors wait.
     private func dispose(of socket: Int32, user: UInt32) -> Bool {
         // Those that hang are as good: what they are given is closed when they end.
         for keeper in stuck where keeper.dispose(of: socket, user: user) { return true }
@@ -199,7 +197,6 @@ public final class DescriptorKeepers {
         inAll += 1
     }
 
-    /// It is not on its way any more.
     func arrived(_ user: UInt32) {
         let left = onTheirWay[user, default: 1] - 1
         onTheirWay[user] = left > 0 ? left : nil

@@ -13,8 +13,6 @@ package import System
 /// closing does. libsystemd never reads the peer's socket itself, not even one message that was looked at: it would
 /// drop a malformed one and read on. Until a message is whole nothing but its length's worth of memory is taken, and what
 /// the peer has sent beyond it stays in the kernel, on its account.
-///
-/// Lives on the loop's thread.
 package final class Intake {
     /// How long a message may take from its first byte to its last, in nanoseconds. A peer that sends one in pieces
     /// does so within milliseconds; a slow machine deserves some more.
@@ -28,7 +26,6 @@ package final class Intake {
         case nothing
         /// Something is in the feed. `isWhole`: it completes a message. `isAll`: it was all that had arrived.
         case fed(isWhole: Bool, isAll: Bool)
-        /// A keeper reads; `whenRead` is called when it has.
         case atKeeper
         /// A message has come that brought more descriptors than one may: none of it is in the feed, and nothing is left of it.
         case refused(Refused)
@@ -45,7 +42,6 @@ package final class Intake {
     private(set) var isAtKeeper = false
     /// Bytes that the present message is to have, while it is not whole.
     private var held = 0
-    /// What a keeper has taken, to be fed.
     private var taken: Taken?
     /// What the present message brought, until it has arrived.
     private var passed: [PassedDescriptor] = []
@@ -96,7 +92,6 @@ package final class Intake {
     }
 
     /// What libsystemd is to read next.
-    /// - Parameter buffer: to read into, at least `lookBytes` long.
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
         if isAtKeeper { return .atKeeper }
         if let taken {

@@ -28,7 +28,6 @@ public struct MessageBound: Sendable {
     }
 
     /// Whether the peer's next bytes may be read.
-    /// - Parameter next: as many of them as there are, up to `peekedBytesMax`.
     mutating func verdict(_ next: ArraySlice<UInt8>, isAuthenticated: Bool) -> Verdict {
         if total > 0 || next.isEmpty { return .fine }
         guard isAuthenticated else {
@@ -46,9 +45,6 @@ public struct MessageBound: Sendable {
     }
 
     /// libsystemd has had its turn.
-    /// - Parameter arrived: a message became whole.
-    /// - Parameter hasRead: it read something; not only wrote.
-    /// - Parameter unread: what there was to read before, in bytes.
     /// - Returns: false for a message that was read whole and did not arrive.
     mutating func processed(arrived: Bool, hasRead: Bool, unread: Int) -> Bool {
         if arrived {

@@ -32,7 +32,6 @@ extension MessageBus {
             }
         }
 
-        /// Why there is nothing to try.
         var nowhere: String {
             switch self {
             case .system: "the system bus's address names no Unix socket"

@@ -33,7 +33,6 @@ package struct MessageFramer {
     package var isBetween: Bool { left == 0 && header.isEmpty }
 
     /// Takes bytes as far as the present message goes, or a new one where none is.
-    /// - Returns: how many were taken; all, unless the message ends before.
     /// - Throws: before anything of such a message is taken.
     package mutating func take(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Int {
         if bytes.isEmpty { return 0 }
@@ -80,7 +79,6 @@ package struct MessageFramer {
     }
 
     /// What a header says of its message: header, padding and body together; nil for one that names no order of bytes.
-    /// - Parameter header: at least `headerBytes`.
     static func saidBytes(_ header: UnsafeRawBufferPointer) -> Int? {
         let isLittle = header[0] == UInt8(ascii: "l")
         guard isLittle || header[0] == UInt8(ascii: "B") else { return nil }

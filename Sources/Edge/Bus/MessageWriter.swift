@@ -6,7 +6,6 @@ public import ArbiterProtocol
 /// writes each by itself; what one step says to one client is written here without an allocation, and leaves in one piece. The
 /// form is that of the D-Bus specification, "Message Protocol"; what is written is what `sd-bus` reads (`MessageWriterTests`).
 public struct MessageWriter {
-    /// Of all messages so far.
     package private(set) var bytes: [UInt8]
     /// Where the present one begins: everything is aligned from there.
     private var start = 0
@@ -16,7 +15,6 @@ public struct MessageWriter {
     /// Nothing was written, and the memory is there to be used again.
     mutating func clear() { bytes.removeAll(keepingCapacity: true) }
 
-    /// What a message is, and which peer or call it is for.
     enum Head {
         case signal(path: String, interface: String, member: String)
         case answer(to: UInt32, destination: String?)
@@ -126,7 +124,6 @@ public struct MessageWriter {
         }
     }
 
-    /// With its type before it.
     public mutating func append(variant value: WireValue) {
         signature(value.signature)
         append(value)
@@ -152,12 +149,10 @@ public struct MessageWriter {
         }
     }
 
-    /// As elements of an `aa{sv}`.
     package mutating func append<Record: Described>(each records: [Record]) {
         array(of: "a{sv}") { writer in for record in records { writer.append(record) } }
     }
 
-    /// As an `a{sv}`.
     package mutating func append<Record: Described>(_ record: Record) {
         array(of: "{sv}") { writer in
             for field in Record.fields {

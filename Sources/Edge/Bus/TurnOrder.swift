@@ -50,7 +50,6 @@ package struct TurnOrder: Sendable {
 
     private struct Line: Sendable {
         var account: TurnAccount
-        /// With the count at which it asked.
         var waiting: [(id: UInt64, asked: UInt64)] = []
     }
 
@@ -85,7 +84,6 @@ package struct TurnOrder: Sendable {
         }
     }
 
-    /// Takes out the next one; nil: none waits.
     package mutating func next() -> (id: UInt64, account: TurnAccount)? {
         guard let isFirst = nextClass else { return nil }
         let candidates = lines.indices.filter { lines[$0].account.isFirst == isFirst }
@@ -120,7 +118,6 @@ package struct TurnOrder: Sendable {
         accounts.serve(account, cost)
     }
 
-    /// It does not wait any more. Does nothing for one that does not wait.
     package mutating func forget(_ id: UInt64) {
         for line in lines.indices {
             guard let place = lines[line].waiting.firstIndex(where: { $0.id == id }) else { continue }

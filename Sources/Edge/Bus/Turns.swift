@@ -36,7 +36,6 @@ struct Turns {
         source?.isEnabled = true
     }
 
-    /// How long a turn that begins now may take.
     var slice: Int64 { order.isEmpty ? Self.sliceMax : Self.sharedSliceMax }
 
     mutating func used(_ connection: BusConnection, _ cost: Int64, at now: Int64) {
@@ -50,7 +49,6 @@ struct Turns {
         }
     }
 
-    /// Takes out the next one, one for each pass of the loop.
     mutating func take() -> BusConnection? {
         let next = order.next()
         if order.isEmpty { source?.isEnabled = false }

@@ -21,7 +21,6 @@ public final class Broker {
     /// Nil where nothing outlives the broker.
     let store: GrantStore?
     private(set) var arbiter: Arbiter
-    /// Its last steps, by which it explains what was decided.
     private(set) var history = History()
     /// Steps of the core in this life: a trace counts them.
     private(set) var stepsTaken: UInt64 = 0
@@ -46,15 +45,10 @@ public final class Broker {
     private(set) var dispatcher: Dispatcher!
     private(set) var properties: PropertyTelling!
 
-    /// - Throws: when it cannot listen, or has no event loop.
     public convenience init(_ options: BrokerOptions, on loop: EventLoop) throws(SystemFault) {
         try self.init(options, recorders: nil, on: loop)
     }
 
-    /// - Parameters:
-    ///   - recorders: a simulation's.
-    ///   - journal: nil: its own.
-    /// - Throws: as above.
     package init(
         _ options: BrokerOptions, recorders: (any RecorderSource)?, on loop: EventLoop, journal: Journal? = nil
     ) throws(SystemFault) {
@@ -89,7 +83,6 @@ public final class Broker {
         loop.startWatchdog()
     }
 
-    /// A connection arrived, as in a test.
     package func accept(_ descriptor: Int32) { clients.accept(descriptor) }
 
     /// SIGHUP. A bad file never replaces a good policy.
@@ -199,7 +192,6 @@ public final class Broker {
         return refusal
     }
 
-    /// What becomes of a recording that runs, and of what goes into it.
     private func carryOutForRecording(_ effect: Effect, _ request: Request?) {
         switch effect {
         case .stopRecording(let camera, let recording, let why, let reason):
@@ -249,13 +241,10 @@ extension Refusal {
 
 /// What must hold of a broker whatever its clients do, for tests that try everything.
 extension Broker {
-    /// What is wrong with the core's state; empty when nothing is.
     package var brokenPromises: [String] { arbiter.violations() }
 
-    /// A plan or an explanation is being worked out.
     package var isWorkingAside: Bool { inquiries.isWorkingAside }
 
-    /// What there is of clients, each in a few words; empty when all have gone.
     package var leftOfClients: [String] {
         let counts = [
             ("clients", clients.count), ("listeners to news", audience.count), ("sessions", clients.owners.count),

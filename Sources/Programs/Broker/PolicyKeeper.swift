@@ -18,10 +18,8 @@ final class PolicyKeeper {
     private var journal: Journal { broker.journal }
     init(_ broker: Broker) { self.broker = broker }
 
-    /// Where an administrator puts a policy.
     static let usualPolicy = "/etc/camarb/policy.toml"
 
-    /// - Returns: nil: there is none, or a bad one, and the built-in one is in force.
     func first() -> Policy? {
         guard let path = options.policy else {
             trouble = "No policy was given (--policy FILE): first come, first served."
@@ -40,7 +38,6 @@ final class PolicyKeeper {
     }
 
     /// SIGHUP. A bad file never replaces a good policy.
-    /// - Returns: what is wrong with the files; nil: their policy is in force, or there are none.
     @discardableResult
     func reload() -> FileProblems? {
         guard let path = options.policy else {
@@ -98,7 +95,6 @@ final class PolicyKeeper {
     /// A path goes to terminals and to the journal.
     private func shown(_ path: String) -> String { Journal.printable(path, keepLines: false) }
 
-    /// The policy in force as text, and where it is from.
     func answer() -> [WireValue] {
         let origins = Dictionary(sources.origins.map { ($0.part, $0.origin) }) { first, _ in first }
         let text = PolicyWriter.text(broker.arbiter.policy) { origins[$0].map { "\($0.file):\($0.line)" } }
@@ -120,7 +116,6 @@ struct LoadedByHand {
     /// Of one line, without what steers a terminal.
     var file: String
 
-    /// - Parameter own: the broker's own file; nil: it has none.
     func sentence(_ own: String?) -> String {
         let back = own.map { Journal.printable($0, keepLines: false) } ?? "the built-in policy"
         return
@@ -131,7 +126,6 @@ struct LoadedByHand {
 /// Where the policy in force was read: what the broker keeps of its files. Of the built-in one nothing.
 struct PolicySources {
     var files: [String] = []
-    /// In the order of the files.
     var origins: [(part: PolicyPart, origin: LoadedPolicy.Origin)] = []
 
     init() {}

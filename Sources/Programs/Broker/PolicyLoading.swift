@@ -11,13 +11,10 @@ package struct SentPolicy: Sendable {
     let text: String
     let file: String
 
-    /// - Throws: that it is too long.
     init(_ reader: inout WireReader) throws(BrokerError) {
         try self.init(text: try reader.string("policy"), name: try reader.string("file"))
     }
 
-    /// - Parameter name: empty: the client calls it nothing.
-    /// - Throws: that it is too long.
     package init(text: String, name: String) throws(BrokerError) {
         self.text = text
         guard text.utf8.count <= ClientBound.policyBytesMax else {
@@ -35,10 +32,8 @@ package struct SentPolicy: Sendable {
         file = name.isEmpty ? "the policy" : Journal.printable(name, keepLines: false)
     }
 
-    /// - Throws: what is wrong with it, each problem with its line and column.
     package func read() throws(FileProblems) -> LoadedPolicy { try PolicyFile.read(text, file: file) }
 
-    /// What a plan comes to.
     package enum Answer: Sendable {
         case wrong(FileProblems)
         case wrongLines(ScenarioError)
@@ -48,9 +43,6 @@ package struct SentPolicy: Sendable {
     }
 
     /// Reads and plans it, on a copy of the core. Safe on any thread.
-    /// - Parameters:
-    ///   - scenario: what is to happen under it; empty: what becomes of everybody.
-    ///   - mayGoOn: asked before each step; a clock belongs to the caller.
     package func plan(
         scenario: String, for user: UInt32, on arbiter: Arbiter, at now: Moment, names: Names,
         while mayGoOn: @escaping @Sendable () -> Bool
@@ -117,7 +109,6 @@ final class PolicyLoading {
         }
     }
 
-    /// Reads and plans, on copies: to be called on another thread.
     private func work(_ sent: SentPolicy, scenario: String, for user: UInt32) -> @Sendable () -> SentPolicy.Answer {
         let (arbiter, now, names) = (broker.arbiter, Broker.now(), broker.publisher.names())
         return {
@@ -126,7 +117,6 @@ final class PolicyLoading {
         }
     }
 
-    /// - Parameter planned: what the asker's plan came to; empty: it wants the policy in force whatever comes of it.
     func load(_ sent: SentPolicy, planned: String, _ request: Request) throws(BrokerError) {
         try requireTrusted(request)
         request.answerLater()
@@ -181,7 +171,6 @@ final class PolicyLoading {
             "The broker decided something during each of \(attemptsMax) plans, and nothing was loaded; ask again.")
     }
 
-    /// Back to the broker's own files.
     func unload(_ request: Request) throws(BrokerError) {
         try requireTrusted(request)
         if let problems = broker.policy.reload() {

@@ -28,7 +28,6 @@ public final class Logind {
     /// Before it is asked again after it would not say which sessions there are; twice as long each time.
     private var pause = MessageBus.Kind.system.pauseMin
     private weak var delegate: (any LogindDelegate)?
-    /// The unique name of the logind that is followed.
     private var owner = ""
     /// Grows with each logind: answers of an earlier one mean nothing.
     private var round = 0

@@ -4,7 +4,6 @@ import System
 
 /// Whether the camera is there, what it can do, and what beside the broker keeps it from giving pictures.
 extension CameraLink {
-    /// Described at last: what it can do is known from now on.
     func became(_ found: CameraCapabilities) {
         appear(found)
         isKnown = true
@@ -27,7 +26,6 @@ extension CameraLink {
         if isFollowed { node.begin() }
     }
 
-    /// Unplugged or re-plugged, by the device or by a shell's word.
     func setPresent(_ present: Bool) {
         if present {
             // A device that is plugged in again may be able to do other things, and is asked.
@@ -59,6 +57,5 @@ extension CameraLink {
         broker.step(.heldOutside(camera, holder != nil))
     }
 
-    /// The camera's own switch, as its recorder core sees it.
     func switched(on: Bool) { broker.desktops.say { $0.say(privacy: camera, on: on, by: .camera(camera)) } }
 }

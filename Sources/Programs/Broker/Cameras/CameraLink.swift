@@ -29,7 +29,6 @@ class CameraLink {
     var seat = SeatID.usual
     /// Why apps can open its node themselves; nil when they cannot, and for a camera without a node.
     var bypass: String?
-    /// Its holder, as last announced.
     var holder: AppID?
     /// No app has it any more, and that has not been announced yet.
     var freeIsUntold = false
@@ -37,7 +36,6 @@ class CameraLink {
     var isKnown = false
     var describeTimer: Timer?
     var describeFailures = 0
-    /// How much its recorder core has said of late.
     var allowance = RecorderAllowance()
     var leftOutTimer: Timer?
 
@@ -58,7 +56,6 @@ class CameraLink {
     private var grantWaits = false
     /// Its device's last failure, in its recorder core's words; nil: it has streamed or been plugged in since.
     private(set) var fault: String?
-    /// The grant's first frame has come.
     private var grantStreams = false {
         didSet { if grantStreams { heartbeat.begin() } else if oldValue { heartbeat.end() } }
     }
@@ -71,7 +68,6 @@ class CameraLink {
 
     /// Batches that the recorder core may owe an answer to: more than come while it changes its format, which takes long.
     static let batchesMax = 256
-    /// The longest pause between tries to describe a camera.
     static let describePauseMax: Int64 = 60_000_000_000
 
     init(_ broker: Broker, _ camera: CameraID, spec: String, origin: RecorderOrigin) {
@@ -81,7 +77,6 @@ class CameraLink {
         self.origin = origin
     }
 
-    /// A line of the journal that names this camera.
     func log(_ priority: Journal.Priority, _ line: String) {
         broker.journal.send(priority, line, [("CAMARB_CAMERA", camera.name)])
     }
@@ -137,7 +132,6 @@ class CameraLink {
         }
     }
 
-    /// The device failed, as its recorder core says in a sentence.
     func failed(_ message: String) {
         // Once, however often it is tried again.
         if fault != message { broker.journal.send(.warning, "camera “\(camera.name)” failed: \(message)") }
@@ -254,7 +248,6 @@ class CameraLink {
         }
     }
 
-    /// It has this grant already, and its frames come.
     func take(_ found: GrantID) {
         grant = found
         grantStreams = true
@@ -262,7 +255,6 @@ class CameraLink {
 
     // MARK: The recorder core's end
 
-    /// No recorder core is there, nor wanted.
     var isAtRest: Bool { !recorder.isThere && grant == nil }
 
     func stop() {
@@ -273,7 +265,6 @@ class CameraLink {
         if outlivesBroker { recorder.leaveAlone() } else { recorder.stop() }
     }
 
-    /// The core is told, then what was under way ends.
     func gone() {
         grant = nil
         forgetKept()

@@ -21,7 +21,6 @@ class CameraOutputs {
     private lazy var left = LeftMicrophones(on: link.broker.loop)
     /// What its packets have; nil: none is attached. One that was attached under the broker before this one has this alone.
     private(set) var microphoneFormat: MicrophoneFormat?
-    /// Bytes of timed metadata that the recorder core has not answered yet.
     private var metadataBytes = 0
 
     private struct Running {
@@ -48,7 +47,6 @@ class CameraOutputs {
     init(_ link: CameraLink) { self.link = link }
     private func mayCall(_ session: SessionID) -> Bool { underWay[session, default: 0] < Self.underWayMax }
 
-    /// - Throws: `.limitExceeded` where the session has as many calls under way as it may.
     func requireRoom(for session: SessionID) throws(BrokerError) { if !mayCall(session) { throw Self.tooMany } }
 
     private func begin(_ session: SessionID) { underWay[session, default: 0] += 1 }
@@ -194,7 +192,6 @@ class CameraOutputs {
         }
     }
 
-    /// A client's call with what the recorder core said of it.
     private func answer(_ message: BusMessage?, _ result: Result<BusMessage, BrokerError>) {
         switch result {
         case .success: message?.answer()
@@ -239,7 +236,6 @@ class CameraOutputs {
         link.microphoneChanged(to: format)
     }
 
-    /// What is attached since the broker before this one.
     func tookUp(microphone format: MicrophoneFormat?) { microphoneFormat = format }
 
     func detachMicrophone(_ granted: GrantID) {
@@ -270,7 +266,6 @@ class CameraOutputs {
 
     // MARK: What the recorder core says
 
-    /// - Returns: false for a recording that nobody waits for.
     func finished(_ recording: RecordingID, _ why: RecordingEnd, _ file: RecorderNews.Contents) -> Bool {
         guard recordings.removeValue(forKey: recording) != nil else { return false }
         let end = file.end(of: recording, why)
@@ -281,7 +276,6 @@ class CameraOutputs {
         return true
     }
 
-    /// - Returns: false for a photo that nobody waits for.
     func captured(_ photo: PhotoCaptured) -> Bool {
         guard photos.removeValue(forKey: photo.photo) != nil else { return false }
         link.broker.step(.photoCaptured(photo))
@@ -302,15 +296,12 @@ class CameraOutputs {
 
     // MARK: Facts
 
-    /// A recording or a photo is under way, or a file is being completed.
     var hasFiles: Bool { !recordings.isEmpty || !photos.isEmpty || !completions.isEmpty }
 
-    /// What a recording goes into; nil: it is not under way here.
     func file(of recording: RecordingID) -> ClientFile.Identity? { recordings[recording]?.file }
 
     func isPaused(_ recording: RecordingID) -> Bool { recordings[recording]?.isPaused == true }
 
-    /// Whether a file is being recorded to, or completed.
     func isRecording(to identity: ClientFile.Identity) -> Bool {
         recordings.values.contains { $0.file == identity } || completions.areWriting(to: identity)
     }

@@ -14,7 +14,6 @@ final class Cameras {
     /// Questions about cameras that came before the cameras were known, the first first; each is in its user's budget.
     private(set) var untilKnown: [(client: BrokerClient, work: () -> Void)] = []
     private var knownTimer: Timer?
-    /// The machine's cameras as they come and go; nil where none was asked for.
     private var followed: CamerasFollowed?
     private let origin: RecorderOrigin
 
@@ -38,7 +37,6 @@ final class Cameras {
         return link
     }
 
-    /// Asks each what it can do, and begins to follow those of the machine.
     func begin() throws(SystemFault) {
         for link in order where !link.isFollowed { link.describe() }
         knownTimer = try broker.loop.addTimer { [unowned self] in areKnown() }
@@ -59,7 +57,6 @@ final class Cameras {
         return link
     }
 
-    /// The paths of those that have been described.
     var paths: [String] { order.filter { $0.capabilities != nil }.map { ObjectPath.camera($0.camera) } }
 
     /// The file that a photo or a recording is to go into. Not one that is recorded to, by whichever camera: either would
@@ -68,7 +65,6 @@ final class Cameras {
         try outputFile(try reader.fileDescriptor("file"), message)
     }
 
-    /// The files of a bracket, each another one.
     func outputFiles(_ reader: inout WireReader, _ message: BusMessage) throws(BrokerError) -> [ClientFile] {
         var left = try reader.fileDescriptors("files")
         defer { for descriptor in left { close(descriptor) } }
@@ -91,7 +87,6 @@ final class Cameras {
         return file
     }
 
-    /// Nothing is captured, and every file that was begun is finished.
     var areQuietForSleep: Bool {
         order.allSatisfy { link in
             guard !link.outputs.hasFiles else { return false }
@@ -101,7 +96,6 @@ final class Cameras {
     }
 
     /// A broker that has just started does not know its cameras yet. Questions about them wait, a little, in their order.
-    /// - Parameter camera: the only one that it is about: the app it is reserved for does not wait for slower ones.
     func whenKnown(
         _ client: BrokerClient, about camera: CameraID? = nil, _ work: @escaping () -> Void
     ) throws(BrokerError) {
@@ -138,7 +132,6 @@ final class Cameras {
         if !untilKnown.isEmpty { broker.loop.defer { [unowned self] in answerWaiting() } }
     }
 
-    /// Nobody waits for the answers any more, and their messages go.
     func forgetQuestions(of client: BrokerClient) {
         let before = untilKnown.count
         if before == 0 { return }

@@ -11,12 +11,10 @@ import System
 /// A camera keeps its id over every plugging: the one it was given (`--camera front=v4l2:IDENTITY`), else its identity.
 final class CamerasFollowed {
     private unowned let broker: Broker
-    /// All that there are, beside those that were named (`--camera v4l2`).
     private let followsAll: Bool
     private var monitor: DeviceMonitor?
     private var watch: FolderObserver?
     private var again: Timer?
-    /// What each camera is now.
     private var present: [CameraID: PluggedNode] = [:]
     private var saidTooMany = false
 
@@ -50,7 +48,6 @@ final class CamerasFollowed {
         }
     }
 
-    /// Compares what there is with what is known.
     private func look() {
         let nodes = VideoNodes()
         let capture = nodes.all.filter(Self.mayCapture).map(PluggedNode.init)
@@ -73,7 +70,6 @@ final class CamerasFollowed {
         for link in broker.cameras.order where link.isFollowed && present[link.camera] == nil { link.isNotThere() }
     }
 
-    /// The seat that udev's rules gave it; without one, the usual seat.
     private static func seat(of node: VideoNode) -> SeatID {
         switch DeviceMonitor.property("ID_SEAT", of: node.sysPath) {
         case .value(let name): SeatID(name)
@@ -140,7 +136,6 @@ final class CamerasFollowed {
     }
 }
 
-/// A node in one of its pluggings.
 private struct PluggedNode {
     let node: VideoNode
     /// sysfs makes a folder for each plugging in, and gives each a number of its own. So a device that is back already

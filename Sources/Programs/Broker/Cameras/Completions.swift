@@ -32,9 +32,6 @@ final class Completions {
         underWay.values.contains { $0.file.identity == identity }
     }
 
-    /// - Parameters:
-    ///   - file: the envelope, as it was kept; nil: nobody has it.
-    ///   - duration: how long it ran, from its start to its recorder core's end.
     func complete(_ recording: RecordingID, _ file: ClientFile?, ran duration: Duration) {
         guard let file, !link.recorder.isStopping, underWay.count < Self.atOnceMax else {
             return tell(recording, RecorderNews.Contents(duration: duration))

@@ -41,7 +41,6 @@ final class DryCamera: CameraLink {
     override func makeOutputs() -> CameraOutputs { DryOutputs(self) }
 }
 
-/// What a camera without pictures gives out: a sentence.
 private final class DryOutputs: CameraOutputs {
     override func openStream(_ granted: GrantID, _ session: SessionID, for message: BusMessage?) {
         message?.answer(BrokerError(.deviceFault, DryCamera.sentence))

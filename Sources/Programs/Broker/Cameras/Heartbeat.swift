@@ -15,7 +15,6 @@ package struct Heartbeat: Hashable, Sendable {
         case kill
     }
 
-    /// The shortest step, in nanoseconds.
     package static let step: Int64 = 250_000_000
     /// From an answer to the next question. With `answerStepsMax` and a killed process's end, a session hears within 3 s.
     package static let pause = 2 * step
@@ -25,13 +24,11 @@ package struct Heartbeat: Hashable, Sendable {
     /// While the device is started: as long as the answer to any call.
     package static let startStepsMax = Int(RecorderLife.answerTimeMax / step)
 
-    /// Since it was asked; nil: it has answered.
     private var steps: Int?
     private var deviceIsStarting = false
 
     package init() {}
 
-    /// How long to the next step, in nanoseconds.
     package var untilStep: Int64 { steps == nil ? Self.pause : Self.step }
 
     package mutating func takeStep() -> Duty {
@@ -57,7 +54,6 @@ final class HeartbeatObserver {
     private let onStuck: () -> Void
     private let loop: EventLoop
     private var timer: Timer?
-    /// Nil: nobody is asked.
     private var beat: Heartbeat?
     private var isKilled = false
     /// What was asked before the last beginning concerns nobody any more.
@@ -65,9 +61,6 @@ final class HeartbeatObserver {
     /// As far as is known: a recorder core that does not know `Beat` says so once.
     private var isKnown = true
 
-    /// - Parameters:
-    ///   - onHang: it is to be killed.
-    ///   - onStuck: it was, and is still there a second later: its driver holds it.
     init(_ recorder: RecorderLife, on loop: EventLoop, onHang: @escaping () -> Void, onStuck: @escaping () -> Void) {
         self.recorder = recorder
         self.loop = loop
@@ -75,7 +68,6 @@ final class HeartbeatObserver {
         self.onStuck = onStuck
     }
 
-    /// A grant streams.
     func begin() {
         end()
         guard isKnown else { return }
@@ -83,7 +75,6 @@ final class HeartbeatObserver {
         arm(after: Heartbeat.pause)
     }
 
-    /// No grant streams any more.
     func end() {
         beginnings += 1
         beat = nil

@@ -10,7 +10,6 @@ package enum NodeAccess {
     package struct Rights: Hashable, Sendable {
         package var owner: UInt32
         package var group: UInt32
-        /// The permission bits.
         package var mode: UInt32
         /// There are entries for certain users or groups: logind's for whoever sits at the seat, mostly.
         package var hasAccessList: Bool
@@ -22,7 +21,6 @@ package enum NodeAccess {
             self.hasAccessList = hasAccessList
         }
 
-        /// Nil when there is no such file any more.
         package init?(ofPath path: String) {
             var found = camarb_rights()
             guard camarb_rights_of(path, &found) == 0 else { return nil }
@@ -52,8 +50,6 @@ package enum NodeAccess {
     package static let membersNamedMax = 4
 
     /// Why apps can open the node themselves, as a clause; nil when they cannot.
-    /// - Parameters:
-    ///   - broker: the user and the group that broker and recorder cores run as.
     package static func bypass(
         _ path: String, _ rights: Rights, broker: (user: UInt32, group: UInt32), _ names: Names
     ) -> String? {

@@ -10,7 +10,6 @@ package protocol NodeObserverOwner: AnyObject {
     /// ("": it cannot). While a session has the camera the device is left alone.
     func lookAtNode(_ done: @escaping (Result<String, BrokerError>) -> Void)
     var nodeUse: NodeObserver.OwnUse { get }
-    /// A program streams from it.
     var isHeldOutside: Bool { get }
     /// How many files of the node can be open at most; nil: nobody knows.
     var nodeUsersMost: Int? { get }
@@ -32,10 +31,7 @@ package protocol NodeObserverOwner: AnyObject {
 /// The broker may not read the node, so its recorder core has it watched in the broker's queue. That core's own opens
 /// are known by their time: the number is believed only while none of its own uses is under way, and outside of a grant
 /// only right after a look, whose own opening and closing are in the queue by the time it is answered.
-///
-/// Threading: on the loop's thread.
 package final class NodeObserver {
-    /// What our own recorder core does with the node.
     package enum OwnUse: Hashable, Sendable { case none, opening, open }
 
     private unowned let owner: any NodeObserverOwner
@@ -61,7 +57,6 @@ package final class NodeObserver {
         self.loop = loop
     }
 
-    /// The camera has appeared, and its recorder core knows the node.
     package func begin() {
         end()
         openers = NodeOpeners(isOurs: owner.nodeUse == .open)
@@ -82,7 +77,6 @@ package final class NodeObserver {
         } catch { trouble = "\(error)" }
     }
 
-    /// The camera is not there any more.
     package func end() {
         queue = nil
         timer?.arm(at: nil)
@@ -92,7 +86,6 @@ package final class NodeObserver {
         tell(nil)
     }
 
-    /// What our own recorder core does with it has changed.
     package func ownUseChanged() { if queue != nil, !isLooking { arm(at: EventLoop.now + Self.settleTime) } }
 
     private func take(_ news: OpenNews) {
@@ -138,7 +131,6 @@ package final class NodeObserver {
         }
     }
 
-    /// - Parameter program: which has the node open as far as could be seen; nil: there was no look.
     private func found(_ program: String?) {
         openers.isOurs = owner.nodeUse == .open
         openers.bound(atMost: owner.nodeUsersMost)
@@ -173,7 +165,6 @@ package struct NodeOpeners: Hashable, Sendable {
     /// wait for their end.
     package var isOurs = false
 
-    /// - Parameter isOurs: our recorder core had it open before the watch began.
     package init(isOurs: Bool = false) {
         self.isOurs = isOurs
         open = isOurs ? 1 : 0
@@ -185,7 +176,6 @@ package struct NodeOpeners: Hashable, Sendable {
     /// News were lost on the way to now.
     private var isUnknown = false
 
-    /// - Parameter most: how many there can be at most; nil: nobody knows.
     package mutating func take(_ news: OpenNews, atMost most: Int?) {
         open += news.opened - news.closed
         isUnknown = isUnknown || news.isIncomplete
@@ -213,7 +203,6 @@ package struct NodeOpeners: Hashable, Sendable {
 enum DriverUsers {
     static func path(ofNode sysPath: String) -> String { "\(sysPath)/device/driver/module/refcnt" }
 
-    /// Nil where it cannot be read.
     static func count(at path: String) -> Int? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }

@@ -48,7 +48,6 @@ extension RecorderLife {
         }
     }
 
-    /// What a recorder core that outlived its broker says of itself.
     struct Survey {
         /// 0: none is kept.
         var grant: GrantID
@@ -62,8 +61,6 @@ extension RecorderLife {
     static let surveyRecordingsMax = 8
 
     /// Connects to one that outlived the broker before, and asks what there is.
-    /// - Parameter done: called once, later. Where it got an error nobody is connected any more.
-    /// - Returns: false: nobody is there.
     func takeUp(_ path: String, _ done: @escaping (Result<Survey, BrokerError>) -> Void) -> Bool {
         guard case .none = state, let descriptor = try? SocketAddress.connect(toPath: path) else { return false }
         let process = ServedProcess(on: loop) { [unowned self] ending in processEnded(ending) }
@@ -116,7 +113,6 @@ extension RecorderLife {
     }
 
     /// The calls behind `Serve` follow at once: they are answered in order, and by its error if that is refused.
-    /// - Parameter identity: which processes may serve behind a socket that was connected.
     private func connect(
         to path: String, _ identity: (Int32) throws(SystemFault) -> RecorderIdentity
     ) throws(SystemFault) {

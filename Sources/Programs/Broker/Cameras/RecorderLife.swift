@@ -8,7 +8,6 @@ protocol RecorderLifeOwner: AnyObject {
     func recorder(said message: BusMessage)
     /// The process has ended. Calls that waited only for that have been told; work that waits for it is done afterwards.
     func recorderEnded(_ end: RecorderLife.End)
-    /// All of that is done, after an end in order.
     func recorderLeft()
 }
 
@@ -43,7 +42,6 @@ final class RecorderLife: BusConnectionDelegate {
 
     var state = State.none
     private var endingSeen: RecorderEnding?
-    /// It was killed by order, and its end is waited for.
     private var wasKilled = false
     private var goneHandlers: [(End) -> Void] = []
     /// What has to wait until a process that is leaving has left.
@@ -61,9 +59,6 @@ final class RecorderLife: BusConnectionDelegate {
     /// How long its process may outlive its socket.
     static let leaveTimeMax: Int64 = 1_000_000_000
 
-    /// - Parameters:
-    ///   - camera: what the journal calls it.
-    ///   - spec: what it is told to serve.
     init(
         camera: String, spec: String, origin: RecorderOrigin, on loop: EventLoop, journal: Journal, patience: Int64,
         owner: any RecorderLifeOwner
@@ -118,7 +113,6 @@ final class RecorderLife: BusConnectionDelegate {
     // MARK: Its end
 
     /// SIGKILL. Its end is told when it has ended.
-    /// - Returns: false when there is none.
     func kill() -> Bool {
         switch state {
         case .none: return false
@@ -134,14 +128,12 @@ final class RecorderLife: BusConnectionDelegate {
 
     /// It is killed, and nothing more of what it said is listened to: its end is by order, a reset for the session that
     /// was granted on it, and for no other.
-    /// - Parameter what: a sentence, from the recorder core at least in part.
     func saidNonsense(_ what: String) {
         guard case .running(let process, let connection) = state else { return }
         connection.close()
         isOver(process, because: what)
     }
 
-    /// - Precondition: its connection is closed.
     private func isOver(_ process: any RecorderProcess, because nonsense: String) {
         journal.send(
             .warning,
@@ -163,7 +155,6 @@ final class RecorderLife: BusConnectionDelegate {
         armLeaveTimer()
     }
 
-    /// It finishes its files, and ends.
     func stop() {
         isStopping = true
         if case .running(let process, let connection) = state {
@@ -219,7 +210,6 @@ final class RecorderLife: BusConnectionDelegate {
         }
     }
 
-    /// Both the process and its socket have ended.
     private func leave() {
         guard let ending = endingSeen else { return }
         let end = End(isInOrder: ending.isInOrder, wasKilled: wasKilled, isUntold: goneHandlers.isEmpty)

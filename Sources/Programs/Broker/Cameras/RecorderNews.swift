@@ -45,12 +45,10 @@ package enum RecorderNews {
     /// A sensitivity, a time, a place of the lens or a count: more than any sensor's greatest ISO.
     static let stateMax = 1e9
 
-    /// - Throws: with a sentence that says what was nonsense.
     init(reading message: BusMessage) throws(BrokerError) {
         try self.init(message.member, message.argumentsWithoutDescriptors())
     }
 
-    /// - Throws: as above.
     package init(_ member: String, _ arguments: [WireValue]) throws(BrokerError) {
         var reader = WireReader(member, arguments)
         switch member {
@@ -112,7 +110,6 @@ package enum RecorderNews {
     }
 
     /// What the answer of `Complete` says is in the file.
-    /// - Throws: as above.
     static func completed(_ message: BusMessage) throws(BrokerError) -> Contents {
         let member = "Complete"
         var reader = WireReader(member, try message.argumentsWithoutDescriptors())
@@ -164,7 +161,6 @@ package enum RecorderNews {
 }
 
 extension RecorderNews.Contents {
-    /// The four figures as every message has them, in their order.
     fileprivate init(reading reader: inout WireReader, of member: String) throws(BrokerError) {
         frames = try RecorderNews.bounded(reader.uint64("frames"), 0...RecorderNews.framesMax, "frames", member)
         duration = .nanoseconds(
@@ -188,29 +184,24 @@ package struct RecorderAllowance {
     package static let errorsMax = 8
     /// All words a second, those that are not told on included.
     package static let wordsMax = 256
-    /// What is counted together, in nanoseconds.
     package static let window: Int64 = 1_000_000_000
 
     package enum Verdict: Hashable {
         case told
         /// One error too many: it is counted, and the count told at the window's end.
         case leftOut
-        /// It never stops.
         case tooMuch
     }
 
     private var windowEnds: Int64 = .min
     private var words = 0
     private var errors = 0
-    /// Errors that were left out and not told as a number yet.
     package private(set) var leftOut = 0
 
-    /// When what was left out is to be told, on the monotonic clock in nanoseconds; nil: nothing was.
     package var tellAt: Int64? { leftOut > 0 ? windowEnds : nil }
 
     package init() {}
 
-    /// Counts one word of the recorder core at a time of the monotonic clock, in nanoseconds.
     package mutating func take(isError: Bool, at now: Int64) -> Verdict {
         if now >= windowEnds {
             windowEnds = now + Self.window
@@ -226,7 +217,6 @@ package struct RecorderAllowance {
         return .leftOut
     }
 
-    /// The errors that were left out, told once; nil: there are none.
     package mutating func tellLeftOut() -> String? {
         guard leftOut > 0 else { return nil }
         defer { leftOut = 0 }

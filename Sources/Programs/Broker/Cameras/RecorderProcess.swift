@@ -2,7 +2,6 @@ import ArbiterProtocol
 import Glibc
 package import System
 
-/// Where recorder cores come from.
 enum RecorderOrigin {
     /// The broker starts this program, once for each camera.
     case program(String)
@@ -39,11 +38,6 @@ enum RecorderOrigin {
 
 /// Gives recorder cores that are no processes of their own: a simulation's.
 package protocol RecorderSource: AnyObject {
-    /// - Parameters:
-    ///   - spec: the camera, as the broker's options have it.
-    ///   - onEnd: to be called once, from the loop, when it has ended: whether that was in order.
-    /// - Returns: the broker's end of a connection to it, and what kills it; its end is told later.
-    /// - Throws: when none can be had.
     func start(
         serving spec: String, onEnd: @escaping (_ isInOrder: Bool) -> Void
     ) throws(SystemFault) -> (socket: Int32, kill: () -> Void)
@@ -73,7 +67,6 @@ protocol RecorderProcess: AnyObject {
 
 extension ChildProcess: RecorderProcess { func socketEnded() {} }
 
-/// How a recorder core ended, as far as is known.
 enum RecorderEnding: Hashable {
     case child(ChildProcess.Ending)
     /// Not a child: the kernel tells its status to somebody else.
@@ -104,7 +97,6 @@ final class ServedProcess: RecorderProcess {
     /// It said that it leaves, for want of work.
     var isLeaving = false
 
-    /// - Parameter onEnd: Called once, on the loop's thread.
     init(on loop: EventLoop, onEnd: @escaping (RecorderEnding) -> Void) {
         self.loop = loop
         self.onEnd = onEnd
@@ -112,9 +104,6 @@ final class ServedProcess: RecorderProcess {
 
     deinit { source?.cancel() }
 
-    /// - Parameters:
-    ///   - descriptor: of the process; this object's from here on.
-    ///   - expected: which processes may be meant.
     /// - Throws: `.recorderFault` where it names none of them; such a process is never signalled.
     func isIdentified(by descriptor: Int32, as expected: RecorderIdentity) throws {
         let found = ProcessHandle(owning: descriptor)
@@ -150,7 +139,6 @@ package enum RecorderIdentity: Hashable, Sendable {
     /// one's own. Where root listens, which may be the service manager, a unit too.
     case process(ofUser: UInt32)
 
-    /// What the kernel says of a process.
     package struct Seen: Hashable, Sendable {
         package var process: Int32
         package var user: UInt32?
@@ -179,7 +167,6 @@ package enum RecorderIdentity: Hashable, Sendable {
     }
 
     /// What is wrong with a process, as a clause; nil: it may be a recorder core.
-    /// - Parameter seen: nil: a descriptor that names no process which is there and can be seen.
     package func objection(to seen: Seen?, broker: Int32 = getpid()) -> String? {
         guard let seen else { return "no process that is there" }
         if seen.process == broker { return "the broker itself" }

@@ -16,7 +16,6 @@ final class BrokerClient: SlowAsker {
     private(set) var weak: WeakIdentity?
     /// The app it counts as; nil until it does something that concerns decisions.
     var app: AppID?
-    /// The groups of its process, sorted.
     private(set) var groups: [UInt32]
     /// The login sessions that its right depends on, once it has an app.
     var loginSessions: [LoginSessionID] = []
@@ -25,7 +24,6 @@ final class BrokerClient: SlowAsker {
     var isGone = false
     /// Its place among the connections that news for all goes to.
     var place = 0
-    /// In the order of their creation.
     var sessions: [SessionID] = []
     var isSubscribed = false
     /// It has read properties, or asked for signals: it is told when properties change.
@@ -57,7 +55,6 @@ final class BrokerClient: SlowAsker {
         /// What it last said of itself, to be said again should its registration be made anew.
         var presence: (Presence, focused: Bool)?
 
-        /// A process that a connection is to be.
         struct StoodFor {
             var pid: Int32
             var process: ProcessHandle
@@ -97,13 +94,10 @@ final class BrokerClient: SlowAsker {
     var uniqueName: String { ":1.\(id.rawValue)" }
 }
 
-/// A client's call on its way: what is carried out for it, and how it is answered.
 final class Request {
     let message: BusMessage
     let client: BrokerClient
-    /// The file of a photo or recording, until an effect takes it.
     var file: ClientFile?
-    /// Those of a bracket.
     var files: [ClientFile] = []
     var options = WireDictionary()
     /// A microphone's socket, until an effect takes it.
@@ -161,7 +155,6 @@ struct Trust {
     func isTrusted(_ client: BrokerClient) -> Bool { isTrusted(client.uid) }
     func isTrusted(_ uid: UInt32) -> Bool { uid == 0 || (uid == ownUser && !isService) }
 
-    /// The trusted users, as sentences name them.
     var words: String { isService || ownUser == 0 ? "root" : "root and user \(ownUser)" }
 
     /// An app is shown by name to its own user, and to trusted ones.
@@ -172,7 +165,6 @@ struct Trust {
         mayKnow(app, client) ? .app(app.name) : .anotherUsersApp
     }
 
-    /// - Throws: `.notTrusted`, where a fact concerns every user.
     func require(_ request: Request) throws(BrokerError) {
         guard isTrusted(request.client) else {
             throw BrokerError(

@@ -18,7 +18,6 @@ package struct Budgets: Sendable {
     package enum Resource: Int, CaseIterable, Sendable {
         case connections, sessions, placedApps, microphones, questions, answers
 
-        /// As status has it.
         package var wireName: String { names.wire }
 
         fileprivate var names: (wire: String, noun: String) {
@@ -64,7 +63,6 @@ package struct Budgets: Sendable {
         package static let answers = Bound(ofUser: 2049, inAll: 16384, keptForTrusted: 2048, keptForHolder: 128)
     }
 
-    /// Why a charge was refused.
     package struct Refusal: Error, Equatable, Sendable {
         package enum Which: Equatable, Sendable {
             case ceiling(Int)
@@ -86,7 +84,6 @@ package struct Budgets: Sendable {
             self.which = which
         }
 
-        /// How much the user has, and which bound that is.
         package var sentence: String {
             let wanted = asked == 1 ? "" : " and wants \(asked) more"
             let has = "User \(user) has \(has) \(resource.names.noun)\(wanted)"
@@ -101,16 +98,12 @@ package struct Budgets: Sendable {
 
     private let bounds: [Bound]
     private let trusted: Set<UInt32>
-    /// The users who hold a camera now.
     package var holders: Set<UInt32> = []
     /// By user, and by resource; a user that has nothing is not here.
     private var uses: [UInt32: [Int]] = [:]
-    /// By resource.
     private var used: [Int]
-    /// Users who have some, by resource.
     private var usersCount: [Int]
 
-    /// - Parameter trusted: the users that are bounded by the whole alone.
     package init(
         connections: Bound, sessions: Bound = .sessions, placedApps: Bound = .placedApps,
         microphones: Bound = .microphones, questions: Bound = .questions, answers: Bound = .answers,
@@ -123,7 +116,6 @@ package struct Budgets: Sendable {
         self.trusted = trusted
     }
 
-    /// Users who have something, in the order of their numbers.
     package var users: [UInt32] { uses.keys.sorted() }
 
     package func use(of user: UInt32, _ resource: Resource) -> Int { uses[user]?[resource.rawValue] ?? 0 }
@@ -136,7 +128,6 @@ package struct Budgets: Sendable {
     package func bound(_ resource: Resource) -> Bound { bounds[resource.rawValue] }
 
     /// Charges all of it, or nothing.
-    /// - Parameter amount: 0 or more; 0 is always granted.
     package mutating func charge(_ resource: Resource, _ amount: Int = 1, to user: UInt32) throws(Refusal) {
         precondition(amount >= 0, "A charge is not negative; release gives back.")
         if amount == 0 { return }
@@ -149,7 +140,6 @@ package struct Budgets: Sendable {
         used[resource.rawValue] += amount
     }
 
-    /// Gives back what was charged.
     package mutating func release(_ resource: Resource, _ amount: Int = 1, of user: UInt32) {
         if amount == 0 { return }
         let left = use(of: user, resource) - amount

@@ -5,12 +5,10 @@ import CLinux
 import Explain
 import System
 
-/// Charging clients' users for what they have, and giving back what they had.
 extension Clients {
     private var cameras: Cameras { broker.cameras }
     private var trust: Trust { broker.trust }
 
-    /// - Parameter advice: what the client can do about a refusal, as a sentence.
     func charge(
         _ resource: Budgets.Resource, _ amount: Int = 1, to client: BrokerClient, _ advice: String
     ) throws(BrokerError) {
@@ -96,7 +94,6 @@ struct FreedMemory {
     private var bytes = 0
     private var lastTime: Int64 = 0
 
-    /// - Returns: whether it is worth giving back now.
     mutating func note(_ resource: Budgets.Resource, _ amount: Int, at now: Int64) -> Bool {
         bytes += amount * Self.bytesOfOne(resource)
         return bytes >= Self.worthwhileBytes && timer?.deadline == nil

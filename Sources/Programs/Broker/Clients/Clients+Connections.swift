@@ -57,7 +57,6 @@ extension Clients: BusConnectionDelegate {
         forget(client)
     }
 
-    /// - Parameter user: nil where the kernel did not say.
     func refusedConnection(_ why: String, of user: UInt32?) {
         disconnects.note("refused")
         lines.send(.warning, about: user, "refused a connection: \(why)")
@@ -82,7 +81,6 @@ extension Clients: BusConnectionDelegate {
         forget(client)
     }
 
-    /// What was wrong with a connection that did not just end; nil: nothing.
     private static func fault(_ end: BusConnection.End) -> String? {
         switch end {
         case .disconnected: nil
@@ -129,9 +127,6 @@ extension Clients: BusConnectionDelegate {
 
     /// Makes the client known to the core, with the app the kernel names, before the first thing that concerns
     /// decisions. One that only looks on (a monitor, a status line) is nobody's app and in nobody's foreground.
-    /// - Parameters:
-    ///   - claimed: what `--trust-claims` lets it be.
-    ///   - login: the login session that it lets it be in.
     func register(_ client: BrokerClient, claimed: String? = nil, login: LoginSessionID? = nil) throws(BrokerError) {
         if client.app != nil && claimed == nil && login == nil { return }
         try requireSameProcess(client)
@@ -155,7 +150,6 @@ extension Clients: BusConnectionDelegate {
         broker.desktops.tellClientsChanged(of: client.uid)
     }
 
-    /// What traces call it from now on.
     func rename(_ client: BrokerClient, _ app: AppID) {
         names.give(back: client.name)
         client.name = names.take(app.name)
@@ -193,13 +187,11 @@ package struct HalfOpenConnections: Sendable {
         var since: Int64
     }
 
-    /// The oldest first.
     private var entries: [Entry] = []
     package var count: Int { entries.count }
     package init() {}
 
     /// Takes in a connection that has just been accepted.
-    /// - Parameter now: nanoseconds, never less than before.
     /// - Returns: those that have to go, the oldest first; they are not counted any more.
     package mutating func add(_ tag: UInt64, of user: UInt32, at now: Int64) -> [UInt64] {
         entries.append(Entry(tag: tag, user: user, since: now))
@@ -213,7 +205,6 @@ package struct HalfOpenConnections: Sendable {
         return gone
     }
 
-    /// It has authenticated, or it is gone. Does nothing for one that is not here.
     package mutating func remove(_ tag: UInt64) { entries.removeAll { $0.tag == tag } }
 
     private func count(of user: UInt32) -> Int { entries.count { $0.user == user } }

@@ -9,7 +9,6 @@ extension Clients {
     ///
     /// Its number was given to another process, it has changed its user, or it was moved to another control group: in any
     /// of these cases what it was vouched for is not so any more.
-    /// - Throws: where it was cut. Never while the core is stepped.
     func requireSameProcess(_ client: BrokerClient) throws(BrokerError) {
         if isSameProcess(client) { return }
         cutImpostor(client)
@@ -44,7 +43,6 @@ extension Clients {
         return membership
     }
 
-    /// - Parameter isNamed: `--trust-claims` lets it be what it says.
     func identity(
         of client: BrokerClient, _ identity: AppIdentity, isNamed: Bool = false, _ membership: LoginMembership
     ) -> ClientIdentity {

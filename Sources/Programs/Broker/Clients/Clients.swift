@@ -12,11 +12,8 @@ final class Clients {
     private var lastClient: UInt64 = 0
     var budgets: Budgets
     var halfOpen = HalfOpenConnections()
-    /// Connections that were ended or refused, by why.
     var disconnects = Tally()
-    /// Lines that clients can cause, of faults and refusals.
     let lines: ClientLines
-    /// Heap that has become free since it was last given back to the machine.
     var freed = FreedMemory()
     private(set) var processes: ProcessWatcher?
     /// They take what clients pass: a file must never come into this process.
@@ -29,7 +26,6 @@ final class Clients {
         var name: String
     }
     var lastSession: UInt64 = 0
-    /// What traces call clients and sessions.
     var names = NamePool()
     var sessionNames = NamePool()
 
@@ -54,7 +50,6 @@ final class Clients {
     func add(_ client: BrokerClient) { all[client.id.rawValue] = client }
     func remove(_ client: BrokerClient) { all[client.id.rawValue] = nil }
 
-    /// Ids are given out once.
     func nextID() -> UInt64 {
         lastClient += 1
         return lastClient
@@ -74,7 +69,6 @@ package struct NamePool: Sendable {
 
     package init() {}
 
-    /// The name, or where it is taken the name with a number behind it.
     package mutating func take(_ wanted: String) -> String {
         var name = wanted
         var count = 2
@@ -85,7 +79,6 @@ package struct NamePool: Sendable {
         return name
     }
 
-    /// Does nothing for a name that is not taken.
     package mutating func give(back name: String) { taken.remove(name) }
 }
 

@@ -17,7 +17,6 @@ package struct LineLimiter: Sendable {
             self.perSecond = perSecond
         }
 
-        /// What a line costs, in nanoseconds of waiting.
         fileprivate var lineCost: Int64 { 1_000_000_000 / perSecond }
         fileprivate var creditMax: Int64 { burst * lineCost }
     }
@@ -34,7 +33,6 @@ package struct LineLimiter: Sendable {
     package static let usersMax = 512
 
     private struct Bucket {
-        /// Nanoseconds' worth of lines.
         var credit: Int64
         var asOf: Int64
         var untold = 0
@@ -56,7 +54,6 @@ package struct LineLimiter: Sendable {
     private let inAll: Rate
     private var accounts: [Account: Bucket] = [:]
     private var all: Bucket
-    /// Lines since the last report that were not written.
     package var hasUntold: Bool { accounts.values.contains { $0.untold > 0 } }
     package var accountsCount: Int { accounts.count }
 
@@ -133,7 +130,6 @@ final class ClientLines {
     }
 
     /// Writes a line about a user's client, or counts it.
-    /// - Parameter user: nil where nobody knows.
     func send(
         _ priority: Journal.Priority, about user: UInt32?, _ fields: [(name: String, value: String)] = [],
         _ message: (_ untold: Int) -> String

@@ -3,7 +3,6 @@ import Bus
 
 /// `org.freedesktop.DBus.Properties`. Whoever reads a property is told from then on when it changes (`PropertyTelling`).
 extension Dispatcher {
-    /// `org.freedesktop.DBus.Properties`, of an object that has it.
     func propertiesMethod(_ request: Request, _ object: BusObject) throws(BrokerError) {
         let message = request.message
         if message.isMember("Get") { return try getProperty(request, object) }

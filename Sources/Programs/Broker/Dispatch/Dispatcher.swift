@@ -3,7 +3,6 @@ import ArbiterProtocol
 import Bus
 import Glibc
 
-/// What a path names.
 enum BusObject {
     /// `/org/camarb`, the object manager.
     case root
@@ -28,7 +27,6 @@ final class Dispatcher {
     var trust: Trust { broker.trust }
     init(_ broker: Broker) { self.broker = broker }
 
-    /// Every call is answered once: here, or by the code that called `answerLater`.
     func dispatch(_ request: Request) {
         do throws(BrokerError) { try route(request) } catch { request.answer(error) }
     }
@@ -201,14 +199,12 @@ struct MethodTables {
 
     struct Entry {
         var name: String
-        /// The signature of what it takes.
         var takes: String
         var run: Handler
     }
 
     struct Table {
         var interface: Interface
-        /// In the interface's order.
         var entries: [Entry]
 
         /// The method that the message calls. A dozen comparisons of a few bytes cost less than a text to look up.

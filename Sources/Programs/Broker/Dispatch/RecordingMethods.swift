@@ -41,7 +41,6 @@ package struct MetadataGroup {
     package let time: Int64
     package let items: [String]
 
-    /// - Throws: `.limitExceeded` for items that are too long together.
     package init(reading reader: inout WireReader) throws(BrokerError) {
         kind = try reader.string("kind")
         time = try reader.int64("time")
@@ -57,7 +56,6 @@ package struct MetadataGroup {
         }
     }
 
-    /// Of the items.
     var bytes: Int { items.reduce(0) { $0 + $1.utf8.count } }
 
     /// What they take in a message, at most: each has its length before it, a zero behind it, and begins at a multiple of 4.

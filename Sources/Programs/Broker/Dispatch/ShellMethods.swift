@@ -174,7 +174,6 @@ extension MethodTables {
 }
 
 extension PresenceSource {
-    /// What `MethodTables.source` took.
     fileprivate var role: Speakers.Role { self == .shell ? .shell : .agent }
 }
 

@@ -2,7 +2,6 @@ import Arbiter
 package import ArbiterProtocol
 package import System
 
-/// What the observer asks and tells, on the loop's thread.
 package protocol CalendarObserverOwner: AnyObject {
     var policy: Policy { get }
     /// The calendar says another mode, or none any more.
@@ -14,8 +13,6 @@ package protocol CalendarObserverOwner: AnyObject {
 /// It is looked at when the broker begins, at each of its boundaries, when somebody sets the clock or the machine wakes,
 /// and each quarter of an hour, since clocks are put forward and back at one, and somebody may have given the machine
 /// another zone. Without a calendar in the policy nothing wakes the broker.
-///
-/// Threading: on the loop's thread.
 package final class CalendarObserver {
     private unowned let owner: any CalendarObserverOwner
     private let now: () -> Int64
@@ -28,9 +25,6 @@ package final class CalendarObserver {
     /// When it is looked at next, likewise; nil: only when the clock is set, or the machine wakes.
     package private(set) var next: Int64? { didSet { timer?.arm(at: next) } }
 
-    /// - Parameters:
-    ///   - now: the clock on the wall, in seconds since 1970.
-    ///   - offset: by how many seconds local time is ahead of UTC, at such a moment.
     package init(
         _ owner: any CalendarObserverOwner, on loop: EventLoop, now: @escaping () -> Int64 = { WallClock.now },
         offset: @escaping (Int64) -> Int64 = { WallClock.offset(at: $0) }

@@ -57,9 +57,6 @@ extension Desktops {
     }
 
     /// Within the turn of the call, or, where the list is long, in further turns of its connection; then the call is answered.
-    /// - Parameters:
-    ///   - fault: asked before each; an error stops the rest.
-    ///   - last: once all is said.
     func say(
         _ events: ArraySlice<Event>, _ request: Request, unless fault: @escaping () -> BrokerError? = { nil },
         last: @escaping () -> Void = {}
@@ -102,7 +99,6 @@ extension Desktops {
         .wireValue
     }
 
-    /// Tells the agents of the client's user that an app came, went or changed.
     func tellClientsChanged(of user: UInt32) {
         guard clientLists > 0 else { return }
         for client in clients.values

@@ -7,11 +7,9 @@ extension Desktops {
     private var clients: Clients { broker.clients }
     private var trust: Trust { broker.trust }
 
-    /// A role that a client may take on, or has.
     struct MaySpeak {
         var seat: Speakers.Seat
         var speaker: Speakers.Speaker
-        /// The present speaker, which then stops being one.
         var displaced: Speakers.Speaker?
     }
 
@@ -104,7 +102,6 @@ extension Desktops {
         return true
     }
 
-    /// Takes a seat; its former speaker stops being one.
     private func sit(_ client: BrokerClient, _ mayBe: MaySpeak) -> BrokerClient.More {
         if let displaced = mayBe.displaced { silence(displaced, mayBe.seat, for: mayBe.speaker) }
         let more = client.withMore()
@@ -148,7 +145,6 @@ extension Desktops {
     }
 
     /// What it said ends as when it leaves, and it is told which client speaks in its place.
-    /// - Parameter successor: nil: none does, and it may not.
     private func silence(_ speaker: Speakers.Speaker, _ seat: Speakers.Seat, for successor: Speakers.Speaker?) {
         guard let client = clients[speaker.client.rawValue], let more = client.more else { return }
         let who = successor?.words ?? "a unit that the policy names"

@@ -88,20 +88,17 @@ extension Desktops {
         for client in speaking(for: app.user) { tellShell(client, "RecordingCut", cut.wireArguments) }
     }
 
-    /// Each client that speaks for a user, in whichever role.
     func speaking(for user: UInt32) -> [BrokerClient] {
         Set(speakers.all.filter { $0.seat.user == nil || $0.seat.user == user }.map(\.speaker.client)).sorted()
             .compactMap { clients[$0.rawValue] }
     }
 
-    /// A signal of `Shell1` to one client.
     func tellShell(_ client: BrokerClient, _ member: String, _ arguments: [WireValue]) {
         client.connection.signal(path: ObjectPath.shell, interface: InterfaceName.shell, member: member, arguments)
     }
 }
 
 extension SessionEvent {
-    /// The apps that wait or record may have changed.
     fileprivate var changesUse: Bool {
         switch self {
         case .wasInterrupted, .interruptionChanged, .interruptionEnded, .sessionStopped, .recordingStarted,

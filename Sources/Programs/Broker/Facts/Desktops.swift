@@ -10,9 +10,7 @@ final class Desktops {
     unowned let broker: Broker
     var speakers = Speakers()
     private(set) var facts = FactBoard()
-    /// Clients that are told when their user's clients change.
     var clientLists = 0
-    /// Clients that are told when the use of cameras changes.
     var useLists = 0
     private(set) var logins: LoginSessionObserver?
     private(set) var pressure: PressureObserver?
@@ -20,7 +18,6 @@ final class Desktops {
 
     init(_ broker: Broker) { self.broker = broker }
 
-    /// Asks logind, and looks at the machine's figures where the policy wants that.
     func begin() throws(SystemFault) {
         let files = LoadFiles(root: broker.options.machine)
         pressure = try PressureObserver(self, on: broker.loop) { files.read() }
@@ -36,7 +33,6 @@ final class Desktops {
     }
 
     /// Takes up what somebody said, and tells the core what changes by it.
-    /// - Parameter request: the call that says so: it is answered, also where nothing changes.
     func say(_ request: Request? = nil, _ word: (inout FactBoard) -> Event?) {
         // The board is left before the core is stepped, whose effects may say something, too.
         let event = word(&facts)
@@ -48,7 +44,6 @@ final class Desktops {
     /// The same for what ends by itself, without a request.
     func forget(_ words: (inout FactBoard) -> [Event]) { for event in words(&facts) { broker.step(event) } }
 
-    /// The event of a placement, for the caller to step in its turn.
     func place(
         _ app: AppID, _ placement: FactBoard.Placement?, by source: PresenceSource, _ client: BrokerClient
     ) -> Event {

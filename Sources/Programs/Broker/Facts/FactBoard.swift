@@ -20,11 +20,9 @@ package struct FactBoard {
         /// A camera's own word, by its recorder core.
         case camera(CameraID)
         case logind
-        /// The machine's figures.
         case gauge
     }
 
-    /// Where an app is.
     package struct Placement: Hashable, Sendable {
         package var presence: Presence
         package var focused: Bool
@@ -54,8 +52,6 @@ package struct FactBoard {
 
     package init() {}
 
-    /// - Parameter camera: nil: every camera.
-    /// - Returns: the event for the core; nil: nothing changes for it.
     package mutating func say(privacy camera: CameraID?, on: Bool, by speaker: Speaker) -> Event? {
         let before = isPrivate(camera)
         Self.say(on ? true : nil, by: speaker, in: &privacy, camera)
@@ -68,7 +64,6 @@ package struct FactBoard {
         return isMicrophoneTaken(by: app) == before ? nil : .microphone(app, taken: !before)
     }
 
-    /// - Parameter level: nil: the speaker says nothing of it any more.
     package mutating func say(pressure level: SystemPressure?, by speaker: Speaker) -> Event? {
         let before = pressureLevel
         Self.say(level, by: speaker, in: &pressure)
@@ -81,7 +76,6 @@ package struct FactBoard {
         return sleep.isEmpty == !before ? nil : .sleep(!before)
     }
 
-    /// - Parameter facts: nil: the speaker knows of no such session any more.
     package mutating func say(
         login session: LoginSessionID, _ facts: LoginSessionFacts?, by speaker: Speaker
     ) -> Event? {
@@ -92,7 +86,6 @@ package struct FactBoard {
         return now.map { .loginSession(session, $0) } ?? .loginSessionEnded(session)
     }
 
-    /// - Parameter placement: nil: the speaker knows nothing of the app any more.
     package mutating func say(
         place app: AppID, _ placement: Placement?, source: PresenceSource, by speaker: Speaker
     ) -> Event {
@@ -119,7 +112,6 @@ package struct FactBoard {
         return events.compactMap(\.self) + forgetPlaces(of: speaker)
     }
 
-    /// What a speaker said of microphones alone.
     package mutating func forgetMicrophones(of speaker: Speaker) -> [Event] {
         Self.spokenOf(microphones, by: speaker).sorted().compactMap { say(microphoneOf: $0, taken: false, by: speaker) }
     }
@@ -138,10 +130,8 @@ package struct FactBoard {
     package func isPrivate(_ camera: CameraID?) -> Bool { privacy[camera] != nil }
     package func isMicrophoneTaken(by app: AppID) -> Bool { microphones[app] != nil }
 
-    /// The hardest word.
     package var pressureLevel: SystemPressure { pressure.map(\.value).max() ?? .nominal }
 
-    /// What one speaker says of it; nil: nothing.
     package func pressure(by speaker: Speaker) -> SystemPressure? { pressure.first { $0.speaker == speaker }?.value }
 
     /// Where both logind and a person speak of a session, the narrower word counts for whether its user looks at it; where

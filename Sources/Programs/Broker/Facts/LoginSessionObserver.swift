@@ -21,7 +21,6 @@ final class LoginSessionObserver {
     private(set) var trouble = ""
     /// Known, or known not to be: after a start, questions about the right to a camera wait for it.
     private(set) var isSettled = false
-    /// logind has spoken, if only once.
     private var wasKnown = false
     private var sessions: [String: LoginSessionStatus] = [:]
     /// Registered clients in each, so that it is forgotten with the last.
@@ -30,7 +29,6 @@ final class LoginSessionObserver {
     private var seen: Set<LoginSessionID> = []
     private var told: [LoginSessionID: LoginSessionFacts] = [:]
     private struct Members {
-        /// The first one's.
         let user: UInt32
         var count = 0
     }
@@ -75,7 +73,6 @@ final class LoginSessionObserver {
     }
 
     /// Before the core hears of the client: the state of its session is known by then.
-    /// - Parameter user: the client's.
     func join(_ id: LoginSessionID, user: UInt32) {
         members[id, default: Members(user: user)].count += 1
         refresh(id)
@@ -93,7 +90,6 @@ final class LoginSessionObserver {
 
     private func refreshAll() { for id in Set(members.keys).union(told.keys).sorted() { refresh(id) } }
 
-    /// Tells the core what it does not know yet of a session.
     private func refresh(_ id: LoginSessionID) {
         guard wasKnown else { return }
         let facts = members[id].map { self.facts(of: id, $0.user) }
@@ -139,7 +135,6 @@ final class LoginSessionObserver {
         broker.cameras.becameKnown()
     }
 
-    /// Whose a session is; nil where logind has not told of it.
     func user(of id: LoginSessionID) -> UInt32? { Self.user(of: id) ?? sessions[id.name]?.user }
 
     /// Ordered by id; only those that the asker may know: as a trusted one, or as their user.

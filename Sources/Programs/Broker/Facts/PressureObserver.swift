@@ -3,13 +3,11 @@ package import ArbiterProtocol
 import Explain
 package import System
 
-/// What the observer asks and tells, on the loop's thread.
 package protocol PressureObserverOwner: AnyObject {
     var policy: Policy { get }
     var isAskedToRun: Bool { get }
     /// - Parameter level: as the machine's figures have it; nil: nobody looks any more.
     func measured(_ level: SystemPressure?)
-    /// A sentence for the journal.
     func pressureChanged(_ words: String)
 }
 
@@ -19,8 +17,6 @@ package protocol PressureObserverOwner: AnyObject {
 /// Files of `/proc` and `/sys` are read beside the loop (`SideWork`): a sensor behind a bus, or one that its firmware
 /// answers for, takes its time, and may never answer. Then its reading is given up, and the machine counts as one that
 /// says nothing, until it comes back.
-///
-/// Threading: on the loop's thread.
 package final class PressureObserver {
     private unowned let owner: any PressureObserverOwner
     private let readings: @Sendable () -> LoadReading
@@ -32,16 +28,12 @@ package final class PressureObserver {
     private var settings = PressureSettings.usual
     /// The policy wants it looked at.
     private var isWanted = false
-    /// Between the first reading and the last.
     private var isLooking = false
-    /// As it was last told; nil while nobody looks.
     private var measured: SystemPressure?
     /// Why the machine's figures are not known although they are wanted; empty when they are.
     package private(set) var trouble = ""
 
-    /// In nanoseconds.
     package struct Times {
-        /// From one reading to the next.
         package var interval = PressureGauge.interval
         /// How long a reading may take before it counts as none. Whole machines are read in a few milliseconds.
         package var readMax: Int64 = 5_000_000_000
@@ -49,7 +41,6 @@ package final class PressureObserver {
         package init() {}
     }
 
-    /// - Parameter readings: reads the machine once, beside the loop.
     package init(
         _ owner: any PressureObserverOwner, on loop: EventLoop, times: Times = Times(),
         _ readings: @escaping @Sendable () -> LoadReading
@@ -64,7 +55,6 @@ package final class PressureObserver {
     /// The reading that says that the machine is pressed; empty while it is not.
     package var why: String { gauge.why }
 
-    /// Another policy is in force.
     package func policyChanged() {
         settings = owner.policy.pressure
         isWanted = settings.isWatched && owner.policy.readsPressure

@@ -27,7 +27,6 @@ package struct Speakers {
         case ask
     }
 
-    /// What one speaks for.
     package struct Seat: Hashable, Sendable {
         package var role: Role
         /// Nil: every user.
@@ -39,12 +38,10 @@ package struct Speakers {
         }
     }
 
-    /// A client that speaks, or wants to.
     package struct Speaker: Hashable, Sendable {
         package var client: ClientID
         package var process: Int32
         package var user: UInt32
-        /// Its app, as the broker calls it.
         package var name: String
         package var origin: Origin
 
@@ -63,7 +60,6 @@ package struct Speakers {
         case speaks
         /// It may, and the present speaker, if there is one, no longer does.
         case mayDisplacing(Speaker?)
-        /// It may not, and why, as a sentence.
         case refused(String)
     }
 
@@ -71,7 +67,6 @@ package struct Speakers {
 
     package init() {}
 
-    /// - Parameter units: those that the policy names for the seat's role; empty: it names none.
     package func answer(_ speaker: Speaker, _ seat: Seat, units: [String]) -> Answer {
         let present = seated[seat]
         if present?.client == speaker.client { return .speaks }
@@ -138,7 +133,6 @@ extension Speakers {
     package struct Origin: Hashable, Sendable {
         /// The system's service that it is, or the unit of its own user's manager; nil where it is in none.
         package var unit: String?
-        /// It is an app, or in a sandbox.
         package var isApp: Bool
 
         package init(unit: String?, isApp: Bool) {

@@ -40,9 +40,7 @@ package final class AnswerStore {
         var said = Said()
         /// On the disk, empty files left aside.
         var hasFile: Bool
-        /// The file is not as what was said.
         var isUnwritten = false
-        /// The last client has left.
         var isLeaving = false
         /// Who waits until all that was said so far is written.
         var waiting: [() -> Void] = []
@@ -65,9 +63,6 @@ package final class AnswerStore {
         var isClaimed: Bool
     }
 
-    /// - Parameters:
-    ///   - aside: only one job is begun at a time.
-    ///   - warn: gets sentences for the journal.
     package init(
         folder: String?, aside: @escaping Aside, warn: @escaping (_ user: UInt32, _ sentence: String) -> Void
     ) {
@@ -119,7 +114,6 @@ package final class AnswerStore {
         return (try? read(user, atMost: line.count)) == line
     }
 
-    /// The beginning of a user's file; nil: there is none.
     private func read(_ user: UInt32, atMost bytesMax: Int) throws(SystemFault) -> [UInt8]? {
         guard folder != nil else { return nil }
         let path = path(of: user)
@@ -146,7 +140,6 @@ package final class AnswerStore {
         users[user]?.said.byKey[Key(app: app, isClaimed: isClaimed)]?.since ?? ""
     }
 
-    /// What of a user is in memory, the own privacy switch as one answer.
     package func count(of user: UInt32) -> Int {
         users[user].map { $0.said.byKey.count + ($0.said.isPrivate ? 1 : 0) } ?? 0
     }
@@ -164,7 +157,6 @@ package final class AnswerStore {
         return coming + files < Self.filesMax
     }
 
-    /// - Parameter answer: nil: it is forgotten.
     package func keep(_ user: UInt32, _ app: String, isClaimed: Bool, _ answer: AppAnswer?, _ origin: AnswerOrigin) {
         let key = Key(app: app, isClaimed: isClaimed)
         let before = users[user]?.said.byKey[key]

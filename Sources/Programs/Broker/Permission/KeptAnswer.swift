@@ -10,7 +10,6 @@ package struct KeptAnswer: Hashable, Sendable {
     package var answer: AppAnswer
     /// Never the permission store, which keeps its own.
     package var origin: AnswerOrigin
-    /// An ISO 8601 date.
     package var since: String
 
     package init(app: String, isClaimed: Bool, answer: AppAnswer, origin: AnswerOrigin, since: String) {
@@ -70,7 +69,6 @@ package struct KeptLines: Sendable {
         answersMax = bytes.count { $0 == UInt8(ascii: "\n") } + (bytes.last == UInt8(ascii: "\n") ? 0 : 1)
     }
 
-    /// Nil: all are read.
     package mutating func next() -> Line? {
         while place < bytes.count {
             let end = bytes[place...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count

@@ -41,7 +41,6 @@ extension Permissions {
     }
 
     /// Goes on, as `whenTold` does, for a client of whose user something may be kept.
-    /// - Throws: in the answer `.accessDenied`: it has no right to any camera.
     func whenKept(
         _ users: [UInt32], _ request: Request, _ work: @escaping () throws(BrokerError) -> Void
     ) throws(BrokerError) {
@@ -58,8 +57,6 @@ extension Permissions {
     }
 
     /// Tells the core of a user's answers, until the moment `end` at the latest.
-    /// - Returns: whether it knows all of them.
-    /// - Throws: `.limitExceeded`: there is no room for them, so that nothing of that user's is let in.
     private func tell(_ user: UInt32, until end: Int64) throws(BrokerError) -> Bool {
         if isTold(user) { return true }
         guard var lines = try lines(of: user) else { return true }
@@ -82,7 +79,6 @@ extension Permissions {
         return true
     }
 
-    /// Those that are left to be told; nil: they cannot be read.
     private func lines(of user: UInt32) throws(BrokerError) -> KeptLines? {
         if case .part(let lines) = told[user] { return lines }
         let lines: KeptLines
@@ -125,7 +121,6 @@ extension Permissions {
         }
     }
 
-    /// Words of the core, the user's own switch as one of them.
     private func count(of user: UInt32) -> Int {
         broker.arbiter.words(of: user).count + (broker.arbiter.isPrivate(for: user) ? 1 : 0)
     }
@@ -139,7 +134,6 @@ extension Permissions {
     }
 
     /// Decides, and answers once it is in the user's file: whoever hears that something is kept may rely on it.
-    /// - Parameter adding: so many answers at the most.
     func decide(
         _ event: Event, of user: UInt32, adding: Int, _ request: Request, _ keep: () -> Void = {}
     ) throws(BrokerError) {

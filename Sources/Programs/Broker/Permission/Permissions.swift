@@ -58,10 +58,8 @@ extension MethodTables {
 final class Permissions {
     unowned let broker: Broker
     let answers: AnswerStore
-    /// What was told to the core of the answers of users who have a client.
     var told: [UInt32: Told] = [:]
     enum Told {
-        /// These are left.
         case part(KeptLines)
         case all
         /// Their file cannot be read, and is tried again for the next client that comes when none is there.
@@ -81,7 +79,6 @@ final class Permissions {
         answers.onGone = { [unowned self] in settle($0) }
     }
 
-    /// The one that stands is told behind the answer.
     fileprivate func answerQuestions(_ on: Bool, _ request: Request) throws(BrokerError) {
         if on { try requireAnswerer(request.client) }
         try desktops.answerQuestions(on, request.client)
@@ -92,7 +89,6 @@ final class Permissions {
         tell(question)
     }
 
-    /// To the client that asks its user, if there is one.
     func tell(_ question: Question) {
         let left = (question.until - Broker.now()).wholeNanoseconds
         let asked = AppQuestion {

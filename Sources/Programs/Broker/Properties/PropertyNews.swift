@@ -14,7 +14,6 @@ struct PropertyNews {
     private var running: Set<UInt64> = []
     /// Sessions that may have changed without a notice, the greatest id first.
     private var due: [UInt64] = []
-    /// A look at those is on its way.
     private var isLookOnItsWay = false
     private var cameras: [CameraID: CameraFacts] = [:]
     private var broker: BrokerProperties?
@@ -68,7 +67,6 @@ struct PropertyNews {
         return true
     }
 
-    /// The next ones that are due, `looksMax` at the most.
     mutating func takeDue() -> [SessionID] {
         isLookOnItsWay = false
         let taken = due.suffix(Self.looksMax).reversed().map { SessionID($0) }
@@ -85,10 +83,8 @@ struct PropertyNews {
 
     var wasPresenceKnown: Bool { broker?.isPresenceKnown ?? false }
 
-    /// As it was last told.
     func holder(of camera: CameraID) -> AppID? { cameras[camera]?.holder }
 
-    /// - Returns: likewise; a camera that nobody knew is told of by the object manager.
     mutating func change(of camera: CameraID, _ facts: CameraFacts) -> CameraFacts? {
         let before = cameras[camera]
         guard before != facts else { return nil }

@@ -44,7 +44,6 @@ final class PropertyTelling {
         news.readerLeft()
     }
 
-    /// Its owner knows what it is now.
     func beginNews(of session: SessionID, _ client: BrokerClient) {
         guard client.readsProperties, let facts = facts(of: session) else { return }
         news.begin(session, facts)
@@ -129,7 +128,6 @@ final class PropertyTelling {
         }
     }
 
-    /// As the client may know them.
     func properties(of link: CameraLink, for client: BrokerClient) -> CameraDescription {
         shown(facts(of: link), to: client)
     }

@@ -10,7 +10,6 @@ import struct Explain.Explanation
 /// Questions that are answered from the core's state: what there is, why something was decided, and what would be.
 final class Inquiries {
     unowned let broker: Broker
-    /// Plans and explanations.
     let slow: SlowQuestions
     private var pages = SessionPages()
 
@@ -29,7 +28,6 @@ final class Inquiries {
 
     // MARK: Who holds what
 
-    /// Answers `GetStatus`: the first page of the sessions, and everything else.
     func answerStatus(_ request: Request) {
         let page = sessionPage(after: SessionID(0), for: request.client)
         let status = status(for: request.client, page)
@@ -108,7 +106,6 @@ final class Inquiries {
 
     // MARK: Sessions, page by page
 
-    /// Answers `GetSessions`.
     func answerSessions(after last: SessionID, _ request: Request) {
         let page = sessionPage(after: last, for: request.client)
         request.answer("aa{sv}b", or: [page.sessions.wireValue, .boolean(page.hasMore)]) { writer in
@@ -217,7 +214,6 @@ final class Inquiries {
     }
 
     /// The event as a scenario line; nil where it is about apps that the client may not know.
-    /// - Parameter told: the asker's user, once for each session of that user's that it decided about.
     private func happened(_ explanation: Explanation, _ told: [UInt32], _ client: BrokerClient) -> String? {
         if let source = explanation.silenced { return "what the \(source.rawValue) that left had said holds no more" }
         if explanation.event == .timePassed { return "a deadline came" }
@@ -226,7 +222,6 @@ final class Inquiries {
         return ScenarioWriter(names: broker.publisher.names(), origin: broker.origin).text(of: explanation.event)
     }
 
-    /// - Parameter decision: nil: how it stands now, whatever decided it.
     func wire(_ verdict: Explanation.Verdict, of decision: DecisionID?, _ client: BrokerClient) -> WireDictionary {
         // The verdict tells of its opponent; of other users' apps nothing is told.
         let holders = verdict.stops.filter { trust.mayKnow($0, client) || $0 == verdict.opponent }
@@ -255,7 +250,6 @@ final class Inquiries {
     /// search for what would change one verdict. Behind a full queue of them the last one waits less than two seconds.
     static let planTimeMax: Int64 = 50_000_000
 
-    /// Lines of the scenario language, performed on a copy of the core.
     func plan(_ scenario: String, _ request: Request) throws(BrokerError) {
         let client = request.client
         request.answerLater()

@@ -11,7 +11,6 @@ extension Publisher {
     /// deciding.
     static let namedMax = 64
 
-    /// Once for each step, after its effects.
     func tell(_ event: Event, _ effects: [Effect], _ now: Moment) {
         tellServiceManager()
         // Time that passed, or a recorder's answer, without a consequence is no news.

@@ -25,7 +25,6 @@ final class Publisher {
         decisionLines = try ClientLines(.decisions, broker.journal, on: broker.loop)
     }
 
-    /// Once for each step, after its effects.
     func publish(_ event: Event, _ effects: [Effect], _ now: Moment) {
         if let camera = event.recorderNewsOf { tellFree(camera) }
         tell(event, effects, now)
@@ -45,7 +44,6 @@ final class Publisher {
         setTraces(client, false)
     }
 
-    /// - Parameter asker: whose request led to it; nil: nobody's.
     func announce(_ news: Effect.Announcement, for asker: BrokerClient?) {
         statusIsDue = true
         switch news {
@@ -146,7 +144,6 @@ extension Event {
 
 /// What happened, in numbers (`docs/fleet.md`).
 extension Publisher {
-    /// Once after each step.
     func count(_ event: Event, _ effects: [Effect], at now: Moment, asker: BrokerClient?) {
         let sessions = BrokerMetrics.Sessions(
             user: { [self] in clients.owner(of: $0)?.uid },

@@ -25,7 +25,6 @@ struct SessionPages {
             self.hasMore = hasMore
         }
 
-        /// Appends the sessions, as an `aa{sv}`.
         func write(to writer: inout MessageWriter) {
             writer.append(kept: &written) { writer in writer.append(each: sessions) }
         }

@@ -1,7 +1,6 @@
 package import ArbiterProtocol
 package import System
 
-/// Who asks a slow question.
 package protocol SlowAsker: AnyObject {
     var uid: UInt32 { get }
     var isGone: Bool { get }
@@ -42,10 +41,6 @@ package final class SlowQuestions {
     }
 
     /// Asks one. Where none is under way its work begins in here, and `done` is told in here that it could not.
-    /// - Parameters:
-    ///   - prepare: called when the question's time has come, on the loop's thread: takes what the work is about, as it is
-    ///     then.
-    ///   - done: gets the result on the loop's thread, or why there is none.
     package func ask<Answer: Sendable>(
         _ client: any SlowAsker, prepare: @escaping () throws(BrokerError) -> @Sendable () -> Answer,
         done: @escaping (Result<Answer, BrokerError>) -> Void

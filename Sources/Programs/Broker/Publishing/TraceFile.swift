@@ -28,7 +28,6 @@ final class TraceFile {
         var names: () -> Names
         var origin: Moment
         var program: String
-        /// It has ended early.
         var ended: () -> Void
     }
 
@@ -47,7 +46,6 @@ final class TraceFile {
     private(set) var trouble = ""
 
     /// What lies at `path` already is moved aside, as when a file is full.
-    /// - Throws: that the file cannot be made, or is something else than a file.
     init(
         path: String, sizeMax: Int, steps: UInt64, source: Source, journal: Journal, on loop: EventLoop
     ) throws(SystemFault) {

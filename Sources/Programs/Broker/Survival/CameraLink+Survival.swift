@@ -39,7 +39,6 @@ struct GrantSurvival {
 
 extension CameraLink {
     /// Makes the grant outlive this broker.
-    /// - Parameter done: called later, or at once where it does already.
     func keep(
         _ granted: GrantID, for session: SessionID, of client: BrokerClient, _ app: AppID,
         _ done: @escaping (Result<Void, BrokerError>) -> Void
@@ -107,7 +106,6 @@ extension CameraLink {
         broker.store?.forgetKept(camera)
     }
 
-    /// The session has lost the camera, or ended.
     func forgetKept(of session: SessionID) { if survival.keeping.session == session { forgetKept() } }
 
     func recordingBegan(_ recording: RecordingID, _ file: ClientFile.Identity) {
@@ -145,7 +143,6 @@ extension CameraLink {
 
 extension CameraLink {
     /// Connects to the recorder core that the broker before this one left, where there is one.
-    /// - Parameter done: called later, when it is known what is there.
     /// - Returns: false: there is none, and `done` is not called.
     func takeUp(_ done: @escaping () -> Void) -> Bool {
         guard let store = broker.store, let kept = store.takeKept(of: camera) else { return false }
@@ -203,8 +200,6 @@ extension CameraLink {
         tellReserved(app, survivor)
     }
 
-    /// Whoever shows the secret of the survivor gets it, once.
-    /// - Returns: nil: there is none, or it is another's.
     func reclaim(_ secret: ReclaimSecret, as app: AppID) -> GrantSurvival.Survivor? {
         guard let survivor = survival.survivor, let own = survivor.kept.secret, own.equals(secret), survivor.app == app
         else { return nil }
@@ -224,7 +219,6 @@ extension CameraLink {
     }
 
     /// The end of a recording that nobody has reclaimed yet waits for whoever does.
-    /// - Returns: whether it waits.
     func keepsForSurvivor(_ recording: RecordingID, _ end: Event) -> Bool {
         guard survival.survivor?.kept.recording?.id == recording else { return false }
         survival.survivor?.recordingEnd = end

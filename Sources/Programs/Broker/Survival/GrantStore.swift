@@ -26,7 +26,6 @@ final class GrantStore {
     /// Cameras whose line is still that of the broker before.
     private var unreclaimed: Set<CameraID> = []
 
-    /// Nil without a folder to keep it in.
     init?(journal: Journal) {
         guard let folder = getenv("RUNTIME_DIRECTORY").map({ String(cString: $0) }), folder.hasPrefix("/") else {
             return nil
@@ -138,7 +137,6 @@ final class GrantStore {
     }
 
     /// A socket that a recorder core is to listen on.
-    /// - Returns: its name, for the store, and the descriptor, which is the caller's.
     func makeListener() throws(SystemFault) -> (name: String, descriptor: Int32) {
         let name = StoredHolder.listenerPrefix + ReclaimSecret.hexadecimal(try ReclaimSecret.random(8))
         let descriptor = camarb_unix_listen(listenerPath(name), Self.backlog)
@@ -150,6 +148,5 @@ final class GrantStore {
 
     func listenerPath(_ name: String) -> String { folder + "/" + name }
 
-    /// A socket that came to nothing.
     func removeListener(_ name: String) { unlink(listenerPath(name)) }
 }

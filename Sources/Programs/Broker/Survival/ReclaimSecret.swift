@@ -8,8 +8,6 @@ package struct ReclaimSecret: Sendable, CustomStringConvertible {
     static let byteCount = 16
     private let bytes: [UInt8]
 
-    /// A fresh one.
-    /// - Throws: where the kernel gives no random bytes.
     package init() throws(SystemFault) { bytes = try Self.random(Self.byteCount) }
 
     static func random(_ count: Int) throws(SystemFault) -> [UInt8] {
@@ -41,7 +39,6 @@ package struct ReclaimSecret: Sendable, CustomStringConvertible {
         self.bytes = bytes
     }
 
-    /// For its client, and for the store.
     package var digits: String { Self.hexadecimal(bytes) }
 
     package static func hexadecimal(_ bytes: [UInt8]) -> String {

@@ -39,7 +39,6 @@ final class Reclaiming {
         }
     }
 
-    /// The camera that a session holds, and that gives frames.
     private func holding(_ session: SessionID) -> (link: CameraLink, grant: GrantID)? {
         guard let status = broker.arbiter.status(of: session), status.isHolder, let link = cameras[status.camera],
             let grant = link.grant, broker.arbiter.status(of: status.camera)?.tenancy == .streaming
@@ -78,7 +77,6 @@ extension CameraLink {
 }
 
 extension SessionEvent {
-    /// The session no longer has the camera.
     var endsRunning: Bool {
         switch self {
         case .didStopRunning, .sessionStopped, .wasInterrupted: true

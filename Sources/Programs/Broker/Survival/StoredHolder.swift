@@ -17,7 +17,6 @@ package struct StoredHolder {
         /// The holder, by the number that the broker gave it.
         package var session: SessionID
         package var recording: Recording?
-        /// What is attached at the recorder core.
         package var microphone: MicrophoneFormat?
         /// A socket in the store's folder, by name: the recorder core listens on it.
         package var listener: String
@@ -61,8 +60,6 @@ package struct StoredHolder {
             && digits.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 
-    /// A store's file.
-    /// - Returns: its holders, in the order of their lines, and the numbers, from 1, of lines that are none's.
     package static func read(_ bytes: some Collection<UInt8>) -> (holders: [StoredHolder], strangeLines: [Int]) {
         var (holders, strange): ([StoredHolder], [Int]) = ([], [])
         // By bytes: in a text, a name's last sign may make one character with the line's end.
@@ -76,7 +73,6 @@ package struct StoredHolder {
         return (holders, strange)
     }
 
-    /// Nil: it is no line of a store.
     package init?(line: Substring) {
         let words: [String] = line.split(separator: "\t", omittingEmptySubsequences: false).map(String.init)
         guard words.count >= 3, let user = UInt32(words[0]), !words[1].isEmpty else { return nil }
@@ -113,7 +109,6 @@ package struct StoredHolder {
         return numbers.contains(nil) ? nil : numbers.compactMap(\.self)
     }
 
-    /// A session, and what its microphone gives.
     private static func holder(_ word: String) -> (UInt64, MicrophoneFormat?)? {
         guard let numbers = numbers(word) else { return nil }
         switch numbers.count {
