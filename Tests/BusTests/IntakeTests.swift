@@ -81,14 +81,14 @@ import Testing
         defer { for descriptor in [file, nothing] { close(descriptor) } }
         var status = stat()
         try #require(fstat(file, &status) == 0)
-        var findings: [PassedDescriptor.Finding?] = []
+        var findings: [(file: PassedDescriptor.File, noFile: String?, noMicrophone: String?)?] = []
         let loop = try EventLoop()
         let keepers = DescriptorKeepers(program: Self.keeper, on: loop) { Issue.record("\($0)") }
         let pair = try Pair(keepers: keepers, on: loop)
         defer { pair.close() }
         pair.serverSide.onMessage = { [unowned side = pair.serverSide] message in
             for case .fileDescriptor(let number) in (try? message.arguments()) ?? [] {
-                findings.append(message.passed(number)?.finding)
+                findings.append(message.passed(number).map { ($0.file, $0.fileFault, $0.microphoneFault) })
                 var (mark, found) = (Int32(-1), stat())
                 let opened = camarb_open_envelope(number, &mark)
                 #expect(opened == -ENODATA || fstat(opened, &found) == 0 && found.st_ino == status.st_ino)
@@ -106,11 +106,9 @@ import Testing
         }
         try pair.loop.turn(until: { answers == count })
         #expect(findings.count == 2 * count)
-        #expect(findings.first == .good(device: UInt64(status.st_dev), inode: UInt64(status.st_ino)))
-        guard case .fault(.notRegular, _, .device) = findings.last else {
-            Issue.record("/dev/null is \(String(describing: findings.last))")
-            return
-        }
+        let wanted = PassedDescriptor.File(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+        #expect(findings.first??.file == wanted && findings.first??.noFile == nil)
+        #expect(findings.last??.noFile == "is no regular file" && findings.last??.noMicrophone == "is a device")
     }
 
     @Test func aKeeperThatIsNotThereCannotBeStartedOrEndsCostsTheConnectionAndNoMore() throws {

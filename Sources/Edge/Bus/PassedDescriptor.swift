@@ -6,30 +6,17 @@ import Glibc
 ///
 /// While one is alive the descriptor counts as on its way, unless it is kept; with the last reference its keeper lets go of it.
 public final class PassedDescriptor {
-    /// What a keeper found. It does not know what the descriptor is passed for, and so says of each what it is.
-    public enum Finding: Hashable, Sendable {
-        /// A regular file that can be written to, and which.
-        case good(device: UInt64, inode: UInt64)
-        /// One end of a connected pair of AF_UNIX SOCK_SEQPACKET sockets.
-        case microphone
-        /// It is neither: why it takes no photo and no recording, and why it is no microphone.
-        case fault(Fault, fileSystem: UInt64, MicrophoneFault)
+    /// Which file it is, where it is one.
+    public struct File: Hashable, Sendable {
+        public var device: UInt64
+        public var inode: UInt64
+
+        public init(device: UInt64, inode: UInt64) { (self.device, self.inode) = (device, inode) }
     }
 
-    /// Why a file will not do for a photo or a recording.
-    public enum Fault: Hashable, Sendable {
-        case notRegular, pathOnly, notWritable, appendOnly, sealed, kernels, programs, unknownSystem, unreadable
-    }
-
-    /// Why a descriptor is no microphone's socket: what it is.
-    public enum MicrophoneFault: Hashable, Sendable {
-        case regularFile, folder, pipe, device, pathOnly, programs, other
-        case stream, datagram, network, listening, unconnected, unreadable
-    }
-
-    public let finding: Finding
+    private let found: camarb_keeper_found
     /// The envelope's, by which a message's descriptor is known for this one.
-    let cookie: UInt64
+    var cookie: UInt64 { found.cookie }
     let user: UInt32
     /// The envelope, until it was passed on to libsystemd; else -1.
     private var envelope: Int32
@@ -37,8 +24,7 @@ public final class PassedDescriptor {
     private let keeper: DescriptorKeeper
 
     init(_ found: camarb_keeper_found, envelope: Int32, user: UInt32, keeper: DescriptorKeeper) {
-        finding = Self.finding(found)
-        cookie = found.cookie
+        self.found = found
         self.user = user
         self.envelope = envelope
         self.keeper = keeper
@@ -76,43 +62,47 @@ public final class PassedDescriptor {
         envelope = -1
     }
 
-    private static func finding(_ found: camarb_keeper_found) -> Finding {
-        if found.fault == camarb_file_good.rawValue { return .good(device: found.file.device, inode: found.file.inode) }
-        guard let notAMicrophone = microphoneFault(found) else { return .microphone }
-        return .fault(fileFault(found), fileSystem: found.file.system, notAMicrophone)
-    }
+    public var file: File { File(device: found.file.device, inode: found.file.inode) }
 
-    private static func fileFault(_ found: camarb_keeper_found) -> Fault {
-        switch camarb_file_fault(rawValue: found.fault) {
-        case camarb_file_not_regular: .notRegular
-        case camarb_file_path_only: .pathOnly
-        case camarb_file_not_writable: .notWritable
-        case camarb_file_append_only: .appendOnly
-        case camarb_file_sealed: .sealed
-        case camarb_file_kernel: .kernels
-        case camarb_file_fuse: .programs
-        case camarb_file_unknown_system: .unknownSystem
-        default: .unreadable
+    // A keeper does not know what the descriptor is passed for, and so says of each what it is.
+
+    /// Why it will not do for a photo or a recording, as a clause; nil: it is a regular file that can be written to.
+    public var fileFault: String? {
+        if found.fault == camarb_file_good.rawValue { return nil }
+        if microphoneFault == nil { return "is a socket, no regular file" }
+        return switch camarb_file_fault(rawValue: found.fault) {
+        case camarb_file_not_regular: "is no regular file"
+        case camarb_file_path_only: "was opened with O_PATH and cannot be written to"
+        case camarb_file_not_writable: "is not open for writing"
+        case camarb_file_append_only: "is open for appending, so that a recording's header could not be completed"
+        case camarb_file_sealed: "is memory that is sealed against writing or growing"
+        case camarb_file_kernel: "is one of the kernel's own files, not a place for pictures"
+        case camarb_file_fuse:
+            "lies on a file system that a program serves (FUSE), which could let a recording wait for ever"
+        case camarb_file_unknown_system:
+            "lies on a file system (0x\(String(found.file.system, radix: 16))) that is not known to keep pictures"
+        default: "cannot be looked at"
         }
     }
 
-    /// Nil: it is one.
-    private static func microphoneFault(_ found: camarb_keeper_found) -> MicrophoneFault? {
-        switch camarb_microphone_fault(rawValue: found.microphone) {
+    /// Why it is no microphone, likewise; nil: it is one end of a connected pair of AF_UNIX SOCK_SEQPACKET sockets.
+    public var microphoneFault: String? {
+        if found.fault == camarb_file_good.rawValue { return "is a regular file" }
+        return switch camarb_microphone_fault(rawValue: found.microphone) {
         case camarb_microphone_good: nil
-        case camarb_microphone_regular_file: .regularFile
-        case camarb_microphone_folder: .folder
-        case camarb_microphone_pipe: .pipe
-        case camarb_microphone_device: .device
-        case camarb_microphone_path_only: .pathOnly
-        case camarb_microphone_fuse: .programs
-        case camarb_microphone_other: .other
-        case camarb_microphone_stream: .stream
-        case camarb_microphone_datagram: .datagram
-        case camarb_microphone_network: .network
-        case camarb_microphone_listening: .listening
-        case camarb_microphone_unconnected: .unconnected
-        default: .unreadable
+        case camarb_microphone_regular_file: "is a regular file"
+        case camarb_microphone_folder: "is a folder"
+        case camarb_microphone_pipe: "is a pipe"
+        case camarb_microphone_device: "is a device"
+        case camarb_microphone_path_only: "was opened with O_PATH and cannot be read from"
+        case camarb_microphone_fuse: "is a file on a file system that a program serves (FUSE)"
+        case camarb_microphone_other: "is no socket"
+        case camarb_microphone_stream: "is a stream socket (SOCK_STREAM), which does not keep packets apart"
+        case camarb_microphone_datagram: "is a datagram socket (SOCK_DGRAM), which does not say when its other end is closed"
+        case camarb_microphone_network: "is a socket of another family than AF_UNIX"
+        case camarb_microphone_listening: "is a socket that listens for connections"
+        case camarb_microphone_unconnected: "is a socket that is not connected"
+        default: "cannot be looked at"
         }
     }
 }

@@ -1,67 +1,89 @@
 import ArbiterProtocol
 import Bus
 import Glibc
+import System
 
-/// A file that a client passed for a photo or a recording, in the envelope that a keeper has put it into: the file itself is
-/// never in this process. Owned here until the recorder core has it, and of a recording until that is finished.
-final class ClientFile {
+/// What a client passed, in the envelope that a keeper has put it into: the file or socket itself is never in this process.
+class ClientDescriptor {
     /// What the recorder core gets.
     let envelope: Int32
-    let identity: Identity
-    private let passed: PassedDescriptor
-
-    struct Identity: Hashable {
-        var device: UInt64
-        var inode: UInt64
-    }
+    fileprivate let passed: PassedDescriptor
 
     /// Takes over a descriptor that came with the message, also when it throws.
-    ///
-    /// The client opens the file with its own rights; a keeper only makes sure that writing to it is what was meant.
+    /// - Parameter fault: what is wrong with it, as a clause; nil: it is what was meant.
     /// - Throws: `UnsuitableFile`.
-    init(adopting descriptor: Int32, of message: BusMessage) throws(BrokerError) {
-        guard let passed = message.passed(descriptor) else {
+    fileprivate init(
+        adopting descriptor: Int32, of message: BusMessage, advice: String, _ fault: (PassedDescriptor) -> String?
+    ) throws(BrokerError) {
+        let passed = message.passed(descriptor)
+        let found = if let passed { fault(passed) } else { "came with another message" as String? }
+        guard let passed, found == nil else {
             close(descriptor)
-            throw BrokerError(.unsuitableFile, Self.sentence("came with another message"))
-        }
-        guard case .good(let device, let inode) = passed.finding else {
-            close(descriptor)
-            throw BrokerError(.unsuitableFile, Self.sentence(Self.found(passed.finding)))
+            throw BrokerError(.unsuitableFile, "The descriptor \(found ?? ""). \(advice)")
         }
         envelope = descriptor
-        identity = Identity(device: device, inode: inode)
         self.passed = passed
     }
 
     deinit { passed.close(envelope) }
 
-    /// It is kept for as long as its recording runs: should the recorder core be lost, the next one completes the file.
+    /// It counts as on its way no longer.
     func keep() { passed.keep() }
+}
 
-    private static func sentence(_ found: String) -> String {
-        "The descriptor \(found). Pass a regular file that is open for writing, and not for appending."
+/// A file for a photo or a recording, which the client opened with its own rights; a keeper only makes sure that writing to it
+/// is what was meant. Owned here until the recorder core has it, and of a recording until that is finished: should the recorder
+/// core be lost, the next one completes the file.
+final class ClientFile: ClientDescriptor {
+    typealias Identity = PassedDescriptor.File
+    var identity: Identity { passed.file }
+
+    init(adopting descriptor: Int32, of message: BusMessage) throws(BrokerError) {
+        try super.init(
+            adopting: descriptor, of: message,
+            advice: "Pass a regular file that is open for writing, and not for appending.", \.fileFault)
+    }
+}
+
+/// A microphone's socket, owned here for as long as the recorder core may have it.
+///
+/// Whoever closes a socket last drops what lies in its queue, and that may be a descriptor of a file whose server does not
+/// answer; so the last one is the keeper, which has a copy of the envelope until this one is gone, and waits alone. Nobody sees
+/// from the other end that copies are left: the recorder core shuts the socket down before it closes its own.
+final class ClientMicrophone: ClientDescriptor {
+    init(adopting descriptor: Int32, of message: BusMessage) throws(BrokerError) {
+        try super.init(
+            adopting: descriptor, of: message,
+            advice: "Pass one end of a connected pair of AF_UNIX SOCK_SEQPACKET sockets, and write to the other.",
+            \.microphoneFault)
+    }
+}
+
+/// Microphones that a recorder core has said it has closed: its reader may be a moment behind its word, and is not to be the
+/// last to close one.
+final class LeftMicrophones {
+    /// How long one is kept beyond, in nanoseconds: a thread that has nothing else to do closes it within milliseconds.
+    static let timeMax: Int64 = 1_000_000_000
+    /// A client may attach one after the other; a keeper's room is everybody's.
+    static let atOnceMax = 8
+
+    private let loop: EventLoop
+    private var left: [(microphone: ClientMicrophone, until: Int64)] = []
+    private var timer: Timer?
+
+    init(on loop: EventLoop) { self.loop = loop }
+
+    func add(_ microphone: ClientMicrophone) {
+        if left.count == Self.atOnceMax { left.removeFirst() }
+        left.append((microphone, EventLoop.now + Self.timeMax))
+        // Where there is no room for a timer, the next ones push it out.
+        if timer == nil { timer = try? loop.addTimer { [weak self] in self?.letGo() } }
+        timer?.arm(at: left[0].until)
     }
 
-    private static func found(_ finding: PassedDescriptor.Finding) -> String {
-        let fault: PassedDescriptor.Fault
-        let system: UInt64
-        switch finding {
-        case .good: return "is a good one"
-        case .microphone: (fault, system) = (.notRegular, 0)
-        case .fault(let found, let on, _): (fault, system) = (found, on)
-        }
-        switch fault {
-        case .notRegular: return finding == .microphone ? "is a socket, no regular file" : "is no regular file"
-        case .pathOnly: return "was opened with O_PATH and cannot be written to"
-        case .notWritable: return "is not open for writing"
-        case .appendOnly: return "is open for appending, so that a recording's header could not be completed"
-        case .sealed: return "is memory that is sealed against writing or growing"
-        case .kernels: return "is one of the kernel's own files, not a place for pictures"
-        case .programs:
-            return "lies on a file system that a program serves (FUSE), which could let a recording wait for ever"
-        case .unknownSystem:
-            return "lies on a file system (0x\(String(system, radix: 16))) that is not known to keep pictures"
-        case .unreadable: return "cannot be looked at"
-        }
+    private func letGo() {
+        let now = EventLoop.now
+        left.removeAll { $0.until <= now }
+        timer?.arm(at: left.first?.until)
     }
 }
