@@ -1,4 +1,4 @@
-import Broker
+import Explain
 import Foundation
 import Testing
 
@@ -7,22 +7,62 @@ import Testing
 struct UserSizedTests {
     private static let root = URL(filePath: BrokerProcess.root)
 
-    @Test("docs/reliability.md says all of it")
-    func page() throws {
-        let page = Self.root.appending(path: "docs/reliability.md")
-        var text = try String(contentsOf: page, encoding: .utf8)
-        let begin = try #require(text.range(of: "<!-- sizes -->\n"))
-        let end = try #require(text.range(of: "<!-- /sizes -->"))
-        let rows =
-            ["| what | of one client or user | in all | when that is used up |", "|---|---|---|---|"]
-            + UserSized.all.map { "| \($0.what) | \($0.ofOne) | \($0.inAll) | \($0.whenUsedUp) |" }
-        let written = text[begin.upperBound..<end.lowerBound].split(separator: "\n").map(String.init)
-        if written != rows, ProcessInfo.processInfo.environment["CAMARB_REWRITE"] == "1" {
-            text.replaceSubrange(begin.upperBound..<end.lowerBound, with: rows.joined(separator: "\n") + "\n")
-            try text.write(to: page, atomically: true, encoding: .utf8)
-        }
-        #expect(written == rows, "docs/reliability.md differs from the table; CAMARB_REWRITE=1 writes it anew")
+    /// Of the page: what is between two of its marks, by lines.
+    private static func lines(_ begin: String, _ end: String) throws -> [Substring] {
+        let text = try String(contentsOf: root.appending(path: "docs/reliability.md"), encoding: .utf8)
+        let from = try #require(text.range(of: begin))
+        let rest = text[from.upperBound...]
+        return try rest[..<#require(rest.range(of: end)).lowerBound].split(separator: "\n")
     }
+
+    /// What is behind the table: where the numbers of each row come from, and the collections.
+    private static func kept() throws -> [(constants: [Substring], collections: [Substring])] {
+        try lines("<!-- kept", "-->").dropFirst(2).map { line in
+            let halves = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            return (halves[0].split(separator: " "), halves[1].split(separator: " "))
+        }
+    }
+
+    @Test("The numbers of docs/reliability.md are those of the sources")
+    func numbers() throws {
+        let (rows, kept) = (try Self.lines("<!-- sizes -->", "<!-- /sizes -->").dropFirst(2), try Self.kept())
+        #expect(rows.count == kept.count - 1)
+        for (row, kept) in zip(rows, kept) {
+            let cells = row.split(separator: "|")[1...2].joined(separator: "|")
+            let said = cells.matches(of: /(\d+)( KiB| MiB)?/).map { match in
+                (Int(match.1) ?? 0) << (match.2 == " KiB" ? 10 : match.2 == " MiB" ? 20 : 0)
+            }
+            #expect(try said == kept.constants.map(Self.number), "\(row)")
+        }
+    }
+
+    /// `FILE.NAME`, or of a budget `Budgets.NAME.FIELD`.
+    private static func number(_ constant: Substring) throws -> Int {
+        if let number = Int(constant) { return number }
+        if constant == "History.stepsMax" { return History.stepsMax }
+        let words = constant.split(separator: ".")
+        let text = try #require(sources["\(words[0]).swift"], "no file \(words[0])")
+        let before =
+            words.count == 3 ? "let \(words[1]) = Bound\\(.*\(words[2]): " : "(let|var) \(words[1])(: \\w+)? = "
+        let place = try #require(text.range(of: before, options: .regularExpression), "no \(constant)")
+        let value = text[place.upperBound...].prefix { "0123456789*< ".contains($0) }
+        let sides = value.split(separator: "<").map { side in
+            side.split(separator: "*").compactMap { Int($0.filter { $0 != " " }) }.reduce(1, *)
+        }
+        return sides.count == 2 ? sides[0] << sides[1] : sides[0]
+    }
+
+    private static let sources: [String: String] = {
+        var found: [String: String] = [:]
+        for folder in ["Programs/Broker", "Edge/Bus", "Core/Vocabulary", "Language/ArbiterProtocol"] {
+            let path = root.appending(path: "Sources/\(folder)").path
+            for case let file as String in FileManager.default.enumerator(atPath: path) ?? .init() {
+                found[String(file.split(separator: "/").last ?? "")] = try? String(
+                    contentsOfFile: "\(path)/\(file)", encoding: .utf8)
+            }
+        }
+        return found
+    }()
 
     /// What camarbd is made of and keeps something in.
     private static let folders = [
@@ -34,12 +74,11 @@ struct UserSizedTests {
 
     @Test("Each collection that camarbd keeps is in the table, or its size is the machine's")
     func collections() throws {
-        let names = UserSized.all.map(\.kept) + [MachineSized.kept]
-        let listed = names.flatMap { $0.split(separator: " ").map(String.init) }
+        let listed = try Self.kept().flatMap { $0.collections.map(String.init) }
         let twice = Dictionary(grouping: listed) { $0 }.filter { $0.value.count > 1 }.keys.sorted()
         #expect(twice.isEmpty, "named twice: \(twice)")
         let found = try Self.folders.flatMap(Self.collections)
-        #expect(Set(found).subtracting(listed).sorted() == [], "kept, and without a line in UserSized or MachineSized")
+        #expect(Set(found).subtracting(listed).sorted() == [], "kept, and not in docs/reliability.md")
         #expect(Set(listed).subtracting(found).sorted() == [], "listed, and not there")
     }
 

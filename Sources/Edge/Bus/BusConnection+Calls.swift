@@ -9,30 +9,26 @@ extension BusConnection {
     ///
     /// Before the peer is ready the call waits here, since libsystemd would block until it knows whether the peer
     /// takes descriptors. Descriptors among the arguments stay the caller's, which keeps them open until the answer.
-    /// - Parameter destination: a name, where the peer is a message bus.
+    /// - Parameters:
+    ///   - destination: a name, where the peer is a message bus.
+    ///   - fill: appends arguments of types that `WireValue` does not have.
     public func call(
         to destination: String? = nil, path: String, interface: String, member: String, _ arguments: [WireValue] = [],
-        timeout: Int64 = 25_000_000_000, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
-    ) {
-        call(
-            to: destination, path: path, interface: interface, member: member, timeout: timeout,
-            filling: { message in for argument in arguments { message.append(argument) } }, handler)
-    }
-
-    /// The same, for arguments of types that `WireValue` does not have: `filling` appends them.
-    public func call(
-        to destination: String? = nil, path: String, interface: String, member: String,
-        timeout: Int64 = 25_000_000_000,
-        filling fill: @escaping (BusMessage) -> Void, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+        timeout: Int64 = 25_000_000_000, filling fill: ((BusMessage) -> Void)? = nil,
+        _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
     ) {
         let pending = PendingCall(self, timeout, handler)
+        func make() {
+            makeCall(pending, to: destination, path: path, interface: interface, member: member) { message in
+                for argument in arguments { message.append(argument) }
+                fill?(message)
+            }
+        }
         if isOpen && pendingEnd == nil && !isReady {
             calls[ObjectIdentifier(pending)] = pending
-            untilReady.append { [self] in
-                makeCall(pending, to: destination, path: path, interface: interface, member: member, fill)
-            }
+            untilReady.append(make)
         } else {
-            makeCall(pending, to: destination, path: path, interface: interface, member: member, fill)
+            make()
         }
     }
 

@@ -25,45 +25,22 @@ extension MessageBus {
             }
         }
 
-        var words: String {
-            switch self {
-            case .system: "system bus"
-            case .session: "session bus"
-            }
-        }
+        var words: String { self == .system ? "system bus" : "session bus" }
 
         var nowhere: String {
-            switch self {
-            case .system: "the system bus's address names no Unix socket"
-            case .session:
-                "there is no session bus ($DBUS_SESSION_BUS_ADDRESS names no Unix socket, or neither it nor "
+            self == .system
+                ? "the system bus's address names no Unix socket"
+                : "there is no session bus ($DBUS_SESSION_BUS_ADDRESS names no Unix socket, or neither it nor "
                     + "$XDG_RUNTIME_DIR is set)"
-            }
         }
 
         /// Nanoseconds between tries to connect; each is twice as long as the one before. A machine has its bus from its
         /// start on; a desktop's comes and goes with its login session, and is looked for as its other services are.
-        package var pauseMin: Int64 {
-            switch self {
-            case .system: 1_000_000_000
-            case .session: 250_000_000
-            }
-        }
-
-        package var pauseMax: Int64 {
-            switch self {
-            case .system: 60_000_000_000
-            case .session: 30_000_000_000
-            }
-        }
+        package var pauseMin: Int64 { self == .system ? 1_000_000_000 : 250_000_000 }
+        package var pauseMax: Int64 { self == .system ? 60_000_000_000 : 30_000_000_000 }
 
         /// On a user's bus every program of that user's may send what it likes: nothing that concerns camarb is longer
         /// than a permission store of ten thousand apps.
-        var bound: MessageBound? {
-            switch self {
-            case .system: nil
-            case .session: MessageBound(bytesMax: 1 << 20)
-            }
-        }
+        var bound: MessageBound? { self == .system ? nil : MessageBound(bytesMax: 1 << 20) }
     }
 }

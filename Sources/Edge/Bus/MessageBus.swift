@@ -73,21 +73,11 @@ public final class MessageBus {
         _ destination: String, path: String, interface: String, member: String, _ arguments: [WireValue] = [],
         _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
     ) {
-        call(
-            destination, path: path, interface: interface, member: member,
-            filling: { message in for argument in arguments { message.append(argument) } }, handler)
-    }
-
-    /// The same, for arguments of types that `WireValue` does not have: `filling` appends them.
-    public func call(
-        _ destination: String, path: String, interface: String, member: String,
-        filling fill: @escaping (BusMessage) -> Void, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
-    ) {
         guard let connection else {
             loop.defer { [kind] in handler(.failure(BrokerError(.disconnected, "There is no \(kind.words)."))) }
             return
         }
-        connection.call(to: destination, path: path, interface: interface, member: member, filling: fill, handler)
+        connection.call(to: destination, path: path, interface: interface, member: member, arguments, handler)
     }
 
     /// Lets signals through that a match rule describes, until the bus is lost.

@@ -98,7 +98,8 @@ public final class PassedDescriptor {
         case camarb_microphone_fuse: "is a file on a file system that a program serves (FUSE)"
         case camarb_microphone_other: "is no socket"
         case camarb_microphone_stream: "is a stream socket (SOCK_STREAM), which does not keep packets apart"
-        case camarb_microphone_datagram: "is a datagram socket (SOCK_DGRAM), which does not say when its other end is closed"
+        case camarb_microphone_datagram:
+            "is a datagram socket (SOCK_DGRAM), which does not say when its other end is closed"
         case camarb_microphone_network: "is a socket of another family than AF_UNIX"
         case camarb_microphone_listening: "is a socket that listens for connections"
         case camarb_microphone_unconnected: "is a socket that is not connected"

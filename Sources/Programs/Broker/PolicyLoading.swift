@@ -85,26 +85,23 @@ final class PolicyLoading {
 
     func plan(_ sent: SentPolicy, scenario: String, _ request: Request) throws(BrokerError) {
         let client = request.client
-        request.answerLater()
-        try broker.inquiries.slow.ask(client) { [self] () throws(BrokerError) in
+        try broker.inquiries.ask(request) { [self] () throws(BrokerError) in
             try broker.inquiries.requireAlone(client)
             return work(sent, scenario: scenario, for: client.uid)
-        } done: { (result: Result<SentPolicy.Answer, BrokerError>) in
-            switch result {
-            case .failure(let error): request.message.answer(error)
-            case .success(.wrong(let problems)): request.message.answer(Self.invalid(problems))
-            case .success(.wrongLines(let error)):
-                request.message.answer(BrokerError(.invalidValue, "\(error)"))
-            case .success(.planned(_, nil)), .success(.lines(nil, _)): request.message.answer(Self.tooLong)
-            case .success(.planned(let loaded, let plan?)):
-                request.message.answer([
+        } answer: { (answer: SentPolicy.Answer) throws(BrokerError) in
+            switch answer {
+            case .wrong(let problems): throw Self.invalid(problems)
+            case .wrongLines(let error): throw BrokerError(.invalidValue, "\(error)")
+            case .planned(_, nil), .lines(nil, _): throw Self.tooLong
+            case .planned(let loaded, let plan?):
+                return [
                     .string(plan.lines.joined(separator: "\n")), plan.changes.map(\.planned).wireValue,
                     .string(loaded.policy.hash), .string(plan.token),
-                ])
-            case .success(.lines(let lines?, let policy)):
-                request.message.answer([
+                ]
+            case .lines(let lines?, let policy):
+                return [
                     .string(lines.joined(separator: "\n")), .dictionaries([]), .string(policy.hash), .string(""),
-                ])
+                ]
             }
         }
     }

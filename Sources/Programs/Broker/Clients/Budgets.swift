@@ -18,16 +18,19 @@ package struct Budgets: Sendable {
     package enum Resource: Int, CaseIterable, Sendable {
         case connections, sessions, placedApps, microphones, questions, answers
 
-        package var wireName: String { names.wire }
+        package var wireName: String { facts.wire }
+        fileprivate var noun: String { facts.noun }
+        /// About what one takes, as measured with clients that use it as far as they may.
+        var bytes: Int { facts.bytes }
 
-        fileprivate var names: (wire: String, noun: String) {
+        private var facts: (wire: String, noun: String, bytes: Int) {
             switch self {
-            case .connections: ("connections", "connections")
-            case .sessions: ("sessions", "sessions")
-            case .placedApps: ("placedApps", "placed apps")
-            case .microphones: ("microphones", "microphones taken")
-            case .questions: ("questions", "questions that wait")
-            case .answers: ("answers", "answers about its apps")
+            case .connections: ("connections", "connections", 16 << 10)
+            case .sessions: ("sessions", "sessions", 12 << 10)
+            case .placedApps: ("placedApps", "placed apps", 3 << 10)
+            case .microphones: ("microphones", "microphones taken", 1 << 10)
+            case .questions: ("questions", "questions that wait", 16 << 10)
+            case .answers: ("answers", "answers about its apps", 700)
             }
         }
     }
@@ -86,7 +89,7 @@ package struct Budgets: Sendable {
 
         package var sentence: String {
             let wanted = asked == 1 ? "" : " and wants \(asked) more"
-            let has = "User \(user) has \(has) \(resource.names.noun)\(wanted)"
+            let has = "User \(user) has \(has) \(resource.noun)\(wanted)"
             return switch which {
             case .ceiling(let most): "\(has); a user may have \(most)."
             case .share(let most, let users):

@@ -95,7 +95,7 @@ struct FreedMemory {
     private var lastTime: Int64 = 0
 
     mutating func note(_ resource: Budgets.Resource, _ amount: Int, at now: Int64) -> Bool {
-        bytes += amount * Self.bytesOfOne(resource)
+        bytes += amount * resource.bytes
         return bytes >= Self.worthwhileBytes && timer?.deadline == nil
     }
 
@@ -104,17 +104,5 @@ struct FreedMemory {
     mutating func wasGivenBack(at now: Int64) {
         bytes = 0
         lastTime = now
-    }
-
-    /// About what one of it takes, as measured with clients that use it as far as they may.
-    private static func bytesOfOne(_ resource: Budgets.Resource) -> Int {
-        switch resource {
-        case .connections: 16 << 10
-        case .sessions: 12 << 10
-        case .placedApps: 3 << 10
-        case .microphones: 1 << 10
-        case .questions: 16 << 10
-        case .answers: 700
-        }
     }
 }

@@ -74,23 +74,28 @@ extension Clients: BusConnectionDelegate {
 
     func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {
         guard let client = self[connection.tag] else { return }
-        disconnects.note(end.word)
-        if let why = Self.fault(end) {
+        let (word, fault) = Self.told(end)
+        disconnects.note(word)
+        if let why = fault {
             lines.send(.notice, about: client.uid, "disconnected process \(client.pid): \(why)")
         }
         forget(client)
     }
 
-    private static func fault(_ end: BusConnection.End) -> String? {
+    /// As metrics name it; and what was wrong with a connection that did not just end.
+    private static func told(_ end: BusConnection.End) -> (word: String, fault: String?) {
         switch end {
-        case .disconnected: nil
-        case .authenticationTimedOut: "it did not authenticate in time"
-        case .tooMuchQueued: "it does not read what it is sent"
+        case .disconnected: ("by-client", nil)
+        case .authenticationTimedOut: ("not-authenticated", "it did not authenticate in time")
+        case .tooMuchQueued: ("does-not-read", "it does not read what it is sent")
         case .messageTooLong(let bytes):
-            "it began a message of \(bytes) bytes; one may have \(BusConnection.messageBytesMax)"
-        case .messageNotWhole: "it began a message and did not end it in time"
-        case .unfit(let what): what
-        case .fault(let fault): "\(fault)"
+            (
+                "message-too-long",
+                "it began a message of \(bytes) bytes; one may have \(BusConnection.messageBytesMax)"
+            )
+        case .messageNotWhole: ("message-not-whole", "it began a message and did not end it in time")
+        case .unfit(let what): ("unfit", what)
+        case .fault(let fault): ("fault", "\(fault)")
         }
     }
 

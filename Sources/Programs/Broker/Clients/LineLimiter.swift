@@ -12,11 +12,6 @@ package struct LineLimiter: Sendable {
         package var burst: Int64
         package var perSecond: Int64
 
-        package init(burst: Int64, perSecond: Int64) {
-            self.burst = burst
-            self.perSecond = perSecond
-        }
-
         fileprivate var lineCost: Int64 { 1_000_000_000 / perSecond }
         fileprivate var creditMax: Int64 { burst * lineCost }
     }
@@ -54,7 +49,6 @@ package struct LineLimiter: Sendable {
     private let inAll: Rate
     private var accounts: [Account: Bucket] = [:]
     private var all: Bucket
-    package var hasUntold: Bool { accounts.values.contains { $0.untold > 0 } }
     package var accountsCount: Int { accounts.count }
 
     package init(ofUser: Rate, inAll: Rate) {

@@ -18,9 +18,9 @@ public struct BrokerMetrics: Sendable {
     /// Since when the last holder of a camera is being cut, until the next has a frame.
     private var cutSince: [CameraID: Moment] = [:]
     /// Recorder cores that ended while they were needed, by camera.
-    private var resets = Tally()
+    public private(set) var recorderResets = Tally()
     /// By camera.
-    private var deviceFaults = Tally()
+    public private(set) var cameraFaults = Tally()
 
     /// A machine whose camera more users have shared since its start tells the others' counts in sums only.
     public static let usersMax = 64
@@ -63,9 +63,9 @@ public struct BrokerMetrics: Sendable {
         case .stopRunning(let session), .closed(let session): forget(session)
         case .recorderCut(let camera, _): noteCut(camera, effects)
         case .recorderGone(let camera):
-            resets.note(camera.name)
+            recorderResets.note(camera.name)
             noteCut(camera, effects)
-        case .deviceFailed(let camera, _, _): deviceFaults.note(camera.name)
+        case .deviceFailed(let camera, _, _): cameraFaults.note(camera.name)
         default: break
         }
     }
@@ -113,6 +113,13 @@ public struct BrokerMetrics: Sendable {
     /// One user's counts.
     public func counts(of user: UInt32) -> Counts { ofUser[user] ?? Counts() }
 
+    /// One user's own counts, for everybody but root.
+    public func text(of user: UInt32) -> String {
+        var metrics = OpenMetrics()
+        counts(of: user).add(to: &metrics)
+        return metrics.text
+    }
+
     /// Everybody's together.
     public var total: Counts {
         var total = ofNobody
@@ -120,48 +127,69 @@ public struct BrokerMetrics: Sendable {
         for (_, counts) in ofUser.sorted(by: { $0.key < $1.key }) { total.add(counts) }
         return total
     }
-
-    /// Of the machine, and so for root alone.
-    public var recorderResets: Tally { resets }
-    public var cameraFaults: Tally { deviceFaults }
 }
 
 extension Effect {
     fileprivate var isRefusal: Bool { if case .refused = self { true } else { false } }
 }
 
-/// What happened to the sessions of one user, or of everybody.
+/// What happened to the sessions of one user, or of everybody: `tallies` and `histograms` say of each what it is.
 public struct Counts: Hashable, Sendable {
-    /// Sessions that began to run, by camera.
     public var grants = Tally()
-    /// By the cause that was told as the reason.
     public var interruptions = Tally()
-    /// Terminal stops, by reason.
     public var stops = Tally()
-    /// Requests that a rule refused, by rule.
     public var refusals = Tally()
-    /// Recordings that ended, by why.
     public var recordings = Tally()
-    /// `taken` and `failed`.
     public var photos = Tally()
-    /// From a start request to the first frame.
     public var waits = Histogram.waits
-    /// Of interruptions, from beginning to end.
     public var interruptionLengths = Histogram.waits
-    /// From the order to cut the camera's last holder to the first frame of the next.
     public var handovers = Histogram.handovers
 
     public init() {}
 
+    private struct Family<Kept>: Sendable {
+        var name: String
+        var label = ""
+        var kept: any WritableKeyPath<Counts, Kept> & Sendable
+        /// Values of the label that are told before they have counted.
+        var always: [String] = []
+        var help: String
+    }
+
+    private static let tallies = [
+        Family(name: "camarb_grants", label: "camera", kept: \.grants, help: "Sessions that began to run."),
+        Family(
+            name: "camarb_interruptions", label: "cause", kept: \.interruptions,
+            help: "Interruptions, by the cause that was told as the reason."),
+        Family(
+            name: "camarb_session_stops", label: "reason", kept: \.stops, help: "Sessions that were stopped for good."),
+        Family(name: "camarb_refusals", label: "rule", kept: \.refusals, help: "Requests that a rule refused."),
+        Family(
+            name: "camarb_recordings", label: "why", kept: \.recordings, always: RecordingEnd.allCases.map(\.rawValue),
+            help: "Recordings that ended."),
+        Family(name: "camarb_photos", label: "result", kept: \.photos, help: "Photos, taken and failed."),
+    ]
+
+    private static let histograms = [
+        Family(name: "camarb_wait_seconds", kept: \.waits, help: "From a start request to the first frame."),
+        Family(
+            name: "camarb_interruption_seconds", kept: \.interruptionLengths,
+            help: "Interruptions, from their beginning to their end."),
+        Family(
+            name: "camarb_handover_seconds", kept: \.handovers,
+            help: "From the order to cut a camera's holder to the first frame of the next."),
+    ]
+
     public mutating func add(_ other: Counts) {
-        grants.add(other.grants)
-        interruptions.add(other.interruptions)
-        stops.add(other.stops)
-        refusals.add(other.refusals)
-        recordings.add(other.recordings)
-        photos.add(other.photos)
-        waits.add(other.waits)
-        interruptionLengths.add(other.interruptionLengths)
-        handovers.add(other.handovers)
+        for family in Self.tallies { self[keyPath: family.kept].add(other[keyPath: family.kept]) }
+        for family in Self.histograms { self[keyPath: family.kept].add(other[keyPath: family.kept]) }
+    }
+
+    func add(to metrics: inout OpenMetrics) {
+        for family in Self.tallies {
+            metrics.counter(
+                family.name, by: family.label, self[keyPath: family.kept], always: family.always, family.help)
+        }
+        for family in Self.histograms { metrics.histogram(family.name, self[keyPath: family.kept], family.help) }
     }
 }

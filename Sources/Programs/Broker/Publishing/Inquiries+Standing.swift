@@ -17,8 +17,7 @@ extension Inquiries {
                 .limitExceeded, "The name has \(name.utf8.count) bytes; it may have \(ClientBound.textBytesMax).")
         }
         let client = request.client
-        request.answerLater()
-        try slow.ask(client) { [self] () throws(BrokerError) in
+        try ask(request) { [self] in
             let (arbiter, now) = (broker.arbiter, Broker.now())
             let session = broker.publisher.names().session(name)
             let (uid, isTrusted) = (client.uid, trust.isTrusted(client))
@@ -35,10 +34,8 @@ extension Inquiries {
                         return true
                     }, at: now, while: { time.isLeft })
             }
-        } done: { [self] (result: Result<[Standing], BrokerError>) in
-            do throws(BrokerError) {
-                request.message.answer(try answer(try result.get(), name, for: request.client))
-            } catch { request.message.answer(error) }
+        } answer: { [self] (standings) throws(BrokerError) in
+            try answer(standings, name, for: client)
         }
     }
 

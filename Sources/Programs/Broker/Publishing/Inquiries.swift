@@ -161,18 +161,28 @@ final class Inquiries {
     }
 
     func explain(_ id: DecisionID, _ request: Request) throws(BrokerError) {
-        request.answerLater()
-        try slow.ask(request.client) { [self] () throws(BrokerError) in
+        try ask(request) { [self] in
             let (history, arbiter) = (broker.history, broker.arbiter)
             return { () -> Found in
                 let time = ProcessorTime(Self.explainTimeMax)
                 let explanation = history.explain(id, of: arbiter) { time.isLeft }
                 return Found(explanation: explanation, isInTime: time.isLeft)
             }
-        } done: { [self] (result: Result<Found, BrokerError>) in
-            do throws(BrokerError) {
-                request.message.answer(try answer(try result.get(), id, for: request.client))
-            } catch { request.message.answer(error) }
+        } answer: { [self] (found) throws(BrokerError) in
+            try answer(found, id, for: request.client)
+        }
+    }
+
+    /// Asks a slow question, and answers the call with what comes of it.
+    func ask<Found: Sendable>(
+        _ request: Request, prepare: @escaping () throws(BrokerError) -> @Sendable () -> Found,
+        answer: @escaping (Found) throws(BrokerError) -> [WireValue]
+    ) throws(BrokerError) {
+        request.answerLater()
+        try slow.ask(request.client, prepare: prepare) { (result: Result<Found, BrokerError>) in
+            do throws(BrokerError) { request.message.answer(try answer(try result.get())) } catch {
+                request.message.answer(error)
+            }
         }
     }
 
@@ -252,8 +262,7 @@ final class Inquiries {
 
     func plan(_ scenario: String, _ request: Request) throws(BrokerError) {
         let client = request.client
-        request.answerLater()
-        try slow.ask(client) { [self] () throws(BrokerError) in
+        try ask(request) { [self] () throws(BrokerError) in
             try requireAlone(client)
             let (arbiter, now, names, folder) = (
                 broker.arbiter, Broker.now(), broker.publisher.names(), planFolder(for: client)
@@ -262,26 +271,19 @@ final class Inquiries {
             let user = client.uid
             return { () -> Result<[String]?, ScenarioError> in
                 let time = ProcessorTime(Self.planTimeMax)
-                do throws(ScenarioError) {
-                    return .success(
-                        try Scenario.plan(
-                            scenario, on: arbiter, at: now, names: names, user: user, policies: folder,
-                            dropIns: dropIns,
-                            while: { time.isLeft }))
-                } catch { return .failure(error) }
+                return Result { () throws(ScenarioError) in
+                    try Scenario.plan(
+                        scenario, on: arbiter, at: now, names: names, user: user, policies: folder, dropIns: dropIns,
+                        while: { time.isLeft })
+                }
             }
-        } done: { (result: Result<Result<[String]?, ScenarioError>, BrokerError>) in
-            switch result {
-            case .failure(let error): request.message.answer(error)
-            case .success(.failure(let error)): request.message.answer(BrokerError(.invalidValue, "\(error)"))
-            case .success(.success(let lines?)): request.message.answer([.string(lines.joined(separator: "\n"))])
-            case .success(.success(nil)):
-                request.message.answer(
-                    BrokerError(
-                        .limitExceeded,
-                        "The plan takes more than \(Self.planTimeMax / 1_000_000) ms to work out; ask with fewer lines."
-                    ))
+        } answer: { (planned) throws(BrokerError) in
+            guard let lines = try planned.mapError({ BrokerError(.invalidValue, "\($0)") }).get() else {
+                throw BrokerError(
+                    .limitExceeded,
+                    "The plan takes more than \(Self.planTimeMax / 1_000_000) ms to work out; ask with fewer lines.")
             }
+            return [.string(lines.joined(separator: "\n"))]
         }
     }
 

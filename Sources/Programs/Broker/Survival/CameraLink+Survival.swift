@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import Bus
 import Explain
 import Glibc
 import System
