@@ -5,16 +5,17 @@ import Testing
 
 @Suite("Users and groups that may open a camera's node without asking")
 struct NodeAccessTests {
-    private static let names = NodeAccess.Names(
+    private static let names: NodeAccess.Names = (
         user: { [0: "root", 990: "camarb", 1000: "alice"][$0] ?? "\($0)" },
         group: { [0: "root", 44: "video", 990: "camarb"][$0] ?? "\($0)" },
-        members: { $0 == 990 ? ["camarb", "alice"] : [] })
-    private static let strict = NodeAccess.Names(user: names.user, group: names.group, members: { _ in [] })
+        members: { $0 == 990 ? ["camarb", "alice"] : [] }
+    )
+    private static let strict: NodeAccess.Names = (user: names.user, group: names.group, members: { _ in [] })
 
     @Test("A node of root's and the broker's group is out of others' hands; everything that lets them in is named")
     func rights() {
         let members = (1...7).map { "user\($0)" }
-        let many = NodeAccess.Names(user: Self.names.user, group: Self.names.group, members: { _ in members })
+        let many: NodeAccess.Names = (user: Self.names.user, group: Self.names.group, members: { _ in members })
         for (owner, group, mode, hasList, names, said) in [
             (0, 990, 0o660, false, Self.strict, nil), (0, 990, 0o600, false, Self.strict, nil),
             (0, 0, 0o660, false, Self.strict, nil), (990, 990, 0o600, false, Self.strict, nil),

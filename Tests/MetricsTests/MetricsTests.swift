@@ -17,8 +17,9 @@ private struct Noted {
         let told = notices.map { Effect.notify(ClientID(session), SessionID(session), sequence: 1, $0) }
         metrics.note(
             event, effects + told, at: Moment(nanoseconds: milliseconds * 1_000_000), asker: asker,
-            sessions: .init(
-                user: { [1: Self.alice, 2: Self.bob][$0.rawValue] ?? UInt32($0.rawValue) }, camera: { _ in Self.front })
+            sessions: (
+                user: { [1: Self.alice, 2: Self.bob][$0.rawValue] ?? UInt32($0.rawValue) }, camera: { _ in Self.front }
+            )
         )
     }
 

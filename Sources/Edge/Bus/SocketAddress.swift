@@ -26,7 +26,7 @@ public enum SocketAddress {
                 "\"\(address)\" is no socket address: \"unix:path=/run/camarb/socket\" or a path is expected.")
         }
         for pair in address.dropFirst(5).split(separator: ",") where pair.hasPrefix("path=") {
-            return unescaped(pair.dropFirst(5))
+            return pair.dropFirst(5).unescaped(behind: "%")
         }
         throw BrokerError(.invalidValue, "\"\(address)\" names no path: \"unix:path=/run/camarb/socket\" does.")
     }
@@ -37,27 +37,11 @@ public enum SocketAddress {
         addresses.split(separator: ";").compactMap { address in
             guard address.hasPrefix("unix:") else { return address.hasPrefix("/") ? String(address) : nil }
             for pair in address.dropFirst(5).split(separator: ",") {
-                if pair.hasPrefix("path=") { return unescaped(pair.dropFirst(5)) }
-                if pair.hasPrefix("abstract=") { return "@" + unescaped(pair.dropFirst(9)) }
+                if pair.hasPrefix("path=") { return pair.dropFirst(5).unescaped(behind: "%") }
+                if pair.hasPrefix("abstract=") { return "@" + pair.dropFirst(9).unescaped(behind: "%") }
             }
             return nil
         }
-    }
-
-    private static func unescaped(_ text: Substring) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(text.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), rest.count >= 2,
-                let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(value)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
     }
 
     static func environment(_ name: String) -> String? {

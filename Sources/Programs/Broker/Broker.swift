@@ -75,7 +75,7 @@ public final class Broker {
         properties = PropertyTelling(self)
         alarm = try loop.addTimer { [unowned self] in alarmRang() }
         for camera in options.cameras { _ = cameras.add(camera.id, spec: camera.spec) }
-        if let path = options.trace { try publisher.openTrace(path) }
+        if let path = options.trace { publisher.traceFile = try TraceFile(self, path: path) }
         try desktops.begin()
         listeners = try Doors(options).open(on: loop, clients)
         try cameras.begin()

@@ -84,25 +84,8 @@ package struct AppIdentity {
         if name.hasPrefix("snap."), words.count > 5, words.suffix(5).allSatisfy({ $0.allSatisfy(\.isHexDigit) }) {
             words.removeLast(5)
         }
-        return words.isEmpty ? nil : safe(unescaped(words.joined(separator: "-"))[...])
-    }
-
-    /// systemd writes bytes that a unit's name cannot have, and the hyphen, as `\x2d` (systemd.unit(5)).
-    private static func unescaped(_ name: String) -> String {
-        var bytes: [UInt8] = []
-        var rest = Array(name.utf8)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "\\"), rest.first == UInt8(ascii: "x"),
-                let code = UInt8(String(decoding: rest.dropFirst().prefix(2), as: UTF8.self), radix: 16),
-                rest.count >= 3
-            {
-                bytes.append(code)
-                rest = rest.dropFirst(3)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return String(decoding: bytes, as: UTF8.self)
+        // systemd writes bytes that a unit's name cannot have, and the hyphen, as `\x2d` (systemd.unit(5)).
+        return words.isEmpty ? nil : safe(words.joined(separator: "-").unescaped(behind: "\\x")[...])
     }
 
     /// A name that cannot break a line of a log or of a scenario.
@@ -120,6 +103,28 @@ package struct AppIdentity {
         let length = read(&buffer, buffer.count)
         guard length > 0 else { return nil }
         return String(decoding: buffer.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+extension StringProtocol {
+    /// With each byte that is written as `mark` and two hexadecimal digits.
+    package func unescaped(behind mark: StaticString) -> String {
+        let mark = mark.withUTF8Buffer { Array($0) }
+        var bytes: [UInt8] = []
+        var rest = Array(utf8)[...]
+        while let byte = rest.first {
+            let digits = rest.dropFirst(mark.count).prefix(2)
+            if rest.starts(with: mark), digits.count == 2,
+                let code = UInt8(String(decoding: digits, as: UTF8.self), radix: 16)
+            {
+                bytes.append(code)
+                rest = rest.dropFirst(mark.count + 2)
+            } else {
+                bytes.append(byte)
+                rest = rest.dropFirst()
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 }
 

@@ -40,9 +40,7 @@ class CameraLink {
     var leftOutTimer: Timer?
 
     private let origin: RecorderOrigin
-    private(set) lazy var recorder = RecorderLife(
-        camera: camera.name, spec: spec, origin: origin, on: broker.loop, journal: broker.journal,
-        patience: broker.options.patience, owner: self)
+    private(set) lazy var recorder = RecorderLife(self, origin)
     /// Opened or being opened at the recorder, and not cut.
     private(set) var grant: GrantID? {
         didSet {
@@ -59,8 +57,7 @@ class CameraLink {
     private var grantStreams = false {
         didSet { if grantStreams { heartbeat.begin() } else if oldValue { heartbeat.end() } }
     }
-    private(set) lazy var heartbeat = HeartbeatObserver(
-        recorder, on: broker.loop, onHang: { [unowned self] in hangs() }, onStuck: { [unowned self] in isStuck() })
+    private(set) lazy var heartbeat = HeartbeatObserver(self)
     private var batchesUnderWay = 0
     /// As far as is known: a recorder core that does not know `PassOn` says so once.
     private var knowsPassOn = true
@@ -307,7 +304,8 @@ extension CameraLink: NodeObserverOwner {
     }
 }
 
-extension CameraLink: RecorderLifeOwner {
+extension CameraLink {
+    /// The process has ended. Calls that waited only for that have been told; work that waits for it is done afterwards.
     func recorderEnded(_ end: RecorderLife.End) {
         knowsPassOn = true
         heartbeat.recorderEnded()
@@ -326,6 +324,4 @@ extension CameraLink: RecorderLifeOwner {
         // Another one looks whether that program still streams, where news of the node come at all.
         if isFollowed, wasOutside { node.ownUseChanged() }
     }
-
-    func recorderLeft() { broker.cameras.recorderLeft() }
 }

@@ -61,8 +61,12 @@ final class Cameras {
 
     /// The file that a photo or a recording is to go into. Not one that is recorded to, by whichever camera: either would
     /// destroy the other.
-    func outputFile(_ reader: inout WireReader, _ message: BusMessage) throws(BrokerError) -> ClientFile {
-        try outputFile(try reader.fileDescriptor("file"), message)
+    func outputFile(_ descriptor: Int32, _ message: BusMessage) throws(BrokerError) -> ClientFile {
+        let file = try ClientFile(adopting: descriptor, of: message)
+        guard !order.contains(where: { $0.outputs.isRecording(to: file.identity) }) else {
+            throw BrokerError(.unsuitableFile, "The file is being recorded to already. Pass another regular file.")
+        }
+        return file
     }
 
     func outputFiles(_ reader: inout WireReader, _ message: BusMessage) throws(BrokerError) -> [ClientFile] {
@@ -77,14 +81,6 @@ final class Cameras {
             files.append(file)
         }
         return files
-    }
-
-    private func outputFile(_ descriptor: Int32, _ message: BusMessage) throws(BrokerError) -> ClientFile {
-        let file = try ClientFile(adopting: descriptor, of: message)
-        guard !order.contains(where: { $0.outputs.isRecording(to: file.identity) }) else {
-            throw BrokerError(.unsuitableFile, "The file is being recorded to already. Pass another regular file.")
-        }
-        return file
     }
 
     var areQuietForSleep: Bool {

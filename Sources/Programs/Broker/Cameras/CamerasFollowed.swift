@@ -116,7 +116,7 @@ final class CamerasFollowed {
     /// Whether apps can go past the broker. udev says that a node has changed when its rights have.
     private func lookAtRights(_ camera: CameraID, _ node: VideoNode) {
         guard let link = broker.cameras[camera], let rights = NodeAccess.Rights(ofPath: node.path) else { return }
-        let found = NodeAccess.bypass(node.path, rights, broker: (geteuid(), getegid()), .system)
+        let found = NodeAccess.bypass(node.path, rights, broker: (geteuid(), getegid()), NodeAccess.system)
         guard found != link.bypass else { return }
         link.bypass = found
         if let found {

@@ -49,10 +49,8 @@ package struct Heartbeat: Hashable, Sendable {
 /// Asks a camera's recorder core while a grant streams there, and tells its owner of one that hangs. While none does, nothing
 /// wakes.
 final class HeartbeatObserver {
-    private let recorder: RecorderLife
-    private let onHang: () -> Void
-    private let onStuck: () -> Void
-    private let loop: EventLoop
+    private unowned let link: CameraLink
+    private var recorder: RecorderLife { link.recorder }
     private var timer: Timer?
     private var beat: Heartbeat?
     private var isKilled = false
@@ -61,12 +59,7 @@ final class HeartbeatObserver {
     /// As far as is known: a recorder core that does not know `Beat` says so once.
     private var isKnown = true
 
-    init(_ recorder: RecorderLife, on loop: EventLoop, onHang: @escaping () -> Void, onStuck: @escaping () -> Void) {
-        self.recorder = recorder
-        self.loop = loop
-        self.onHang = onHang
-        self.onStuck = onStuck
-    }
+    init(_ link: CameraLink) { self.link = link }
 
     func begin() {
         end()
@@ -88,12 +81,12 @@ final class HeartbeatObserver {
     func recorderEnded() { isKnown = true }
 
     private func arm(after pause: Int64) {
-        if timer == nil { timer = try? loop.addTimer { [unowned self] in takeStep() } }
+        if timer == nil { timer = try? link.broker.loop.addTimer { [unowned self] in takeStep() } }
         timer?.arm(at: EventLoop.now + recorder.patience * pause)
     }
 
     private func takeStep() {
-        if isKilled { return onStuck() }
+        if isKilled { return link.isStuck() }
         guard let duty = beat?.takeStep() else { return }
         switch duty {
         case .wait: break
@@ -101,7 +94,7 @@ final class HeartbeatObserver {
         case .kill:
             isKilled = true
             arm(after: RecorderLife.leaveTimeMax)
-            return onHang()
+            return link.hangs()
         }
         if let beat { arm(after: beat.untilStep) }
     }

@@ -30,21 +30,10 @@ package enum NodeAccess {
     }
 
     /// Users and groups as sentences name them. Looked up by the caller, so that what is decided can be tested.
-    package struct Names: Sendable {
-        package var user: @Sendable (UInt32) -> String
-        package var group: @Sendable (UInt32) -> String
-        /// The members of a group, by the group's own list.
-        package var members: @Sendable (UInt32) -> [String]
-
-        package init(
-            user: @escaping @Sendable (UInt32) -> String, group: @escaping @Sendable (UInt32) -> String,
-            members: @escaping @Sendable (UInt32) -> [String]
-        ) {
-            self.user = user
-            self.group = group
-            self.members = members
-        }
-    }
+    package typealias Names = (
+        user: @Sendable (UInt32) -> String, group: @Sendable (UInt32) -> String,
+        members: @Sendable (UInt32) -> [String]
+    )
 
     /// More members than this are counted, not named.
     package static let membersNamedMax = 4
@@ -75,10 +64,10 @@ package enum NodeAccess {
     }
 }
 
-extension NodeAccess.Names {
+extension NodeAccess {
     /// As this machine knows them; a number without a name is named by itself.
-    package static var system: Self {
-        Self(
+    package static var system: Names {
+        (
             user: { number in
                 guard let entry = getpwuid(number), let name = entry.pointee.pw_name else { return "\(number)" }
                 return String(cString: name)
@@ -95,6 +84,7 @@ extension NodeAccess.Names {
                     next += 1
                 }
                 return members
-            })
+            }
+        )
     }
 }

@@ -14,7 +14,7 @@ extension RecorderLife {
             }
         case .units(let path): try connect(to: path) { _ in .unit }
         case .simulation(let source):
-            let started = try source.start(serving: spec) { [unowned self] isInOrder in
+            let started = try source.start(serving: link.spec) { [unowned self] isInOrder in
                 processEnded(.served(inOrder: isInOrder))
             }
             state = .running(SimulatedProcess(kill: started.kill), try connection(adopting: started.socket))
@@ -34,7 +34,7 @@ extension RecorderLife {
         do throws(SystemFault) {
             process = try ChildProcess(
                 path: path,
-                arguments: ["--fd", "3", "--camera", spec] + (patience == 1 ? [] : ["--patience", "\(patience)"]),
+                arguments: ["--fd", "3", "--camera", link.spec] + (patience == 1 ? [] : ["--patience", "\(patience)"]),
                 passing: theirs, on: loop
             ) { [unowned self] ending in processEnded(.child(ending)) }
         } catch {
@@ -126,7 +126,7 @@ extension RecorderLife {
         let connection = try connection(adopting: descriptor)
         state = .running(process, connection)
         connection.call(
-            path: ObjectPath.recorder, interface: InterfaceName.recorder, member: "Serve", [.string(spec)],
+            path: ObjectPath.recorder, interface: InterfaceName.recorder, member: "Serve", [.string(link.spec)],
             timeout: Self.answerTimeMax
         ) { [self] result in
             do { try process.isIdentified(by: try result.get().firstDescriptor(), as: expected) } catch {

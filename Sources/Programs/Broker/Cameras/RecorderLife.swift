@@ -3,14 +3,6 @@ import Bus
 import Glibc
 import System
 
-/// The object that hears of a recorder core's life, on the loop's thread.
-protocol RecorderLifeOwner: AnyObject {
-    func recorder(said message: BusMessage)
-    /// The process has ended. Calls that waited only for that have been told; work that waits for it is done afterwards.
-    func recorderEnded(_ end: RecorderLife.End)
-    func recorderLeft()
-}
-
 /// The recorder core of one camera, one process at a time: started when something is asked of it, followed to its end.
 ///
 ///     none ──call──▶ running ──▶ leaving (its socket ended) ──▶ none (its process ended)
@@ -31,14 +23,14 @@ final class RecorderLife: BusConnectionDelegate {
         case leaving(any RecorderProcess)
     }
 
+    unowned let link: CameraLink
+    /// What the journal calls its camera.
     let camera: String
-    let spec: String
     let origin: RecorderOrigin
     let loop: EventLoop
     let journal: Journal
     /// How many times as long as usual it is waited for; 1 but in tests.
     let patience: Int64
-    unowned let owner: any RecorderLifeOwner
 
     var state = State.none
     private var endingSeen: RecorderEnding?
@@ -59,17 +51,11 @@ final class RecorderLife: BusConnectionDelegate {
     /// How long its process may outlive its socket.
     static let leaveTimeMax: Int64 = 1_000_000_000
 
-    init(
-        camera: String, spec: String, origin: RecorderOrigin, on loop: EventLoop, journal: Journal, patience: Int64,
-        owner: any RecorderLifeOwner
-    ) {
-        self.camera = camera
-        self.spec = spec
+    init(_ link: CameraLink, _ origin: RecorderOrigin) {
+        let broker = link.broker
+        self.link = link
         self.origin = origin
-        self.loop = loop
-        self.journal = journal
-        self.patience = patience
-        self.owner = owner
+        (camera, loop, journal, patience) = (link.camera.name, broker.loop, broker.journal, broker.options.patience)
     }
 
     var isThere: Bool { if case .none = state { false } else { true } }
@@ -224,11 +210,12 @@ final class RecorderLife: BusConnectionDelegate {
         let handlers = goneHandlers
         goneHandlers = []
         for handler in handlers { handler(end) }
-        owner.recorderEnded(end)
+        link.recorderEnded(end)
         let waiting = afterwards
         afterwards = []
         for work in waiting { work() }
-        if end.isInOrder { owner.recorderLeft() }
+        // All of that is done.
+        if end.isInOrder { link.broker.cameras.recorderLeft() }
     }
 
     // MARK: Its socket
@@ -241,7 +228,7 @@ final class RecorderLife: BusConnectionDelegate {
             return
         }
         guard message.kind == .signal, message.isInterface("org.camarb.Recorder1") else { return }
-        owner.recorder(said: message)
+        link.recorder(said: message)
     }
 
     func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {

@@ -12,6 +12,8 @@ package struct LineLimiter: Sendable {
         package var burst: Int64
         package var perSecond: Int64
 
+        package init(burst: Int64, perSecond: Int64) { (self.burst, self.perSecond) = (burst, perSecond) }
+
         fileprivate var lineCost: Int64 { 1_000_000_000 / perSecond }
         fileprivate var creditMax: Int64 { burst * lineCost }
     }

@@ -125,7 +125,8 @@ extension MethodTables {
         },
         "OpenStream": deciding { .openStream($0) },
         "CapturePhoto": { (broker, request, reader) throws(BrokerError) in
-            request.file = try broker.cameras.outputFile(&reader, request.message)
+            request.file = try broker.cameras.outputFile(
+                try reader.fileDescriptor("file"), request.message)
             request.options = try reader.dictionary("options")
             try PhotoOptions.check(request.options)
             broker.decide(.capturePhoto(try request.session), request)

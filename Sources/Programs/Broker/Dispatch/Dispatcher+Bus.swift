@@ -41,19 +41,15 @@ extension Dispatcher {
         case "ListNames": request.answer([.strings([Self.busName, Self.ownName, client.uniqueName])])
         case "ListActivatableNames", "ListQueuedOwners": request.answer([.strings([])])
         case "GetId": request.answer([.string(LoginSessions.machineID ?? String(repeating: "0", count: 32))])
-        case "GetConnectionUnixUser":
-            request.answer([.uint32(try owner(of: message, client) == client.uniqueName ? client.uid : trust.ownUser)])
-        case "GetConnectionUnixProcessID":
+        case "GetConnectionUnixUser", "GetConnectionUnixProcessID", "GetConnectionCredentials":
             let isCaller = try owner(of: message, client) == client.uniqueName
-            request.answer([.uint32(UInt32(clamping: isCaller ? client.pid : getpid()))])
-        case "GetConnectionCredentials":
-            let isCaller = try owner(of: message, client) == client.uniqueName
-            request.answer([
-                .dictionary([
-                    "UnixUserID": .uint32(isCaller ? client.uid : trust.ownUser),
-                    "ProcessID": .uint32(UInt32(clamping: isCaller ? client.pid : getpid())),
-                ])
-            ])
+            let user = WireValue.uint32(isCaller ? client.uid : trust.ownUser)
+            let process = WireValue.uint32(UInt32(clamping: isCaller ? client.pid : getpid()))
+            switch member {
+            case "GetConnectionUnixUser": request.answer([user])
+            case "GetConnectionUnixProcessID": request.answer([process])
+            default: request.answer([.dictionary(["UnixUserID": user, "ProcessID": process])])
+            }
         case "BecomeMonitor": try becomeMonitor(request)
         default:
             throw BrokerError(

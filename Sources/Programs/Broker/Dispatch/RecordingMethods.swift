@@ -18,7 +18,8 @@ extension MethodTables {
             broker.decide(.attachMicrophone(session, format), request)
         },
         "StartRecording": { (broker, request, reader) throws(BrokerError) in
-            request.file = try broker.cameras.outputFile(&reader, request.message)
+            request.file = try broker.cameras.outputFile(
+                try reader.fileDescriptor("file"), request.message)
             request.options = try reader.dictionary("options")
             let options = try RecordingOptions(wire: request.options)
             broker.decide(.startRecording(try request.session, options), request)

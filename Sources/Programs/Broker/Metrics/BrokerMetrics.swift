@@ -28,15 +28,7 @@ public struct BrokerMetrics: Sendable {
     public init() {}
 
     /// What the broker knows of sessions; nil where one is gone. Asked only for what is counted.
-    public struct Sessions {
-        var user: (SessionID) -> UInt32?
-        var camera: (SessionID) -> CameraID?
-
-        public init(user: @escaping (SessionID) -> UInt32?, camera: @escaping (SessionID) -> CameraID?) {
-            self.user = user
-            self.camera = camera
-        }
-    }
+    public typealias Sessions = (user: (SessionID) -> UInt32?, camera: (SessionID) -> CameraID?)
 
     /// Once after each step.
     /// - Parameter asker: whose request the event was; nil for one that nobody asked for.

@@ -29,7 +29,10 @@ struct PropertyNews {
     }
 
     /// What the session's client has of it from now on.
-    mutating func begin(_ session: SessionID, _ facts: SessionProperties) { keep(session, facts) }
+    mutating func begin(_ session: SessionID, _ facts: SessionProperties) {
+        sessions[session.rawValue] = facts
+        if facts.isRunning { running.insert(session.rawValue) } else { running.remove(session.rawValue) }
+    }
 
     mutating func forget(_ session: SessionID) {
         sessions[session.rawValue] = nil
@@ -39,13 +42,8 @@ struct PropertyNews {
     /// - Returns: the properties with another value than the client has; nil: none, or no reader has the session.
     mutating func changes(of session: SessionID, _ facts: SessionProperties) -> WireDictionary? {
         guard let before = sessions[session.rawValue], before != facts else { return nil }
-        keep(session, facts)
+        begin(session, facts)
         return facts.told(since: before).values
-    }
-
-    private mutating func keep(_ session: SessionID, _ facts: SessionProperties) {
-        sessions[session.rawValue] = facts
-        if facts.isRunning { running.insert(session.rawValue) } else { running.remove(session.rawValue) }
     }
 
     mutating func noteRunning() { note(running) }

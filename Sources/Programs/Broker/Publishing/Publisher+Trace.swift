@@ -8,17 +8,7 @@ import System
 
 /// What the core was told and what it did, step by step, for the file of `--trace` and for clients that record.
 extension Publisher {
-    var program: String { "camarbd \(Release.version)" }
-
-    func openTrace(_ path: String) throws(SystemFault) {
-        traceFile = try TraceFile(
-            path: path, sizeMax: broker.options.traceSize, steps: broker.stepsTaken,
-            source: TraceFile.Source(
-                arbiter: { [unowned self] in broker.arbiter }, names: { [unowned self] in names() },
-                origin: broker.origin,
-                program: program, ended: { [unowned self] in broker.properties.degradedMayHaveChanged() }),
-            journal: broker.journal, on: broker.loop)
-    }
+    static var program: String { "camarbd \(Release.version)" }
 
     /// Once for each step, after its effects; a line is made once, for all that want it.
     func trace(_ event: Event, _ effects: [Effect], _ now: Moment) {
@@ -61,7 +51,8 @@ extension Publisher {
             throw BrokerError(.accessDenied, "A trace shows all users' apps; \(trust.words) may have it.")
         }
         var writer = TraceWriter(steps: broker.stepsTaken)
-        let header = writer.header(program: program, origin: broker.origin, arbiter: broker.arbiter, names: names())
+        let header = writer.header(
+            program: Self.program, origin: broker.origin, arbiter: broker.arbiter, names: names())
         let descriptor = camarb_memfd("camarb-trace", UInt64(header.count))
         guard descriptor >= 0 else {
             throw BrokerError(.outOfResources, "There is no memory for a snapshot of \(header.count) bytes.")

@@ -144,9 +144,10 @@ extension Event {
 
 extension Publisher {
     func count(_ event: Event, _ effects: [Effect], at now: Moment, asker: BrokerClient?) {
-        let sessions = BrokerMetrics.Sessions(
+        let sessions: BrokerMetrics.Sessions = (
             user: { [self] in clients.owner(of: $0)?.uid },
-            camera: { [self] in broker.arbiter.status(of: $0)?.camera })
+            camera: { [self] in broker.arbiter.status(of: $0)?.camera }
+        )
         metrics.note(event, effects, at: now, asker: asker?.uid, sessions: sessions)
     }
 }

@@ -22,19 +22,8 @@ final class TraceFile {
     /// Less, and headers would be most of it; more, and no tool reads it.
     static let sizes = (64 << 10)...(128 << 20)
 
-    /// Steps and snapshots as the broker has them.
-    struct Source {
-        var arbiter: () -> Arbiter
-        var names: () -> Names
-        var origin: Moment
-        var program: String
-        var ended: () -> Void
-    }
-
+    private unowned let broker: Broker
     private let path: String
-    private let sizeMax: Int
-    private let source: Source
-    private let journal: Journal
     private var timer: Timer?
     private var descriptor: Int32 = -1
     private var writer: TraceWriter
@@ -46,15 +35,11 @@ final class TraceFile {
     private(set) var trouble = ""
 
     /// What lies at `path` already is moved aside, as when a file is full.
-    init(
-        path: String, sizeMax: Int, steps: UInt64, source: Source, journal: Journal, on loop: EventLoop
-    ) throws(SystemFault) {
+    init(_ broker: Broker, path: String) throws(SystemFault) {
+        self.broker = broker
         self.path = path
-        self.sizeMax = sizeMax
-        self.source = source
-        self.journal = journal
-        writer = TraceWriter(steps: steps)
-        timer = try loop.addTimer { [unowned self] in flush() }
+        writer = TraceWriter(steps: broker.stepsTaken)
+        timer = try broker.loop.addTimer { [unowned self] in flush() }
         try begin(following: nil)
     }
 
@@ -63,7 +48,7 @@ final class TraceFile {
     func write(_ body: TraceWriter.Body) {
         guard descriptor >= 0 else { return }
         buffer += writer.write(step: body)
-        if written + buffer.count - headerBytes >= sizeMax {
+        if written + buffer.count - headerBytes >= broker.options.traceSize {
             rotate()
         } else if buffer.count >= Self.bufferBytesMax {
             flush()
@@ -98,7 +83,7 @@ final class TraceFile {
         descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw SystemFault("make the trace \(path)", errno) }
         let header = writer.header(
-            program: source.program, origin: source.origin, arbiter: source.arbiter(), names: source.names(),
+            program: Publisher.program, origin: broker.origin, arbiter: broker.arbiter, names: broker.publisher.names(),
             following: before)
         guard header.count <= TraceReader.lineBytesMax else {
             throw SystemFault("write a snapshot of \(header.count) bytes into the trace \(path)", EFBIG)
@@ -164,7 +149,7 @@ final class TraceFile {
         descriptor = -1
         buffer = []
         trouble = "The trace has ended early: \(why)."
-        source.ended()
-        journal.send(.error, "\(trouble) Cameras are not concerned.")
+        broker.properties.degradedMayHaveChanged()
+        broker.journal.send(.error, "\(trouble) Cameras are not concerned.")
     }
 }

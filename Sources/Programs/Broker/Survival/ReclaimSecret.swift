@@ -19,24 +19,11 @@ package struct ReclaimSecret: Sendable, CustomStringConvertible {
 
     /// Nil for what is not 32 hexadecimal digits in lower case.
     package init?(_ text: String) {
-        guard text.utf8.count == 2 * Self.byteCount else { return nil }
-        var bytes: [UInt8] = []
-        var high: UInt8?
-        for digit in text.utf8 {
-            let value: UInt8
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): value = digit - UInt8(ascii: "a") + 10
-            default: return nil
-            }
-            if let first = high {
-                bytes.append(first << 4 | value)
-                high = nil
-            } else {
-                high = value
-            }
+        let digits = Array(text.utf8)
+        guard digits.count == 2 * Self.byteCount, digits.allSatisfy(\.isLowerHexDigit) else { return nil }
+        bytes = stride(from: 0, to: digits.count, by: 2).compactMap {
+            UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
         }
-        self.bytes = bytes
     }
 
     package var digits: String { Self.hexadecimal(bytes) }
@@ -54,4 +41,8 @@ package struct ReclaimSecret: Sendable, CustomStringConvertible {
     }
 
     package var description: String { "a secret" }
+}
+
+extension UInt8 {
+    var isLowerHexDigit: Bool { (0x30...0x39).contains(self) || (0x61...0x66).contains(self) }
 }

@@ -56,8 +56,7 @@ package struct StoredHolder {
     package static func isListener(_ name: some StringProtocol) -> Bool {
         guard name.hasPrefix(listenerPrefix) else { return false }
         let digits = name.utf8.dropFirst(listenerPrefix.utf8.count)
-        return digits.count == listenerDigits
-            && digits.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        return digits.count == listenerDigits && digits.allSatisfy(\.isLowerHexDigit)
     }
 
     package static func read(_ bytes: some Collection<UInt8>) -> (holders: [StoredHolder], strangeLines: [Int]) {
