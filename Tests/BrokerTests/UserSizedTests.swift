@@ -54,7 +54,7 @@ struct UserSizedTests {
 
     private static let sources: [String: String] = {
         var found: [String: String] = [:]
-        for folder in ["Programs/Broker", "Edge/Bus", "Core/Vocabulary", "Language/ArbiterProtocol"] {
+        for folder in ["Programs/Broker", "Edge/Bus", "Core", "Language/ArbiterProtocol"] {
             let path = root.appending(path: "Sources/\(folder)").path
             for case let file as String in FileManager.default.enumerator(atPath: path) ?? .init() {
                 found[String(file.split(separator: "/").last ?? "")] = try? String(

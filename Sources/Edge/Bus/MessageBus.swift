@@ -71,13 +71,14 @@ public final class MessageBus {
     /// The handler is called once, later; with `.disconnected` when there is no bus.
     public func call(
         _ destination: String, path: String, interface: String, member: String, _ arguments: [WireValue] = [],
-        _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+        filling fill: ((BusMessage) -> Void)? = nil, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
     ) {
         guard let connection else {
             loop.defer { [kind] in handler(.failure(BrokerError(.disconnected, "There is no \(kind.words)."))) }
             return
         }
-        connection.call(to: destination, path: path, interface: interface, member: member, arguments, handler)
+        connection.call(
+            to: destination, path: path, interface: interface, member: member, arguments, filling: fill, handler)
     }
 
     /// Lets signals through that a match rule describes, until the bus is lost.

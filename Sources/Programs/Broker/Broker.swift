@@ -30,8 +30,8 @@ public final class Broker {
     private var isStepping = false
     private var listeners: [UnixListener] = []
 
-    // What it is made of. Each is there before the first client, and as long as the broker. They reach each other through it, and
-    // are made in `init`, which throws where one cannot be made: after that none is nil.
+    // What it is made of. Each is there before the first client, and as long as the broker: made in `init`, which throws where one
+    // cannot be made, so that after that none is nil.
     let audience = Audience()
     private(set) var policy: PolicyKeeper!
     private(set) var loading: PolicyLoading!
@@ -61,18 +61,18 @@ public final class Broker {
         store = GrantStore(journal: journal)
         arbiter = Arbiter(policy: .firstCome)
         _ = camarb_raise_descriptor_limit()
-        policy = PolicyKeeper(self)
+        policy = PolicyKeeper(of: self)
         if let first = policy.first() { arbiter = Arbiter(policy: first) }
         clients = try Clients(self, keepers: OwnPrograms.path("camkeeper"))
         permissions = try Permissions(self, keeps: recorders == nil)
-        reclaiming = Reclaiming(self)
+        reclaiming = Reclaiming(of: self)
         cameras = Cameras(self, recorders: RecorderOrigin(options, simulated: recorders))
-        desktops = Desktops(self)
+        desktops = Desktops(of: self)
         inquiries = try Inquiries(self)
-        loading = PolicyLoading(self)
+        loading = PolicyLoading(of: self)
         publisher = try Publisher(self)
-        dispatcher = Dispatcher(self)
-        properties = PropertyTelling(self)
+        dispatcher = Dispatcher(of: self)
+        properties = PropertyTelling(of: self)
         alarm = try loop.addTimer { [unowned self] in alarmRang() }
         for camera in options.cameras { _ = cameras.add(camera.id, spec: camera.spec) }
         if let path = options.trace { publisher.traceFile = try TraceFile(self, path: path) }
@@ -228,6 +228,17 @@ public final class Broker {
             path: path, interface: InterfaceName.session, member: signal.name,
             event.wireArguments(sequence: sequence, decision: decision))
     }
+}
+
+/// What the broker is made of: one part for each duty. They reach each other through the broker, which outlives them.
+class BrokerPart {
+    unowned let broker: Broker
+    init(of broker: Broker) { self.broker = broker }
+
+    final var clients: Clients { broker.clients }
+    final var cameras: Cameras { broker.cameras }
+    final var desktops: Desktops { broker.desktops }
+    final var trust: Trust { broker.trust }
 }
 
 extension Refusal {

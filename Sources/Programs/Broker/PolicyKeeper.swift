@@ -5,18 +5,19 @@ import System
 import TomlFile
 
 /// The policy in force: where it was read, and what was wrong with the one that was asked for.
-final class PolicyKeeper {
-    private unowned let broker: Broker
+final class PolicyKeeper: BrokerPart {
     /// Why the policy that was asked for is not in force; empty when it is.
     private(set) var trouble = "" { didSet { broker.properties?.degradedMayHaveChanged() } }
-    private var sources = PolicySources()
+    /// Where the policy in force was read; of the built-in one nothing.
+    private var files: [String] = []
+    /// In the order of the files.
+    private var origins: [(part: PolicyPart, origin: LoadedPolicy.Origin)] = []
     /// Who loaded the policy in force; nil: it is the one of the broker's own files, or the built-in one.
     private(set) var byHand: LoadedByHand?
     /// That of the policy in force (`Policy.hash`): many ask for it, and it changes only here.
     private(set) var hash = Policy.firstCome.hash
     private var options: BrokerOptions { broker.options }
     private var journal: Journal { broker.journal }
-    init(_ broker: Broker) { self.broker = broker }
 
     static let usualPolicy = "/etc/camarb/policy.toml"
 
@@ -27,7 +28,7 @@ final class PolicyKeeper {
         }
         do throws(FileProblems) {
             let loaded = try readPolicy(path)
-            sources = PolicySources(loaded)
+            (files, origins) = (loaded.files, loaded.sortedOrigins)
             hash = loaded.policy.hash
             return loaded.policy
         } catch {
@@ -42,7 +43,7 @@ final class PolicyKeeper {
     func reload() -> FileProblems? {
         guard let path = options.policy else {
             if byHand != nil {
-                put(.firstCome, PolicySources(), nil)
+                put(.firstCome, [], [], nil)
             } else {
                 journal.send(.notice, "asked to read the policy again, but none was given (--policy FILE)")
             }
@@ -52,7 +53,7 @@ final class PolicyKeeper {
         defer { ServiceManager.ready(status: broker.publisher.statusLine) }
         do throws(FileProblems) {
             let loaded = try readPolicy(path)
-            put(loaded.policy, PolicySources(loaded), nil)
+            put(loaded.policy, loaded.files, loaded.sortedOrigins, nil)
             return nil
         } catch {
             trouble =
@@ -65,16 +66,18 @@ final class PolicyKeeper {
 
     /// A policy that somebody loads into the running broker: it holds until the broker's own files are read again.
     func load(_ loaded: LoadedPolicy, by hand: LoadedByHand) {
-        var from = PolicySources(loaded)
         // Its lines are those of the text that was sent, which its file need not have.
-        from.files = from.files.map { "\($0), as it was sent" }
-        for index in from.origins.indices { from.origins[index].origin.file += ", as it was sent" }
-        put(loaded.policy, from, hand)
+        var origins = loaded.sortedOrigins
+        for index in origins.indices { origins[index].origin.file += ", as it was sent" }
+        put(loaded.policy, loaded.files.map { "\($0), as it was sent" }, origins, hand)
     }
 
-    private func put(_ policy: Policy, _ from: PolicySources, _ hand: LoadedByHand?) {
+    private func put(
+        _ policy: Policy, _ files: [String], _ origins: [(part: PolicyPart, origin: LoadedPolicy.Origin)],
+        _ hand: LoadedByHand?
+    ) {
         trouble = ""
-        (sources, byHand, hash) = (from, hand, policy.hash)
+        (self.files, self.origins, byHand, hash) = (files, origins, hand, policy.hash)
         broker.desktops.calendar?.look(at: policy)
         broker.step(.policyLoaded(policy))
         broker.desktops.silenceWhoMayNotSpeak()
@@ -96,11 +99,11 @@ final class PolicyKeeper {
     private func shown(_ path: String) -> String { Journal.printable(path, keepLines: false) }
 
     func answer() -> [WireValue] {
-        let origins = Dictionary(sources.origins.map { ($0.part, $0.origin) }) { first, _ in first }
-        let text = PolicyWriter.text(broker.arbiter.policy) { origins[$0].map { "\($0.file):\($0.line)" } }
+        let places = Dictionary(origins.map { ($0.part, $0.origin) }) { first, _ in first }
+        let text = PolicyWriter.text(broker.arbiter.policy) { places[$0].map { "\($0.file):\($0.line)" } }
         return [
-            .string(text), .strings(sources.files),
-            sources.origins.map { part, origin in
+            .string(text), .strings(files),
+            origins.map { part, origin in
                 PolicyOrigin {
                     ($0.table, $0.name, $0.file, $0.line) = (part.table, part.name, origin.file, UInt64(origin.line))
                 }
@@ -120,18 +123,5 @@ struct LoadedByHand {
         let back = own.map { Journal.printable($0, keepLines: false) } ?? "the built-in policy"
         return
             "loaded by hand by user \(user) from \(file), in the place of \(back): a reload or a restart goes back to that"
-    }
-}
-
-/// Where the policy in force was read: what the broker keeps of its files. Of the built-in one nothing.
-struct PolicySources {
-    var files: [String] = []
-    var origins: [(part: PolicyPart, origin: LoadedPolicy.Origin)] = []
-
-    init() {}
-
-    init(_ loaded: LoadedPolicy) {
-        files = loaded.files
-        origins = loaded.sortedOrigins
     }
 }

@@ -66,10 +66,7 @@ package struct SentPolicy: Sendable {
 /// Policies that clients send: what would become of whom, and putting one in force. A policy is read, and its plan
 /// made, beside the loop, on a copy of the core. It is put in force only if the core has not taken a step since: so
 /// what was planned is what happens.
-final class PolicyLoading {
-    private unowned let broker: Broker
-
-    init(_ broker: Broker) { self.broker = broker }
+final class PolicyLoading: BrokerPart {
 
     /// How often a load whose plan a step overtook is planned again: some milliseconds each, and a broker that decides more
     /// often than that all the time is one whose plan would say nothing.

@@ -7,8 +7,7 @@ import Glibc
 import System
 
 /// The cameras that there are, in the order of the command line and then of their appearing, and what waits until they are known.
-final class Cameras {
-    unowned let broker: Broker
+final class Cameras: BrokerPart {
     private var links: [CameraID: CameraLink] = [:]
     private(set) var order: [CameraLink] = []
     /// Questions about cameras that came before the cameras were known, the first first; each is in its user's budget.
@@ -22,8 +21,8 @@ final class Cameras {
     static let knownTimeMax = RecorderLife.answerTimeMax
 
     init(_ broker: Broker, recorders origin: RecorderOrigin) {
-        self.broker = broker
         self.origin = origin
+        super.init(of: broker)
     }
 
     subscript(camera: CameraID) -> CameraLink? { links[camera] }

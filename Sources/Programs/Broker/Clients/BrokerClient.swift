@@ -39,8 +39,6 @@ final class BrokerClient: SlowAsker {
         /// What it knows the windows from, in its own words.
         var sourceWords = ""
         var microphones: [AppID] = []
-        var reportsMicrophones = false
-        var answersQuestions = false
         /// It has asked what is in use, and is told when that changes.
         var wantsUse = false
         /// It has asked for the clients of its user, and is told when they change.

@@ -6,9 +6,6 @@ import Explain
 import System
 
 extension Clients {
-    private var cameras: Cameras { broker.cameras }
-    private var trust: Trust { broker.trust }
-
     func charge(
         _ resource: Budgets.Resource, _ amount: Int = 1, to client: BrokerClient, _ advice: String
     ) throws(BrokerError) {

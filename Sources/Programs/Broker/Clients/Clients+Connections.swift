@@ -6,8 +6,6 @@ import System
 
 /// Connections as they come, speak and go. The identity of whoever connected is the kernel's.
 extension Clients: BusConnectionDelegate {
-    private var trust: Trust { broker.trust }
-
     /// A connection arrived. Its identity comes from the kernel, now or never.
     func accept(_ descriptor: Int32) {
         let credentials: PeerCredentials

@@ -6,8 +6,7 @@ import System
 
 /// The registry of connected clients: their identities, what they and their users have of what there is, and whose each
 /// session is. It decides nothing about cameras: what a client's coming and going means is an event for the core.
-final class Clients {
-    unowned let broker: Broker
+final class Clients: BrokerPart {
     private(set) var all: [UInt64: BrokerClient] = [:]
     private var lastClient: UInt64 = 0
     var budgets: Budgets
@@ -30,7 +29,6 @@ final class Clients {
     var sessionNames = NamePool()
 
     init(_ broker: Broker, keepers program: String) throws(SystemFault) {
-        self.broker = broker
         let journal = broker.journal
         budgets = Budgets(
             connections: .connections(
@@ -40,6 +38,7 @@ final class Clients {
         keepers = DescriptorKeepers(program: program, patience: broker.options.patience, on: broker.loop) {
             journal.send(.warning, $0)
         }
+        super.init(of: broker)
         processes = try ProcessWatcher(on: broker.loop) { [unowned self] tag in processEnded(tag) }
     }
 

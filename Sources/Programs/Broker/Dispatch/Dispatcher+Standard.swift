@@ -69,11 +69,7 @@ extension Dispatcher {
         let interface = message.interface
         let member = message.member
         guard StandardInterface.names(of: object).contains(interface) else {
-            let names = tables(of: object).map(\.interface.name) + StandardInterface.names(of: object)
-            throw BrokerError(
-                .unknownInterface,
-                "The object \(message.path) has no interface \(interface.quotedShort); it has \(names.joined(separator: ", "))."
-            )
+            throw unknownInterface(message, object)
         }
         switch (interface, member) {
         case (StandardInterface.introspectable, "Introspect"):

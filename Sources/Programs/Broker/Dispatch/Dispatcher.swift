@@ -18,14 +18,8 @@ enum BusObject {
 }
 
 /// Finds what each call is for: paths, interfaces, methods, and what each takes. Every call is answered once.
-final class Dispatcher {
-    unowned let broker: Broker
+final class Dispatcher: BrokerPart {
     private let methods = MethodTables()
-
-    var clients: Clients { broker.clients }
-    var cameras: Cameras { broker.cameras }
-    var trust: Trust { broker.trust }
-    init(_ broker: Broker) { self.broker = broker }
 
     func dispatch(_ request: Request) {
         do throws(BrokerError) { try route(request) } catch { request.answer(error) }
@@ -70,10 +64,7 @@ final class Dispatcher {
         }
         let interface = message.interface
         guard let table = tables.first(where: { $0.interface.name == interface }) else {
-            let names = (tables.map(\.interface.name) + StandardInterface.names(of: object)).joined(separator: ", ")
-            throw BrokerError(
-                .unknownInterface,
-                "The object \(message.path) has no interface \(interface.quotedShort); it has \(names).")
+            throw unknownInterface(message, object)
         }
         try checkOwner(of: object, request)
         try run(table, request)
@@ -115,6 +106,14 @@ final class Dispatcher {
             .invalidArguments,
             "\(method) takes \(takes.isEmpty ? "no arguments" : "“\(takes)”"), and got "
                 + (got.isEmpty ? "none." : "“\(got)”."))
+    }
+
+    func unknownInterface(_ message: BusMessage, _ object: BusObject) -> BrokerError {
+        let names = tables(of: object).map(\.interface.name) + StandardInterface.names(of: object)
+        return BrokerError(
+            .unknownInterface,
+            "The object \(message.path) has no interface \(message.interface.quotedShort); it has \(names.joined(separator: ", "))."
+        )
     }
 
     func tables(of object: BusObject) -> [MethodTables.Table] {

@@ -6,9 +6,6 @@ import System
 
 /// What the broker and a user's agent tell each other beside facts: its clients, and what is not known.
 extension Desktops {
-    private var clients: Clients { broker.clients }
-    private var trust: Trust { broker.trust }
-
     /// The events of placements, all of them or none. An app in the background that has no client here is forgotten, and
     /// makes room: an agent that runs for weeks sees more apps than it may place at once.
     func placing(

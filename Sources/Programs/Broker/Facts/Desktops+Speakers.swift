@@ -4,9 +4,6 @@ import System
 
 /// Which clients speak for users' desktops: clients ask to, and one that is displaced is told (`Speakers` decides).
 extension Desktops {
-    private var clients: Clients { broker.clients }
-    private var trust: Trust { broker.trust }
-
     struct MaySpeak {
         var seat: Speakers.Seat
         var speaker: Speakers.Speaker
@@ -122,25 +119,21 @@ extension Desktops {
 
     func reportMicrophones(_ on: Bool, _ client: BrokerClient) throws(BrokerError) {
         guard on else { return forgetMicrophones(client) }
-        sit(client, try askToSpeak(as: .microphones, client)).reportsMicrophones = true
+        _ = sit(client, try askToSpeak(as: .microphones, client))
     }
 
-    func forgetMicrophones(_ client: BrokerClient) {
-        guard let more = client.more, more.reportsMicrophones else { return }
-        more.reportsMicrophones = false
-        speakers.leave(client.id, seat(.microphones, client))
-    }
+    func forgetMicrophones(_ client: BrokerClient) { speakers.leave(client.id, seat(.microphones, client)) }
 
     func answerQuestions(_ on: Bool, _ client: BrokerClient) throws(BrokerError) {
         guard on else { return forgetAsking(client) }
-        sit(client, try askToSpeak(as: .ask, client)).answersQuestions = true
+        _ = sit(client, try askToSpeak(as: .ask, client))
         broker.step(.questionsWatched(user: client.uid, true))
     }
 
     func forgetAsking(_ client: BrokerClient) {
-        guard let more = client.more, more.answersQuestions else { return }
-        more.answersQuestions = false
-        speakers.leave(client.id, seat(.ask, client))
+        let seat = seat(.ask, client)
+        guard speakers.speaker(in: seat)?.client == client.id else { return }
+        speakers.leave(client.id, seat)
         broker.step(.questionsWatched(user: client.uid, false))
     }
 

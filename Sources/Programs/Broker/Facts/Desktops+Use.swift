@@ -6,8 +6,6 @@ import Glibc
 
 /// What a user's desktop shows of cameras: the holder of each, since when, and which of its apps wait.
 extension Desktops {
-    private var clients: Clients { broker.clients }
-
     func listUse(for client: BrokerClient) -> WireValue {
         let more = client.withMore()
         if !more.wantsUse {

@@ -6,8 +6,7 @@ import System
 
 /// The facts around the cameras: the clients that speak for users' desktops, what they and the machine said, and what
 /// follows from it for the core (`FactBoard`).
-final class Desktops {
-    unowned let broker: Broker
+final class Desktops: BrokerPart {
     var speakers = Speakers()
     private(set) var facts = FactBoard()
     var clientLists = 0
@@ -15,8 +14,6 @@ final class Desktops {
     private(set) var logins: LoginSessionObserver?
     private(set) var pressure: PressureObserver?
     private(set) var calendar: CalendarObserver?
-
-    init(_ broker: Broker) { self.broker = broker }
 
     func begin() throws(SystemFault) {
         let files = LoadFiles(root: broker.options.machine)

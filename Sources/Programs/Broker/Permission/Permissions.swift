@@ -55,8 +55,7 @@ extension MethodTables {
     ]
 }
 
-final class Permissions {
-    unowned let broker: Broker
+final class Permissions: BrokerPart {
     let answers: AnswerStore
     var told: [UInt32: Told] = [:]
     enum Told {
@@ -66,16 +65,12 @@ final class Permissions {
         case unreadable
     }
 
-    var clients: Clients { broker.clients }
-    var desktops: Desktops { broker.desktops }
-    var trust: Trust { broker.trust }
-
     init(_ broker: Broker, keeps: Bool) throws(SystemFault) {
-        self.broker = broker
         let side = try SideWork(on: broker.loop)
         answers = AnswerStore(
             folder: keeps ? AnswerStore.usualFolder : nil, aside: { side.begin($0, done: $1) },
             warn: { [unowned broker] in broker.clients.lines.send(.warning, about: $0, $1) })
+        super.init(of: broker)
         answers.onGone = { [unowned self] in settle($0) }
     }
 

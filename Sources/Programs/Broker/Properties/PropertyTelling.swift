@@ -7,14 +7,8 @@ import System
 
 /// `PropertiesChanged`, for clients that read properties: one signal a step and object, after the step's notices and
 /// before the answer to the call that caused it.
-final class PropertyTelling {
-    private unowned let broker: Broker
+final class PropertyTelling: BrokerPart {
     var news = PropertyNews()
-
-    private var clients: Clients { broker.clients }
-    private var cameras: Cameras { broker.cameras }
-    private var trust: Trust { broker.trust }
-    init(_ broker: Broker) { self.broker = broker }
 
     /// The client has read a property, or wants such signals: from now on it is told what changes.
     func isRead(by client: BrokerClient) {

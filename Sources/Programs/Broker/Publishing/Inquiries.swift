@@ -8,20 +8,14 @@ import System
 import struct Explain.Explanation
 
 /// Questions that are answered from the core's state: what there is, why something was decided, and what would be.
-final class Inquiries {
-    unowned let broker: Broker
+final class Inquiries: BrokerPart {
     let slow: SlowQuestions
     private var pages = SessionPages()
 
-    private var clients: Clients { broker.clients }
-    private var cameras: Cameras { broker.cameras }
-    private var desktops: Desktops { broker.desktops }
-    var trust: Trust { broker.trust }
-
     init(_ broker: Broker) throws(SystemFault) {
-        self.broker = broker
         let trust = broker.trust
         slow = try SlowQuestions(on: broker.loop) { trust.isTrusted($0) }
+        super.init(of: broker)
     }
 
     var isWorkingAside: Bool { slow.isBusy }

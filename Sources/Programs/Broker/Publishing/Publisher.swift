@@ -6,8 +6,7 @@ import Explain
 import System
 
 /// What is told of what was decided: news, decisions, traces, the journal, the service manager's line, and numbers.
-final class Publisher {
-    unowned let broker: Broker
+final class Publisher: BrokerPart {
     var metrics = BrokerMetrics()
     let decisionLines: ClientLines
     /// Subscribed clients, so that nobody pays for a trace that nobody reads.
@@ -16,13 +15,9 @@ final class Publisher {
     var traceFile: TraceFile?
     var statusIsDue = false
 
-    var clients: Clients { broker.clients }
-    var cameras: Cameras { broker.cameras }
-    var trust: Trust { broker.trust }
-
     init(_ broker: Broker) throws(SystemFault) {
-        self.broker = broker
         decisionLines = try ClientLines(.decisions, broker.journal, on: broker.loop)
+        super.init(of: broker)
     }
 
     func publish(_ event: Event, _ effects: [Effect], _ now: Moment) {

@@ -4,12 +4,7 @@ import Explain
 import System
 
 /// A client's way from one broker to the next: a secret from this one, shown to that one.
-final class Reclaiming {
-    private unowned let broker: Broker
-    private var clients: Clients { broker.clients }
-    private var cameras: Cameras { broker.cameras }
-    init(_ broker: Broker) { self.broker = broker }
-
+final class Reclaiming: BrokerPart {
     /// `GetReclaimSecret`: the grant outlives this broker from here on, and the client that shows the secret to the
     /// next goes on with it.
     func giveReclaimSecret(_ session: SessionID, _ request: Request) throws(BrokerError) {
