@@ -71,16 +71,23 @@ struct DocumentTests {
                 guard let section = text.range(of: "\n## \(heading)"),
                     let begin = text.range(of: "|---|\n", range: section.upperBound..<text.endIndex),
                     let end = text.range(of: "\n\n", range: begin.upperBound..<text.endIndex)
-                else { continue }
+                else {
+                    Issue.record("docs/policy.md has no table of \(heading)")
+                    continue
+                }
                 text.replaceSubrange(begin.upperBound..<end.lowerBound, with: rows.map(\.line).joined(separator: "\n"))
             }
         }
         try hold("docs/man/camarb-policy.5") { text in
             for (_, heading, rows) in Self.tables {
-                guard let heading, let section = text.range(of: "\n.SH \(heading)\n"),
+                guard let heading else { continue }
+                guard let section = text.range(of: "\n.SH \(heading)\n"),
                     let begin = text.range(of: "\n.TP\n", range: section.upperBound..<text.endIndex),
                     let end = text.range(of: "\n.SH ", range: begin.upperBound..<text.endIndex)
-                else { continue }
+                else {
+                    Issue.record("camarb-policy(5) has no list of \(heading)")
+                    continue
+                }
                 text.replaceSubrange(
                     begin.lowerBound..<end.lowerBound, with: "\n" + rows.map(\.manual).joined(separator: "\n"))
             }

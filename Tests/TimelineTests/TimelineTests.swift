@@ -138,6 +138,16 @@ struct TimelineTests {
         #expect(lane.spans.map(\.state) == [.running, .restricted([.preview], CauseSet()), .running])
     }
 
+    @Test("Whoever starts anew may everything until it is told less")
+    func startedAnew() throws {
+        var story = LiveStory()
+        story.runs("photos")
+        story.event("photos", .accessChanged(AccessChange([.preview], causes: CauseSet(), rule: "r")), 1000)
+        story.runs("photos", 2000, grant: 2)
+        let lane = try #require(story.timeline(until: 3000).lanes.first)
+        #expect(lane.spans.map(\.state) == [.running, .restricted([.preview], CauseSet()), .running])
+    }
+
     @Test("A withdrawn grace leaves the session running, and shows")
     func withdrawnGrace() throws {
         var story = LiveStory()

@@ -83,6 +83,19 @@ extension Event {
         case .stoppedByUser(let app): visitor.take(.stoppedByUser, app)
         case .ownPrivacy(let user, let on): visitor.take(.ownPrivacy, user, on)
         case .answersForgotten(let user): visitor.take(.answersForgotten, user)
+        case .cameraAppeared, .cameraDisappeared, .privacy, .heldOutside, .pressure, .sleep, .calendar,
+            .recorderStreaming, .recorderCut, .recorderClosedStreams, .recorderConfigured,
+            .recorderRefusedConfiguration, .recorderGone, .deviceFailed, .recordingFinished, .photoCaptured,
+            .rampFinished, .cameraStateChanged, .recorderTrouble:
+            visitMachine(&visitor)
+        case .policyLoaded(let policy): visitor.take(.policyLoaded, policy)
+        case .reserved(let camera, let app, let survivor): visitor.take(.reserved, camera, app, survivor)
+        case .timePassed: visitor.take(.timePassed)
+        }
+    }
+
+    private func visitMachine(_ visitor: inout some EventVisitor) {
+        switch self {
         case .cameraAppeared(let camera, let abilities, let seat):
             visitor.take(.cameraAppeared, camera, abilities, seat)
         case .cameraDisappeared(let camera): visitor.take(.cameraDisappeared, camera)
@@ -110,9 +123,7 @@ extension Event {
         case .cameraStateChanged(let camera, let grant, let state):
             visitor.take(.cameraStateChanged, camera, grant, state)
         case .recorderTrouble(let camera, let code, let message): visitor.take(.recorderTrouble, camera, code, message)
-        case .policyLoaded(let policy): visitor.take(.policyLoaded, policy)
-        case .reserved(let camera, let app, let survivor): visitor.take(.reserved, camera, app, survivor)
-        case .timePassed: visitor.take(.timePassed)
+        default: preconditionFailure("\(self) is no event of a camera or the machine")
         }
     }
 }

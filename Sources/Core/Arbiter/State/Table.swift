@@ -119,16 +119,16 @@ package struct NameTable<Name: Hashable & Comparable & Codable & Sendable, Row>:
 }
 
 /// What is known of a table's rows in words. Beside the rows, by their slots, because hardly any step reads it.
-package protocol Words {
+package protocol RowWords {
     associatedtype Row
 }
 
-extension ClientTexts: Words { package typealias Row = Client }
-extension SessionSettings: Words { package typealias Row = Session }
-extension CameraSettings: Words { package typealias Row = Camera }
-extension AttributeValues: Words { package typealias Row = App }
+extension ClientTexts: RowWords { package typealias Row = Client }
+extension SessionSettings: RowWords { package typealias Row = Session }
+extension CameraSettings: RowWords { package typealias Row = Camera }
+extension AttributeValues: RowWords { package typealias Row = App }
 
-extension Array where Element: Words {
+extension Array where Element: RowWords {
     package subscript(slot: Slot<Element.Row>) -> Element {
         get { self[Int(slot.index)] }
         _modify { yield &self[Int(slot.index)] }

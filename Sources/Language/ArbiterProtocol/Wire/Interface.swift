@@ -29,7 +29,7 @@ package struct Interface: Sendable {
 
         /// Read from `camera s, on b`.
         static func list(_ text: String) -> [Argument] {
-            text.split(separator: ", ").map { argument in
+            text.split(separator: ",").map { argument in
                 let words = argument.split(separator: " ")
                 precondition(words.count == 2, "An argument is a name and a type: \(text)")
                 return Argument(String(words[0]), String(words[1]))

@@ -12,11 +12,11 @@ enum CameraCompletion {
 
     /// The completion of bash expands each word, and would run what a broker calls a camera: a camera that may be called
     /// otherwise than in plain words is not offered.
-    static let kind = CompletionKind.custom { _, _, _ in
-        names.withLock { $0 }.filter(PlainWord.isOne).map { name in
-            // To zsh a description comes behind a colon, and identities of cameras have colons of their own.
-            CompletionShell.requesting == .zsh ? name.replacing(":", with: "\\:") : name
-        }
+    static let kind = CompletionKind.custom { _, _, _ in names.withLock { $0 }.filter(PlainWord.isOne).map(shellWord) }
+
+    /// To zsh a description comes behind a colon, and identities of cameras have colons of their own.
+    private static func shellWord(_ name: String) -> String {
+        CompletionShell.requesting == .zsh ? name.replacing(":", with: "\\:") : name
     }
 
     /// A shell asks by this word, and has no ear for what goes wrong.
