@@ -219,12 +219,12 @@ struct GeneratedEvent {
     private mutating func side() -> Int { 1 + random.below(65_536) }
 
     private mutating func format() -> CameraFormat {
-        CameraFormat(
-            pixelFormat: isSayable ? random.pick(["420v", "MJPG"]) : text(), width: side(), height: side(),
-            minFrameRate: isSayable ? random.pick([1, 2.5, 7]) : real(),
-            maxFrameRate: isSayable ? random.pick([15, 29.97, 60]) : real(),
-            videoMaxZoomFactor: isSayable ? random.pick([1, 1.5, 4]) : real(),
-            videoZoomFactorUpscaleThreshold: isSayable ? random.pick([1, 2]) : real(), isBinned: flag(),
+        let rate = isSayable ? random.pick([15, 29.97, 60]) : max(1, real())
+        return CameraFormat(
+            pixelFormat: isSayable ? random.pick(["420v", "MJPG"]) : "c\(text().prefix(99))", width: side(),
+            height: side(), minFrameRate: isSayable ? random.pick([1, 2.5, 7]) : min(rate, real()), maxFrameRate: rate,
+            videoMaxZoomFactor: isSayable ? random.pick([1, 1.5, 4]) : max(1, real()),
+            videoZoomFactorUpscaleThreshold: isSayable ? random.pick([1, 2]) : max(1, real()), isBinned: flag(),
             fieldOfView: isSayable ? 60 : real(), optics: optics())
     }
 
@@ -246,10 +246,10 @@ struct GeneratedEvent {
     }
 
     private mutating func capabilities() -> CameraCapabilities {
-        let count = isSayable ? 1 + random.below(3) : random.below(4)
+        let count = 1 + random.below(3)
         return CameraCapabilities(
-            name: text(), position: random.pick(CameraPosition.allCases), sensorWidth: side(), sensorHeight: side(),
-            formats: (0..<count).map { _ in format() }, defaultFormatIndex: random.below(max(1, count)))
+            name: String(text().prefix(99)), position: random.pick(CameraPosition.allCases), sensorWidth: side(), sensorHeight: side(),
+            formats: (0..<count).map { _ in format() }, defaultFormatIndex: random.below(count))
     }
 
     private mutating func policy() -> Policy {

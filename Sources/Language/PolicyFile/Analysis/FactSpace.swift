@@ -42,11 +42,15 @@ struct FactSpace {
     private var tests: [[FactTest]] = []
     private let attributes: [Attribute]
     private let modes: [String]
+    /// Facts that no session ever has together.
+    let impossible: [Impossibility]
+    private var impossibleBoxes: [FactBox] = []
 
     /// - Parameter others: tests of facts that no rule reads.
     init(_ policy: Policy, besides others: [FactTest] = []) {
         attributes = policy.attributes
         modes = policy.modes.map(\.name)
+        impossible = Self.impossibilities(policy)
         let read = policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when) + others
         // Both are asked about even where no rule reads them: what is impossible is said with them.
         for test in read + [
@@ -63,10 +67,23 @@ struct FactSpace {
             tests[variable].append(test)
             counts[variable] = tests[variable].count + 1
         }
+        impossibleBoxes = impossible.map { box($0.tests) }
     }
 
-    /// Everything, before anything is known.
-    var everything: [ValueSet] { counts.map { ValueSet(count: $0) } }
+    /// Whether all facts that a session can have are in one of `covers`, of those in a box.
+    /// - Parameter impossible: nil: all that is.
+    func answer(
+        _ box: FactBox, by covers: [FactBox] = [], knowing impossible: [Impossibility]? = nil,
+        stepsMax: Int = CoverSearch.stepsMax
+    ) -> CoverSearch.Answer {
+        let cannotBe = impossible.map { $0.map { self.box($0.tests) } } ?? impossibleBoxes
+        let everything = counts.map { ValueSet(count: $0) }
+        return CoverSearch.answer(box, in: everything, by: cannotBe + covers, stepsMax: stepsMax)
+    }
+
+    func answer(
+        _ tests: [FactTest], by others: [[FactTest]] = [], knowing impossible: [Impossibility]? = nil
+    ) -> CoverSearch.Answer { answer(box(tests), by: others.map { box($0) }, knowing: impossible) }
 
     /// What the conditions leave; two on one variable leave what both do.
     func box(_ tests: [FactTest]) -> FactBox { tests.reduce(into: [:]) { limit(&$0, $1, holds: true) } }
@@ -134,7 +151,7 @@ struct FactSpace {
     }
 
     /// As the core keeps them (`Arbiter.facts`, `Arbiter.placement`).
-    static func impossibilities(_ policy: Policy) -> [Impossibility] {
+    private static func impossibilities(_ policy: Policy) -> [Impossibility] {
         var list = [
             Impossibility(tests: [.foreground(false), .focused(true)], why: "an app in the background has no focus"),
             Impossibility(
@@ -165,6 +182,6 @@ struct FactSpace {
 extension PolicyFile {
     /// What `check` takes for impossible under a policy: tests that hold a core to it ask for it.
     package static func impossibleFacts(_ policy: Policy) -> [[FactTest]] {
-        FactSpace.impossibilities(policy).map(\.tests)
+        FactSpace(policy).impossible.map(\.tests)
     }
 }

@@ -50,15 +50,7 @@ private struct StatementLook {
         return Array(zip(keys, statement.roles)) + (statement.by.map { [("by", $0)] } ?? [])
     }
 
-    private func isEmpty(_ tests: [FactTest]) -> Bool { covers([], tests) }
-
-    /// Whether all facts that a session can have, and for which `tests` hold, are in one of `others`.
-    private func covers(_ others: [[FactTest]], _ tests: [FactTest]) -> Bool { answer(others, tests) == .covered }
-
-    private func answer(_ others: [[FactTest]], _ tests: [FactTest]) -> CoverSearch.Answer {
-        let cannotBe = analysis.impossible.map(\.tests)
-        return CoverSearch.answer(space.box(tests), in: space.everything, by: (cannotBe + others).map { space.box($0) })
-    }
+    private func isEmpty(_ tests: [FactTest]) -> Bool { space.answer(tests) == .covered }
 
     func lookAtExcuses() {
         guard statement.roles.indices.contains(statement.subject) else { return }
@@ -69,7 +61,7 @@ private struct StatementLook {
             warn("unless", "has an excuse that never holds", "it changes nothing; take it out")
         }
         let alone = statement.unless.filter { $0.by == nil }.map(\.when)
-        if !alone.isEmpty, covers(alone, subject) {
+        if !alone.isEmpty, space.answer(subject, by: alone) == .covered {
             warn("unless", "cannot be false: its excuses cover everybody it is about", "narrow \"unless\"")
         }
     }
@@ -116,7 +108,7 @@ private struct StatementLook {
         let keptOut =
             (policy.causeRules.filter(\.access.isEmpty).map(\.when) + policy.rankRules.filter(\.deny).map(\.when))
             .map { $0.filter { $0 != .bidIsNew(true) } }
-        guard answer(statement.unless.map(\.when) + keptOut + [[.bidIsNew(true)]], when) == .open else { return }
+        guard space.answer(when, by: statement.unless.map(\.when) + keptOut + [[.bidIsNew(true)]]) == .open else { return }
         warn(
             "at-most", "is broken by an app that is alone: when its lease ends it asks again, and has the camera again",
             "nothing but another bid keeps it out; say who waits how long at most, with \"within\"")

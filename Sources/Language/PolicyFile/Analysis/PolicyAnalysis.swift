@@ -9,53 +9,33 @@ struct PolicyAnalysis {
     let policy: Policy
     let root: TomlTable
     private let space: FactSpace
-    let impossible: [FactSpace.Impossibility]
     let problems: ProblemList
 
     /// Notes everything in `problems`, as warnings.
     /// - Parameter looksForAccounts: the policy was read with a machine's users and groups.
     static func run(_ policy: Policy, _ root: TomlTable, _ problems: ProblemList, looksForAccounts: Bool = false) {
-        let analysis = PolicyAnalysis(
-            policy: policy, root: root, space: FactSpace(policy), impossible: FactSpace.impossibilities(policy),
-            problems: problems)
-        for cause in CauseRule.causes {
-            analysis.look(policy.causeRules.filter { $0.cause == cause }.map { Rule("cause", $0.name, $0.when) })
-        }
-        let ranks = policy.rankRules.map { Rule("rank", $0.name, $0.when, isDeny: $0.deny) }
-        let live = analysis.look(ranks)
-        analysis.lookAtRanks(ranks, live: live)
+        let analysis = PolicyAnalysis(policy: policy, root: root, space: FactSpace(policy), problems: problems)
+        for list in RuleList.all(policy) { analysis.look(list.entries) }
+        analysis.lookAtRanks()
         lookAtModes(policy, root, problems)
         analysis.lookAtRights(looksForAccounts: looksForAccounts)
         analysis.lookAtStatements()
     }
 
-    /// A rule of either kind, as far as it matters here.
-    private struct Rule {
-        var kind: String
-        var name: String
-        var when: [FactTest]
-        var isDeny: Bool
+    private typealias Rule = RuleList.Entry
 
-        init(_ kind: String, _ name: String, _ when: [FactTest], isDeny: Bool = false) {
-            self.kind = kind
-            self.name = name
-            self.when = when
-            self.isDeny = isDeny
-        }
-    }
-
-    /// Looks at rules of which the first that matches answers. Gives the names of those that can answer.
-    @discardableResult private func look(_ rules: [Rule]) -> Set<String> {
+    /// Looks at rules of which the first that matches answers.
+    private func look(_ rules: [Rule]) {
         var live: [Rule] = []
         for rule in rules {
-            if answer(rule.when, by: []) == .covered {
+            if space.answer(rule.when) == .covered {
                 neverMatches(rule)
                 continue
             }
             // A rule that shares no facts with it hides nothing of it; most rules do not.
             let box = space.box(rule.when)
             let near = live.filter { space.meet(box, space.box($0.when)) }
-            switch answer(rule.when, by: near.map(\.when)) {
+            switch space.answer(rule.when, by: near.map(\.when)) {
             case .open: live.append(rule)
             case .covered: hidden(rule, by: near)
             case .unsettled:
@@ -63,21 +43,12 @@ struct PolicyAnalysis {
                 warn("whether rule \(Wording.quoted(rule.name)) can ever answer", rule)
             }
         }
-        return Set(live.map(\.name))
-    }
-
-    /// Whether all facts that a session can have, and for which `tests` hold, are in one of `others`.
-    private func answer(
-        _ tests: [FactTest], by others: [[FactTest]], knowing impossible: [FactSpace.Impossibility]? = nil
-    ) -> CoverSearch.Answer {
-        let cannotBe = (impossible ?? self.impossible).map(\.tests)
-        return CoverSearch.answer(space.box(tests), in: space.everything, by: (cannotBe + others).map { space.box($0) })
     }
 
     private func neverMatches(_ rule: Rule) {
         // The fewest of its facts that already contradict each other, and what makes them do so.
-        let facts = Self.fewest(rule.when) { answer($0, by: []) == .covered }
-        let reasons = Self.fewest(impossible) { answer(facts, by: [], knowing: $0) == .covered }
+        let facts = Self.fewest(rule.when) { space.answer($0) == .covered }
+        let reasons = Self.fewest(space.impossible) { space.answer(facts, knowing: $0) == .covered }
         let words = facts.map { "\($0.written.key) = \(TomlText.value(of: $0))" }
         let all = words.dropLast().joined(separator: ", ") + (words.count > 1 ? " and " : "") + (words.last ?? "")
         var seen: [String] = []
@@ -90,7 +61,7 @@ struct PolicyAnalysis {
     }
 
     private func hidden(_ rule: Rule, by live: [Rule]) {
-        let hiders = Self.fewest(live) { answer(rule.when, by: $0.map(\.when)) == .covered }
+        let hiders = Self.fewest(live) { space.answer(rule.when, by: $0.map(\.when)) == .covered }
         let here = place(of: rule)
         let names = hiders.map { hider in
             "\(hider.isDeny ? "the deny rule" : "rule") \(Wording.quoted(hider.name)) "
@@ -123,11 +94,11 @@ struct PolicyAnalysis {
         return kept
     }
 
-    private func lookAtRanks(_ rules: [Rule], live: Set<String>) {
+    private func lookAtRanks() {
         guard let entry = root.entry("ranks"), case .array(let nodes) = entry.node.value else { return }
         // A session that matches no rule has the weakest rank.
         let weakest = policy.ranks.count - 1
-        let isWeakestFree = answer([], by: rules.map(\.when)) != .covered
+        let isWeakestFree = space.answer([], by: policy.rankRules.map(\.when)) != .covered
         for (rank, node) in nodes.enumerated() where rank < policy.ranks.count && !(rank == weakest && isWeakestFree) {
             // A rule that cannot answer has been named already.
             let givers = policy.rankRules.filter { !$0.deny && $0.rank == rank }
@@ -169,7 +140,7 @@ struct PolicyAnalysis {
     }
 
     private func table(_ rule: Rule) -> TomlTable? {
-        guard case .array(let nodes)? = root.entry(rule.kind)?.node.value else { return nil }
+        guard case .array(let nodes)? = root.entry(rule.isCause ? "cause" : "rank")?.node.value else { return nil }
         for node in nodes where node.text(of: "name") == rule.name {
             if case .table(let table) = node.value { return table }
         }
@@ -180,7 +151,7 @@ struct PolicyAnalysis {
 
     private func place(of fact: FactTest?, _ rule: Rule) -> Place {
         guard let fact, var facts = table(rule) else { return place(of: rule) }
-        if rule.kind == "cause", case .table(let when)? = facts.entry("when")?.node.value { facts = when }
+        if rule.isCause, case .table(let when)? = facts.entry("when")?.node.value { facts = when }
         return facts.entry(fact.written.key)?.keyPlace ?? place(of: rule)
     }
 

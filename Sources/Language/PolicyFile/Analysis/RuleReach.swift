@@ -20,18 +20,14 @@ package struct RuleReach: Sendable {
 
     private let lists: [RuleList]
     private let space: FactSpace
-    private let impossible: [FactSpace.Impossibility]
-    /// Of each list's rules, and of what cannot be; every question asks for them.
+    /// Of each list's rules; every question asks for them.
     private let boxes: [[FactBox]]
-    private let impossibleBoxes: [FactBox]
 
     package init(_ policy: Policy) {
         lists = RuleList.all(policy)
         space = FactSpace(policy)
-        impossible = FactSpace.impossibilities(policy)
         let space = space
         boxes = lists.map { list in list.entries.map { space.box($0.when) } }
-        impossibleBoxes = impossible.map { space.box($0.tests) }
     }
 
     /// Why no session can ever show this of a rule; nil: one can, or a bounded search has not settled it.
@@ -81,8 +77,7 @@ package struct RuleReach: Sendable {
     }
 
     private func isCovered(_ region: FactBox, _ covers: [FactBox]) -> Bool {
-        CoverSearch.answer(region, in: space.everything, by: impossibleBoxes + covers, stepsMax: Self.stepsMax)
-            == .covered
+        space.answer(region, by: covers, stepsMax: Self.stepsMax) == .covered
     }
 
     /// For each of the questions about a rule: 256 rules of four facts are some thousand questions, which are to take no
@@ -91,9 +86,7 @@ package struct RuleReach: Sendable {
 
     private func whyExcluded(_ region: FactBox) -> String? {
         guard isCovered(region, []) else { return nil }
-        let reasons = PolicyAnalysis.fewest(impossible) { some in
-            CoverSearch.answer(region, in: space.everything, by: some.map { space.box($0.tests) }) == .covered
-        }
+        let reasons = PolicyAnalysis.fewest(space.impossible) { space.answer(region, knowing: $0) == .covered }
         let why = reasons.map(\.why).reduce(into: [String]()) { kept, one in if !kept.contains(one) { kept.append(one) }
         }
         return why.isEmpty ? "its other facts leave that one no other value" : why.joined(separator: "; ")
@@ -108,6 +101,7 @@ package struct RuleList: Sendable {
         package var when: [FactTest]
         package var answer: Answer
         package var isCause: Bool
+        var isDeny: Bool { if case .rank(let rule) = answer { rule.deny } else { false } }
     }
 
     /// What a rule says, whatever it is called and whenever it says it.

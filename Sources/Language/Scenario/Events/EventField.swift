@@ -59,6 +59,27 @@ package struct EventField<Value: Sendable>: Sendable {
             read: { (line) throws(LineFault) in try line.word(key, Value.words) { Value(wireName: $0) } })
     }
 
+    /// A value of several, each of which is written and read as a field of its own.
+    init<each Part: Sendable>(
+        _ phrase: Phrase<Value>, _ parts: repeat EventField<each Part>,
+        of split: @escaping @Sendable (Value) -> (repeat each Part),
+        make: @escaping @Sendable (repeat each Part) -> Value
+    ) {
+        var members: [EventMember] = []
+        for part in repeat each parts { members += part.members }
+        let all = (repeat each parts)
+        self.init(
+            members, phrase,
+            write: { value, values in
+                let split = split(value)
+                for (part, value) in repeat (each all, each split) { part.write(value, &values) }
+            }, read: { (line) throws(LineFault) in make(repeat try (each all).read(&line)) })
+    }
+
+    /// One of several, which no line says by itself.
+    static func part(_ key: String) -> EventField where Value: WireType { EventField(key, .silent) }
+    static func part(_ key: String) -> EventField where Value: WireWord { EventField(key, word: .silent) }
+
     private init(_ field: EventField, read: @escaping @Sendable (inout TraceFields) throws(LineFault) -> Value) {
         (members, write, phrase, subject) = (field.members, field.write, field.phrase, field.subject)
         self.read = read
@@ -78,7 +99,7 @@ package struct EventField<Value: Sendable>: Sendable {
     }
 
     /// The same where there may be none: `null` in a trace, and nothing on the wire.
-    func orNone(_ phrase: Phrase<Value?>) -> EventField<Value?> { EventField<Value?>(self, phrase) }
+    func orNone(_ phrase: Phrase<Value?> = .silent) -> EventField<Value?> { EventField<Value?>(self, phrase) }
 
     private init<Some: Sendable>(_ field: EventField<Some>, _ phrase: Phrase<Value>) where Value == Some? {
         (members, self.phrase) = (field.members, phrase)

@@ -4,109 +4,74 @@ import PolicyFile
 
 // Values with several members, and those of the machine.
 
-extension EventField where Value == Configuration {
+extension EventField {
     /// The rest of its line.
-    static func configuration(_ key: String) -> EventField {
+    static func configuration(_ key: String) -> EventField<Configuration> {
         field(
             key,
-            Phrase(
-                { value, _ in value.scenarioWords },
-                hear: { (reader) throws(LineProblem) in
-                    var configuration = Configuration()
-                    while let word = reader.words.anything() { try configuration.take(word) }
-                    return configuration
-                }))
+            .rest(Configuration(), \.scenarioWords) { (value, word) throws(LineProblem) in try value.take(word) })
     }
 
     /// No line says it: the runner knows what was asked.
-    static func unsaid(_ key: String) -> EventField { field(key, .unsaid(Configuration())) }
+    static func unsaid(_ key: String) -> EventField<Configuration> { field(key, .unsaid(Configuration())) }
 
-    private static func field(_ key: String, _ phrase: Phrase<Configuration>) -> EventField {
-        EventField(
+    private static func field(_ key: String, _ phrase: Phrase<Configuration>) -> EventField<Configuration> {
+        .init(
             [key: "a{sv}"], phrase, write: { $1.add(key, $0.wireValue) },
             read: { (line) throws(LineFault) in try line.configuration(key) })
     }
-}
 
-extension EventField where Value == ClientAttributes {
-    static var attributes: EventField {
-        EventField(
-            [
-                "claimedApp": "s", "kind": "s",
-                "multitasking": "b", "requiresFullScreen": "b",
-            ],
-            Phrase(
-                { value, _ in value.scenarioWords },
-                hear: { (reader) throws(LineProblem) in
-                    var attributes = ClientAttributes()
-                    while let word = reader.words.anything() { try attributes.take(word) }
-                    return attributes
-                }),
-            write: { attributes, values in
-                values.add("claimedApp", attributes.claimedApp.map { .string($0) })
-                values.add("kind", .string(attributes.kind.rawValue))
-                values.add("multitasking", .boolean(attributes.multitasking))
-                values.add("requiresFullScreen", .boolean(attributes.requiresFullScreen))
-            },
-            read: { (line) throws(LineFault) in
-                ClientAttributes(
-                    claimedApp: try line.nullableText("claimedApp"), kind: try line.word("kind"),
-                    multitasking: try line.flag("multitasking"),
-                    requiresFullScreen: try line.flag("requiresFullScreen"))
-            })
+    static var attributes: EventField<ClientAttributes> {
+        .init(
+            .rest(ClientAttributes(), \.scenarioWords) { (value, word) throws(LineProblem) in try value.take(word) },
+            EventField<String>.part("claimedApp").orNone(), EventField<ClientKind>.part("kind"),
+            EventField<Bool>.part("multitasking"), EventField<Bool>.part("requiresFullScreen"),
+            of: { ($0.claimedApp, $0.kind, $0.multitasking, $0.requiresFullScreen) },
+            make: { ClientAttributes(claimedApp: $0, kind: $1, multitasking: $2, requiresFullScreen: $3) })
     }
-}
 
-extension EventField where Value == PhotoCaptured {
     /// `captured 1 1920x1080 bytes=1000`, with the keys of its metadata behind that; `captured 1 failed "the disk is full"`
-    static var photo: EventField {
-        EventField(
-            [
-                "photo": "t", "width": "u",
-                "height": "u", "bytes": "t",
-                "error": "s", "metadata": "a{sv}",
-            ],
+    static var photo: EventField<PhotoCaptured> {
+        .init(
             Phrase({ value, _ in value.scenarioWords }, hear: { (reader) throws(LineProblem) in try reader.photo() }),
-            write: { photo, values in
-                values.add("photo", .uint64(photo.photo))
-                values.add("width", .uint32(photo.width))
-                values.add("height", .uint32(photo.height))
-                values.add("bytes", .uint64(photo.bytes))
-                values.add("error", photo.error.map { .string($0) })
-                values.add("metadata", photo.metadata.map { .dictionary($0.wire) })
-            },
-            read: { (line) throws(LineFault) in
-                PhotoCaptured(
-                    photo: try line.count("photo"), width: try line.integer("width"),
-                    height: try line.integer("height"), bytes: try line.count("bytes"),
-                    error: try line.nullableText("error"), metadata: try line.photoMetadata("metadata"))
-            })
+            EventField<UInt64>.part("photo"), EventField<UInt32>.part("width"), EventField<UInt32>.part("height"),
+            EventField<UInt64>.part("bytes"), EventField<String>.part("error").orNone(), metadata,
+            of: { ($0.photo, $0.width, $0.height, $0.bytes, $0.error, $0.metadata) },
+            make: { PhotoCaptured(photo: $0, width: $1, height: $2, bytes: $3, error: $4, metadata: $5) })
     }
-}
 
-extension EventField where Value == CameraCapabilities {
+    /// Traces of before photos had any have none.
+    private static var metadata: EventField<PhotoMetadata?> {
+        EventField<PhotoMetadata>(
+            ["metadata": "a{sv}"], .silent, write: { $1.add("metadata", .dictionary($0.wire)) },
+            read: { (line) throws(LineFault) in
+                try line.described("metadata", "photo's") { (wire) throws(BrokerError) in try PhotoMetadata(wire: wire) }
+            }
+        ).orNone().later(nil)
+    }
+
     /// For subscribers it is in the camera's own object, where it need not be in every signal about it.
-    static var capabilities: EventField {
-        EventField(
+    static var capabilities: EventField<CameraCapabilities> {
+        .init(
             ["capabilities": "a{sv}"],
             .unsaid(CameraCapabilities(name: "", position: .external, sensorWidth: 0, sensorHeight: 0, formats: [])),
             write: { capabilities, values in values.add("capabilities", .dictionary(capabilities.wire), for: .trace) },
-            read: { (line) throws(LineFault) in try line.capabilities() })
+            read: { (line) throws(LineFault) in
+                try line.described("capabilities", "camera's") { (wire) throws(BrokerError) in
+                    try CameraCapabilities(wire: wire)
+                }
+            })
     }
-}
 
-extension EventField where Value == SeatID {
-    static var seat: EventField {
-        EventField(
-            ["seat": "s"], .unsaid(.usual), write: { $1.add("seat", .string($0.name)) },
-            read: { (line) throws(LineFault) in try line.seat() ?? .usual })
+    static var seat: EventField<SeatID> {
+        .init(
+            .unsaid(.usual), EventField<String>.part("seat").orNone().later(nil), of: { $0.name },
+            make: { $0.map { SeatID($0) } ?? .usual })
     }
-}
 
-extension EventField where Value == Policy {
     /// Subscribers have its name: the text says who may use cameras, and `GetPolicy` gives it to clients that may read it.
-    static var policy: EventField {
-        EventField(
+    static var policy: EventField<Policy> {
+        .init(
             ["policy": "s", "policyHash": "s"],
             Phrase(
                 { value, _ in value == .firstCome ? builtInPolicy : "\(value.name).toml".scenarioWord },
@@ -125,12 +90,10 @@ extension EventField where Value == Policy {
                 return policy
             })
     }
-}
 
-extension EventField where Value == Survivor? {
     /// `grant=7 [recording=3]`: what a recorder core still captures, after a restart of the broker.
-    static var survivor: EventField {
-        EventField(
+    static var survivor: EventField<Survivor?> {
+        .init(
             ["grant": "t", "recording": "t"],
             Phrase(
                 { value, _ in
@@ -143,11 +106,9 @@ extension EventField where Value == Survivor? {
             },
             read: { (line) throws(LineFault) in try line.survivor() })
     }
-}
 
-extension EventField where Value == ClientIdentity {
-    static var identity: EventField {
-        EventField(
+    static var identity: EventField<ClientIdentity> {
+        .init(
             [
                 "verified": "b", "loginSession": "s",
                 "atSeat": "b", "weak": "b",
@@ -164,26 +125,18 @@ extension EventField where Value == ClientIdentity {
             },
             read: { (line) throws(LineFault) in try line.identity() })
     }
-}
 
-extension EventField where Value == LoginSessionFacts {
-    static var loginFacts: EventField {
-        EventField(
-            [
-                "active": "b", "locked": "b",
-                "seat": "s", "user": "u",
-            ],
+    static var loginFacts: EventField<LoginSessionFacts> {
+        .init(
             Phrase(
                 { value, _ in value.scenarioWords },
                 hear: { (reader) throws(LineProblem) in
                     throw reader.words.problemHere("a login session is read with what earlier lines have said of it")
                 }),
-            write: { facts, values in
-                values.add("active", .boolean(facts.isActive))
-                values.add("locked", .boolean(facts.isLocked))
-                values.add("seat", facts.seat.map { .string($0.name) })
-                values.add("user", .uint32(facts.user))
-            },
-            read: { (line) throws(LineFault) in try line.loginSessionFacts() })
+            EventField<Bool>.part("active"), EventField<Bool>.part("locked"),
+            EventField<String>.part("seat").orNone().later(SeatID.usual.name),
+            EventField<UInt32>.part("user").later(LoginSessionFacts.userUnknown),
+            of: { ($0.isActive, $0.isLocked, $0.seat?.name, $0.user) },
+            make: { LoginSessionFacts(active: $0, locked: $1, seat: $2.map { SeatID($0) }, user: $3) })
     }
 }

@@ -2,10 +2,10 @@ import ArbiterProtocol
 
 // What a recording is asked to be like, and what its microphone is: the keys of the wire.
 
-extension EventField where Value == RecordingOptions {
+extension EventField {
     /// `maxDuration=2.5 codec=mjpeg metadata=heading:number,location:iso6709`
-    static var recordingOptions: EventField {
-        EventField(
+    static var recordingOptions: EventField<RecordingOptions> {
+        .init(
             RecordingOptions.fields.map { EventMember(key: $0.name, type: $0.type) },
             Phrase(
                 { value, _ in value.scenarioWords },
@@ -14,14 +14,15 @@ extension EventField where Value == RecordingOptions {
             write: { options, values in
                 for field in RecordingOptions.fields { values.add(field.name, field.value(options)) }
             },
-            read: { (line) throws(LineFault) in try line.recordingOptions() })
+            // Traces of before recordings had options have none of the keys.
+            read: { (line) throws(LineFault) in
+                try line.described { (wire) throws(BrokerError) in try RecordingOptions(wire: wire) }
+            })
     }
-}
 
-extension EventField where Value == MicrophoneFormat {
     /// `sampleRate=48000 channels=1`; a line that does not say it means that.
-    static var microphoneFormat: EventField {
-        EventField(
+    static var microphoneFormat: EventField<MicrophoneFormat> {
+        .init(
             MicrophoneFormat.fields.map { EventMember(key: $0.name, type: $0.type) },
             Phrase(
                 { value, _ in "sampleRate=\(value.sampleRate) channels=\(value.channels)" },
@@ -30,10 +31,7 @@ extension EventField where Value == MicrophoneFormat {
                 for field in MicrophoneFormat.fields { values.add(field.name, field.value(format)) }
             },
             read: { (line) throws(LineFault) in
-                let format = MicrophoneFormat(
-                    sampleRate: try line.integer("sampleRate"), channels: try line.integer("channels"))
-                if let problem = format.problem { throw LineFault("attachMicrophone: \(problem)") }
-                return format
+                try line.described { (wire) throws(BrokerError) in try MicrophoneFormat(wire: wire) }
             })
     }
 }
@@ -93,35 +91,5 @@ extension SentenceReader {
         }
         guard let message = format.problem else { return format }
         throw start.saying(message)
-    }
-}
-
-extension TraceFields {
-    /// Traces of before recordings had options have none of the keys.
-    fileprivate mutating func recordingOptions() throws(LineFault) -> RecordingOptions {
-        var wire = WireDictionary()
-        for field in RecordingOptions.fields where has(field.name) {
-            let value = try nullable(field.name) { (line) throws(LineFault) in
-                try line.recordingOption(field.name, field.type)
-            }
-            if let value { wire[field.name] = value }
-        }
-        do throws(BrokerError) { return try RecordingOptions(wire: wire) } catch {
-            throw LineFault("startRecording: \(error.message)")
-        }
-    }
-
-    private mutating func recordingOption(_ key: String, _ type: String) throws(LineFault) -> WireValue {
-        switch type {
-        case "d": return .double(try number(key))
-        case "t": return .uint64(try count(key))
-        case "s": return .string(try text(key))
-        default:
-            var kinds = WireDictionary()
-            for member in try json(key).members ?? [] {
-                kinds.append(member.key, .string(member.value.string ?? ""))
-            }
-            return .dictionary(kinds)
-        }
     }
 }

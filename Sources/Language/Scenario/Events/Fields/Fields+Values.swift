@@ -2,41 +2,37 @@ import ArbiterProtocol
 
 // Values of plain types: what they are called differs from event to event.
 
-extension EventField<Bool> {
+extension EventField {
     /// Said by its own word where it is so, and else not at all.
-    static func mark(_ key: String) -> EventField {
-        EventField(key, Phrase({ value, _ in value ? key : nil }) { reader in reader.words.take(key) })
+    static func mark(_ key: String) -> EventField<Bool> {
+        .init(key, Phrase({ value, _ in value ? key : nil }) { reader in reader.words.take(key) })
     }
 
-    static func either(_ key: String, _ yes: String, _ no: String) -> EventField {
-        EventField(key, .choice("`\(yes)` or `\(no)`", [(yes, true), (no, false)]))
+    static func either(_ key: String, _ yes: String, _ no: String) -> EventField<Bool> {
+        .init(key, .choice("`\(yes)` or `\(no)`", [(yes, true), (no, false)]))
     }
-}
 
-extension EventField<String> {
     /// A name or another single word.
-    static func word(_ key: String, _ what: String) -> EventField {
-        EventField(key, .word(what, { value, _ in value.scenarioWord }) { word, _ in word.text })
+    static func word(_ key: String, _ what: String) -> EventField<String> {
+        .init(key, .word(what, { value, _ in value.scenarioWord }) { word, _ in word.text })
     }
 
     /// A sentence, in quotation marks always.
-    static func sentence(_ key: String, _ what: String) -> EventField {
-        EventField(key, .word(what, { value, _ in value.scenarioQuoted }) { word, _ in word.text })
+    static func sentence(_ key: String, _ what: String) -> EventField<String> {
+        .init(key, .word(what, { value, _ in value.scenarioQuoted }) { word, _ in word.text })
     }
-}
 
-extension EventField<UInt64> {
     /// The number of something that the core has numbered.
-    static func number(_ key: String, of what: String) -> EventField {
-        EventField(
+    static func number(_ key: String, of what: String) -> EventField<UInt64> {
+        .init(
             key,
             .word("the number of \(what)", { value, _ in "\(value)" }) { (word, _) throws(LineProblem) in
                 try word.wholeNumber()
             })
     }
 
-    static var interruption: EventField {
-        EventField(
+    static var interruption: EventField<UInt64> {
+        .init(
             "interruption",
             .word("an interruption", { value, _ in "#\(value)" }) { (word, _) throws(LineProblem) in
                 guard word.text.first == "#", let id = UInt64(word.text.dropFirst()) else {
@@ -47,18 +43,16 @@ extension EventField<UInt64> {
     }
 
     /// `framesLeftOut=3`; 0 where the line does not say it, and in a trace of before it was told.
-    static func laterSetting(_ key: String) -> EventField {
-        EventField(
+    static func laterSetting(_ key: String) -> EventField<UInt64> {
+        .init(
             key,
             .setting(key, usual: 0, say: { "\($0)" }, hear: { (word) throws(LineProblem) in try word.wholeNumber() })
         ).later(0)
     }
-}
 
-extension EventField<UInt32> {
     /// Whose it is: `user=1001`; a line without it means the reader's usual user.
-    static var user: EventField {
-        EventField(
+    static var user: EventField<UInt32> {
+        .init(
             "user",
             Phrase(
                 { value, _ in "user=\(value)" },
@@ -66,8 +60,8 @@ extension EventField<UInt32> {
         ).about { .user($0) }
     }
 
-    static var question: EventField {
-        EventField(
+    static var question: EventField<UInt32> {
+        .init(
             "question",
             .word("a question's number", { value, _ in "\(value)" }) { (word, _) throws(LineProblem) in
                 guard let id = QuestionID(word.text) else {
@@ -76,21 +70,17 @@ extension EventField<UInt32> {
                 return id
             })
     }
-}
 
-extension EventField<UInt32?> {
-    static var userOrAll: EventField {
+    static var userOrAll: EventField<UInt32?> {
         EventField<UInt32>.user.orNone(
             Phrase(
                 { value, _ in value.map { "user=\($0)" } },
                 hear: { (reader) throws(LineProblem) in try reader.user() })
         ).about { value in value.map { .user($0) } }
     }
-}
 
-extension EventField<Double> {
-    static func factor(_ key: String) -> EventField {
-        EventField(
+    static func factor(_ key: String) -> EventField<Double> {
+        .init(
             key,
             .word("a zoom factor", { value, _ in value.shortDescription }) { (word, _) throws(LineProblem) in
                 guard let factor = Double(word.text) else { throw LineProblem(word, "a zoom factor is a number") }
@@ -120,31 +110,27 @@ extension EventField where Value: WireWord & Equatable {
 /// What a scenario says for a figure that nobody knows. It is `null` in a trace, and not there on the wire.
 private let unknown = "unknown"
 
-extension EventField<UInt64?> {
+extension EventField {
     /// `frames=60`, or `frames=unknown`; 0 where the line does not say it.
-    static func knownSetting(_ key: String) -> EventField {
+    static func knownSetting(_ key: String) -> EventField<UInt64?> {
         EventField<UInt64>(key, .unsaid(0)).orNone(
             .setting(
                 key, usual: 0, say: { $0.map { "\($0)" } ?? unknown },
                 hear: { (word) throws(LineProblem) in word.text == unknown ? nil : try word.wholeNumber() }))
     }
-}
 
-extension EventField<Duration?> {
     /// `duration=2s`, or `duration=unknown`; nothing where the line does not say it. Nanoseconds in a trace and on the wire.
-    static func knownTime(_ key: String) -> EventField {
+    static func knownTime(_ key: String) -> EventField<Duration?> {
         EventField<Duration>(key, .unsaid(.zero)).orNone(
             .setting(
                 key, usual: .zero, say: { $0.map { TimeText.write($0) } ?? unknown },
                 hear: { (word) throws(LineProblem) in word.text == unknown ? nil : try word.time() }))
     }
-}
 
-extension EventField<Moment?> {
     /// `lastCapture=5.2s`, by the clock; nothing where it is not known. 0 in a trace and on the wire then, and none in traces of
     /// before it was told.
-    static func laterMoment(_ key: String) -> EventField {
-        EventField(
+    static func laterMoment(_ key: String) -> EventField<Moment?> {
+        .init(
             key,
             .setting(
                 key, usual: nil, say: { $0.map { TimeText.write($0) } },

@@ -25,6 +25,23 @@ struct Phrase<Value: Sendable>: Sendable {
         Phrase(say) { (reader) throws(LineProblem) in try hear(try reader.words.word(what), reader.lookup) }
     }
 
+    /// Of a part of a value, which is said as a whole.
+    static var silent: Phrase { Phrase({ _, _ in nil }, hear: { _ in preconditionFailure("nobody says it by itself") }) }
+
+    /// The rest of a line, word by word.
+    static func rest(
+        _ usual: Value, _ say: @escaping @Sendable (Value) -> String,
+        take: @escaping @Sendable (inout Value, Word) throws(LineProblem) -> Void
+    ) -> Phrase {
+        Phrase(
+            { value, _ in say(value) },
+            hear: { (reader) throws(LineProblem) in
+                var value = usual
+                while let word = reader.words.anything() { try take(&value, word) }
+                return value
+            })
+    }
+
     /// A line leaves it out, and its reader knows better.
     static func unsaid(_ value: Value) -> Phrase { Phrase({ _, _ in nil }, hear: { _ in value }) }
 

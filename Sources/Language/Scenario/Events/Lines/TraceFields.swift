@@ -109,17 +109,6 @@ package struct TraceFields {
     package mutating func word<Value: RawRepresentable & CaseIterable>(_ key: String) throws(LineFault) -> Value
     where Value.RawValue == String { try word(key, Value.allCases.map(\.rawValue)) { Value(rawValue: $0) } }
 
-    package mutating func objects(_ key: String) throws(LineFault) -> [TraceFields] {
-        guard let values = try json(key).array else { throw wrong(key, "list") }
-        var objects: [TraceFields] = []
-        for value in values { objects.append(try TraceFields("\(what): an element of “\(key)”", value)) }
-        return objects
-    }
-
-    package mutating func object(_ key: String) throws(LineFault) -> TraceFields {
-        try TraceFields("\(what): “\(key)”", try json(key))
-    }
-
     /// A value as it travels: JSON has it in the form of its type.
     package mutating func read<Value: WireType>(_ key: String) throws(LineFault) -> Value {
         let wire: WireValue =
@@ -183,136 +172,50 @@ package struct TraceFields {
         return configuration
     }
 
-    /// Traces of before photos had any have none.
-    package mutating func photoMetadata(_ key: String) throws(LineFault) -> PhotoMetadata? {
-        guard members.contains(where: { $0.key == key }) else { return nil }
-        return try nullable(key) { (fields) throws(LineFault) in
-            guard let members = try fields.json(key).members else { throw fields.wrong(key, "object") }
+    /// A value that travels as a dictionary, from the object that it is here.
+    /// - Parameter whose: what errors call a member.
+    mutating func described<Value: Described>(
+        _ key: String, _ whose: String, _ make: (WireDictionary) throws(BrokerError) -> Value
+    ) throws(LineFault) -> Value {
+        guard let wire = WireValue(try json(key))?.dictionary else { throw wrong(key, "object") }
+        for (place, entry) in wire.entries.enumerated() {
+            let isFirst = !wire.entries[..<place].contains { $0.key == entry.key }
+            guard isFirst, Value.keys.contains(entry.key) else {
+                throw wrong(key, "\(whose): it has “\(entry.key)”, which is no key or there twice")
+            }
+        }
+        do throws(BrokerError) { return try make(wire) } catch { throw LineFault("\(what): \(error.message)") }
+    }
+
+    /// A value of which each entry is a member of the line, `null` where there is none.
+    mutating func described<Value: Described>(
+        _ make: (WireDictionary) throws(BrokerError) -> Value
+    ) throws(LineFault) -> Value {
+        var wire = WireDictionary()
+        for field in Value.fields {
+            guard let json = optional(field.name), let value = WireValue(json) else { continue }
+            // A count is exact, however great: then it is a text.
+            wire[field.name] = field.type == "t" ? json.count.map { .uint64($0) } ?? value : value
+        }
+        do throws(BrokerError) { return try make(wire) } catch { throw LineFault("\(what): \(error.message)") }
+    }
+}
+
+extension WireValue {
+    /// As far as JSON tells types apart: who reads it knows which one is meant. Nil: `null`.
+    fileprivate init?(_ json: JSON) {
+        switch json {
+        case .null: return nil
+        case .bool(let flag): self = .boolean(flag)
+        case .integer(let number): self = .int64(number)
+        case .number(let number): self = .double(number)
+        case .string(let text): self = .string(text)
+        case .array(let values): self = .array(type: "v", values.compactMap { WireValue($0) })
+        case .object(let members):
             var wire = WireDictionary()
-            for member in members {
-                guard PhotoMetadata.keys.contains(member.key), wire[member.key] == nil else {
-                    throw fields.wrong(key, "photo's: it has “\(member.key)”, which is no key or there twice")
-                }
-                wire[member.key] = member.value.bool.map { .boolean($0) } ?? .double(member.value.number ?? .nan)
-            }
-            do throws(BrokerError) { return try PhotoMetadata(wire: wire) } catch {
-                throw LineFault("\(fields.what): \(error.message)")
-            }
+            for member in members { if let value = WireValue(member.value) { wire.append(member.key, value) } }
+            self = .dictionary(wire)
         }
-    }
-
-    package mutating func capabilities() throws(LineFault) -> CameraCapabilities {
-        var fields = try object("capabilities")
-        var formats: [CameraFormat] = []
-        for var format in try fields.objects("formats") {
-            formats.append(
-                CameraFormat(
-                    pixelFormat: try format.text("pixelFormat"), width: try format.integer("width"),
-                    height: try format.integer("height"), minFrameRate: try format.number("minFrameRate"),
-                    maxFrameRate: try format.number("maxFrameRate"),
-                    videoMaxZoomFactor: try format.number("videoMaxZoomFactor"),
-                    videoZoomFactorUpscaleThreshold: try format.number("videoZoomFactorUpscaleThreshold"),
-                    isBinned: try format.flag("isBinned"), fieldOfView: try format.optionalNumber("fieldOfView") ?? 0,
-                    optics: try format.optics(),
-                    assumed: (format.optional("assumed")?.array ?? []).compactMap {
-                        $0.string.flatMap(CameraFormat.FieldName.init(rawValue:))
-                    }))
-            try format.end()
-        }
-        var controls: [CameraControl] = []
-        if let given = fields.optional("controls")?.array {
-            for json in given {
-                var control = try TraceFields("\(what): an element of “controls”", json)
-                controls.append(try control.control())
-            }
-        }
-        let capabilities = CameraCapabilities(
-            name: try fields.text("name"), position: try fields.word("position"),
-            sensorWidth: try fields.integer("sensorWidth"), sensorHeight: try fields.integer("sensorHeight"),
-            formats: formats, controls: controls,
-            defaultFormatIndex: try fields.optionalInteger("defaultFormatIndex", in: 0...max(0, formats.count - 1))
-                ?? 0,
-            availableMetadataObjectTypes: fields.optional("availableMetadataObjectTypes")?.array?.compactMap(\.string)
-                ?? [])
-        try fields.end()
-        return capabilities
-    }
-
-    /// Traces of 0.1 have none of it.
-    private mutating func optics() throws(LineFault) -> CameraFormat.Optics {
-        var optics = CameraFormat.Optics.usual
-        // As wide as `Recorder1.Describe` takes.
-        if let width = try optionalInteger("highResolutionStillWidth", in: 1...65_536),
-            let height = try optionalInteger("highResolutionStillHeight", in: 1...65_536)
-        {
-            optics.highResolutionStill = CameraFormat.Optics.Size(width: width, height: height)
-        }
-        if let word = try optionalText("autoFocusSystem") {
-            guard let system = CameraFormat.AutoFocusSystem(rawValue: word) else {
-                throw wrong("autoFocusSystem", "focus system")
-            }
-            optics.autoFocusSystem = system
-        }
-        optics.iso = try optionalRange("minISO", "maxISO")
-        optics.exposureDuration = try optionalRange("minExposureDuration", "maxExposureDuration")
-        optics.videoStabilizationModes = (optional("videoStabilizationModes")?.array ?? []).compactMap {
-            $0.string.flatMap(CameraFormat.VideoStabilizationMode.init(rawValue:))
-        }
-        optics.isVideoHDRSupported = optional("videoHDRSupported") == .bool(true)
-        return optics
-    }
-
-    private mutating func optionalInteger(_ key: String, in range: ClosedRange<Int>) throws(LineFault) -> Int? {
-        guard let json = optional(key) else { return nil }
-        guard let number = json.integer.flatMap({ Int(exactly: $0) }), range.contains(number) else {
-            throw wrong(key, "whole number from \(range.lowerBound) to \(range.upperBound)")
-        }
-        return number
-    }
-
-    private mutating func optionalNumber(_ key: String) throws(LineFault) -> Double? {
-        switch optional(key) {
-        case nil: return nil
-        case .integer(let number): return Double(number)
-        case .number(let number): return number
-        default: throw wrong(key, "number")
-        }
-    }
-
-    private mutating func optionalRange(
-        _ least: String, _ most: String
-    ) throws(LineFault) -> CameraFormat.Optics.Range? {
-        guard let first = try optionalNumber(least), let last = try optionalNumber(most) else { return nil }
-        guard first <= last else { throw wrong(most, "number from \(least)") }
-        return CameraFormat.Optics.Range(least: first, most: last)
-    }
-
-    private mutating func numbers(_ name: String, of key: ConfigurationKey) throws(LineFault) -> ConfigurationValue {
-        let parts = try json(name).array?.compactMap(\.number) ?? []
-        guard let value = ConfigurationValue(numbers: parts, of: key.kind) else { throw wrong(name, "list of numbers") }
-        return value
-    }
-
-    private mutating func control() throws(LineFault) -> CameraControl {
-        let key: ConfigurationKey = try word("key")
-        let takes: CameraControl.Takes
-        switch key.kind {
-        case .flag: takes = .flag
-        case .text: takes = .words(try json("words").array?.compactMap(\.string) ?? [])
-        case .number, .level, .count:
-            takes = .range(least: try number("least"), most: try number("most"), step: try number("step"))
-        case .point: takes = .point
-        case .gains: takes = .gains(most: try number("most"))
-        }
-        let usual: ConfigurationValue =
-            switch key.kind {
-            case .flag: .flag(try flag("usual"))
-            case .text: .text(try text("usual"))
-            case .number, .level, .count: .number(try number("usual"))
-            case .point, .gains: try numbers("usual", of: key)
-            }
-        try end()
-        return CameraControl(key, takes, usual: usual)
     }
 }
 
@@ -334,13 +237,6 @@ extension TraceFields {
             login: login.map { .session($0) } ?? (atSeat ? .seat : .outside), own: own)
     }
 
-    mutating func loginSessionFacts() throws(LineFault) -> LoginSessionFacts {
-        let (active, locked) = (try flag("active"), try flag("locked"))
-        return LoginSessionFacts(
-            active: active, locked: locked, seat: try seat(),
-            user: has("user") ? try integer("user") : LoginSessionFacts.userUnknown)
-    }
-
     /// Recorder cores outlive their broker since later than the first traces of this version.
     mutating func survivor() throws(LineFault) -> Survivor? {
         guard has("grant") else { return nil }
@@ -351,12 +247,6 @@ extension TraceFields {
             return nil
         }
         return Survivor(grant: grant, recording: recording)
-    }
-
-    /// `null` is none; a line that does not speak of it means the usual one.
-    mutating func seat() throws(LineFault) -> SeatID? {
-        guard has("seat") else { return .usual }
-        return try nullableText("seat").map { SeatID($0) }
     }
 
     /// A policy as TOML text; the line's column is no use to anybody, so the text's own places are named.
