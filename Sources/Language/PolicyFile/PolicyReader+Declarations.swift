@@ -80,15 +80,14 @@ extension PolicyReader {
         let known = PolicyTable.named(kind)?.names ?? []
         let unnamed = TableReader(table, owner: "in \(article) [[\(kind)]] table", problems: problems)
         var name = unnamed.label(identity)
-        if let entry = unnamed.entry(identity) {
+        if unnamed.entry(identity) != nil {
             if let text = name, let taken {
                 let complaint =
                     !Bounds.isWord(text)
                     ? "; \(Bounds.wordsOnly)"
                     : taken(text).map { ", which is \($0); \(article) \(kind) needs a name of its own" }
                 if let complaint {
-                    problems.add(
-                        "\(unnamed.subject(identity)) is \(Wording.quoted(text))\(complaint)", at: entry.node.place)
+                    unnamed.complain(identity, "is \(Wording.quoted(text))\(complaint)")
                     name = nil
                 }
             }

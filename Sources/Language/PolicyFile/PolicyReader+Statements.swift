@@ -28,9 +28,9 @@ extension PolicyReader {
         let parts = players.map(\.part)
         if !players.isEmpty, !parts.contains(where: \.isKeptOut) { refuseBy(unless, by, reader) }
         let across = reader.choice("across", [(Self.cameras, true)]) ?? false
-        if across, players.count < 2, let entry = reader.entry("across") {
-            problems.add(
-                "\(reader.subject("across")) means nothing beside one part", at: entry.keyPlace,
+        if across, players.count < 2 {
+            reader.complain(
+                "across", "means nothing beside one part", atKey: true,
                 hint: "it lets two parts or more be played on different cameras")
         }
         guard let name, !players.isEmpty else { return nil }
@@ -80,15 +80,13 @@ extension PolicyReader {
                 hint: "one of \(Wording.list(Statement.Part.allCases.map(\.rawValue))); or \"warned\", or \"at-most\"")
             return nil
         }
-        if demands.count > 1, let entry = reader.entry(demands[1]) {
-            problems.add(
-                "\(reader.subject(demands[1])) is a second demand beside \"\(demands[0])\"", at: entry.keyPlace,
+        if demands.count > 1 {
+            return reader.wrong(
+                demands[1], "is a second demand beside \"\(demands[0])\"", atKey: true,
                 hint: "a statement says one thing; write a second one")
-            return nil
         }
         for (key, other) in [("within", "is"), ("fair", "is"), ("in", "at-most")] where other != demands[0] {
-            guard let entry = reader.entry(key) else { continue }
-            problems.add("\(reader.subject(key)) means nothing without \"\(other)\"", at: entry.keyPlace)
+            reader.complain(key, "means nothing without \"\(other)\"", atKey: true)
         }
         switch demands[0] {
         case "warned": return reader.duration("warned", in: Bounds.warned).map { .warned(when: when, $0) }
@@ -101,19 +99,15 @@ extension PolicyReader {
         let part = reader.choice("is", Statement.Part.self)
         let fair = reader.boolean("fair") ?? false
         let within = reader.duration("within", in: Bounds.within)
-        if fair, let entry = reader.entry("within") {
-            problems.add(
-                "\(reader.subject("within")) is a second demand beside \"fair\"", at: entry.keyPlace,
+        if fair, reader.entry("within") != nil {
+            return reader.wrong(
+                "within", "is a second demand beside \"fair\"", atKey: true,
                 hint: "a statement says one thing; write a second one")
-            return nil
         }
         guard let part else { return nil }
         if fair {
-            if part != .running, let entry = reader.entry("is") {
-                problems.add(
-                    "\(reader.subject("is")) is \"\(part.rawValue)\" beside fair = true, which takes \"running\"",
-                    at: entry.node.place)
-                return nil
+            if part != .running {
+                return reader.wrong("is", "is \"\(part.rawValue)\" beside fair = true, which takes \"running\"")
             }
             return .fair(when: when, is: part)
         }
@@ -139,24 +133,11 @@ extension PolicyReader {
 
     /// One table, or a list of them: any of them excuses.
     private func excuses(_ reader: TableReader) -> [Statement.Excuse] {
-        guard let entry = reader.entry("unless") else { return [] }
         let takes = "facts in braces, as in { presence = \"background\" }, or a list of such"
-        switch entry.node.value {
-        case .table(let table): return [excuse(table, reader)]
-        case .array(let nodes):
-            guard nodes.count <= Bounds.excusesMax else {
-                problems.add(
-                    "\(reader.subject("unless")) has \(nodes.count) entries; it takes at most \(Bounds.excusesMax)",
-                    at: entry.keyPlace)
-                return []
-            }
-            return nodes.compactMap { node in
-                if case .table(let table) = node.value { return excuse(table, reader) }
-                problems.add(
-                    "\(reader.subject("unless")) has \(node.value.spoken) in it; it takes \(takes)", at: node.place)
-                return nil
-            }
-        default: return reader.wrongType(entry, takes: takes) ?? []
+        if case .table(let table)? = reader.entry("unless")?.node.value { return [excuse(table, reader)] }
+        return (reader.list("unless", takes: takes, countMax: Bounds.excusesMax) ?? []).compactMap { node in
+            if case .table(let table) = node.value { return excuse(table, reader) }
+            return reader.wrong("unless", "has \(node.value.spoken) in it; it takes \(takes)", at: node.place)
         }
     }
 

@@ -115,10 +115,7 @@ package struct PolicyReader {
                 let why =
                     known == .videoDeviceInUseByAnotherClient
                     ? "which [contention] decides" : "a fact that holds under every policy"
-                problems.add(
-                    "\(reader.subject("cause")) is \(Wording.quoted(text)), \(why); a rule may raise \(takes)",
-                    at: entry.node.place)
-                return nil
+                return reader.wrong("cause", "is \(Wording.quoted(text)), \(why); a rule may raise \(takes)")
             }
             if let short = Cause(shortName: text), CauseRule.causes.contains(short) {
                 return reader.wrongType(
@@ -136,8 +133,7 @@ package struct PolicyReader {
         rule.deny = reader.boolean("deny") ?? false
         if rule.deny {
             for key in names where key != "name" && key != "deny" {
-                guard let entry = reader.entry(key) else { continue }
-                problems.add("\(reader.subject(key)) means nothing beside deny = true", at: entry.keyPlace)
+                reader.complain(key, "means nothing beside deny = true", atKey: true)
             }
         } else {
             read(PolicyKeys.rank, of: reader, but: ["name", "deny"], into: &rule)
@@ -156,17 +152,16 @@ package struct PolicyReader {
         guard let ranks else {
             // A list that could not be read was reported; which names it would have had nobody knows.
             if top.entry("ranks") == nil {
-                problems.add(
-                    "\(reader.subject("rank")) is \(Wording.quoted(text)), but the policy has no \"ranks\"", at: place,
+                reader.complain(
+                    "rank", "is \(Wording.quoted(text)), but the policy has no \"ranks\"", at: place,
                     hint: "add ranks = [\(Wording.quoted(text))] above the first table, the strongest first")
             }
             return nil
         }
         if let rank = ranks.firstIndex(of: text) { return rank }
-        problems.add(
-            "\(reader.subject("rank")) is \(Wording.quoted(text)); it takes \(Wording.list(ranks))", at: place,
+        return reader.wrong(
+            "rank", "is \(Wording.quoted(text)); it takes \(Wording.list(ranks))", at: place,
             hint: Wording.didYouMean(text, among: ranks))
-        return nil
     }
 
     private mutating func rule(

@@ -71,4 +71,17 @@ extension TomlNode {
 
 extension TomlTable {
     func entry(_ key: String) -> Entry? { entries.first { $0.key == key } }
+
+    /// The elements of a list; none where there is no list.
+    func nodes(_ key: String) -> [TomlNode] {
+        if case .array(let nodes)? = entry(key)?.node.value { nodes } else { [] }
+    }
+
+    /// One of several tables.
+    func table(_ key: String, named name: String) -> TomlTable? {
+        guard case .table(let table)? = nodes(key).first(where: { $0.text(of: "name") == name })?.value else {
+            return nil
+        }
+        return table
+    }
 }

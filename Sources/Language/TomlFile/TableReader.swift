@@ -19,6 +19,23 @@ package struct TableReader {
     /// `"grace" in rule "Photo booth"`.
     package func subject(_ key: String) -> String { owner.isEmpty ? "\"\(key)\"" : "\"\(key)\" \(owner)" }
 
+    /// Reports what is wrong with a key, in words that follow its name; nothing where it is missing.
+    /// - Parameter place: nil: that of its value.
+    package func complain(
+        _ key: String, _ words: String, at place: Place? = nil, atKey: Bool = false, hint: String = ""
+    ) {
+        guard let entry = entry(key) else { return }
+        problems.add("\(subject(key)) \(words)", at: place ?? (atKey ? entry.keyPlace : entry.node.place), hint: hint)
+    }
+
+    /// The same, where there is no value to go on with.
+    package func wrong<T>(
+        _ key: String, _ words: String, at place: Place? = nil, atKey: Bool = false, hint: String = ""
+    ) -> T? {
+        complain(key, words, at: place, atKey: atKey, hint: hint)
+        return nil
+    }
+
     // MARK: Values
 
     package func string(_ key: String) -> (text: String, place: Place)? {
@@ -31,8 +48,7 @@ package struct TableReader {
     package func label(_ key: String, emptyAllowed: Bool = false, bytesMax: Int = FileBounds.nameBytesMax) -> String? {
         guard let (text, place) = string(key) else { return nil }
         if let reason = FileBounds.complaint(text, emptyAllowed: emptyAllowed, bytesMax: bytesMax) {
-            problems.add("\(subject(key)) \(reason)", at: place)
-            return nil
+            return wrong(key, "\(reason)", at: place)
         }
         return text
     }
@@ -54,8 +70,7 @@ package struct TableReader {
         let takes = "a whole number from \(range.lowerBound) to \(range.upperBound)"
         guard case .integer(let value) = entry.node.value else { return wrongType(entry, takes: takes) }
         guard let value = Int(exactly: value), range.contains(value) else {
-            problems.add("\(subject(key)) is \(value); it takes \(takes)", at: entry.node.place)
-            return nil
+            return wrong(key, "is \(value); it takes \(takes)")
         }
         return value
     }
@@ -64,15 +79,9 @@ package struct TableReader {
     package func number(_ key: String, in range: ClosedRange<Double>) -> Double? {
         guard let entry = entry(key) else { return nil }
         let takes = "a number from \(TomlText.number(range.lowerBound)) to \(TomlText.number(range.upperBound))"
-        let value: Double
-        switch entry.node.value {
-        case .integer(let whole): value = Double(whole)
-        case .float(let number): value = number
-        case .table, .array, .string, .boolean, .date: return wrongType(entry, takes: takes)
-        }
+        guard let value = entry.node.value.number else { return wrongType(entry, takes: takes) }
         guard range.contains(value) else {
-            problems.add("\(subject(key)) is \(TomlText.number(value)); it takes \(takes)", at: entry.node.place)
-            return nil
+            return wrong(key, "is \(TomlText.number(value)); it takes \(takes)")
         }
         return value
     }
@@ -85,18 +94,11 @@ package struct TableReader {
             "two numbers from \(TomlText.number(range.lowerBound)) to \(TomlText.number(range.upperBound))"
             + (rising ? ", the smaller one first" : "")
         guard case .array(let nodes) = entry.node.value else { return wrongType(entry, takes: takes) }
-        let numbers = nodes.compactMap { node -> Double? in
-            switch node.value {
-            case .integer(let whole): Double(whole)
-            case .float(let number): number
-            case .table, .array, .string, .boolean, .date: nil
-            }
-        }
+        let numbers = nodes.compactMap(\.value.number)
         guard nodes.count == 2, numbers.count == 2, numbers.allSatisfy(range.contains),
             !rising || numbers[0] <= numbers[1]
         else {
-            problems.add("\(subject(key)) is \(nodes.spoken); it takes \(takes)", at: entry.node.place)
-            return nil
+            return wrong(key, "is \(nodes.spoken); it takes \(takes)")
         }
         return (numbers[0], numbers[1])
     }
@@ -111,17 +113,12 @@ package struct TableReader {
         }
         guard let duration = DurationText.read(text) else {
             let hint = DurationText.meant(by: text).map { "did you mean \"\($0)\"?" } ?? ""
-            problems.add(
-                "\(subject(key)) is \(Wording.quoted(text)); it takes \(takes)", at: entry.node.place, hint: hint)
-            return nil
+            return wrong(key, "is \(Wording.quoted(text)); it takes \(takes)", hint: hint)
         }
         guard range.contains(duration) else {
             let least = DurationText.write(range.lowerBound)
             let most = DurationText.write(range.upperBound)
-            problems.add(
-                "\(subject(key)) is \(Wording.quoted(text)); it takes a duration from \"\(least)\" to \"\(most)\"",
-                at: entry.node.place)
-            return nil
+            return wrong(key, "is \(Wording.quoted(text)); it takes a duration from \"\(least)\" to \"\(most)\"")
         }
         return duration
     }
@@ -131,32 +128,33 @@ package struct TableReader {
         let names = choices.map(\.name)
         guard case .string(let text) = entry.node.value else { return wrongType(entry, takes: Wording.list(names)) }
         if let found = choices.first(where: { $0.name == text }) { return found.value }
-        problems.add(
-            "\(subject(key)) is \(Wording.quoted(text)); it takes \(Wording.list(names))", at: entry.node.place,
+        return wrong(
+            key, "is \(Wording.quoted(text)); it takes \(Wording.list(names))",
             hint: Wording.didYouMean(text, among: names))
-        return nil
     }
 
     package func choice<T: CaseIterable & RawRepresentable<String>>(_ key: String, _: T.Type) -> T? {
         choice(key, T.allCases.map { ($0.rawValue, $0) })
     }
 
-    /// The elements of an array of texts; nil when there is no such key or it is no such array.
-    package func strings(_ key: String, takes: String, countMax: Int) -> [(text: String, place: Place)]? {
+    package func list(_ key: String, takes: String, countMax: Int) -> [TomlNode]? {
         guard let entry = entry(key) else { return nil }
         guard case .array(let nodes) = entry.node.value else { return wrongType(entry, takes: takes) }
-        guard nodes.count <= countMax else {
-            problems.add("\(subject(key)) has \(nodes.count) entries; it takes at most \(countMax)", at: entry.keyPlace)
-            return nil
-        }
+        if nodes.count <= countMax { return nodes }
+        return wrong(key, "has \(nodes.count) entries; it takes at most \(countMax)", atKey: true)
+    }
+
+    /// The elements of an array of texts; nil when there is no such key or it is no such array.
+    package func strings(_ key: String, takes: String, countMax: Int) -> [(text: String, place: Place)]? {
+        guard let nodes = list(key, takes: takes, countMax: countMax) else { return nil }
         var texts: [(text: String, place: Place)] = []
         for node in nodes {
             guard case .string(let text) = node.value else {
-                problems.add("\(subject(key)) has \(node.value.spoken) in it; it takes \(takes)", at: node.place)
+                complain(key, "has \(node.value.spoken) in it; it takes \(takes)", at: node.place)
                 continue
             }
             if texts.contains(where: { $0.text == text }) {
-                problems.add("\(subject(key)) names \(Wording.quoted(text)) twice", at: node.place)
+                complain(key, "names \(Wording.quoted(text)) twice", at: node.place)
             }
             texts.append((text, node.place))
         }
@@ -170,10 +168,9 @@ package struct TableReader {
         // Twice the set: long enough to read on behind a slip, short enough for any file.
         return strings(key, takes: takes, countMax: 2 * choices.count)?.compactMap { text, place in
             if let found = choices.first(where: { $0.name == text }) { return found.value }
-            problems.add(
-                "\(subject(key)) has \(Wording.quoted(text)) in it; it takes \(takes)", at: place,
+            return wrong(
+                key, "has \(Wording.quoted(text)) in it; it takes \(takes)", at: place,
                 hint: Wording.didYouMean(text, among: names))
-            return nil
         }
     }
 
@@ -184,8 +181,7 @@ package struct TableReader {
         guard case .array(let nodes) = entry.node.value else {
             var hint = ""
             if case .table = entry.node.value { hint = "write [[\(key)]]" }
-            problems.add(
-                "\(subject(key)) is \(entry.node.value.spoken); it takes \(takes)", at: entry.node.place, hint: hint)
+            complain(key, "is \(entry.node.value.spoken); it takes \(takes)", hint: hint)
             return []
         }
         guard nodes.count <= countMax else {
@@ -196,8 +192,7 @@ package struct TableReader {
         }
         return nodes.compactMap { node in
             if case .table(let table) = node.value { return table }
-            problems.add("\(subject(key)) has \(node.value.spoken) in it; it takes \(takes)", at: node.place)
-            return nil
+            return wrong(key, "has \(node.value.spoken) in it; it takes \(takes)", at: node.place)
         }
     }
 
@@ -230,13 +225,19 @@ package struct TableReader {
     }
 
     package func wrongType<T>(_ entry: TomlTable.Entry, takes: String, hint: String = "") -> T? {
-        problems.add(
-            "\(subject(entry.key)) is \(entry.node.value.spoken); it takes \(takes)", at: entry.node.place, hint: hint)
-        return nil
+        return wrong(entry.key, "is \(entry.node.value.spoken); it takes \(takes)", hint: hint)
     }
 }
 
 extension TomlNode.Value {
+    fileprivate var number: Double? {
+        switch self {
+        case .integer(let whole): Double(whole)
+        case .float(let number): number
+        case .table, .array, .string, .boolean, .date: nil
+        }
+    }
+
     /// How messages name it.
     package var spoken: String {
         switch self {

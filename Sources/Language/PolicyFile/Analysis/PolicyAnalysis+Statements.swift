@@ -108,7 +108,9 @@ private struct StatementLook {
         let keptOut =
             (policy.causeRules.filter(\.access.isEmpty).map(\.when) + policy.rankRules.filter(\.deny).map(\.when))
             .map { $0.filter { $0 != .bidIsNew(true) } }
-        guard space.answer(when, by: statement.unless.map(\.when) + keptOut + [[.bidIsNew(true)]]) == .open else { return }
+        guard space.answer(when, by: statement.unless.map(\.when) + keptOut + [[.bidIsNew(true)]]) == .open else {
+            return
+        }
         warn(
             "at-most", "is broken by an app that is alone: when its lease ends it asks again, and has the camera again",
             "nothing but another bid keeps it out; say who waits how long at most, with \"within\"")
@@ -130,13 +132,9 @@ private struct StatementLook {
     /// Where a key stands in the statement's table, or its name.
     private func place(of key: String) -> Place {
         let root = analysis.root
-        guard case .array(let nodes)? = root.entry(statement.isNever ? "never" : "always")?.node.value else {
+        guard let table = root.table(statement.isNever ? "never" : "always", named: statement.name) else {
             return root.place
         }
-        for node in nodes where node.text(of: "name") == statement.name {
-            guard case .table(let table) = node.value else { continue }
-            return table.entry(key)?.keyPlace ?? table.entry("name")?.node.place ?? table.place
-        }
-        return root.place
+        return table.entry(key)?.keyPlace ?? table.entry("name")?.node.place ?? table.place
     }
 }

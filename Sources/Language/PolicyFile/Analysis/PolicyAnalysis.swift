@@ -95,11 +95,11 @@ struct PolicyAnalysis {
     }
 
     private func lookAtRanks() {
-        guard let entry = root.entry("ranks"), case .array(let nodes) = entry.node.value else { return }
         // A session that matches no rule has the weakest rank.
         let weakest = policy.ranks.count - 1
         let isWeakestFree = space.answer([], by: policy.rankRules.map(\.when)) != .covered
-        for (rank, node) in nodes.enumerated() where rank < policy.ranks.count && !(rank == weakest && isWeakestFree) {
+        for (rank, node) in root.nodes("ranks").enumerated()
+        where rank < policy.ranks.count && !(rank == weakest && isWeakestFree) {
             // A rule that cannot answer has been named already.
             let givers = policy.rankRules.filter { !$0.deny && $0.rank == rank }
             guard givers.isEmpty else { continue }
@@ -115,20 +115,17 @@ struct PolicyAnalysis {
         let rights = policy.rights
         if looksForAccounts {
             for (key, accounts) in [("users", rights.users), ("groups", rights.groups)] {
-                guard case .array(let nodes)? = table.entry(key)?.node.value else { continue }
-                for (account, node) in zip(accounts, nodes) where account.number == nil {
+                for (account, node) in zip(accounts, table.nodes(key)) where account.number == nil {
                     problems.warn(
                         "this machine has no \(key.dropLast()) \(Wording.quoted(account.name ?? "")): nobody gets a right by it",
                         at: node.place)
                 }
             }
         }
-        if case .array(let nodes)? = table.entry("services")?.node.value {
-            for (service, node) in zip(rights.services, nodes) where !service.hasSuffix(".service") {
-                problems.warn(
-                    "\"services\" in [access] has \(Wording.quoted(service)) in it; the kernel vouches for services alone",
-                    at: node.place, hint: "a unit's name ends in .service")
-            }
+        for (service, node) in zip(rights.services, table.nodes("services")) where !service.hasSuffix(".service") {
+            problems.warn(
+                "\"services\" in [access] has \(Wording.quoted(service)) in it; the kernel vouches for services alone",
+                at: node.place, hint: "a unit's name ends in .service")
         }
         if !rights.seat, rights.users.isEmpty, rights.groups.isEmpty, rights.services.isEmpty,
             let seat = table.entry("seat")
@@ -139,13 +136,7 @@ struct PolicyAnalysis {
         }
     }
 
-    private func table(_ rule: Rule) -> TomlTable? {
-        guard case .array(let nodes)? = root.entry(rule.isCause ? "cause" : "rank")?.node.value else { return nil }
-        for node in nodes where node.text(of: "name") == rule.name {
-            if case .table(let table) = node.value { return table }
-        }
-        return nil
-    }
+    private func table(_ rule: Rule) -> TomlTable? { root.table(rule.isCause ? "cause" : "rank", named: rule.name) }
 
     private func place(of rule: Rule) -> Place { table(rule)?.entry("name")?.node.place ?? root.place }
 
@@ -166,10 +157,7 @@ struct PolicyAnalysis {
                 minutes.contains { minute in inForce[minute] == earlier && mode.at.contains { $0.holds(at: minute) } }
             }
             let names = hiding.map { "\"\($0.name)\"" }.joined(separator: " or ")
-            guard case .array(let nodes)? = root.entry("mode")?.node.value,
-                let node = nodes.first(where: { $0.text(of: "name") == mode.name }),
-                case .table(let table) = node.value, let entry = table.entry("at")
-            else { continue }
+            guard let entry = root.table("mode", named: mode.name)?.entry("at") else { continue }
             let who = mode.setBy.isEmpty ? "never in force" : "in force only where somebody sets it"
             problems.warn(
                 "mode \"\(mode.name)\" is \(who): whenever its calendar holds, so does that of \(names) before it",

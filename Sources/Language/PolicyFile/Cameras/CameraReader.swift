@@ -59,10 +59,9 @@ struct CameraReader {
         if let index = names.firstIndex(of: name) { return index }
         // Where a format is wrong it has no name yet, and `default` may well be right.
         guard problems.isEmpty else { return nil }
-        problems.add(
-            "\(top.subject("default")) is \(Wording.quoted(name)), which no format is named", at: place,
+        return top.wrong(
+            "default", "is \(Wording.quoted(name)), which no format is named", at: place,
             hint: Wording.didYouMean(name, among: names))
-        return nil
     }
 
     private func required<Value>(
@@ -76,17 +75,12 @@ struct CameraReader {
 
     private func size(_ key: String, _ reader: TableReader) -> CameraFormat.Optics.Size? {
         guard let (width, height) = reader.pair(key, in: Limits.side, rising: false) else { return nil }
-        guard width == width.rounded(), height == height.rounded(), let entry = reader.entry(key) else {
-            if let entry = reader.entry(key) {
-                problems.add(
-                    "\(reader.subject(key)) has part of a pixel; it takes two whole numbers", at: entry.node.place)
-            }
-            return nil
+        guard width == width.rounded(), height == height.rounded() else {
+            return reader.wrong(key, "has part of a pixel; it takes two whole numbers")
         }
         // Chroma has one sample for two pixels, along each side.
         guard Int(width) % 2 == 0, Int(height) % 2 == 0 else {
-            problems.add("\(reader.subject(key)) has an odd side; it takes two even numbers", at: entry.node.place)
-            return nil
+            return reader.wrong(key, "has an odd side; it takes two even numbers")
         }
         return CameraFormat.Optics.Size(width: Int(width), height: Int(height))
     }
@@ -96,10 +90,9 @@ struct CameraReader {
         let names = keys.filter { $0 != "assumed" && $0 != "format" }
         let assumed = reader.choices("assumed", names.map { ($0, $0) }) ?? []
         for name in assumed where reader.entry(name) == nil {
-            guard let entry = reader.entry("assumed") else { continue }
-            problems.add(
-                "\(reader.subject("assumed")) has \(Wording.quoted(name)) in it, a key that is not there",
-                at: entry.node.place, hint: "leave it out, or write what is assumed")
+            reader.complain(
+                "assumed", "has \(Wording.quoted(name)) in it, a key that is not there",
+                hint: "leave it out, or write what is assumed")
         }
         return assumed
     }
@@ -141,10 +134,11 @@ struct CameraReader {
         let maxZoom = required("max-zoom", reader, keys) { reader.number("max-zoom", in: Limits.zoom) }
         let view = required("field-of-view", reader, keys) { reader.number("field-of-view", in: Limits.view) }
         let lossless = reader.number("lossless-zoom", in: Limits.zoom) ?? 1
-        if let maxZoom, lossless > maxZoom, let entry = reader.entry("lossless-zoom") {
-            problems.add(
-                "\(reader.subject("lossless-zoom")) is \(TomlText.number(lossless)); it takes a number from 1 to max-zoom, which "
-                    + "is \(TomlText.number(maxZoom))", at: entry.node.place)
+        if let maxZoom, lossless > maxZoom {
+            reader.complain(
+                "lossless-zoom",
+                "is \(TomlText.number(lossless)); it takes a number from 1 to max-zoom, which "
+                    + "is \(TomlText.number(maxZoom))")
         }
         let isBinned = reader.boolean("binned") ?? false
         let optics = optics(reader, of: size, sensor)
@@ -163,12 +157,8 @@ struct CameraReader {
     private func pixelFormats(_ reader: TableReader) -> [String]? {
         let names = ["420v", "420f"]
         guard let found = reader.choices("pixel-formats", names.map { ($0, $0) }) else { return nil }
-        if found.isEmpty, case .array(let nodes)? = reader.entry("pixel-formats")?.node.value, nodes.isEmpty,
-            let entry = reader.entry("pixel-formats")
-        {
-            problems.add(
-                "\(reader.subject("pixel-formats")) is empty; it takes a list of \(Wording.list(names, "and"))",
-                at: entry.node.place)
+        if found.isEmpty, case .array(let nodes)? = reader.entry("pixel-formats")?.node.value, nodes.isEmpty {
+            reader.complain("pixel-formats", "is empty; it takes a list of \(Wording.list(names, "and"))")
         }
         // One that is there twice was reported, and is no second format beside.
         return names.filter(found.contains).count == found.count ? found : nil
@@ -181,10 +171,11 @@ struct CameraReader {
         guard let reads = reader.integer("reads", in: 2...(sensor?.width ?? Int(Limits.side.upperBound))) else {
             return nil
         }
-        if let size, let sensor, let entry = reader.entry("reads"), reads * size.height / size.width > sensor.height {
-            problems.add(
-                "\(reader.subject("reads")) is \(reads), which at \(size.width)x\(size.height) is "
-                    + "\(reads * size.height / size.width) rows; the sensor has \(sensor.height)", at: entry.node.place)
+        if let size, let sensor, reads * size.height / size.width > sensor.height {
+            reader.complain(
+                "reads",
+                "is \(reads), which at \(size.width)x\(size.height) is "
+                    + "\(reads * size.height / size.width) rows; the sensor has \(sensor.height)")
         }
         return reads
     }
@@ -194,19 +185,20 @@ struct CameraReader {
     ) -> CameraFormat.Optics {
         var optics = CameraFormat.Optics.usual
         optics.highResolutionStill = reader.entry("stills") == nil ? nil : self.size("stills", reader)
-        if let still = optics.highResolutionStill, let sensor, let entry = reader.entry("stills"),
+        if let still = optics.highResolutionStill, let sensor,
             still.width > sensor.width || still.height > sensor.height
         {
-            problems.add(
-                "\(reader.subject("stills")) is \(still.width)x\(still.height), more than the sensor's "
-                    + "\(sensor.width)x\(sensor.height)", at: entry.node.place)
-        } else if let still = optics.highResolutionStill, let size, let entry = reader.entry("stills") {
+            reader.complain(
+                "stills",
+                "is \(still.width)x\(still.height), more than the sensor's "
+                    + "\(sensor.width)x\(sensor.height)")
+        } else if let still = optics.highResolutionStill, let size {
             // A still keeps its stream's shape, to a row or two of a sensor whose sides are even.
             let rows = Double(still.width) * Double(size.height) / Double(size.width)
             if abs(rows - Double(still.height)) > Limits.rowsOff {
-                problems.add(
-                    "\(reader.subject("stills")) has another shape than the format's \(size.width)x\(size.height)",
-                    at: entry.node.place, hint: "at this width it has \(Int((rows / 2).rounded()) * 2) rows")
+                reader.complain(
+                    "stills", "has another shape than the format's \(size.width)x\(size.height)",
+                    hint: "at this width it has \(Int((rows / 2).rounded()) * 2) rows")
             }
         }
         optics.autoFocusSystem = reader.choice("autofocus", CameraFormat.AutoFocusSystem.self) ?? .none
@@ -216,12 +208,10 @@ struct CameraReader {
         optics.videoStabilizationModes =
             reader.choices("stabilization", CameraFormat.VideoStabilizationMode.allCases.map { ($0.rawValue, $0) })
             ?? []
-        if !optics.videoStabilizationModes.isEmpty, let size, !CameraFormat.isWidescreen(size.width, size.height),
-            let entry = reader.entry("stabilization")
-        {
-            problems.add(
-                "\(reader.subject("stabilization")) is for formats of 16:9, and this one has \(size.width)x\(size.height)",
-                at: entry.node.place, hint: "write []")
+        if !optics.videoStabilizationModes.isEmpty, let size, !CameraFormat.isWidescreen(size.width, size.height) {
+            reader.complain(
+                "stabilization", "is for formats of 16:9, and this one has \(size.width)x\(size.height)",
+                hint: "write []")
         }
         optics.isVideoHDRSupported = reader.boolean("hdr") ?? false
         return optics

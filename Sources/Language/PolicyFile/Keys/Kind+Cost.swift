@@ -34,9 +34,10 @@ extension Kind<CameraCost> {
         var formats: [CameraCost.Format] = []
         var other: Int?
         guard table.entries.count <= Bounds.costFormatsMax + 1 else {
-            reader.problems.add(
-                "\(camera.subject(key)) has \(table.entries.count) keys; it takes at most \(Bounds.costFormatsMax) formats and \"\(otherFormats)\"",
-                at: entry.keyPlace)
+            camera.complain(
+                key,
+                "has \(table.entries.count) keys; it takes at most \(Bounds.costFormatsMax) formats and \"\(otherFormats)\"",
+                atKey: true)
             return 0
         }
         for member in table.entries {
@@ -55,9 +56,7 @@ extension Kind<CameraCost> {
             }
         }
         if table.entries.isEmpty {
-            reader.problems.add(
-                "\(camera.subject(key)) is an empty table; it takes a number, or formats such as \"1920x1080@30\"",
-                at: entry.node.place)
+            camera.complain(key, "is an empty table; it takes a number, or formats such as \"1920x1080@30\"")
         }
         return CameraCost(formats: formats, other: other)
     }

@@ -78,8 +78,7 @@ extension Kind<[String]> {
                 return nil
             }
             for (value, place) in values where !Bounds.isWord(value) {
-                reader.problems.add(
-                    "\(reader.subject(key)) has \(Wording.quoted(value)) in it; \(Bounds.wordsOnly)", at: place)
+                reader.complain(key, "has \(Wording.quoted(value)) in it; \(Bounds.wordsOnly)", at: place)
             }
             return reader.nonempty(key, values.map(\.text), takes: strongestFirst)
         }, write: { values, _ in TomlText.list(values) })
@@ -163,7 +162,7 @@ extension Kind<[CameraID]> {
                 let complaint = FileBounds.complaint(other)
                 reader.refuse("a camera", of: key, complaint, at: place)
                 if complaint == nil, other == own {
-                    reader.problems.add("\(reader.subject(key)) has the camera itself in it", at: place)
+                    reader.complain(key, "has the camera itself in it", at: place)
                 }
                 return CameraID(other)
             }

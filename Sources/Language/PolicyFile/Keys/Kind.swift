@@ -46,10 +46,11 @@ extension Kind where Value: CaseIterable & RawRepresentable<String> & Hashable {
             takes: codes(served.map(\.rawValue)),
             read: { reader, key, _ in
                 guard let value = reader.choice(key, Value.self) else { return nil }
-                if unserved.contains(value), let entry = reader.entry(key) {
-                    reader.problems.add(
-                        "\(reader.subject(key)) is \"\(value.rawValue)\", which this version does not serve yet; "
-                            + "it takes \(Wording.list(served.map(\.rawValue)))", at: entry.node.place)
+                if unserved.contains(value) {
+                    reader.complain(
+                        key,
+                        "is \"\(value.rawValue)\", which this version does not serve yet; "
+                            + "it takes \(Wording.list(served.map(\.rawValue)))")
                 }
                 return value
             }, write: { value, _ in TomlText.quoted(value.rawValue) }, repairs: { _, _ in served },
@@ -131,9 +132,7 @@ extension Kind<[Contention.OrderKey]> {
             let keys = Contention.OrderKey.builtIn + policy.declared.map { .attribute($0.name) }
             guard let order = reader.choices(key, keys.map { ($0.name, $0) }) else { return nil }
             if order.contains(.newest), order.contains(.oldest), let entry = reader.entry(key) {
-                reader.problems.add(
-                    "\(reader.subject(key)) has both \"newest\" and \"oldest\"; the second could never decide",
-                    at: entry.node.place)
+                reader.complain(key, "has both \"newest\" and \"oldest\"; the second could never decide")
             }
             return order
         }, write: { order, _ in TomlText.list(order.map(\.name)) },

@@ -12,39 +12,30 @@ extension TableReader {
     /// Nil: there is none, which is reported where the file's list is empty.
     func nonempty(_ key: String, _ values: [String], takes: String) -> [String]? {
         if values.isEmpty, let entry = entry(key), case .array(let nodes) = entry.node.value, nodes.isEmpty {
-            problems.add("\(subject(key)) is empty; it takes \(takes)", at: entry.node.place)
+            complain(key, "is empty; it takes \(takes)")
         }
         return values.isEmpty ? nil : values
     }
 
     /// The name of a service or a scope.
     func unit(_ key: String) -> String? {
-        guard let unit = label(key), let entry = entry(key) else { return nil }
+        guard let unit = label(key) else { return nil }
         if Bounds.isUnit(unit) { return unit }
-        problems.add(
-            "\(subject(key)) is \(Wording.quoted(unit)); it takes the whole name of a service or a scope of systemd's",
-            at: entry.node.place,
+        return wrong(
+            key, "is \(Wording.quoted(unit)); it takes the whole name of a service or a scope of systemd's",
             hint: Bounds.isUnit(unit + ".service") ? "did you mean \(Wording.quoted(unit + ".service"))?" : "")
-        return nil
     }
 
     /// Names and numbers of users or groups, in any order. A name that the machine does not know is nobody's, and no fault
     /// of the file: it may be written for many machines.
     func accounts(_ key: String, _ number: (String) -> UInt32?) -> [Rights.Account]? {
-        guard let entry = entry(key) else { return nil }
-        guard case .array(let nodes) = entry.node.value else { return wrongType(entry, takes: Self.takesAccounts) }
-        guard nodes.count <= Bounds.accessNamesMax else {
-            problems.add(
-                "\(subject(key)) has \(nodes.count) entries; it takes at most \(Bounds.accessNamesMax)",
-                at: entry.keyPlace)
-            return nil
-        }
+        guard let nodes = list(key, takes: Self.takesAccounts, countMax: Bounds.accessNamesMax) else { return nil }
         var found: [Rights.Account] = []
         for node in nodes {
             guard let account = account(node, key, number) else { continue }
             if found.contains(where: { $0.name == account.name && (account.name != nil || $0.number == account.number) }
             ) {
-                problems.add("\(subject(key)) names \(node.value.spoken) twice", at: node.place)
+                complain(key, "names \(node.value.spoken) twice", at: node.place)
             }
             found.append(account)
         }
@@ -63,14 +54,11 @@ extension TableReader {
         case .integer(let value):
             let range = Bounds.accountNumber
             if let value = UInt32(exactly: value), range.contains(Int(value)) { return Rights.Account(number: value) }
-            problems.add(
-                "\(subject(key)) has \(value) in it; a number is from \(range.lowerBound) to \(range.upperBound)",
+            return wrong(
+                key, "has \(value) in it; a number is from \(range.lowerBound) to \(range.upperBound)",
                 at: node.place)
-            return nil
         case .table, .array, .float, .boolean, .date:
-            problems.add(
-                "\(subject(key)) has \(node.value.spoken) in it; it takes \(Self.takesAccounts)", at: node.place)
-            return nil
+            return wrong(key, "has \(node.value.spoken) in it; it takes \(Self.takesAccounts)", at: node.place)
         }
     }
 
@@ -86,10 +74,11 @@ extension TableReader {
         for level in allowed {
             guard let value = reader.number(level.wireName, in: range) else { continue }
             levels[level] = value
-            if let below, value <= below.value, let entry = reader.entry(level.wireName) {
-                problems.add(
-                    "\(reader.subject(level.wireName)) is \(TomlText.number(value)), which is not above "
-                        + "\"\(below.name)\"; a harder pressure begins at a higher figure", at: entry.node.place)
+            if let below, value <= below.value {
+                reader.complain(
+                    level.wireName,
+                    "is \(TomlText.number(value)), which is not above "
+                        + "\"\(below.name)\"; a harder pressure begins at a higher figure")
             }
             below = (level.wireName, value)
         }
