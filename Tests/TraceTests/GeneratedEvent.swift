@@ -248,7 +248,8 @@ struct GeneratedEvent {
     private mutating func capabilities() -> CameraCapabilities {
         let count = 1 + random.below(3)
         return CameraCapabilities(
-            name: String(text().prefix(99)), position: random.pick(CameraPosition.allCases), sensorWidth: side(), sensorHeight: side(),
+            name: String(text().prefix(99)), position: random.pick(CameraPosition.allCases), sensorWidth: side(),
+            sensorHeight: side(),
             formats: (0..<count).map { _ in format() }, defaultFormatIndex: random.below(count))
     }
 

@@ -73,11 +73,9 @@ public enum Bounds {
 }
 
 extension ClosedRange<Duration> {
-    /// As documents have it.
     var words: String { "`\(DurationText.write(lowerBound))` to `\(DurationText.write(upperBound))`" }
 }
 
 extension ClosedRange<Double> {
-    /// As documents have it.
     var words: String { "\(TomlText.number(lowerBound)) to \(TomlText.number(upperBound))" }
 }

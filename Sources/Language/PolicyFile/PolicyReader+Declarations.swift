@@ -71,7 +71,6 @@ extension PolicyReader {
         return cameras
     }
 
-    /// A reader for one of several tables, which speaks of it by its name.
     /// - Parameter taken: what else has the name, which rules ask for as a word; nil: nothing.
     private func named(
         _ kind: String, _ table: TomlTable, identity: String = "name", article: String = "a", hint: String,

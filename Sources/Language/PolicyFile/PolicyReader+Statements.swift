@@ -141,7 +141,6 @@ extension PolicyReader {
         }
     }
 
-    /// Facts of the subject, and in `by` those of the app that it waits behind.
     private func excuse(_ table: TomlTable, _ reader: TableReader) -> Statement.Excuse {
         var own = table
         own.entries.removeAll { $0.key == "by" }

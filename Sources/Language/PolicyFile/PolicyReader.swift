@@ -8,7 +8,6 @@ package struct PolicyReader {
     let problems: ProblemList
     let top: TableReader
     let accounts: any Accounts
-    /// Where each rule name was first given.
     private var ruleNames: [String: Place] = [:]
     /// What the file declares, for the rules that name it.
     private(set) var declared: [Attribute] = []
@@ -50,12 +49,10 @@ package struct PolicyReader {
         return policy
     }
 
-    /// What is not written stays as it is.
     func read<Owner>(
         _ keys: [Key<Owner>], of reader: TableReader, but done: Set<String> = [], into owner: inout Owner
     ) { for key in keys where !done.contains(key.name) { key.read(reader, &owner, self) } }
 
-    /// A table that is there once.
     private func read<Owner>(_ name: String, _ keys: [Key<Owner>], into owner: inout Owner) {
         guard let table = top.table(name, takes: "a table that begins with [\(name)]") else { return }
         let reader = TableReader(table, owner: "in [\(name)]", problems: problems)
@@ -172,7 +169,6 @@ package struct PolicyReader {
         return (reader, name ?? "")
     }
 
-    /// A reader that speaks of a rule or a statement by its name, which each has to have, alone.
     /// - Parameter why: names are unique.
     func unique(
         _ table: TomlTable, _ what: String, kind: String, _ known: [String], _ names: inout [String: Place],
@@ -200,7 +196,6 @@ package struct PolicyReader {
 
     // MARK: Facts
 
-    /// Those behind a key; nil where it is missing or wrong.
     func facts(_ key: String, _ reader: TableReader) -> [FactTest]? {
         reader.table(key, takes: "facts in braces, as in { presence = \"background\" }")
             .map { facts($0, "\"\(key)\"", reader) }

@@ -8,7 +8,6 @@ public struct PolicySection: Sendable {
     /// What tells one of several tables apart; nil: there is one.
     public let name: String?
     public private(set) var pairs: [PolicyWriter.Pair]
-    /// What is written in an order of its own.
     let statement: Statement?
 
     /// Every table of a policy, in the order in which they are written.

@@ -33,7 +33,6 @@ public struct PolicyWriter {
         }
     }
 
-    /// A section without comments, and without the blank line above it.
     static func text(of section: PolicySection) -> String {
         var writer = PolicyWriter { _ in nil }
         writer.write(section)
@@ -113,14 +112,12 @@ extension Policy {
 }
 
 extension TomlText {
-    /// A table on one line, of pairs as they stand.
     static func inline(_ pairs: [String]) -> String {
         pairs.isEmpty ? "{}" : "{ \(pairs.joined(separator: ", ")) }"
     }
 
     static func pair(_ fact: FactTest) -> String { "\(fact.written.key) = \(value(of: fact))" }
 
-    /// Those that there are, from the lowest.
     static func levels(_ levels: PressureSettings.Levels) -> String {
         inline(
             SystemPressure.allCases.compactMap { level in
@@ -128,7 +125,6 @@ extension TomlText {
             })
     }
 
-    /// Its name where the file has that.
     static func value(of account: Rights.Account) -> String {
         account.name.map(quoted) ?? account.number.map { "\($0)" } ?? quoted("")
     }
@@ -171,7 +167,6 @@ extension PolicyWriter {
         return [name] + roles + demand + by + unless
     }
 
-    /// What it says besides facts.
     private static func demand(of statement: Statement) -> [Pair] {
         switch statement.assertion {
         case .never: statement.isAcrossCameras ? [Pair("across", quoted: "cameras")] : []
@@ -188,7 +183,6 @@ extension PolicyWriter {
         return players.map { ($0.part.rawValue, $0.when) }
     }
 
-    /// One table, or a list of several.
     private static func unless(of statement: Statement) -> Pair? {
         if statement.unless.isEmpty { return nil }
         let all = statement.unless.map { excuse in

@@ -12,7 +12,6 @@ import TomlFile
 ///
 /// Tables and not policies are merged, so that one reader reads them all and every problem keeps its place.
 extension TomlTable {
-    /// This table with `later` over it.
     func overlaid(by later: TomlTable) -> TomlTable {
         overlaid(by: later) { key, mine, theirs in
             guard let table = PolicyTable.all.first(where: { $0.name == key }) else { return theirs }
@@ -62,7 +61,6 @@ extension TomlTable {
 }
 
 extension TomlNode {
-    /// The text behind a key of a table.
     func text(of key: String) -> String? {
         guard case .table(let table) = value, case .string(let text)? = table.entry(key)?.node.value else { return nil }
         return text
@@ -77,7 +75,6 @@ extension TomlTable {
         if case .array(let nodes)? = entry(key)?.node.value { nodes } else { [] }
     }
 
-    /// One of several tables.
     func table(_ key: String, named name: String) -> TomlTable? {
         guard case .table(let table)? = nodes(key).first(where: { $0.text(of: "name") == name })?.value else {
             return nil

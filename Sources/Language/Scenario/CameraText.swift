@@ -1,8 +1,6 @@
 import ArbiterProtocol
 
-/// Cameras and their formats in the scenario language.
 enum CameraText {
-    /// Degrees of a format whose line says nothing.
     private static let usualFieldOfView = 60.0
 
     /// What a camera can do when a line says nothing: full HD with a zoom of 4, half of it lossless, or 720p at double speed.
@@ -33,7 +31,6 @@ enum CameraText {
             minFrameRate: rates.count == 2 ? rates[0] : min(1, last), maxFrameRate: last, isBinned: parts.count == 3)
     }
 
-    /// The settings of a `camera` or `plug` line.
     static func write(_ capabilities: CameraCapabilities, of camera: CameraID, at seat: SeatID) -> String {
         var words = [capabilities.position.rawValue]
         if seat != .usual { words.append("seat=\(seat.name.scenarioWord)") }
@@ -76,7 +73,6 @@ enum CameraText {
         ].compactMap(\.self)
     }
 
-    /// Takes one of the words above into a format.
     /// - Returns: how it is written, where it is wrong; nil where it was taken.
     static func take(_ key: String?, _ text: String, into optics: inout CameraFormat.Optics) -> String? {
         func range() -> CameraFormat.Optics.Range? {
@@ -132,7 +128,6 @@ enum CameraText {
         return (least, most)
     }
 
-    /// As written above; nil when the text is no control.
     static func control(_ text: String) -> CameraControl? {
         var words = text.split(separator: " ").map(String.init)
         guard words.count >= 3, let key = ConfigurationKey(rawValue: words.removeFirst()), key.isControl,

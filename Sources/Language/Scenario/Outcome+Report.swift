@@ -29,14 +29,12 @@ extension Outcome {
         return text
     }
 
-    /// All is as written until the end, where something more is expected.
     private var expectsMore: Bool {
         // Each text ends with an empty line.
         expected.count > actual.count && expected.starts(with: actual.dropLast())
     }
 }
 
-/// A line diff with three lines around each change.
 enum LineDiff {
     /// The lines of both, each with what became of it: ` ` in both, `-` in the old one alone, `+` in the new one alone.
     private static func marked(_ old: [String], _ new: [String]) -> [(mark: String, text: String)] {

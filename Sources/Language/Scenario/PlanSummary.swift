@@ -39,7 +39,6 @@ struct PlanSummary {
         self.lines = lines.map { "# \($0)" }
     }
 
-    /// The sessions that the plan itself starts, in order.
     private static func asked(_ stage: Stage) -> [SessionID] {
         var asked: [SessionID] = []
         for step in stage.steps {

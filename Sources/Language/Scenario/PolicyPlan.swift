@@ -246,7 +246,6 @@ private struct Heard: Equatable {
 }
 
 extension SessionEvent {
-    /// The rule an event names.
     package var rule: String? {
         switch self {
         case .willBeInterrupted(let told): told.rule

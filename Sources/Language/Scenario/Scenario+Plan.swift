@@ -86,6 +86,5 @@ extension Scenario {
 }
 
 extension Event {
-    /// News of a recorder, rather than of a client or of the world.
     package var isRecorderAnswer: Bool { described.origin == .recorder }
 }

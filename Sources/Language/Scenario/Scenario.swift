@@ -76,7 +76,6 @@ public struct Scenario: Sendable {
         case verbatim
         case time(Moment)
         case input(Moment, [Action])
-        /// Without its indentation.
         case notice(String)
     }
 
@@ -87,7 +86,6 @@ public struct Scenario: Sendable {
         return scenario
     }
 
-    /// The columns of the language.
     static let inputIndent = 5
     static let noticeIndent = 7
 

@@ -9,10 +9,7 @@ extension ScenarioParser {
         var position = CameraPosition(rawValue: camera.name) ?? .external
         var saysPosition = false
         if let word = words.optionalWord() {
-            guard let named = CameraPosition(rawValue: word.text) else {
-                throw LineProblem(word, notOne(word.text, of: CameraPosition.allCases.map(\.rawValue)))
-            }
-            position = named
+            position = try word.oneOf()
             saysPosition = true
         }
         var capabilities = CameraText.usual(camera, position)
@@ -59,8 +56,7 @@ extension ScenarioParser {
         "stabilization", "hdr", "assumed", "default", "control", "objects",
     ]
 
-    /// Takes a format, or a word that stands behind the format that has it.
-    /// - Returns: false where it is another word.
+    /// - Returns: false where it is none that says something of a format.
     private func take(_ word: Word, into formats: inout [CameraFormat]) throws(LineProblem) -> Bool {
         if word.key == "format" {
             guard let format = CameraText.format(word.text) else {
@@ -102,7 +98,6 @@ extension ScenarioParser {
         return true
     }
 
-    /// What a simulated camera's file says that it can do.
     private func model(_ word: Word) throws(LineProblem) -> CameraCapabilities {
         if isPlan, word.text.contains("/") {
             // A client asks, and the broker reads with rights of its own: only what lies where cameras' files lie.

@@ -2,7 +2,6 @@ import Arbiter
 import ArbiterProtocol
 
 extension ScenarioParser {
-    /// One input line, from its command on.
     mutating func input(_ words: inout Words, _ block: String?) throws(LineProblem) -> [Action] {
         let command = try words.word("a command")
         switch command.text {
@@ -26,7 +25,6 @@ extension ScenarioParser {
         }
     }
 
-    /// What the table of the events reads by itself.
     /// - Parameter first: the event's first value, where it has been read.
     mutating func event(
         _ kind: EventKind, _ words: inout Words, first: (any Sendable)? = nil
@@ -90,11 +88,7 @@ extension ScenarioParser {
                 groups = numbers.compactMap { $0 }
             case (nil, "weak"): weak = true
             case (nil, "own-broker"): own = true
-            case ("presence", let text):
-                guard let presence = Presence(wireName: text) else {
-                    throw LineProblem(word, notOne(text, of: Presence.wireNames))
-                }
-                placed = presence
+            case ("presence", _): placed = try word.oneOf()
             case (nil, "claimed"): verified = false
             case (nil, "unverified"):
                 verified = false

@@ -68,7 +68,6 @@ extension ScenarioParser {
     /// The expected notice that lets an input name a camera there is not.
     static let unknownCameraNotice = "refused UnknownCamera"
 
-    /// A camera of the scenario's world, or one that was plugged in since.
     func known(_ camera: Word) throws(LineProblem) -> CameraID {
         let id = CameraID(camera.text)
         guard let cameras = stock.cameras, !cameras.contains(id), !stock.expectsUnknownCamera else { return id }
@@ -104,7 +103,6 @@ extension ScenarioParser {
         }
     }
 
-    /// The nearest, or all there are.
     func among(_ name: String, _ names: [String]) -> String {
         if let guess = NearestWord.of(name, among: names) { return "; did you mean “\(guess)”?" }
         return names.isEmpty ? "; there is none yet" : "; there are: \(names.joined(separator: ", "))"
@@ -119,6 +117,5 @@ struct Stock {
     var sessions: Set<String> = []
     /// The next line expects that the broker knows no such camera: then the line means it.
     var expectsUnknownCamera = false
-    /// A line that notices can follow.
     var hasInput = false
 }

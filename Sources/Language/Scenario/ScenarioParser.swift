@@ -14,7 +14,6 @@ struct ScenarioParser {
     var policy: Policy?
     private var policyFiles: [Scenario.NamedPolicy] = []
     var cameras: [Scenario.Camera] = []
-    /// None is there at the start.
     var hasNoCameras = false
     var showsAnnouncements = false
     var showsOrders = false

@@ -1,4 +1,3 @@
-/// The text of a scenario as bytes, before anybody reads it as lines.
 enum ScenarioText {
     /// Far above any scenario or trace a person would read; a larger file is not one.
     static let bytesMax = 4 << 20
@@ -7,7 +6,6 @@ enum ScenarioText {
     /// More problems at once help nobody; the rest show when these are mended.
     static let problemsMax = 50
 
-    /// The text, or the place where it stops to be one.
     static func read(_ bytes: [UInt8], file: String) throws(ScenarioError) -> String {
         func problem(at index: Int, _ message: String) -> ScenarioError {
             let line = bytes[..<index].count { $0 == newline } + 1
@@ -53,7 +51,6 @@ enum ScenarioText {
     private static let tab = UInt8(ascii: "\t")
     private static let carriageReturn = UInt8(ascii: "\r")
 
-    /// The first line that is not UTF-8, by its beginning.
     private static func firstInvalid(_ bytes: [UInt8]) -> Int {
         var start = 0
         for line in bytes.split(separator: newline, omittingEmptySubsequences: false) {

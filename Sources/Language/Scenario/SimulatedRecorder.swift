@@ -8,11 +8,9 @@ public struct SimulatedRecorder: Hashable, Sendable {
     public var behaviour = RecorderBehaviour.works
     public private(set) var grant: GrantID?
     public private(set) var inForce = Configuration()
-    /// What was asked of it so far, merged.
     private var wanted = Configuration()
     /// Batches that were ordered and not yet answered.
     public private(set) var asked: [Configuration] = []
-    /// Some broker has had it capture.
     private var wasUsed = false
     private var recordings: [Recording] = []
     /// The last that was begun; it may have come to its end.
@@ -117,7 +115,6 @@ public struct SimulatedRecorder: Hashable, Sendable {
         for place in recordings.indices where recordings[place].id == id { recordings[place].pausedSince = now }
     }
 
-    /// Its time runs on where it stopped.
     private mutating func goOn(_ id: RecordingID, at now: Moment) {
         for place in recordings.indices where recordings[place].id == id {
             guard let since = recordings[place].pausedSince else { continue }
@@ -294,7 +291,6 @@ struct SimulatedRamp: Hashable, Sendable {
     let from: Double
     let to: Double
     let began: Moment
-    /// Nanoseconds of half a doubling.
     private let half: Int64
 
     init(from: Double, to: Double, rate: Double, began: Moment) {

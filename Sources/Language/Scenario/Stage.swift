@@ -40,7 +40,6 @@ public struct Stage: Sendable {
         public var effects: [Effect]
         /// Under which `History` explains it.
         public var decision: DecisionID
-        /// What it meant for each session; noted where somebody will ask.
         package var verdicts: [Verdict] = []
     }
 
@@ -175,7 +174,6 @@ public struct Stage: Sendable {
         if checksEverything { for message in arbiter.violations() { violate(message) } }
     }
 
-    /// Lets the arbiter decide, and notes what it decided where somebody will ask.
     private mutating func decide(_ event: Event) -> [Effect] {
         history?.note(event, at: now, before: arbiter)
         coverage?.expect(event, at: now, arbiter)

@@ -1,7 +1,6 @@
 import Arbiter
 package import ArbiterProtocol
 
-/// What a checker remembers, in plain values.
 extension TraceChecker {
     /// One session. Equality and hash see its ids, its marks and how many files are not finished.
     package struct Watched: Hashable, Sendable {
@@ -15,7 +14,6 @@ extension TraceChecker {
         var interruption: InterruptionID = 0
         var lastInterruption: InterruptionID = 0
         var warning: InterruptionID = 0
-        /// The latest.
         var recording: RecordingID?
         /// How often `ConfigurationApplied` may still name the client: once for each batch that it asked for, and once
         /// for what was ordered at the recorder without its asking. Rather too many than too few: batches are merged.
@@ -25,7 +23,6 @@ extension TraceChecker {
         /// The deadline of its warning, and whether it answered that.
         var warnedUntil = Moment.zero
         var isReady = false
-        /// Its recorder or device was lost, and it has not run since.
         var isLost = false
 
         package var mark: UInt64 { UInt64(marks.rawValue) | UInt64(unfinished) << 5 }
@@ -55,7 +52,6 @@ extension TraceChecker {
     /// One camera that was there. Its grants only count.
     package struct WatchedCamera: Hashable, Sendable {
         package let camera: CameraID
-        /// The latest.
         var grant: GrantID
         package var marks: CameraMarks = []
         /// Of a grant that outlived another broker: the recording that its session takes up with it.

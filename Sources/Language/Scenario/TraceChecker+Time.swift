@@ -17,9 +17,7 @@ public struct HoldTerms: Hashable, Sendable {
 
 /// When a session's rank is asked for its times.
 public enum HoldMoment: Hashable, Sendable {
-    /// Its camera is opened for it.
     case granted
-    /// It ran, and gave way to another bid in this step.
     case gaveWay(wasRecording: Bool)
 }
 
@@ -61,7 +59,6 @@ extension Arbiter {
 
 /// A rank's grace and min-hold are kept, unless a hard cause or an immediate rank cuts them short.
 extension TraceChecker {
-    /// A step, as far as its notices are held against it.
     struct Seen {
         let event: Event
         let effects: [Effect]
@@ -78,7 +75,6 @@ extension TraceChecker {
         return seen.now + terms.minHold
     }
 
-    /// It runs, and somebody else's bid ends that.
     func givesWay(_ watched: Watched, _ notice: SessionEvent, _ seen: Seen, _ terms: Terms, _ wrong: inout Findings) {
         // Under another policy deadlines may have come nearer. A program outside the broker is no bid. Without its
         // recorder or its device it has nothing to finish.

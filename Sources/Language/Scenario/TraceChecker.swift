@@ -7,7 +7,6 @@ public import ArbiterProtocol
 /// Its equality leaves out what only counts, so that exploration can make it part of a state. A walk copies and asks it
 /// at every step: what it remembers are short arrays of plain values, and no sentence is made while all is well.
 public struct TraceChecker: Hashable, Sendable {
-    /// Sorted by id.
     package internal(set) var sessions: [Watched] = []
     /// In the order in which they first appeared, or were opened; there are few.
     package internal(set) var cameras: [WatchedCamera] = []
@@ -27,7 +26,6 @@ public struct TraceChecker: Hashable, Sendable {
         hasher.combine(cameras)
     }
 
-    /// Becomes a copy in memory that is there already.
     package mutating func become(_ other: borrowing TraceChecker) {
         copyEach(&sessions, other.sessions)
         copyEach(&cameras, other.cameras)
@@ -164,7 +162,6 @@ public struct TraceChecker: Hashable, Sendable {
         files.append(File(recording: recording, session: session))
     }
 
-    /// What a client asked, and was not refused.
     private mutating func accepted(_ event: Event, _ wrong: inout Findings) {
         switch event {
         case .reclaimed(let session, let grant): reclaimed(session, grant, &wrong)
@@ -202,7 +199,6 @@ public struct TraceChecker: Hashable, Sendable {
         }
     }
 
-    /// A file has its end; a closed session that waited for it is over.
     mutating func finished(_ file: File) {
         files.removeAll { $0.recording == file.recording }
         guard let place = place(of: file.session) else { return }
@@ -282,13 +278,11 @@ public struct TraceChecker: Hashable, Sendable {
         return low < sessions.count && sessions[low].session == session ? low : nil
     }
 
-    /// None where it is not remembered.
     private func marks(of session: SessionID) -> SessionMarks { place(of: session).map { sessions[$0].marks } ?? [] }
     private func place(of camera: CameraID) -> Int? { cameras.firstIndex { $0.camera == camera } }
 }
 
 extension Event {
-    /// The session's client asks for a batch.
     fileprivate func configures(_ session: SessionID) -> Bool {
         switch self {
         case .configure(session, _), .commitConfiguration(session): true

@@ -1,4 +1,3 @@
-/// The texts that a policy is made of, for messages that point into them.
 package struct FileTexts: Sendable {
     package private(set) var files: [File] = []
 

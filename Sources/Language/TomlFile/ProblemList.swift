@@ -9,7 +9,6 @@ package final class ProblemList {
 
     package var isEmpty: Bool { found.isEmpty }
 
-    /// A further text that places may point into; gives its number.
     package func addFile(_ name: String, _ bytes: [UInt8]) -> Int { texts.add(name, bytes) }
 
     package func add(_ message: String, at place: Place, hint: String = "") {
@@ -23,14 +22,12 @@ package final class ProblemList {
         found.append((place, problem))
     }
 
-    /// Nil when nothing is wrong.
     package var all: FileProblems? {
         // Two problems of one place stay in the order in which they were found.
         let ordered = found.enumerated().sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }
         return ordered.isEmpty ? nil : FileProblems(ordered.map(\.element.problem))
     }
 
-    /// A text as a table, or nil and a problem.
     /// - Parameter file: the text's number in this list.
     package func parse(_ bytes: [UInt8], _ file: Int) -> TomlTable? {
         // Before it is parsed: the parser recurses once a dotted key, and only a line's length bounds how often.

@@ -1,7 +1,6 @@
 import Glibc
 import Synchronization
 
-/// A file that people write, as bytes.
 package struct RegularFile {
     package var bytes: [UInt8]
     /// The same for every name that the file goes by.
@@ -19,7 +18,6 @@ package struct RegularFile {
     /// no way to a file, an include of an include or a camera's model, can be forgotten.
     private static let confinement = Mutex<String?>(nil)
 
-    /// From now on this process reads files that people write from this folder only, whatever links lead out of it.
     /// - Returns: whether there is such a folder.
     package static func confine(to folder: String) -> Bool {
         guard let path = resolved(folder) else { return false }
@@ -33,7 +31,6 @@ package struct RegularFile {
         return String(cString: resolved)
     }
 
-    /// Reads a regular file of at most `FileBounds.bytesMax` bytes.
     package static func read(_ path: String) throws(Fault) -> RegularFile {
         var path = path
         if let folder = confinement.withLock({ $0 }) {

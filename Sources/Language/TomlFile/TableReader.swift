@@ -28,7 +28,6 @@ package struct TableReader {
         problems.add("\(subject(key)) \(words)", at: place ?? (atKey ? entry.keyPlace : entry.node.place), hint: hint)
     }
 
-    /// The same, where there is no value to go on with.
     package func wrong<T>(
         _ key: String, _ words: String, at place: Place? = nil, atKey: Bool = false, hint: String = ""
     ) -> T? {
@@ -75,7 +74,6 @@ package struct TableReader {
         return value
     }
 
-    /// A whole number or one with a point.
     package func number(_ key: String, in range: ClosedRange<Double>) -> Double? {
         guard let entry = entry(key) else { return nil }
         let takes = "a number from \(TomlText.number(range.lowerBound)) to \(TomlText.number(range.upperBound))"
@@ -86,7 +84,6 @@ package struct TableReader {
         return value
     }
 
-    /// Two numbers, each within the range, as in `[2, 60]`.
     /// - Parameter rising: whether the second is at least the first.
     package func pair(_ key: String, in range: ClosedRange<Double>, rising: Bool) -> (Double, Double)? {
         guard let entry = entry(key) else { return nil }
@@ -161,7 +158,6 @@ package struct TableReader {
         return texts
     }
 
-    /// An array of texts out of a closed set, each at most once.
     package func choices<T>(_ key: String, _ choices: [(name: String, value: T)]) -> [T]? {
         let names = choices.map(\.name)
         let takes = "a list of \(Wording.list(names, "and"))"
@@ -174,7 +170,6 @@ package struct TableReader {
         }
     }
 
-    /// The tables of `[[key]]`.
     package func tables(_ key: String, countMax: Int) -> [TomlTable] {
         guard let entry = entry(key) else { return [] }
         let takes = "tables that begin with [[\(key)]]"
@@ -238,7 +233,6 @@ extension TomlNode.Value {
         }
     }
 
-    /// How messages name it.
     package var spoken: String {
         switch self {
         case .table: "a table"
@@ -253,7 +247,6 @@ extension TomlNode.Value {
 }
 
 extension [TomlNode] {
-    /// A short list as it stands, a long one by its length.
     fileprivate var spoken: String {
         if count > 4 { return "a list of \(count) values" }
         let words = map { node in

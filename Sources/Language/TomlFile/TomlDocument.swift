@@ -2,7 +2,6 @@ import CToml
 
 /// Where something stands in a policy's files: lines and columns from 1, columns in Unicode scalars.
 package struct Place: Hashable, Comparable {
-    /// Its number in `FileTexts`.
     package var file: Int
     /// 0 where the file as a whole is meant.
     package var line: Int
@@ -24,7 +23,6 @@ extension Place {
     }
 }
 
-/// One value of a TOML file, and where it stands.
 package struct TomlNode {
     package enum Value {
         case table(TomlTable)
@@ -60,7 +58,6 @@ package struct TomlTable {
     }
 
     package var entries: [Entry]
-    /// Its header, or its opening brace.
     package var place: Place
 
     package init(entries: [Entry], place: Place) {
@@ -75,9 +72,7 @@ package struct TomlError: Error {
     package var message: String
 }
 
-/// TOML text as a typed tree with places.
 package enum TomlDocument {
-    /// `file` is the number that places of this text carry.
     package static func parse(_ bytes: [UInt8], file: Int) throws(TomlError) -> TomlTable {
         let document = bytes.withUnsafeBytes { raw in
             ctoml_parse(raw.baseAddress?.assumingMemoryBound(to: CChar.self), raw.count)

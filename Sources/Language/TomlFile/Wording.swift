@@ -5,7 +5,6 @@ package enum Wording {
     /// Longer values are cut in messages: the line itself is printed below anyway.
     package static let quotedScalarsMax = 60
 
-    /// The text in double quotes, on one line.
     package static func quoted(_ text: String) -> String {
         let isLong = text.unicodeScalars.count > quotedScalarsMax
         let shown = isLong ? String(text.unicodeScalars.prefix(quotedScalarsMax)) : text
@@ -64,7 +63,6 @@ package enum DurationText {
     }
 }
 
-/// Values as TOML writes them.
 package enum TomlText {
     /// What a line of a written file may have; far below `FileBounds.lineBytesMax`, and a screen is not wider.
     private static let lineBytesMax = 120
@@ -93,14 +91,12 @@ package enum TomlText {
     /// On one line where it fits, else an element a line.
     package static func list(_ texts: [String]) -> String { list(values: texts.map(quoted)) }
 
-    /// The same of values as they stand.
     package static func list(values: [String]) -> String {
         let short = "[\(values.joined(separator: ", "))]"
         if fitsOnALine(short) { return short }
         return "[\n" + values.map { "    \($0),\n" }.joined() + "]"
     }
 
-    /// A whole number without a point.
     package static func number(_ value: Double) -> String {
         // Beyond this not every whole number is one any more.
         abs(value) < 0x1p53 && value == value.rounded() ? "\(Int64(value))" : value.plainDescription

@@ -1,12 +1,9 @@
-/// Whether boxes of facts together cover another: an exact search, with a bounded number of steps. It looks for a point
-/// of the box that lies outside all the others. A box that cannot be left in more ways than one is taken first, so most
-/// questions are answered without a choice; in the worst case there are exponentially many.
+/// Whether boxes of facts together cover another: a bounded search for a point outside all of them. A box that can be left
+/// in one way alone is taken first, so most questions need no choice; in the worst case there are exponentially many.
 struct CoverSearch {
     enum Answer: Equatable {
         case covered
-        /// There is a point that none of them has.
         case open
-        /// The steps did not suffice.
         case unsettled
     }
 
@@ -18,7 +15,6 @@ struct CoverSearch {
 
     private init(stepsMax: Int) { most = stepsMax }
 
-    /// Whether every point of `box` lies in one of `covers`.
     static func answer(
         _ box: FactBox, in everything: [ValueSet], by covers: [FactBox], stepsMax: Int = CoverSearch.stepsMax
     ) -> Answer {

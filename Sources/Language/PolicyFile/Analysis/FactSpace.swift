@@ -1,7 +1,6 @@
 import Arbiter
 package import Vocabulary
 
-/// The values that a fact may still have, a bit each.
 package struct ValueSet: Hashable {
     private var words: [UInt64]
 
@@ -10,7 +9,6 @@ package struct ValueSet: Hashable {
         if count % 64 != 0 { words[words.count - 1] = (1 << UInt64(count % 64)) - 1 }
     }
 
-    /// The values out of `count` for which `holds`.
     package init(count: Int, where holds: (Int) -> Bool) {
         words = [UInt64](repeating: 0, count: (count + 63) / 64)
         for value in 0..<count where holds(value) { words[value / 64] |= 1 << UInt64(value % 64) }
@@ -32,9 +30,8 @@ package struct ValueSet: Hashable {
 /// Some facts, each limited to some of its values: what a rule's conditions are, and what cannot be.
 typealias FactBox = [Int: ValueSet]
 
-/// The facts of one policy as variables with closed sets of values. A name (an app, a user, a camera) is one of those
-/// that some rule names, or another: no rule can tell the others apart. Where an app is is one variable, presence and
-/// layout together.
+/// The facts of one policy as variables with closed sets of values. A name is one of those that some rule names, or another:
+/// no rule can tell the others apart. Presence and layout are one variable together.
 struct FactSpace {
     private(set) var counts: [Int] = []
     private var variables: [String: Int] = [:]
@@ -42,7 +39,6 @@ struct FactSpace {
     private var tests: [[FactTest]] = []
     private let attributes: [Attribute]
     private let modes: [String]
-    /// Facts that no session ever has together.
     let impossible: [Impossibility]
     private var impossibleBoxes: [FactBox] = []
 
@@ -88,7 +84,6 @@ struct FactSpace {
     /// What the conditions leave; two on one variable leave what both do.
     func box(_ tests: [FactTest]) -> FactBox { tests.reduce(into: [:]) { limit(&$0, $1, holds: true) } }
 
-    /// What the conditions leave, and one of them does not hold.
     func box(_ tests: [FactTest], but missing: FactTest) -> FactBox {
         var box = box(tests.filter { $0 != missing })
         limit(&box, missing, holds: false)
@@ -102,7 +97,6 @@ struct FactSpace {
         box[variable] = box[variable].map { $0.intersection(allowed) } ?? allowed
     }
 
-    /// Whether there are facts in both.
     func meet(_ a: FactBox, _ b: FactBox) -> Bool {
         a.allSatisfy { variable, allowed in b[variable].map { !$0.intersection(allowed).isEmpty } ?? true }
     }
@@ -130,7 +124,6 @@ struct FactSpace {
         }
     }
 
-    /// Whether a condition holds for a value of its variable.
     /// - Parameter place: which value answers the condition, where it is one.
     private func holds(_ test: FactTest, _ value: Int, _ place: Int?) -> Bool {
         switch test {

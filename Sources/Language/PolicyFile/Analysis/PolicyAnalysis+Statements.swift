@@ -18,7 +18,6 @@ extension PolicyAnalysis {
     }
 }
 
-/// One statement, and what is to be said of it.
 private struct StatementLook {
     let statement: Statement
     let space: FactSpace
@@ -26,7 +25,6 @@ private struct StatementLook {
 
     private var name: String { "the statement \(Wording.quoted(statement.name))" }
 
-    /// What is done all the same.
     private static let kept = "the policy is used all the same: no decision reads a statement"
 
     private func warn(_ key: String, _ words: String, _ hint: String) {
@@ -43,7 +41,6 @@ private struct StatementLook {
         }
     }
 
-    /// Each set of facts by the key under which it stands.
     private var written: [(key: String, tests: [FactTest])] {
         let keys: [String] =
             if case .never(let players) = statement.assertion { players.map(\.part.rawValue) } else { ["when"] }
@@ -129,7 +126,6 @@ private struct StatementLook {
         warn("sharer", "cannot be false: nobody watches beside the holder", "no camera is shared under this policy")
     }
 
-    /// Where a key stands in the statement's table, or its name.
     private func place(of key: String) -> Place {
         let root = analysis.root
         guard let table = root.table(statement.isNever ? "never" : "always", named: statement.name) else {

@@ -2,16 +2,14 @@ import Arbiter
 import ArbiterProtocol
 import TomlFile
 
-/// What is suspicious about a policy that can be read: rules that can never answer, ranks that nobody gets, and
-/// statements that are about nothing. Exact: a rule is named when there are no facts, of those that a session can have,
-/// for which it answers. Nothing is guessed from how rules look.
+/// What is suspicious about a policy that can be read. Exact: a rule is named when there are no facts, of those that a session
+/// can have, for which it answers.
 struct PolicyAnalysis {
     let policy: Policy
     let root: TomlTable
     private let space: FactSpace
     let problems: ProblemList
 
-    /// Notes everything in `problems`, as warnings.
     /// - Parameter looksForAccounts: the policy was read with a machine's users and groups.
     static func run(_ policy: Policy, _ root: TomlTable, _ problems: ProblemList, looksForAccounts: Bool = false) {
         let analysis = PolicyAnalysis(policy: policy, root: root, space: FactSpace(policy), problems: problems)

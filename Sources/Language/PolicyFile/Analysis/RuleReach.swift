@@ -6,11 +6,8 @@ import TomlFile
 /// choice of values for all facts. What is asked is always whether there is one point of some kind; there is none where
 /// boxes that cannot be, or that others answer, cover everything.
 package struct RuleReach: Sendable {
-    /// What a rule could be seen to do.
     package enum Sight: Hashable, Sendable {
-        /// It answers.
         case answering
-        /// It is asked, and does not match.
         case missing
         /// It answers, and without it the answer would be another: then each of its facts decides.
         case deciding
@@ -97,7 +94,6 @@ package struct RuleReach: Sendable {
 package struct RuleList: Sendable {
     package struct Entry: Hashable, Sendable {
         package var name: String
-        /// Each fact once.
         package var when: [FactTest]
         package var answer: Answer
         package var isCause: Bool
@@ -111,7 +107,6 @@ package struct RuleList: Sendable {
     }
 
     package let entries: [Entry]
-    /// What holds where none matches.
     package let otherwise: Answer
 
     /// Every list of a policy: one for each cause that some rule raises, and the ranks'.
@@ -134,14 +129,12 @@ package struct RuleList: Sendable {
         tests.reduce(into: []) { kept, test in if !kept.contains(test) { kept.append(test) } }
     }
 
-    /// What would answer behind an entry.
     package func answer(_ facts: Facts, behind entry: Int) -> Answer {
         entries[(entry + 1)...].first { $0.when.allSatisfy { $0.holds(for: facts) } }?.answer ?? otherwise
     }
 }
 
 extension RankRule {
-    /// What it gives, without its name and its facts.
     fileprivate var plain: RankRule {
         var rule = self
         rule.name = ""

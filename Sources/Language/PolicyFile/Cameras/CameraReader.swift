@@ -1,7 +1,6 @@
 import ArbiterProtocol
 import TomlFile
 
-/// Reads one camera's file, and reports everything that is wrong with it.
 struct CameraReader {
     let top: TableReader
     let problems: ProblemList
@@ -53,7 +52,6 @@ struct CameraReader {
             formats: formats, defaultFormatIndex: defaultIndex, assumed: assumed)
     }
 
-    /// The place of the format that `default` names.
     private func defaultFormat(_ names: [String]) -> Int? {
         guard let (name, place) = top.string("default") else { return nil }
         if let index = names.firstIndex(of: name) { return index }
@@ -222,7 +220,6 @@ extension CameraFormat.Optics.Range {
     fileprivate init(_ pair: (Double, Double)) { self.init(least: pair.0, most: pair.1) }
 }
 
-/// What a camera's numbers can be.
 private enum Limits {
     /// More than any sensor of a phone; a simulated one is drawn whole, at a byte for each of its pixels.
     static let side = 2.0...16_384

@@ -19,7 +19,6 @@ package struct Key<Owner: Sendable>: Sendable {
     /// Its value as messages have it; nil: there is none.
     package let shown: @Sendable (Owner, Policy) -> String?
     package let isSame: @Sendable (Owner, Owner) -> Bool
-    /// Gives an owner the value of another.
     package let copy: @Sendable (inout Owner, Owner) -> Void
     /// Brings the value into one order, where order is nothing.
     let makePlain: @Sendable (inout Owner) -> Void
@@ -30,9 +29,7 @@ package struct Key<Owner: Sendable>: Sendable {
     /// The owner with one thing less in its value, each.
     package let fewer: @Sendable (Owner) -> [Owner]
 
-    /// - Parameters:
-    ///   - silent: a value that is not written.
-    ///   - missing: what holds where the key is missing, in words; nil: the usual value.
+    /// - Parameter silent: a value that is not written.
     init<Value: Equatable & Sendable>(
         _ name: String, _ path: any WritableKeyPath<Owner, Value> & Sendable, _ kind: Kind<Value>,
         silent: Value? = nil, _ walk: WalkedAs, _ meaning: String, missing: String? = nil

@@ -3,7 +3,6 @@ import TomlFile
 import Vocabulary
 
 extension Kind<CameraCost> {
-    /// What stands for all formats that no key names.
     private static let otherFormats = "other"
 
     /// A number, or numbers by format: `{ "1920x1080@30" = 60, "1280x720@30 YUYV" = 45, other = 25 }`.
@@ -85,7 +84,6 @@ extension Kind<CameraCost> {
 }
 
 extension CameraCost.Format {
-    /// - Returns: nil for what is no format's key.
     init?(key: String) {
         let words = key.split(separator: " ", omittingEmptySubsequences: false)
         guard (1...2).contains(words.count) else { return nil }

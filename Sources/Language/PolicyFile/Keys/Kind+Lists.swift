@@ -61,7 +61,6 @@ extension Kind<Duration?> {
 }
 
 extension Kind<[String]> {
-    /// Names of ranks, the strongest first.
     static let ranks = Kind(
         takes: "up to \(Bounds.ranksMax) names, the strongest first",
         read: { reader, key, _ in
@@ -70,7 +69,6 @@ extension Kind<[String]> {
             return reader.nonempty(key, names.map(\.text), takes: strongestFirst)
         }, write: { names, _ in TomlText.list(names) })
 
-    /// Values of an attribute, the strongest first.
     static let words = Kind(
         takes: "up to \(Bounds.attributeValuesMax) words of letters, digits and hyphens",
         read: { reader, key, _ in
@@ -97,7 +95,6 @@ extension Kind<[String]> {
 }
 
 extension Kind<[CalendarSpan]> {
-    /// One part of the week, or a list of them.
     static let calendar = Kind(
         takes: "`\"22:00-06:00\"`, `\"mon-fri 08:00-18:00\"`, or a list of up to \(Bounds.calendarSpansMax) such",
         read: { reader, key, _ in reader.calendar(key) },

@@ -4,7 +4,6 @@ import Vocabulary
 
 /// What a key takes: how a value of it is read and written, what else it could be, and how one comes about by chance.
 struct Kind<Value: Equatable & Sendable>: Sendable {
-    /// As documents have it, in Markdown.
     var takes: String
     /// Nil where the key is missing, or its value is wrong and was reported.
     var read: @Sendable (TableReader, String, PolicyReader) -> Value?
@@ -12,16 +11,13 @@ struct Kind<Value: Equatable & Sendable>: Sendable {
     var write: @Sendable (Value, Policy) -> String?
     /// As messages show it, where a file has it otherwise.
     var shown: (@Sendable (Value) -> String?)?
-    /// In one order, where order is nothing.
     var plain: @Sendable (Value) -> Value = { $0 }
     /// What a repair tries in its place, the smaller changes first.
     var repairs: @Sendable (Value, Policy) -> [Value] = { _, _ in [] }
-    /// With one thing less, each.
     var fewer: @Sendable (Value) -> [Value] = { _ in [] }
     /// What a random policy says; nil: nothing.
     var random: @Sendable (inout SeededRandom) -> Value? = { _ in nil }
 
-    /// The same with other repairs.
     func trying(_ repairs: @escaping @Sendable (Value, Policy) -> [Value]) -> Kind {
         var kind = self
         kind.repairs = repairs
@@ -38,7 +34,6 @@ struct Kind<Value: Equatable & Sendable>: Sendable {
 }
 
 extension Kind where Value: CaseIterable & RawRepresentable<String> & Hashable {
-    /// One of a closed set.
     /// - Parameter unserved: reserved for a later version: refused where a policy is read.
     static func choice(_ percent: Int = 100, unserved: [Value] = []) -> Kind {
         let served = Value.allCases.filter { !unserved.contains($0) }
@@ -75,7 +70,6 @@ extension Kind<Int> {
             random: { $0.chance(percent) ? $0.pick(samples) : nil })
     }
 
-    /// A name out of `ranks`.
     static let rank = Kind(
         takes: "one of `ranks`", read: { $2.rank($0) }, write: { rank, policy in TomlText.quoted(policy.ranks[rank]) },
         // The nearest first: the smaller change.
@@ -96,7 +90,6 @@ extension Kind<Duration> {
 }
 
 extension Kind<String> {
-    /// One line of text.
     static func label(bytesMax: Int = FileBounds.nameBytesMax, emptyAllowed: Bool = false) -> Kind {
         Kind(
             takes: "a line of at most \(bytesMax) bytes",
@@ -110,14 +103,12 @@ extension Kind<String> {
         return kind
     }()
 
-    /// What has a reader of its own.
     static let word: Kind = {
         var kind = label()
         kind.takes = "letters, digits and hyphens, at most \(Bounds.wordBytesMax)"
         return kind
     }()
 
-    /// A service or a scope of systemd's.
     static func unit(_ sample: String) -> Kind {
         Kind(
             takes: "the whole name of a service or scope", read: { reader, key, _ in reader.unit(key) },
@@ -161,7 +152,6 @@ extension Kind<[Contention.OrderKey]> {
     }
 }
 
-/// Values as documents have them.
 func codes(_ values: [String]) -> String { values.map { "`\($0)`" }.joined(separator: ", ") }
 
 extension Array {

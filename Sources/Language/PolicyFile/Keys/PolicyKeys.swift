@@ -2,7 +2,6 @@ import Arbiter
 import TomlFile
 package import Vocabulary
 
-/// The keys of the policy language, table by table, in the order in which they are written.
 package enum PolicyKeys {
     package static let top: [Key<Policy>] = [
         Key("name", \.name, .label(), .walked, "what status and logs call it", missing: "an error"),
@@ -135,7 +134,6 @@ package enum PolicyKeys {
     ]
 }
 
-/// Of what has a reader of its own.
 extension PolicyKeys {
     private static func texts(_ texts: KeyValuePairs<String, (takes: String, meaning: String)>) -> [PolicyTable.KeyText]
     {

@@ -12,14 +12,12 @@ package struct PolicyTable: Sendable {
     let isOrdered: Bool
     /// What a part of it is called: for rules of both kinds, and for both kinds of statements, one word.
     let part: String
-    /// Over what it says, where a policy is shown.
     package let title: String
 
     /// What documents say of a key, and what walks make of it.
     package struct KeyText: Sendable {
         package let name: String
         package let walk: WalkedAs
-        /// In Markdown: its values, what it says, and what holds where it is missing.
         package let takes: String
         package let meaning: String
         package let missing: String
@@ -85,7 +83,6 @@ package struct PolicyTable: Sendable {
 
     static func named(_ name: String) -> PolicyTable? { name.isEmpty ? top : all.first { $0.name == name } }
 
-    /// As it begins in a file; nothing at the top.
     package var header: String { name.isEmpty ? "" : identity == nil ? "[\(name)]" : "[[\(name)]]" }
 
     /// The keys that a reader takes, attributes apart.

@@ -2,9 +2,7 @@ import Arbiter
 import TomlFile
 import Vocabulary
 
-/// Values that only policies have.
 extension TableReader {
-    /// Reports what is wrong with an element of a list, if anything is.
     func refuse(_ what: String, of key: String, _ complaint: String?, at place: Place) {
         if let complaint { problems.add("\(what) in \(subject(key)) \(complaint)", at: place) }
     }
@@ -17,7 +15,6 @@ extension TableReader {
         return values.isEmpty ? nil : values
     }
 
-    /// The name of a service or a scope.
     func unit(_ key: String) -> String? {
         guard let unit = label(key) else { return nil }
         if Bounds.isUnit(unit) { return unit }

@@ -19,19 +19,16 @@ package struct CoverageRecorder: Sendable {
         before = beginning
     }
 
-    /// Goes back to where it was told to begin.
     package mutating func rewind() { before = beginning }
 
     /// Of how many clauses and their opposites something was seen; it only grows.
     package var reached: Int { coverages.reduce(0) { $0 + $1.fired.count + $1.unmatched.count } }
 
-    /// To be called before each step, for the choices that show only in what would happen without them.
     package mutating func expect(_ event: Event, at now: Moment, _ arbiter: Arbiter) {
         guard let index = index(of: arbiter.policy) else { return }
         trials[index].run(event, at: now, arbiter, &coverages[index])
     }
 
-    /// To be called after each step, with what the step came to.
     package mutating func note(_ event: Event, _ effects: [Effect], _ verdicts: [Verdict], _ arbiter: Arbiter) {
         let after = Observation(arbiter)
         let policy = arbiter.policy
@@ -55,7 +52,6 @@ package struct CoverageRecorder: Sendable {
     private func index(of policy: Policy) -> Int? { coverages.lastIndex { $0.policy == policy } }
 }
 
-/// One step, and what it shows of a policy.
 private struct CoveredStep {
     let event: Event
     let effects: [Effect]
@@ -65,7 +61,6 @@ private struct CoveredStep {
     let arbiter: Arbiter
     let policy: Policy
 
-    /// Everything that rules were asked about.
     var facts: [Facts] { after.asking.map(\.facts) + verdicts.compactMap(\.facts) }
 
     func note(in coverage: inout PolicyCoverage) {
@@ -81,7 +76,6 @@ private struct CoveredStep {
 
     // MARK: Access
 
-    /// By what an app that asks for a camera may have it.
     private func noteRight(of session: SessionID, _ coverage: inout PolicyCoverage) {
         guard let status = arbiter.status(of: session) else { return }
         let rights = policy.rights
@@ -179,7 +173,6 @@ private struct CoveredStep {
         }
     }
 
-    /// A session that lost because of another camera lost by conflict or by budget.
     private func noteOtherCameras(_ verdict: Verdict, _ held: Observation.Tenure?, _ coverage: inout PolicyCoverage) {
         guard let camera = verdict.facts?.camera else { return }
         var others = verdict.opponents.filter { $0 != camera }
@@ -237,12 +230,10 @@ private struct CoveredStep {
         }
     }
 
-    /// The holder is to go for a session that wants another camera.
     private func isForAnotherCamera(_ tenure: Observation.Tenure?) -> Bool {
         tenure.flatMap { tenure in tenure.wanted.map { $0 != tenure.camera } } ?? false
     }
 
-    /// Sessions that run beside a holder, and cameras that cost more together than the budget.
     private func noteStanding(_ coverage: inout PolicyCoverage) {
         if policy.contention.sharing != .none {
             let sessions = arbiter.status().sessions.filter { $0.state == .running }

@@ -7,23 +7,19 @@ struct Observation: Sendable {
     let at: Moment
     /// Every session that asks to run, in the order of ids, with what rules read about it now.
     let asking: [(session: SessionID, facts: Facts)]
-    /// In the order of the cameras.
     let tenancies: [Tenure]
 
     struct Tenure: Sendable {
         let camera: CameraID
         let session: SessionID
         let isStreaming: Bool
-        /// Stronger bids wait until then.
         let minHoldUntil: Moment?
         let contest: Contested?
-        /// The camera of the session that a contest is for.
         let wanted: CameraID?
 
         enum Contested: Hashable, Sendable {
             /// A stronger bid waits for the holder's min-hold.
             case unannounced
-            /// The holder was told, and may finish.
             case announced(isReady: Bool)
         }
     }

@@ -65,7 +65,6 @@ public enum PolicyClause: Hashable, Sendable {
         /// Of keys that no verdict names, as far as steps are tried under the policy without them.
         var isTried: Bool { self == .givesWay || self == .backfill || !Self.first.contains(self) }
 
-        /// Its key, as any policy says it.
         var row: Key<Contention>? { PolicyKeys.contention.first { $0.name == key } }
     }
 
@@ -203,10 +202,8 @@ extension Policy {
         }
     }
 
-    /// Some camera cannot run beside another one.
     private var camerasTouch: Bool { cameras.contains { !$0.conflicts.isEmpty } || canDecide(.budget) }
 
-    /// Whether a bid can be stronger than the holder's.
     private var holdersCanLose: Bool {
         ranks.count > 1 || !contention.order.isEmpty || contention.tie == .newcomer
             || rankRules.contains { $0.lease != nil }
@@ -225,11 +222,9 @@ extension Policy {
 }
 
 extension Contention.OrderKey {
-    /// No two bids are equal in it.
     var tellsAllApart: Bool { self == .newest || self == .oldest }
 }
 
 extension Rights.Account {
-    /// As the file has it.
     fileprivate var title: String { name.map { "\"\($0)\"" } ?? number.map { "\($0)" } ?? "" }
 }

@@ -66,7 +66,6 @@ public struct PolicyCoverage: Hashable, Sendable {
         return Share(reached: reached, all: asked.count - asked.filter { !isReached($0) && isProven($0) }.count)
     }
 
-    /// Everything that there is to reach, in the order of the file format.
     private var asked: [Gap] {
         clauses.flatMap { clause in
             [Gap(clause: clause, lack: .neverFired)]
@@ -129,7 +128,6 @@ public struct PolicyCoverage: Hashable, Sendable {
         asked.compactMap { gap in isReached(gap) ? nil : proofs[gap].map { (gap, $0) } }
     }
 
-    /// Those of some gaps that are none any more.
     package func closed(of gaps: [Gap]) -> [Gap] { gaps.filter(isReached) }
 }
 
@@ -224,7 +222,6 @@ extension Scenario {
 }
 
 extension Outcome {
-    /// What happened, without the names of the rules that it happened by.
     fileprivate var told: [Substring] {
         actual.map { line in
             let bytes = line.utf8

@@ -11,10 +11,7 @@ package enum EffectKind: String, Hashable, Sendable, CaseIterable {
     case answerKept
 }
 
-/// What the core ordered, with the keys that traces and subscribers have for it. Effects are written and compared, and never
-/// read back: a replay makes them anew.
-///
-///     {"effect":"cut","camera":"back","grant":3,"why":"interrupted"}
+/// Effects are written and compared, and never read back: a replay makes them anew.
 extension Effect {
     package var kind: EffectKind {
         switch self {
@@ -47,7 +44,6 @@ extension Effect {
         }
     }
 
-    /// Behind its name.
     package var values: EventValues {
         // A notice has the most.
         var values = EventValues(capacity: 12)
@@ -112,7 +108,6 @@ extension Effect {
 }
 
 extension EventValues {
-    /// Most orders have none.
     fileprivate mutating func add(_ reason: RecordingReason) {
         if let cause = reason.cause { add("cause", .string(cause)) }
         if let interrupter = reason.interrupter { add("interrupter", .string(interrupter)) }

@@ -1,19 +1,15 @@
 import Arbiter
 package import ArbiterProtocol
 
-/// Everything outside the core that describes an event: its name in traces, on the wire and in scenarios, its fields,
-/// what brings it and whom it concerns. All code that writes, reads, shows or counts events goes by this one table, so
-/// that a new event is described in one place.
+/// The one description of an event outside the core: all code that writes, reads, shows or counts events goes by it.
 package struct EventDescription: Sendable {
-    /// What brings it.
     package enum Origin: Sendable, CaseIterable { case client, session, user, machine, recorder, broker, clock }
 
     /// Which users it concerns, besides those that are trusted with everything.
     package enum Concern: Sendable {
         /// It is a fact of the machine and names no user.
         case everybody
-        /// It speaks of certain users' clients, apps or login sessions; where it speaks of none, it concerns trusted
-        /// users only.
+        /// Those of the clients, apps or login sessions it speaks of; where it speaks of none, trusted users only.
         case users
         /// As above, but where it speaks of no user it is a fact about all of them.
         case usersOrEverybody
@@ -38,14 +34,9 @@ package struct EventDescription: Sendable {
     package let concern: Concern
     package let traits: Traits
     package let sentence: Sentence
-    /// In the order of its fields.
     package let members: [EventMember]
-    /// `EventFields` of the event's own values.
     fileprivate let fields: any AnyEventFields
 
-    /// - Parameters:
-    ///   - make: the event's own case.
-    ///   - fields: one for each of its values, in their order.
     init<each Value: Sendable>(
         _ kind: EventKind, from origin: Origin, concerning concern: Concern, _ traits: Traits, _ sentence: Sentence,
         _ make: @escaping @Sendable (repeat each Value) -> Event, _ fields: repeat EventField<each Value>
@@ -69,7 +60,6 @@ package struct EventDescription: Sendable {
 
     package func subjects(of event: Event) -> [EventSubject] { event.parts.compactMap(\.subject) }
 
-    /// The event that a trace's line has behind its name.
     package func read(_ line: inout TraceFields) throws(LineFault) -> Event { try fields.read(&line) }
 
     /// The event as a scenario's line, without time and indentation; nil where nobody says it.
@@ -77,8 +67,7 @@ package struct EventDescription: Sendable {
         sentence.text(event.parts.map { $0.words(names) })
     }
 
-    /// The event that a line's words say, from behind the command on.
-    /// - Parameter first: its first value, where that and the verb have been read.
+    /// - Parameter first: the first value, where that and the verb have been read.
     package func hear(_ reader: inout SentenceReader, first: (any Sendable)? = nil) throws(LineProblem) -> Event {
         fields.event(of: try Heard.read(fields.heard, sentence.order, first: first, &reader))
     }
@@ -126,7 +115,6 @@ private final class EventFields<each Value: Sendable>: AnyEventFields {
     }
 }
 
-/// One value of an event, with its field.
 private protocol EventPart {
     var value: any Sendable { get }
     var subject: EventSubject? { get }
@@ -178,7 +166,6 @@ private struct Heard {
         }
     }
 
-    /// The values of all fields, in the fields' own order.
     static func read(
         _ fields: [Heard], _ order: [Int]?, first: (any Sendable)?, _ reader: inout SentenceReader
     ) throws(LineProblem) -> [any Sendable] {
@@ -210,7 +197,6 @@ private struct Heard {
 // What the signal `Decided` has as data: a dictionary for the event, and one for each effect that its text shows.
 
 extension Event {
-    /// As subscribers have it.
     package func decided(_ names: any Naming) -> WireDictionary {
         let described = described
         var wire: WireDictionary = [DecidedKey.event: .string(kind.rawValue)]
@@ -220,8 +206,7 @@ extension Event {
         return wire
     }
 
-    /// What a picture of a camera's holders says of the event: its line, without quotation marks; nil where what
-    /// follows from it says it all.
+    /// For a picture of a camera's holders; nil where what follows from the event says it all.
     package func note(_ names: any Naming) -> String? {
         let described = described
         guard described.traits.contains(.noted) else { return nil }

@@ -3,7 +3,6 @@ package import ArbiterProtocol
 /// One member of a trace's line and one entry of a dictionary on the wire.
 package struct EventMember: Hashable, Sendable {
     package var key: String
-    /// Its D-Bus type.
     package var type: String
 }
 
@@ -17,8 +16,7 @@ package enum EventSubject: Hashable, Sendable {
     case loginSession(LoginSessionID)
 }
 
-/// One value of an event: how it is written and read, in a trace and on the wire, and how a scenario says it. A value
-/// may have several members: an app is a name and a user.
+/// One value of an event. It may have several members: an app is a name and a user.
 package struct EventField<Value: Sendable>: Sendable {
     let members: [EventMember]
     /// Adds every member, each exactly once.
@@ -38,7 +36,6 @@ package struct EventField<Value: Sendable>: Sendable {
         self.read = read
     }
 
-    /// - Parameter members: their types by their keys.
     init(
         _ members: KeyValuePairs<String, String>, _ phrase: Phrase<Value>,
         write: @escaping @Sendable (Value, inout EventValues) -> Void,
@@ -52,7 +49,6 @@ package struct EventField<Value: Sendable>: Sendable {
             read: { (line) throws(LineFault) in try line.read(key) })
     }
 
-    /// The same of a word.
     init(_ key: String, word phrase: Phrase<Value>) where Value: WireWord {
         self.init(
             [key: Value.wireType], phrase, write: { $1.add(key, $0.wireValue) },

@@ -19,7 +19,6 @@ extension EventDescription {
         }
     }
 
-    /// In the order of `EventKind`.
     package static let all: [EventDescription] = {
         var table = Table()
         table.addClients()
@@ -36,7 +35,6 @@ extension EventDescription {
         }
     }()
 
-    /// By their places in `all`, which are those of the kinds.
     private static let places: [EventKind: Int] = Dictionary(
         uniqueKeysWithValues: EventKind.allCases.enumerated().map { ($0.element, $0.offset) })
 
@@ -45,7 +43,6 @@ extension EventDescription {
         return all[place]
     }
 
-    /// Those that a line with this command can mean.
     package static func with(command: String) -> [EventDescription] { byCommand[command] ?? [] }
 
     private static let byCommand: [String: [EventDescription]] = {
@@ -56,14 +53,12 @@ extension EventDescription {
         return found
     }()
 
-    /// Everything that a line of a scenario can begin with, in the table's order.
     package static let commands: [String] = {
         var commands: [String] = []
         for command in all.flatMap(\.sentence.commands) where !commands.contains(command) { commands.append(command) }
         return commands
     }()
 
-    /// Everything that a line about a recorder can say behind its camera.
     package static let recorderVerbs: [String] = with(command: Sentence.recorderCommand).compactMap(\.sentence.verb)
 }
 
@@ -73,7 +68,6 @@ extension Event {
 }
 
 extension EventDescription.Table {
-    /// The broker itself, and time.
     mutating func addBroker() {
         (origin, concern) = (.broker, .users)
         add(.policyLoaded, .own("policy-reload"), concerning: .everybody, marked: [.noted], Event.policyLoaded, .policy)
@@ -84,7 +78,6 @@ extension EventDescription.Table {
         add(.timePassed, .unsaid, concerning: .whoeverIsTold, marked: [.routine], make)
     }
 
-    /// What a connection is, and what it says of itself.
     mutating func addClients() {
         (origin, concern) = (.client, .users)
         add(.connected, .own("connect"), Event.connected, .client, .app, .identity)
@@ -154,7 +147,6 @@ extension EventDescription.Table {
         add(.loginSessionEnded, .own("login-session", verb: "ended"), marked: [.noted], Event.loginSessionEnded, .login)
     }
 
-    /// What users say of their apps, and of the whole machine.
     mutating func addUsersWords() {
         (origin, concern) = (.user, .users)
         add(
@@ -174,7 +166,6 @@ extension EventDescription.Table {
         add(.answersForgotten, .line("forget-answers"), Event.answersForgotten, .user)
     }
 
-    /// The machine: its cameras, its switches, and how it is.
     mutating func addMachine() {
         (origin, concern) = (.machine, .everybody)
         add(.cameraAppeared, .own("plug"), marked: [.noted], Event.cameraAppeared, .camera, .capabilities, .seat)
@@ -192,7 +183,6 @@ extension EventDescription.Table {
             .unsaid("fault", usual: .device), .sentence("message", "what the device says"))
     }
 
-    /// What recorder cores report of what they were told to do with a camera.
     mutating func addRecorder() {
         (origin, concern) = (.recorder, .whoeverIsTold)
         add(
@@ -211,7 +201,6 @@ extension EventDescription.Table {
         add(.recorderGone, .recorder("gone"), marked: [.routine], Event.recorderGone, .camera)
     }
 
-    /// What they report of files, and of what nobody asked them.
     mutating func addRecorderNews() {
         (origin, concern) = (.recorder, .whoeverIsTold)
         add(

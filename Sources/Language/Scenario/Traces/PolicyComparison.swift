@@ -77,7 +77,6 @@ public struct PolicyComparison {
         for case .killRecorder(let camera) in replayed.effects { killed.insert(camera) }
     }
 
-    /// Nil for what is no input.
     private mutating func actions(_ event: Event) -> (before: [Action], after: [Action])? {
         func both(_ action: Action) -> (before: [Action], after: [Action]) { ([action], [action]) }
         switch event {
@@ -138,7 +137,6 @@ public struct PolicyComparison {
         }
     }
 
-    /// What a session has, and in words also by which rule.
     private func standings(_ stage: Stage) -> [SessionID: (state: String, said: String)] {
         let status = stage.arbiter.status()
         var standings: [SessionID: (state: String, said: String)] = [:]
@@ -159,6 +157,5 @@ public struct PolicyComparison {
 }
 
 extension TracePart {
-    /// Where time begins in it.
     fileprivate var start: Moment { header.snapshot?.now ?? min(header.origin, steps.first?.moment ?? header.origin) }
 }

@@ -9,7 +9,6 @@ public struct TracePart: Sendable {
     public var steps: [TraceStep]
     /// Nil: it was cut off.
     public var end: TraceEnd?
-    /// Of its last line.
     package var sum: Checksum
     public var lastLine: Int
 }
@@ -66,7 +65,6 @@ public struct TraceStep: Sendable {
     /// Of the client or session that the event brings.
     public var name: String?
     public var decision: DecisionID
-    /// The line without its checksum.
     package var body: ArraySlice<UInt8>
 }
 

@@ -83,7 +83,6 @@ public struct TraceReader {
         } catch { throw self.error(error.message) }
     }
 
-    /// - Throws: that the line, or one before it, is not what was written.
     private func checked(_ body: ArraySlice<UInt8>, _ said: String, after sum: Checksum) throws(LineFault) -> Checksum {
         var sum = sum
         sum.add(body)

@@ -72,7 +72,6 @@ public struct TraceScenario {
 
     private static let tooEarly = "this step is before the trace's origin"
 
-    /// What stands before the first step.
     private static func head(
         _ part: TracePart, _ title: String, _ policy: Policy, recorders: String
     ) throws(TraceError) -> [String] {
@@ -89,14 +88,12 @@ public struct TraceScenario {
         return lines + untold(part).map { "     login-session \($0.name.scenarioWord) ended" }
     }
 
-    /// A time, and the spaces up to the input behind it.
     private static func lead(_ moment: Moment, _ part: TracePart) -> String {
         let time = TimeText.write(moment, from: part.header.origin)
         return time + String(repeating: " ", count: max(1, 5 - time.count))
     }
 
-    /// Lets the inputs happen.
-    /// - Returns: the scenario with what they lead to, which was made sure to pass, and the stage behind it.
+    /// - Returns: the scenario with what the inputs lead to, which was made sure to pass, and the stage behind it.
     private static func run(_ lines: [String], _ part: TracePart) throws(TraceError) -> (text: String, stage: Stage) {
         func fault(_ message: String) -> TraceError {
             TraceError(

@@ -16,7 +16,6 @@ public struct TraceWriter: Sendable {
     /// otherwise than this one does by its contract; the members of a snapshot follow the core.
     public static let version: Int64 = 5
 
-    /// Of the last line, and with it of all.
     private(set) var sum = Checksum()
     /// Of the last step that was written, or before the first.
     public private(set) var steps: UInt64
@@ -105,7 +104,6 @@ public struct TraceWriter: Sendable {
         return seal(Body(line.members))
     }
 
-    /// A body with its checksum, as a line.
     mutating func seal(_ body: Body) -> [UInt8] {
         sum.add(body.bytes)
         return body.bytes + Checksum.key + sum.text.utf8 + Checksum.close
@@ -116,7 +114,6 @@ public struct TraceWriter: Sendable {
 public enum TraceEnd: Hashable, Sendable {
     /// The broker, or the recording of the trace, was ended.
     case stopped
-    /// The next file goes on.
     case rotated
     /// A reader was too slow: so many steps after it are not there.
     case lost(UInt64)

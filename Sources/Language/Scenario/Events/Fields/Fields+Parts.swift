@@ -5,7 +5,6 @@ import PolicyFile
 // Values with several members, and those of the machine.
 
 extension EventField {
-    /// The rest of its line.
     static func configuration(_ key: String) -> EventField<Configuration> {
         field(
             key,
@@ -45,7 +44,8 @@ extension EventField {
         EventField<PhotoMetadata>(
             ["metadata": "a{sv}"], .silent, write: { $1.add("metadata", .dictionary($0.wire)) },
             read: { (line) throws(LineFault) in
-                try line.described("metadata", "photo's") { (wire) throws(BrokerError) in try PhotoMetadata(wire: wire) }
+                try line.described("metadata", "photo's") { (wire) throws(BrokerError) in try PhotoMetadata(wire: wire)
+                }
             }
         ).orNone().later(nil)
     }

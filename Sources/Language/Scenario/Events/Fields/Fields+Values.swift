@@ -12,17 +12,14 @@ extension EventField {
         .init(key, .choice("`\(yes)` or `\(no)`", [(yes, true), (no, false)]))
     }
 
-    /// A name or another single word.
     static func word(_ key: String, _ what: String) -> EventField<String> {
         .init(key, .word(what, { value, _ in value.scenarioWord }) { word, _ in word.text })
     }
 
-    /// A sentence, in quotation marks always.
     static func sentence(_ key: String, _ what: String) -> EventField<String> {
         .init(key, .word(what, { value, _ in value.scenarioQuoted }) { word, _ in word.text })
     }
 
-    /// The number of something that the core has numbered.
     static func number(_ key: String, of what: String) -> EventField<UInt64> {
         .init(
             key,
@@ -35,10 +32,7 @@ extension EventField {
         .init(
             "interruption",
             .word("an interruption", { value, _ in "#\(value)" }) { (word, _) throws(LineProblem) in
-                guard word.text.first == "#", let id = UInt64(word.text.dropFirst()) else {
-                    throw LineProblem(word, "an interruption is written #1")
-                }
-                return id
+                try word.read("an interruption is written #1") { $0.first == "#" ? UInt64($0.dropFirst()) : nil }
             })
     }
 
@@ -64,10 +58,7 @@ extension EventField {
         .init(
             "question",
             .word("a question's number", { value, _ in "\(value)" }) { (word, _) throws(LineProblem) in
-                guard let id = QuestionID(word.text) else {
-                    throw LineProblem(word, "a question is a number, as the announcement of it has")
-                }
-                return id
+                try word.read("a question is a number, as the announcement of it has") { QuestionID($0) }
             })
     }
 
@@ -83,8 +74,7 @@ extension EventField {
         .init(
             key,
             .word("a zoom factor", { value, _ in value.shortDescription }) { (word, _) throws(LineProblem) in
-                guard let factor = Double(word.text) else { throw LineProblem(word, "a zoom factor is a number") }
-                return factor
+                try word.read("a zoom factor is a number") { Double($0) }
             })
     }
 }

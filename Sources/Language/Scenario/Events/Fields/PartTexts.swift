@@ -11,17 +11,12 @@ extension ClientAttributes {
         ].compactMap(\.self).joined(separator: " ")
     }
 
-    /// Takes one word of such attributes.
     package mutating func take(_ word: Word) throws(LineProblem) {
         switch (word.key, word.text) {
         case ("claimed", let text): claimedApp = text
         case (nil, "multitasking"): multitasking = true
         case (nil, "full-screen"): requiresFullScreen = true
-        case ("kind", let text):
-            guard let kind = ClientKind(rawValue: text) else {
-                throw LineProblem(word, notOne(text, of: ClientKind.allCases.map(\.rawValue)))
-            }
-            self.kind = kind
+        case ("kind", _): kind = try word.oneOf()
         default:
             throw LineProblem(
                 word,
@@ -87,8 +82,9 @@ extension SentenceReader {
 
     mutating func survivor() throws(LineProblem) -> Survivor? {
         guard let grant = try grant() else { return nil }
-        guard let word = setting("recording") else { return Survivor(grant: grant) }
-        guard let recording = UInt64(word.text) else { throw LineProblem(word, "a recording is a whole number") }
+        let recording = try setting("recording").map { (word) throws(LineProblem) in
+            try word.read("a recording is a whole number") { UInt64($0) }
+        }
         return Survivor(grant: grant, recording: recording)
     }
 }

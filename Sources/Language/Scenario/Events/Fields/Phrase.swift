@@ -1,6 +1,5 @@
 import ArbiterProtocol
 
-/// How a scenario says a value.
 struct Phrase<Value: Sendable>: Sendable {
     /// Nil: the line does not speak of it.
     let say: @Sendable (Value, any Naming) -> String?
@@ -16,7 +15,6 @@ struct Phrase<Value: Sendable>: Sendable {
         self.hear = hear
     }
 
-    /// One word.
     /// - Parameter what: what errors call it.
     static func word(
         _ what: String, _ say: @escaping @Sendable (Value, any Naming) -> String,
@@ -26,9 +24,10 @@ struct Phrase<Value: Sendable>: Sendable {
     }
 
     /// Of a part of a value, which is said as a whole.
-    static var silent: Phrase { Phrase({ _, _ in nil }, hear: { _ in preconditionFailure("nobody says it by itself") }) }
+    static var silent: Phrase {
+        Phrase({ _, _ in nil }, hear: { _ in preconditionFailure("nobody says it by itself") })
+    }
 
-    /// The rest of a line, word by word.
     static func rest(
         _ usual: Value, _ say: @escaping @Sendable (Value) -> String,
         take: @escaping @Sendable (inout Value, Word) throws(LineProblem) -> Void
@@ -67,7 +66,6 @@ struct Phrase<Value: Sendable>: Sendable {
             hear: { (reader) throws(LineProblem) in try reader.words.choice(what, words) })
     }
 
-    /// One of the words of the wire.
     static func oneOf(_ what: String) -> Phrase where Value: WireWord & Equatable {
         choice(what, Value.words.compactMap { word in Value(wireName: word).map { (word, $0) } })
     }

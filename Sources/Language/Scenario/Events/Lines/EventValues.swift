@@ -1,11 +1,9 @@
 import Arbiter
 package import ArbiterProtocol
 
-/// What is said of an event or an effect: values with their keys, in the order of their fields. A trace has all of
-/// them, and `null` where there is none; a dictionary on the wire has those that a subscriber may have, and no entry
-/// where there is none.
+/// The values of an event or an effect. A trace has all of them, and `null` where there is none; a dictionary on the wire has
+/// those that a subscriber may have, and no entry where there is none.
 package struct EventValues: Sendable {
-    /// Which readers have a value.
     package enum Reach: Sendable {
         case everybody
         /// It is long, or says more than a subscriber may know: only what replays has it.
@@ -16,21 +14,18 @@ package struct EventValues: Sendable {
 
     package struct Entry: Sendable {
         package var key: String
-        /// Nil: there is none.
         package var value: WireValue?
         package var reach: Reach
     }
 
     package private(set) var entries: [Entry] = []
 
-    /// - Parameter count: about how many there will be.
     package init(capacity count: Int = 8) { entries.reserveCapacity(count) }
 
     package mutating func add(_ key: String, _ value: WireValue?, for reach: Reach = .everybody) {
         entries.append(Entry(key: key, value: value, reach: reach))
     }
 
-    /// As a trace's line has them.
     package var members: [JSON.Member] {
         var members: [JSON.Member] = []
         members.reserveCapacity(entries.count)
@@ -40,7 +35,6 @@ package struct EventValues: Sendable {
         return members
     }
 
-    /// Adds them to a dictionary as subscribers have them.
     package func write(to wire: inout WireDictionary) {
         for entry in entries where entry.reach != .trace {
             if let value = entry.value { wire.append(entry.key, value) }
@@ -53,7 +47,6 @@ extension WireValue {
     fileprivate var exactJSON: JSON { if case .uint64(let number) = self { .exact(number) } else { json } }
 }
 
-/// Members of a line, in the order in which they are added.
 struct LineMembers {
     private(set) var members: [JSON.Member]
 
@@ -78,7 +71,6 @@ extension LineMembers {
 }
 
 extension Effect {
-    /// `{"effect":"cut","camera":"back","grant":3,"why":"interrupted"}`
     var traceJSON: JSON {
         var line = LineMembers([("effect", .string(kind.rawValue))])
         line.add(values)

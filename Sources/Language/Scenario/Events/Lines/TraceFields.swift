@@ -3,7 +3,6 @@ package import ArbiterProtocol
 import PolicyFile
 import TomlFile
 
-/// What a line of a trace says wrongly.
 package struct LineFault: Error {
     package var message: String
     package init(_ message: String) { self.message = message }
@@ -73,7 +72,6 @@ package struct TraceFields {
         }
     }
 
-    /// A list of numbers, of at most so many.
     package mutating func integers<Number: FixedWidthInteger>(_ key: String, countMax: Int) throws(LineFault)
         -> [Number]
     {
@@ -127,7 +125,6 @@ package struct TraceFields {
         throw wrong(key, Value.allowed)
     }
 
-    /// Takes the members where they are `null`, all of them.
     mutating func takeNull(_ members: [EventMember]) throws(LineFault) -> Bool {
         guard let first = members.first, self.members.first(where: { $0.key == first.key })?.value == .null else {
             return false
@@ -144,7 +141,6 @@ package struct TraceFields {
         return text
     }
 
-    /// A text that must be there, or `null`.
     package mutating func nullableText(_ key: String) throws(LineFault) -> String? {
         try nullable(key) { (fields) throws(LineFault) in try fields.text(key) }
     }

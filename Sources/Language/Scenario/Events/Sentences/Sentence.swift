@@ -13,12 +13,10 @@ package struct Sentence: Sendable {
 
     /// What its line can begin with; of several the first value's word decides.
     package let commands: [String]
-    /// It stands behind the first value.
     package let verb: String?
     /// The fields, by their places, in the order in which they are said; nil: as they are.
     let order: [Int]?
     package let reading: Reading
-    /// The first value's word is the command.
     let beginsWithValue: Bool
 
     private init(
@@ -43,17 +41,14 @@ package struct Sentence: Sendable {
     /// `recorder CAMERA verb …`: `gone` may mean a crash, and what is not said is what the recorder was told.
     static func recorder(_ verb: String) -> Sentence { Sentence([recorderCommand], verb: verb, reading: .byParser) }
 
-    /// Its first value's word is its command.
     static func value(_ commands: [String], verb: String? = nil) -> Sentence {
         Sentence(commands, verb: verb, reading: .byParser, beginsWithValue: true)
     }
 
     static let unsaid = Sentence([], verb: nil, reading: .never)
 
-    /// What a line about a recorder begins with.
     package static let recorderCommand = "recorder"
 
-    /// The whole line.
     /// - Parameter said: what the fields say, in their own order; nil: nothing.
     func text(_ said: [String?]) -> String? {
         guard reading != .never else { return nil }

@@ -28,7 +28,6 @@ package struct SentenceReader {
         self.lookup = lookup
     }
 
-    /// The value of `key=…`, where that is what comes next.
     mutating func setting(_ key: String) -> Word? {
         guard let word = words.peek, word.key == key else { return nil }
         return words.anything()
@@ -38,34 +37,34 @@ package struct SentenceReader {
         try words.word("the number of \(what)").wholeNumber()
     }
 
-    /// `user=1001`, if it is there.
     package mutating func user() throws(LineProblem) -> UInt32? {
         try setting("user").map { (word) throws(LineProblem) in try word.user() }
     }
 
-    /// `grant=7`, if it is there.
     mutating func grant() throws(LineProblem) -> GrantID? {
-        guard let word = setting("grant") else { return nil }
-        guard let number = UInt64(word.text) else { throw LineProblem(word, "a grant is a whole number") }
-        return GrantID(number)
+        try setting("grant").map { (word) throws(LineProblem) in
+            GrantID(try word.read("a grant is a whole number") { UInt64($0) })
+        }
     }
 }
 
 extension Word {
-    package func user() throws(LineProblem) -> UInt32 {
-        guard let number = UInt32(text) else { throw LineProblem(self, "a user is a number, such as 1000") }
-        return number
+    func read<Value>(
+        _ problem: @autoclosure () -> String, _ read: (String) -> Value?
+    ) throws(LineProblem) -> Value {
+        guard let value = read(text) else { throw LineProblem(self, problem()) }
+        return value
     }
 
+    func oneOf<Value: WireWord>() throws(LineProblem) -> Value {
+        try read(notOne(text, of: Value.words)) { Value(wireName: $0) }
+    }
+
+    package func user() throws(LineProblem) -> UInt32 { try read("a user is a number, such as 1000") { UInt32($0) } }
     func wholeNumber() throws(LineProblem) -> UInt64 {
-        guard let number = UInt64(text) else { throw LineProblem(self, "“\(text)” is no whole number from 0") }
-        return number
+        try read("“\(text)” is no whole number from 0") { UInt64($0) }
     }
-
-    func time() throws(LineProblem) -> Duration {
-        guard let time = TimeText.parse(text) else { throw LineProblem(self, "“\(text)” is no time") }
-        return time
-    }
+    func time() throws(LineProblem) -> Duration { try read("“\(text)” is no time") { TimeText.parse($0) } }
 }
 
 /// What is wrong with one word of a line; the reader adds the file and the line.
@@ -86,11 +85,9 @@ package struct LineProblem: Error {
         self.message = message
     }
 
-    /// The same place, where something else is wrong.
     func saying(_ message: String) -> LineProblem { LineProblem(column: column, length: length, message) }
 }
 
-/// That a word is none of those that are allowed, and which of them was probably meant.
 package func notOne(_ word: String, of allowed: [String]) -> String {
     let guess = NearestWord.of(word, among: allowed).map { "; did you mean “\($0)”?" } ?? ""
     return "“\(word)” is none of \(allowed.joined(separator: ", "))\(guess)"

@@ -13,7 +13,6 @@ package struct Word: Hashable, Sendable {
 
     package var isSetting: Bool { key != nil }
 
-    /// The whole word, without quotation marks.
     package var whole: String { key.map { "\($0)=\(text)" } ?? text }
 }
 
@@ -22,10 +21,8 @@ package struct Word: Hashable, Sendable {
 package struct Words: Sendable {
     private var words: [Word]
     private var next = 0
-    /// Where something missing would have been.
     private let endColumn: Int
 
-    /// - Throws: `LineProblem` for a quotation that does not end.
     package init(_ line: some StringProtocol, startColumn: Int = 1) throws(LineProblem) {
         words = []
         let characters = Array(line)
@@ -68,7 +65,6 @@ package struct Words: Sendable {
 
     private static func isBetween(_ character: Character) -> Bool { character == " " || character == "\t" }
     package var isAtEnd: Bool { next >= words.count }
-    /// How many are left.
     package var count: Int { words.count - next }
     package var peek: Word? { next < words.count ? words[next] : nil }
 
@@ -82,14 +78,12 @@ package struct Words: Sendable {
         return word
     }
 
-    /// Takes the word when it is exactly this.
     package mutating func take(_ text: String) -> Bool {
         guard let word = peek, !word.isSetting, !word.isQuoted, word.text == text else { return false }
         next += 1
         return true
     }
 
-    /// The next word when it is no setting.
     package mutating func optionalWord() -> Word? {
         guard let word = peek, !word.isSetting else { return nil }
         next += 1
@@ -112,13 +106,9 @@ package struct Words: Sendable {
 
     package mutating func duration(_ what: String) throws(LineProblem) -> Duration {
         let word = try word(what)
-        guard let duration = TimeText.parse(word.text) else {
-            throw LineProblem(word, "“\(word.text)” is no time; a time is written 2s, 1.5s or 250ms")
-        }
-        return duration
+        return try word.read("“\(word.text)” is no time; a time is written 2s, 1.5s or 250ms") { TimeText.parse($0) }
     }
 
-    /// What is wrong at the place that has been reached.
     package func problemHere(_ message: String) -> LineProblem {
         peek.map { LineProblem($0, message) } ?? LineProblem(column: endColumn, message)
     }
@@ -134,7 +124,6 @@ extension String {
         isEmpty || contains(where: { $0 == " " || $0 == "\"" || $0 == "=" || $0 == "#" }) ? scenarioQuoted : self
     }
 
-    /// In quotation marks, as sentences are.
     package var scenarioQuoted: String { "\"\(replacingQuotes)\"" }
 
     /// The language has no escapes: a quotation mark inside becomes a single one, and a line stays a line.
@@ -155,7 +144,6 @@ extension Configuration {
         }.joined(separator: " ")
     }
 
-    /// Takes one word of such settings.
     package mutating func take(_ word: Word) throws(LineProblem) {
         if word.key == nil, word.text == "audio" {
             self[.usesAudio] = .flag(true)
