@@ -7,8 +7,6 @@ import struct Explain.Explanation
 /// What a plan comes to, as comments behind its lines: which sessions would be interrupted, in which order, by which
 /// rule and what that cuts; and for each request that fails the smallest change that would let it through.
 struct PlanSummary {
-    /// A handover waits for a grace and a min-hold at most; the longest min-hold that a policy may give is an hour.
-    private static let aheadMax = Duration.seconds(3600 + 60)
     /// As many ways out as fit below a request without hiding the rest.
     private static let changesMax = 3
 
@@ -20,11 +18,7 @@ struct PlanSummary {
     init(of stage: Stage, from origin: Moment, names: Names, while mayGoOn: () -> Bool) {
         var ahead = stage
         // What has been decided and only waits for its time belongs to the answer.
-        while ahead.arbiter.overview().cameras.contains(where: { $0.next != nil }), let next = ahead.nextMoment,
-            next <= stage.now + Self.aheadMax, ahead.steps.count < Scenario.planStepsMax, !ahead.wasStopped
-        {
-            _ = ahead.advance(to: next)
-        }
+        ahead.settle()
         let asked = Self.asked(stage)
         let writer = ScenarioWriter(names: names, origin: origin)
         var lines = Self.interruptions(ahead.steps, besides: asked, writer)

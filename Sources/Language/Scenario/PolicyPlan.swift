@@ -44,34 +44,23 @@ public struct PolicyPlan: Sendable {
     /// others a moment later.
     public let token: String
 
-    /// A min-hold lasts an hour at most, and a grace a minute.
-    private static let aheadMax = Duration.seconds(3600 + 60)
-
     /// - Parameter mayGoOn: asked before each step; a clock belongs to the caller.
     /// - Returns: nil: it was not done when `mayGoOn` said no; there is no half an answer.
     public init?(
         loading policy: Policy, on arbiter: Arbiter, at now: Moment, names: Names? = nil,
         while mayGoOn: @escaping @Sendable () -> Bool = { true }
     ) {
-        var kept = Stage(arbiter, at: now)
-        // A running broker is checked by itself; here only the answer counts.
-        kept.checksEverything = false
-        kept.adopt()
-        kept.stepsMax = Scenario.planStepsMax
-        kept.mayGoOn = mayGoOn
+        var kept = Stage(planning: arbiter, at: now, while: mayGoOn)
         var loaded = kept
         loaded.perform(.event(.policyLoaded(policy)))
-        Self.settle(&loaded, until: now + Self.aheadMax)
-        Self.settle(&kept, until: now + Self.aheadMax)
+        loaded.settle()
+        kept.settle()
         let end = max(kept.now, loaded.now)
         _ = kept.advance(to: end)
         _ = loaded.advance(to: end)
         var writer = ScenarioWriter(names: names ?? Names(of: arbiter), origin: now)
         var lines: [String] = []
-        for step in loaded.steps {
-            let written = writer.lines(step.event, at: step.moment, step.effects)
-            lines += step.event.isRecorderAnswer ? Array(written.dropFirst()) : written
-        }
+        for step in loaded.steps { lines += writer.planned(step) }
         var changes: [Change] = []
         let (before, after) = (Telling(kept), Telling(loaded))
         for session in arbiter.sessions(after: SessionID(0), atMost: .max) {
@@ -91,14 +80,6 @@ public struct PolicyPlan: Sendable {
                 "\(change.session.rawValue) \(change.kind.rawValue) \(change.recording ?? 0) \(change.rule)"
             }
         token = PolicyHash.digits(of: parts.joined(separator: "\n").utf8)
-    }
-
-    private static func settle(_ stage: inout Stage, until end: Moment) {
-        while stage.arbiter.overview().cameras.contains(where: { $0.next != nil }), let next = stage.nextMoment,
-            next <= end, stage.steps.count < Scenario.planStepsMax, !stage.wasStopped
-        {
-            _ = stage.advance(to: next)
-        }
     }
 
     // MARK: One session

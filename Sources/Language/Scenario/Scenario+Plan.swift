@@ -52,12 +52,7 @@ extension Scenario {
             return String(repeating: " ", count: inputIndent) + bare
         }
         let scenario = try parser.parse(lines.joined(separator: "\n"))
-        var stage = Stage(arbiter, at: now)
-        // A running broker is checked by itself; here only the answer counts.
-        stage.checksEverything = false
-        stage.adopt()
-        stage.stepsMax = planStepsMax
-        stage.mayGoOn = mayGoOn
+        var stage = Stage(planning: arbiter, at: now, while: mayGoOn)
         stage.history = History()
         if let policy { stage.perform(.event(.policyLoaded(policy))) }
         var writer = ScenarioWriter(names: scenario.names, origin: now)
@@ -76,12 +71,17 @@ extension Scenario {
         if stage.wasStopped { return nil }
         for step in stage.steps {
             guard mayGoOn() else { return nil }
-            // What a simulated recorder answers goes without saying; what follows from it does not.
-            let lines = writer.lines(step.event, at: step.moment, step.effects)
-            planned += step.event.isRecorderAnswer ? Array(lines.dropFirst()) : lines
+            planned += writer.planned(step)
         }
         let summary = PlanSummary(of: stage, from: now, names: writer.names, while: mayGoOn)
         return summary.isWhole ? planned + summary.lines : nil
+    }
+}
+
+extension ScenarioWriter {
+    /// What a simulated recorder answers goes without saying; what follows from it does not.
+    mutating func planned(_ step: Stage.Step) -> ArraySlice<String> {
+        lines(step.event, at: step.moment, step.effects).dropFirst(step.event.isRecorderAnswer ? 1 : 0)
     }
 }
 

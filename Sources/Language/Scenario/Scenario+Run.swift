@@ -49,9 +49,7 @@ extension Scenario {
 
     /// As `run()`; the stage is left as the last line leaves it, and its steps are all there.
     public func run(on stage: inout Stage) -> Outcome {
-        var writer = ScenarioWriter(
-            names: names, origin: stage.now, showsAnnouncements: world.showsAnnouncements,
-            showsOrders: world.showsOrders, showsSentences: world.showsSentences)
+        var writer = ScenarioWriter(names: names, origin: stage.now, shows: world.shows)
         for camera in world.cameras { stage.perform(.event(camera.event)) }
         var shown = stage.steps.count
         var refusals: [(notice: String, sentence: String)] = []

@@ -47,12 +47,19 @@ public struct Scenario: Sendable {
         public var policy: Policy
         /// In the order of their lines: the first is the one that `session` without `camera=` takes.
         public var cameras: [Camera]
-        /// Broker-wide news are part of the expectations.
-        public var showsAnnouncements = false
-        /// So are the orders to the recorders.
-        public var showsOrders = false
+        public var shows = Shows()
+    }
+
+    /// What is part of the expectations beside what sessions are told.
+    public struct Shows: Sendable {
+        /// Broker-wide news.
+        public var announcements = false
+        /// The orders to the recorders.
+        public var orders = false
         /// Refusals say why in their sentence instead of by their rule.
-        public var showsSentences = false
+        public var sentences = false
+
+        public init() {}
     }
 
     /// A camera as a line describes it.

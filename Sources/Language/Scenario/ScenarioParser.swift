@@ -15,9 +15,7 @@ struct ScenarioParser {
     private var policyFiles: [Scenario.NamedPolicy] = []
     var cameras: [Scenario.Camera] = []
     var hasNoCameras = false
-    var showsAnnouncements = false
-    var showsOrders = false
-    var showsSentences = false
+    var shows = Scenario.Shows()
     var stock = Stock()
     /// The shell attaches by itself with the first `presence`, unless a line says something about it.
     var shellWasMentioned = false
@@ -90,8 +88,7 @@ struct ScenarioParser {
         if !problems.isEmpty { throw ScenarioError(problems) }
         let world = Scenario.World(
             policy: policy ?? (isPlan ? .firstCome : defaultPolicy()),
-            cameras: cameras.isEmpty && !hasNoCameras ? Self.defaultCameras : cameras,
-            showsAnnouncements: showsAnnouncements, showsOrders: showsOrders, showsSentences: showsSentences)
+            cameras: cameras.isEmpty && !hasNoCameras ? Self.defaultCameras : cameras, shows: shows)
         if !problems.isEmpty { throw ScenarioError(problems) }
         return Scenario(
             file: file, title: title.joined(separator: " "), world: world, lines: lines, names: names,
@@ -210,9 +207,9 @@ struct ScenarioParser {
         case "show":
             while let word = words.optionalWord() {
                 switch word.text {
-                case "announcements": showsAnnouncements = true
-                case "orders": showsOrders = true
-                case "sentences": showsSentences = true
+                case "announcements": shows.announcements = true
+                case "orders": shows.orders = true
+                case "sentences": shows.sentences = true
                 default: throw LineProblem(word, notOne(word.text, of: ["announcements", "orders", "sentences"]))
                 }
             }

@@ -7,11 +7,11 @@ extension ScenarioWriter {
         switch effect {
         case .notify(_, let session, _, let event): return notice(session, event)
         case .refused(let refusal):
-            if showsSentences { return "refused \(refusal.error.kind.shortName): \(refusal.error.message)" }
+            if shows.sentences { return "refused \(refusal.error.kind.shortName): \(refusal.error.message)" }
             return "refused \(refusal.error.kind.shortName) because \"\(refusal.rule.replacingQuotes)\""
         case .answered: return nil
-        case .announce(let news): return showsAnnouncements ? text(of: news) : nil
-        default: return showsOrders ? order(effect).map { "order \($0)" } : nil
+        case .announce(let news): return shows.announcements ? text(of: news) : nil
+        default: return shows.orders ? order(effect).map { "order \($0)" } : nil
         }
     }
 

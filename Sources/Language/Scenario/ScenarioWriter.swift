@@ -7,19 +7,10 @@ public struct ScenarioWriter: Sendable {
     public var names: Names
     /// Times are written from here.
     public let origin: Moment
-    public var showsAnnouncements: Bool
-    public var showsOrders: Bool
-    public var showsSentences: Bool
+    public var shows: Scenario.Shows
 
-    public init(
-        names: Names = Names(), origin: Moment = .zero, showsAnnouncements: Bool = false, showsOrders: Bool = false,
-        showsSentences: Bool = false
-    ) {
-        self.names = names
-        self.origin = origin
-        self.showsAnnouncements = showsAnnouncements
-        self.showsOrders = showsOrders
-        self.showsSentences = showsSentences
+    public init(names: Names = Names(), origin: Moment = .zero, shows: Scenario.Shows = Scenario.Shows()) {
+        (self.names, self.origin, self.shows) = (names, origin, shows)
     }
 
     /// What stands before a trace: its title, its world, and that the trace itself brings the recorders' answers.

@@ -54,6 +54,26 @@ public struct Stage: Sendable {
         self.now = now
     }
 
+    /// A copy of a running broker's, to see what would happen: that one is checked by itself, and here only the answer counts.
+    init(planning arbiter: Arbiter, at now: Moment, while mayGoOn: @escaping @Sendable () -> Bool) {
+        self.init(arbiter, at: now)
+        checksEverything = false
+        adopt()
+        stepsMax = Scenario.planStepsMax
+        self.mayGoOn = mayGoOn
+    }
+
+    /// Goes on until nothing that was decided still waits for its time: for a grace and a min-hold at most, the longest of
+    /// which that a policy may give are a minute and an hour.
+    mutating func settle() {
+        let end = now + .seconds(3600 + 60)
+        while arbiter.overview().cameras.contains(where: { $0.next != nil }), let next = nextMoment, next <= end,
+            steps.count < Scenario.planStepsMax, !wasStopped
+        {
+            _ = advance(to: next)
+        }
+    }
+
     public mutating func takeSteps() -> [Step] {
         defer { steps = [] }
         return steps
