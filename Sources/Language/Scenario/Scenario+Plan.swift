@@ -37,11 +37,7 @@ extension Scenario {
         while mayGoOn: @escaping @Sendable () -> Bool
     ) throws(ScenarioError) -> [String]? {
         guard text.utf8.count <= planBytesMax else {
-            throw ScenarioError([
-                .init(
-                    file: "plan", line: 1, column: 1, message: "a plan has at most \(planBytesMax) bytes", text: "",
-                    length: 1)
-            ])
+            throw ScenarioError("plan", "a plan has at most \(planBytesMax) bytes")
         }
         var names = names ?? Names(of: arbiter)
         names.user = user

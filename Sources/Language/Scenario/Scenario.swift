@@ -140,7 +140,7 @@ public struct Scenario: Sendable {
     public static func load(path: String, policies: String, dropIns: String? = nil) throws(ScenarioError) -> Scenario {
         // Each of its lines would be a problem, and none would say what is wrong.
         if path.hasSuffix(".toml") {
-            throw problem(path, "this is a policy and no scenario; `camclient policy check` looks at policies")
+            throw ScenarioError(path, "this is a policy and no scenario; `camclient policy check` looks at policies")
         }
         return try parse(try read(path), file: path, policies: policies, dropIns: dropIns)
     }
@@ -181,13 +181,9 @@ public struct Scenario: Sendable {
     }
 
     private static func fault(_ path: String, _ what: String) -> ScenarioError {
-        var fault = problem(path, "the file \(what): \(String(cString: strerror(errno)))")
+        var fault = ScenarioError(path, "the file \(what): \(String(cString: strerror(errno)))")
         fault.isFault = true
         return fault
-    }
-
-    private static func problem(_ path: String, _ message: String) -> ScenarioError {
-        ScenarioError([.init(file: path, line: 1, column: 1, message: message, text: "", length: 1)])
     }
 
     /// A `policy` or `policy-reload` line with the policy itself in it, as a block: for a policy that is in no one file.
@@ -235,9 +231,5 @@ public struct RecorderBehaviour: Hashable, Sendable {
     public var configureRefusal: String?
 
     public static let works = RecorderBehaviour()
-    public static let manual: RecorderBehaviour = {
-        var behaviour = RecorderBehaviour()
-        behaviour.isManual = true
-        return behaviour
-    }()
+    public static let manual = RecorderBehaviour(isManual: true)
 }

@@ -286,9 +286,9 @@ public struct ScenarioError: Error, Hashable, Sendable, CustomStringConvertible 
         public var column: Int
         public var message: String
         /// The line itself, for the caret.
-        public var text: String
+        public var text = ""
         /// How many characters the caret covers; at least 1.
-        public var length: Int
+        public var length = 1
 
         public var description: String {
             let lead = String(repeating: " ", count: max(0, column - 1))
@@ -298,5 +298,11 @@ public struct ScenarioError: Error, Hashable, Sendable, CustomStringConvertible 
     }
 
     public init(_ problems: [Problem]) { self.problems = problems }
+
+    /// The file as a whole is wrong.
+    init(_ file: String, _ message: String) {
+        self.init([Problem(file: file, line: 1, column: 1, message: message)])
+    }
+
     public var description: String { problems.map(\.description).joined(separator: "\n") }
 }

@@ -12,16 +12,11 @@ enum ScenarioText {
             let start = bytes[..<index].lastIndex(of: newline).map { $0 + 1 } ?? 0
             let lead = String(decoding: bytes[start..<index], as: UTF8.self)
             return ScenarioError([
-                .init(file: file, line: line, column: lead.count + 1, message: message, text: lead + "…", length: 1)
+                .init(file: file, line: line, column: lead.count + 1, message: message, text: lead + "…")
             ])
         }
         if bytes.count > bytesMax {
-            throw ScenarioError([
-                .init(
-                    file: file, line: 1, column: 1,
-                    message: "the file is larger than \(bytesMax) bytes; a scenario is text of some lines", text: "",
-                    length: 1)
-            ])
+            throw ScenarioError(file, "the file is larger than \(bytesMax) bytes; a scenario is text of some lines")
         }
         if let index = bytes.firstIndex(where: { $0 < 0x20 && $0 != newline && $0 != tab && $0 != carriageReturn }) {
             throw problem(

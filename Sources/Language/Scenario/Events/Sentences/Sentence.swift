@@ -12,40 +12,32 @@ package struct Sentence: Sendable {
     }
 
     /// What its line can begin with; of several the first value's word decides.
-    package let commands: [String]
-    package let verb: String?
+    package private(set) var commands: [String]
+    package private(set) var verb: String?
     /// The fields, by their places, in the order in which they are said; nil: as they are.
-    let order: [Int]?
-    package let reading: Reading
-    let beginsWithValue: Bool
-
-    private init(
-        _ commands: [String], verb: String?, order: [Int]? = nil, reading: Reading, beginsWithValue: Bool = false
-    ) {
-        self.commands = commands
-        self.verb = verb
-        self.order = order
-        self.reading = reading
-        self.beginsWithValue = beginsWithValue
-    }
+    private(set) var order: [Int]?
+    package private(set) var reading = Reading.byFields
+    private(set) var beginsWithValue = false
 
     static func line(_ command: String, order: [Int]? = nil) -> Sentence {
-        Sentence([command], verb: nil, order: order, reading: .byFields)
+        Sentence(commands: [command], order: order)
     }
 
     /// Read by the reader of scenarios.
     static func own(_ command: String, verb: String? = nil) -> Sentence {
-        Sentence([command], verb: verb, reading: .byParser)
+        Sentence(commands: [command], verb: verb, reading: .byParser)
     }
 
     /// `recorder CAMERA verb …`: `gone` may mean a crash, and what is not said is what the recorder was told.
-    static func recorder(_ verb: String) -> Sentence { Sentence([recorderCommand], verb: verb, reading: .byParser) }
-
-    static func value(_ commands: [String], verb: String? = nil) -> Sentence {
-        Sentence(commands, verb: verb, reading: .byParser, beginsWithValue: true)
+    static func recorder(_ verb: String) -> Sentence {
+        Sentence(commands: [recorderCommand], verb: verb, reading: .byParser)
     }
 
-    static let unsaid = Sentence([], verb: nil, reading: .never)
+    static func value(_ commands: [String], verb: String? = nil) -> Sentence {
+        Sentence(commands: commands, verb: verb, reading: .byParser, beginsWithValue: true)
+    }
+
+    static let unsaid = Sentence(commands: [], reading: .never)
 
     package static let recorderCommand = "recorder"
 
