@@ -151,10 +151,13 @@ func preview(_ seconds: Int) throws {
         if case .recordingFinished(let recording) = event { finished.withLock { $0 = recording } }
     }
     let format = Configuration([.activeFormat: .text("420v 3840x2160@30")])
-    _ = try answer { capture.open(GrantID(1), format, $0) }
-    let receiver = FrameReceiver(adopting: try answer { capture.openStream(GrantID(1), session: SessionID(1), $0) })
+    _ = try answer { reply in capture.post { $0.open(GrantID(1), format, reply) } }
+    let receiver = FrameReceiver(
+        adopting: try answer { capture.order(CaptureLoop.openStream, GrantID(1), SessionID(1), reply: $0) })
     let spentBefore = processorTime()
-    try answer { capture.startRecording(GrantID(1), 1, file: namelessFile(), $0) }
+    try answer {
+        capture.order(CaptureLoop.startRecording, GrantID(1), 1, namelessFile(), RecordingOptions(), reply: $0)
+    }
     var seen: (first: FrameRecord.Frame?, last: FrameRecord.Frame?, count: Int) = (nil, nil, 0)
     while seen.count < seconds * 60 {
         guard case .frame(let frame) = try receiver.next(within: Duration.seconds(10)) else { break }
@@ -163,7 +166,7 @@ func preview(_ seconds: Int) throws {
         receiver.release(frame)
         if let first = seen.first, frame.record.timestamp - first.timestamp >= Int64(seconds) * 1_000_000_000 { break }
     }
-    try answer { capture.stopRecording(1, why: .stopped, $0) }
+    try answer { capture.order(CaptureLoop.stopRecording, 1, .stopped, .none, reply: $0) }
     capture.shutDown()
     let spent = processorTime() - spentBefore
     guard let recording = finished.withLock({ $0 }), let first = seen.first, let last = seen.last else {

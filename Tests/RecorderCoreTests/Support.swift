@@ -205,31 +205,35 @@ final class CaptureUnderTest: Sendable {
 
     @discardableResult
     func open(_ grant: UInt64, _ configuration: Configuration = small) async throws -> Configuration {
-        try await wait { capture.open(GrantID(grant), configuration, $0) }
+        try await wait { reply in capture.post { $0.open(GrantID(grant), configuration, reply) } }
     }
     @discardableResult
     func configure(_ grant: UInt64, _ batch: Configuration) async throws -> Configuration {
-        try await wait { capture.configure(GrantID(grant), batch, $0) }
+        try await wait { capture.order(CaptureLoop.configure, GrantID(grant), batch, reply: $0) }
     }
-    func describe() async throws -> CameraCapabilities { try await wait { capture.describe($0) } }
-    func look() async throws -> String { try await wait { capture.look($0) } }
+    func describe() async throws -> CameraCapabilities { try await wait { capture.order(CaptureLoop.describe, reply: $0) } }
+    func look() async throws -> String { try await wait { capture.order(CaptureLoop.lookNow, reply: $0) } }
     func stream(_ grant: UInt64, session: UInt64 = 1) async throws -> FrameReceiver {
         FrameReceiver(
-            adopting: try await wait { capture.openStream(GrantID(grant), session: SessionID(session), $0) })
+            adopting: try await wait {
+                capture.order(CaptureLoop.openStream, GrantID(grant), SessionID(session), reply: $0)
+            })
     }
     func closeStreams(_ grant: UInt64, session: UInt64) async throws {
-        try await wait { capture.closeStreams(GrantID(grant), session: SessionID(session), $0) }
+        try await wait { capture.order(CaptureLoop.closeStreams, GrantID(grant), SessionID(session), reply: $0) }
     }
     func photo(_ grant: UInt64, _ id: UInt64, _ file: Int32, session: UInt64 = 1) async throws {
         let file = try envelope(file)
-        try await wait { capture.capturePhoto(GrantID(grant), session: SessionID(session), id, file: file, $0) }
+        try await wait {
+            capture.order(CaptureLoop.takePhotos, GrantID(grant), SessionID(session), [id], [file], nil, reply: $0)
+        }
     }
     func bracket(
         _ grant: UInt64, _ ids: [UInt64], _ files: [Int32], _ bracket: PhotoBracket, session: UInt64 = 1
     ) async throws {
         let files = try files.map { try envelope($0) }
         try await wait {
-            capture.capturePhotoBracket(GrantID(grant), session: SessionID(session), ids, files: files, bracket, $0)
+            capture.order(CaptureLoop.takePhotos, GrantID(grant), SessionID(session), ids, files, bracket, reply: $0)
         }
     }
     func photoCaptured() async throws -> PhotoCaptured {
@@ -239,7 +243,7 @@ final class CaptureUnderTest: Sendable {
         _ grant: UInt64, _ id: UInt64, _ file: Int32, _ limits: RecordingOptions = RecordingOptions()
     ) async throws {
         let file = try envelope(file)
-        try await wait { capture.startRecording(GrantID(grant), id, file: file, options: limits, $0) }
+        try await wait { capture.order(CaptureLoop.startRecording, GrantID(grant), id, file, limits, reply: $0) }
     }
     /// Opens the first grant, and records into a file until so many frames were seen on its stream.
     func recording(
@@ -253,29 +257,33 @@ final class CaptureUnderTest: Sendable {
         return (file, stream)
     }
     func stopRecording(_ id: UInt64) async throws {
-        try await wait { capture.stopRecording(id, why: .stopped, $0) }
+        try await wait { capture.order(CaptureLoop.stopRecording, id, .stopped, .none, reply: $0) }
     }
-    func pause(_ id: UInt64) async throws { try await wait { capture.pauseRecording(id, $0) } }
-    func resume(_ id: UInt64) async throws { try await wait { capture.resumeRecording(id, $0) } }
+    func pause(_ id: UInt64) async throws { try await wait { capture.order(CaptureLoop.setPaused, id, true, reply: $0) } }
+    func resume(_ id: UInt64) async throws { try await wait { capture.order(CaptureLoop.setPaused, id, false, reply: $0) } }
     func append(_ id: UInt64, _ kind: String, at time: Int64, _ items: [String]) async throws {
-        try await wait { capture.appendMetadata(id, kind: kind, time: time, items: items, $0) }
+        try await wait { reply in
+            capture.post { $0.appendMetadata(id, kind: kind, time: time, items: items, reply) }
+        }
     }
     func setSlate(_ grant: UInt64, _ isOn: Bool, session: UInt64 = 1) async throws {
-        try await wait { capture.setSlate(GrantID(grant), session: SessionID(session), isOn, $0) }
+        try await wait {
+            capture.order(CaptureLoop.setSlate, GrantID(grant), SessionID(session), isOn, reply: $0)
+        }
     }
     func attachMicrophone(_ grant: UInt64, _ socket: Int32) async throws {
         let socket = try envelope(socket)
         let format = MicrophoneFormat(sampleRate: 48_000, channels: 1)
-        try await wait { capture.attachMicrophone(GrantID(grant), socket: socket, format, $0) }
+        try await wait { capture.order(CaptureLoop.attachMicrophone, GrantID(grant), socket, format, reply: $0) }
     }
     func cut(
         _ grant: UInt64, _ why: RecordingEnd = .interrupted, _ reason: RecordingReason = .none
     ) async throws -> Int64 {
-        try await wait { capture.cut(GrantID(grant), why: why, reason: reason, $0) }
+        try await wait { capture.order(CaptureLoop.cut, GrantID(grant), why, reason, false, reply: $0) }
     }
     @discardableResult
     func passOn(_ grant: UInt64) async throws -> Int64 {
-        try await wait { capture.cut(GrantID(grant), why: .interrupted, passesOn: true, $0) }
+        try await wait { capture.order(CaptureLoop.cut, GrantID(grant), .interrupted, .none, true, reply: $0) }
     }
 }
 

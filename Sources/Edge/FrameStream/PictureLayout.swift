@@ -19,8 +19,6 @@ public struct PictureLayout: Hashable, Sendable {
     }
 
     /// A layout of somebody else's making.
-    /// - Returns: nil where it is none that can be looked at: a side is odd, or wider than any sensor; a row is shorter than
-    ///   its pixels, or absurdly long.
     init?(width: Int, height: Int, stride: Int, pixelFormat: String) {
         let sides = 2...Self.sideMax
         guard sides.contains(width), sides.contains(height), width % 2 == 0, height % 2 == 0,

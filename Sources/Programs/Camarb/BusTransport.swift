@@ -18,8 +18,6 @@ package final class BusTransport: Transport {
     deinit { thread.close() }
 
     /// Connects to a broker; returns once the socket is connected, so waits only for a full backlog.
-    /// - Parameter address: `unix:path=…` or a path; nil looks where `SocketAddress.candidates` says.
-    /// - Throws: `.disconnected` and why, `.invalidValue` for an address that is none.
     package static func connect(address: String? = nil) throws(BrokerError) -> BusTransport {
         BusTransport(ClientThread(descriptor: try SocketAddress.connect(address)))
     }
@@ -270,8 +268,6 @@ package enum BrokerSignal: Sendable {
 /// thread of the transport's own, and before the reply to any call that the broker answered later.
 package protocol Transport: AnyObject, Sendable {
     /// Calls a method and waits for its answer.
-    /// - Throws: the broker's error, or `.disconnected` when the connection ends first,
-    ///   or `.noReply` after the transport's own time limit (25 s, D-Bus's customary one).
     func call(_ call: WireCall) async throws(BrokerError) -> [WireValue]
 
     /// Begins to deliver. Called once, before the first call; the handlers must not block.

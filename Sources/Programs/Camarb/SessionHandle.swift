@@ -56,8 +56,6 @@ public struct SessionHandle: ~Copyable, Sendable {
 
     /// The preview stream of the present grant: a `SOCK_SEQPACKET` socket that speaks `FrameRecord` and ends with the grant.
     /// `pictures` is what an app reads; this is for programs with a loop of their own.
-    /// - Returns: a descriptor that the caller closes.
-    /// - Throws: `.notRunning`, `.interrupted`.
     package func openStream() async throws(BrokerError) -> Int32 {
         var reader = WireReader("OpenStream", try await core.call("OpenStream"))
         return try reader.fileDescriptor("stream")

@@ -26,24 +26,28 @@ public final class RecorderService: Sendable {
         let done: Capture.Reply<Void> = { result in answer(result.map { [] }) }
         let inForce: Capture.Reply<Configuration> = { result in answer(result.map { [.dictionary($0.wire)] }) }
         switch member {
-        case "Describe": capture.describe { result in answer(result.map { [.dictionary($0.wire)] }) }
+        case "Describe":
+            capture.order(CaptureLoop.describe) { result in answer(result.map { [.dictionary($0.wire)] }) }
         case "Open":
-            capture.open(
-                try reader.grant(), try Configuration(wire: try reader.dictionary("configuration")), inForce)
+            let grant = try reader.grant()
+            let configuration = try Configuration(wire: try reader.dictionary("configuration"))
+            capture.post { $0.open(grant, configuration, inForce) }
         case "Configure":
-            capture.configure(try reader.grant(), try Configuration(wire: try reader.dictionary("batch")), inForce)
+            let grant = try reader.grant()
+            let batch = try Configuration(wire: try reader.dictionary("batch"))
+            capture.order(CaptureLoop.configure, grant, batch, reply: inForce)
         case "Cut", "PassOn":
-            capture.cut(
-                try reader.grant(), why: try reader.word("why"), reason: try reader.reason(),
-                passesOn: member == "PassOn"
+            capture.order(
+                CaptureLoop.cut, try reader.grant(), try reader.word("why") as RecordingEnd, try reader.reason(),
+                member == "PassOn"
             ) { result in answer(result.map { [.int64($0)] }) }
-        case "WatchNode": capture.watchNode(try reader.fileDescriptor("queue"), done)
-        case "Beat": capture.beat(done)
-        case "Look": capture.look { result in answer(result.map { [.string($0)] }) }
+        case "WatchNode": capture.order(CaptureLoop.watchNode, try reader.fileDescriptor("queue"), reply: done)
+        case "Beat": capture.order(CaptureLoop.beat, reply: done)
+        case "Look": capture.order(CaptureLoop.lookNow) { result in answer(result.map { [.string($0)] }) }
         case "Resume":
-            capture.resume(
-                try reader.grant(), from: SessionID(try reader.uint64("sessionBefore")), to: try reader.session(),
-                inForce)
+            capture.order(
+                CaptureLoop.resume, try reader.grant(), SessionID(try reader.uint64("sessionBefore")),
+                try reader.session(), reply: inForce)
         case "Complete":
             _ = try reader.uint64("recording")
             capture.complete(file: try reader.fileDescriptor("file")) { result in
@@ -51,19 +55,22 @@ public final class RecorderService: Sendable {
                     result.map { [.uint64($0.frames), .int64($0.duration), .uint64($0.bytes), .int64($0.lastCapture)] })
             }
         case "StopRecording":
-            capture.stopRecording(
-                try reader.uint64("recording"), why: try reader.word("why"), reason: try reader.reason(), done)
-        case "PauseRecording": capture.pauseRecording(try reader.uint64("recording"), done)
-        case "ResumeRecording": capture.resumeRecording(try reader.uint64("recording"), done)
+            capture.order(
+                CaptureLoop.stopRecording, try reader.uint64("recording"), try reader.word("why") as RecordingEnd,
+                try reader.reason(), reply: done)
+        case "PauseRecording", "ResumeRecording":
+            capture.order(
+                CaptureLoop.setPaused, try reader.uint64("recording"), member == "PauseRecording", reply: done)
         case "AppendMetadata":
-            capture.appendMetadata(
-                try reader.uint64("recording"), kind: try reader.string("kind"), time: try reader.int64("time"),
-                items: try reader.strings("items"), done)
+            let recording = try reader.uint64("recording")
+            let (kind, time) = (try reader.string("kind"), try reader.int64("time"))
+            let items = try reader.strings("items")
+            capture.post { $0.appendMetadata(recording, kind: kind, time: time, items: items, done) }
         case "AttachMicrophone":
-            capture.attachMicrophone(
-                try reader.grant(), socket: try reader.fileDescriptor("microphone"),
-                try MicrophoneFormat(wire: try reader.dictionary("options")), done)
-        case "DetachMicrophone": capture.detachMicrophone(try reader.grant(), done)
+            capture.order(
+                CaptureLoop.attachMicrophone, try reader.grant(), try reader.fileDescriptor("microphone"),
+                try MicrophoneFormat(wire: try reader.dictionary("options")), reply: done)
+        case "DetachMicrophone": capture.order(CaptureLoop.detachMicrophone, try reader.grant(), reply: done)
         default: try dispatchOutput(member, &reader, done, answer)
         }
     }
@@ -74,35 +81,33 @@ public final class RecorderService: Sendable {
     ) throws(BrokerError) {
         switch member {
         case "OpenStream":
-            capture.openStream(try reader.grant(), session: try reader.session()) { result in
+            capture.order(CaptureLoop.openStream, try reader.grant(), try reader.session()) { result in
                 answer(result.map { [.fileDescriptor($0)] })
             }
-        case "CloseStreams": capture.closeStreams(try reader.grant(), session: try reader.session(), done)
+        case "CloseStreams":
+            capture.order(CaptureLoop.closeStreams, try reader.grant(), try reader.session(), reply: done)
         case "CapturePhoto":
-            let grant = try reader.grant()
-            let session = try reader.session()
-            let photo = try reader.uint64("photo")
-            let file = try reader.fileDescriptor("file")
+            let (grant, session) = (try reader.grant(), try reader.session())
+            let (photo, file) = (try reader.uint64("photo"), try reader.fileDescriptor("file"))
             try PhotoOptions.check(try reader.dictionary("options"))
-            capture.capturePhoto(grant, session: session, photo, file: file, done)
+            capture.order(CaptureLoop.takePhotos, grant, session, [photo], [file], nil, reply: done)
         case "CapturePhotoBracket":
-            let grant = try reader.grant()
-            let session = try reader.session()
-            let photos = try reader.numbers("photos")
-            let files = try reader.fileDescriptors("files")
+            let (grant, session) = (try reader.grant(), try reader.session())
+            let (photos, files) = (try reader.numbers("photos"), try reader.fileDescriptors("files"))
             let bracket = try PhotoBracket(wire: try reader.dictionary("options"), files: files.count)
             guard photos.count == files.count else {
                 throw BrokerError(
                     .invalidArguments, "\(member): there are \(photos.count) photos and \(files.count) files.")
             }
-            capture.capturePhotoBracket(grant, session: session, photos, files: files, bracket, done)
+            capture.order(CaptureLoop.takePhotos, grant, session, photos, files, bracket, reply: done)
         case "SetSlate":
-            capture.setSlate(
-                try reader.grant(), session: try reader.session(), try reader.boolean("slate"), done)
+            capture.order(
+                CaptureLoop.setSlate, try reader.grant(), try reader.session(), try reader.boolean("slate"), reply: done)
         case "StartRecording":
-            capture.startRecording(
-                try reader.grant(), try reader.uint64("recording"), file: try reader.fileDescriptor("file"),
-                options: try RecordingOptions(wire: try reader.dictionary("options")), done)
+            capture.order(
+                CaptureLoop.startRecording, try reader.grant(), try reader.uint64("recording"),
+                try reader.fileDescriptor("file"), try RecordingOptions(wire: try reader.dictionary("options")),
+                reply: done)
         default: throw BrokerError(.unknownMethod, "\(InterfaceName.recorder) has no method \(member.quotedShort).")
         }
     }

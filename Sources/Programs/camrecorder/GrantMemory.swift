@@ -37,8 +37,6 @@ struct GrantMemory {
     }
 
     /// Notes an event.
-    /// - Parameter now: whether there is a broker to hear it.
-    /// - Returns: whether it is to be sent now.
     mutating func tells(_ event: RecorderEvent, now: Bool) -> Bool {
         switch event {
         case .recordingFinished(let end):

@@ -40,9 +40,6 @@ final class KeptGrant {
     var isUndecided: Bool { aloneSince != nil }
 
     /// - Parameter client: a pidfd of the holder's process; this object's from here on, as the listener is, also when it throws.
-    /// - Parameter brokersUser: the user whose processes may be a broker, beside root's.
-    /// - Parameter patience: how many times as long as usual a broker may be away; 1 but in tests.
-    /// - Parameter onBroker: gets the connection of the next broker.
     /// - Parameter onOver: the recorder core has to end, and why: a clause. Called once, never before the broker's end.
     init(
         _ grant: UInt64, client: Int32, listener: Int32, brokersUser: UInt32, patience: Int64,

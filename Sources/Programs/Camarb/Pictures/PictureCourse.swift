@@ -88,8 +88,6 @@ struct PictureCourse {
     ]
 
     /// A stream of this number is over by itself.
-    /// - Parameter isBroken: by a fault, with which it would end again.
-    /// - Returns: whether it was the one in use.
     mutating func streamEnded(run: UInt64, isBroken: Bool) -> Bool {
         guard run == self.run, stage == .open else { return false }
         stage = isBroken ? .broken : .late

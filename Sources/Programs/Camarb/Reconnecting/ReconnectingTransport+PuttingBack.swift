@@ -75,8 +75,6 @@ extension ReconnectingTransport {
     }
 
     /// Says everything again.
-    /// - Returns: whether the broker was still there at the end.
-    /// - Throws: `.disconnected` and the like: this broker has gone, too.
     func putBack(_ transport: any Transport) async throws(BrokerError) -> Bool {
         let life = state.withLock { state in
             state.life += 1

@@ -58,7 +58,6 @@ package final class ReconnectingTransport: Transport {
 
     /// Connects for the first time.
     /// - Parameter connect: makes a fresh transport; called from any thread, must not wait long.
-    /// - Throws: what `connect` throws.
     package convenience init(_ connect: @escaping Connect) throws(BrokerError) {
         try self.init(holdMax: SessionHold.holdMax, connect)
     }

@@ -26,7 +26,6 @@ package protocol CameraSource: AnyObject {
     func set(_ settings: CaptureSettings) throws(BrokerError)
     /// Goes on for the next grant, without having been stopped: everything is set as `set` and `select` would. From here on
     /// `takeFrame` gives only what was captured after that, and no buffer that held pictures before is lent.
-    /// - Parameter settings: with the format that is in force, and its frame rate.
     /// - Returns: false where it has to be stopped and started for that; it may be half set then, as where it throws.
     func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool
     /// What the controls are set to, where the device knows better than what was asked.
@@ -39,13 +38,9 @@ package protocol CameraSource: AnyObject {
     /// it has to be put together anew for that. Returns whether it has.
     func rebuildPipeline() -> Bool
     /// When the next frame is due, or, for a source with a descriptor, too late: nanoseconds of CLOCK_MONOTONIC.
-    /// - Parameter previous: when the last one was; nil for the first.
-    /// - Parameter interval: the least time between two frames, from the frame rate in force.
     func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64
     /// When the frame that is due is due after all, because the rate has changed, or the device began with new buffers. No
     /// change costs a frame: the time depends on the frame before it, and on what is in force, not on how often that changed.
-    /// - Parameter due: as `nextDue` had it.
-    /// - Parameter previous: when the frame before it was; nil where it is the first.
     func due(_ due: Int64, after previous: Int64?, interval: Int64, now: Int64) -> Int64
     /// Takes the frame that is there.
     /// - Returns: when it was captured, or nil when there is none to show: it was damaged, too early for the rate, or left out.

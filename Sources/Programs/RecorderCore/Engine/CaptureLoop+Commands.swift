@@ -1,10 +1,11 @@
-import ArbiterProtocol
+package import ArbiterProtocol
 import CLinux
 import FrameStream
 import Glibc
 
 extension CaptureLoop {
-    func describe() throws(BrokerError) -> CameraCapabilities {
+    /// What the camera can do. A fault when it cannot be opened.
+    package func describe() throws(BrokerError) -> CameraCapabilities {
         stopPassingOn()
         // A device may have been plugged out and in since it was asked last.
         if grant == nil, let source, source.descriptor != nil, !source.condition.isHeldOutside { self.source = nil }
@@ -39,8 +40,8 @@ extension CaptureLoop {
         return grant
     }
 
-    /// Answers when the first frame is there.
-    func open(_ id: GrantID, _ configuration: Configuration, _ reply: @escaping Capture.Reply<Configuration>) {
+    /// Starts the camera for a grant; answers with the configuration in force when the first frame is there.
+    package func open(_ id: GrantID, _ configuration: Configuration, _ reply: @escaping Capture.Reply<Configuration>) {
         if faults.contains(.openHangs) { hang() }
         if keepsTooMuch {
             stopPassingOn()
@@ -89,7 +90,8 @@ extension CaptureLoop {
         return settings
     }
 
-    func configure(_ id: GrantID, _ batch: Configuration) throws(BrokerError) -> Configuration {
+    /// Applies a batch between two frames, as a whole or not at all; answers with all that is in force.
+    package func configure(_ id: GrantID, _ batch: Configuration) throws(BrokerError) -> Configuration {
         var open = try granted(id)
         let source = try camera()
         let isRecording = open.recording.map { !$0.ticket.isOver } ?? false
@@ -157,7 +159,10 @@ extension CaptureLoop {
         return (next.videoZoomFactor, nil)
     }
 
-    func cut(
+    /// Ends a grant; answers with the capture time of its last frame (0: none). A recording is finished afterwards.
+    /// - Parameter passesOn: another grant is opened right after the answer. The device goes on until then where it can, for
+    ///   a quarter of a second at most, and nobody gets what it captures meanwhile.
+    package func cut(
         _ id: GrantID, _ why: RecordingEnd, _ reason: RecordingReason, passesOn: Bool
     ) throws(BrokerError) -> Int64 {
         if faults.contains(.cutHangs) { hang() }

@@ -1,5 +1,6 @@
-import ArbiterProtocol
+package import ArbiterProtocol
 import FrameStream
+import Glibc
 
 /// The device under a grant: started, started again when it fails, watched while it cannot be used, and its own buffers.
 extension CaptureLoop {
@@ -70,8 +71,9 @@ extension CaptureLoop {
         lookAt = source.condition.isWatched && !source.isGone ? now + lookPause : nil
     }
 
-    /// Because somebody has opened or closed the node.
-    func lookNow() throws(BrokerError) -> String {
+    /// Looks whether a program outside the broker has the device, and answers with the one that has its node open, as far as
+    /// that can be seen ("": it cannot); `.deviceChanged` comes before the answer. During a grant the device is left alone.
+    package func lookNow() throws(BrokerError) -> String {
         let source = try camera()
         if grant == nil {
             // What the look finds open is then somebody else's.
@@ -81,6 +83,16 @@ extension CaptureLoop {
         }
         return source.opener() ?? ""
     }
+
+    /// Has the camera's node watched in an inotify queue; a fault where it has none, or this process may not read it.
+    /// - Parameter queue: this function's, also when it throws.
+    func watchNode(_ queue: Int32) throws(BrokerError) {
+        defer { close(queue) }
+        try camera().watchNode(in: queue)
+    }
+
+    /// At once, unless the thread hangs, or has said `.deviceStarts`.
+    func beat() { hasSaidThatDeviceStarts = false }
 
     /// Starts a failing device again, a bounded number of times; then says that it is in error and waits for the cut.
     func recover(_ open: inout OpenGrant, from error: BrokerError) {

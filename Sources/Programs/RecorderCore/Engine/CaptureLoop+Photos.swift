@@ -1,13 +1,15 @@
-import ArbiterProtocol
+package import ArbiterProtocol
 import FrameStream
 import Glibc
 
 /// Photos: ordered, and taken of the frames that are captured.
 extension CaptureLoop {
-    /// - Parameter files: this function's, also when it throws.
-    /// - Parameter bracket: with a shot for each photo.
-    func takePhotos(
-        _ id: GrantID, _ session: SessionID, _ photos: [PhotoID], _ files: [Int32], _ bracket: PhotoBracket? = nil
+    /// Takes the next frames as JPEGs, one for each photo, all or none; `.photoCaptured` follows for each after an answer
+    /// without error.
+    /// - Parameter files: envelopes (`camarb_open_envelope`), which only the process that writes the file opens. This
+    ///   function's, also when it throws.
+    package func takePhotos(
+        _ id: GrantID, _ session: SessionID, _ photos: [PhotoID], _ files: [Int32], _ bracket: PhotoBracket?
     ) throws(BrokerError) {
         do throws(BrokerError) {
             if let bracket {
@@ -35,7 +37,7 @@ extension CaptureLoop {
     }
 
     /// Hands on every photo that waits, but of each bracket only the next: its photos are of frames that follow each other.
-    func takePhotos(_ picture: KeptPicture, _ open: inout OpenGrant, _ source: any CameraSource, _ mark: BurntInMark) {
+    func handOnPhotos(_ picture: KeptPicture, _ open: inout OpenGrant, _ source: any CameraSource, _ mark: BurntInMark) {
         guard !open.photos.isEmpty else { return }
         let exposure = source.exposure(open.settings)
         var later: [OpenGrant.PendingPhoto] = []

@@ -1,12 +1,14 @@
-import ArbiterProtocol
+package import ArbiterProtocol
 import CLinux
 import FrameStream
 import Glibc
 
 /// Recordings, as the capture thread orders them from the writer, and the microphone that they hear.
 extension CaptureLoop {
-    /// - Parameter file: this function's, also when it throws.
-    func startRecording(
+    /// Records from the next frame on; `.recordingFinished` follows an answer without error.
+    /// - Parameter file: an envelope, as of a photo; one whose file cannot be written to ends the recording with
+    ///   `.writeError`. This function's, also when it throws.
+    package func startRecording(
         _ id: GrantID, _ recording: RecordingID, _ file: Int32, _ options: RecordingOptions
     ) throws(BrokerError) {
         do throws(BrokerError) {
@@ -30,22 +32,25 @@ extension CaptureLoop {
         }
     }
 
-    func stopRecording(_ recording: RecordingID, _ why: RecordingEnd, _ reason: RecordingReason) {
+    /// One that has ended already is passed over.
+    package func stopRecording(_ recording: RecordingID, _ why: RecordingEnd, _ reason: RecordingReason) {
         guard let ticket = grant?.recording?.ticket, ticket.id == recording else { return }
         grant?.recording = nil
         writer.post(.finish(ticket, why, reason))
     }
 
-    /// One that has ended by itself is passed over: its end is on the way.
-    func setPaused(_ recording: RecordingID, _ isPaused: Bool) {
+    /// No frame and no sound that is captured after the answer gets into the file, until it is resumed. One that has ended by
+    /// itself is passed over: its end is on the way.
+    package func setPaused(_ recording: RecordingID, _ isPaused: Bool) {
         guard let running = grant?.recording, running.ticket.id == recording else { return }
         if running.isPaused == isPaused { return }
         grant?.recording?.isPaused = isPaused
         writer.post(isPaused ? .pause(running.ticket) : .resume(running.ticket))
     }
 
-    /// The writer answers: it knows what is in the file.
-    func appendMetadata(
+    /// Adds items to a kind of metadata that the recording's options declare, in the form of its type, from a time of
+    /// CLOCK_MONOTONIC on. The writer answers: it knows what is in the file.
+    package func appendMetadata(
         _ recording: RecordingID, kind: String, time: Int64, items: [String], _ reply: @escaping Capture.Reply<Void>
     ) {
         guard let ticket = grant?.recording?.ticket, ticket.id == recording else {
@@ -55,8 +60,8 @@ extension CaptureLoop {
     }
 
     /// Takes the place of the one before, which a recording that runs hears no more.
-    /// - Parameter envelope: this function's, also when it throws.
-    func attachMicrophone(_ id: GrantID, _ envelope: Int32, _ format: MicrophoneFormat) throws(BrokerError) {
+    /// - Parameter envelope: with the client's end of a SOCK_SEQPACKET pair; this function's, also when it throws.
+    package func attachMicrophone(_ id: GrantID, _ envelope: Int32, _ format: MicrophoneFormat) throws(BrokerError) {
         var mark: Int32 = -1
         let socket = camarb_open_envelope(envelope, &mark)
         close(envelope)

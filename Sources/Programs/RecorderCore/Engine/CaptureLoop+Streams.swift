@@ -1,4 +1,4 @@
-import ArbiterProtocol
+package import ArbiterProtocol
 import FrameStream
 import Glibc
 
@@ -37,7 +37,8 @@ extension CaptureLoop {
         return late
     }
 
-    func openStream(_ id: GrantID, _ session: SessionID) throws(BrokerError) -> Int32 {
+    /// One more preview stream; answers with the client's end of its socket, which the receiver owns.
+    package func openStream(_ id: GrantID, _ session: SessionID) throws(BrokerError) -> Int32 {
         // One that its client has closed by now is over, and its buffers are free, whether it was noticed yet or not.
         for stream in grant?.streams ?? [] { _ = stream.sender.takeReleases() }
         grant?.streams.removeAll { !$0.sender.isOpen }
@@ -82,7 +83,8 @@ extension CaptureLoop {
         return (sender, clientEnd)
     }
 
-    func closeStreams(_ id: GrantID, _ session: SessionID) throws(BrokerError) {
+    /// Closes a session's streams, blanks their buffers, and gives up its photos that wait for a frame.
+    package func closeStreams(_ id: GrantID, _ session: SessionID) throws(BrokerError) {
         let open = try granted(id)
         for stream in open.streams where stream.session == session { stream.sender.close() }
         grant?.streams.removeAll { $0.session == session }
@@ -100,7 +102,7 @@ extension CaptureLoop {
 /// A session that may not see the picture just now, and keeps its stream: it gets black frames that say so, numbered as the
 /// camera's are.
 extension CaptureLoop {
-    func setSlate(_ id: GrantID, _ session: SessionID, _ isOn: Bool) throws(BrokerError) {
+    package func setSlate(_ id: GrantID, _ session: SessionID, _ isOn: Bool) throws(BrokerError) {
         var open = try granted(id)
         guard isOn else {
             grant?.slated.remove(session)
@@ -126,6 +128,8 @@ extension CaptureLoop {
 
 /// What becomes of a grant that outlived its broker, when another one takes it up.
 extension CaptureLoop {
+    /// Goes on with a grant for a session that has another number now: its streams and the recording as if nothing had
+    /// been. Streams of other sessions are closed. Answers with the configuration in force.
     func resume(_ id: GrantID, from before: SessionID, to now: SessionID) throws(BrokerError) -> Configuration {
         // Sessions that watched beside the holder are admitted anew, and a photo's number means nothing to another broker.
         for session in Set(try granted(id).streams.map(\.session)) where session != before {

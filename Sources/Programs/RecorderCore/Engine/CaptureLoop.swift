@@ -5,9 +5,9 @@ import Glibc
 
 /// The capture thread: takes commands between two frames, so that each is atomic, captures what is due, and hands
 /// every frame to the streams, the photos and the recording that want it.
-final class CaptureLoop {
+package final class CaptureLoop {
     let makeSource: @Sendable () throws(BrokerError) -> any CameraSource
-    let commands: Mailbox<Capture.Command>
+    let commands: Mailbox<@Sendable (CaptureLoop) -> Void>
     let writer: Mailbox<WriterWork>
     let lab: Mailbox<PhotoLab.Work>
     let emit: @Sendable (RecorderEvent) -> Void
@@ -60,7 +60,7 @@ final class CaptureLoop {
 
     init(
         _ makeSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource,
-        _ commands: Mailbox<Capture.Command>, _ writer: Mailbox<WriterWork>, _ lab: Mailbox<PhotoLab.Work>,
+        _ commands: Mailbox<@Sendable (CaptureLoop) -> Void>, _ writer: Mailbox<WriterWork>, _ lab: Mailbox<PhotoLab.Work>,
         idleLimit: Duration?, passingLimit: Duration, clock: CaptureClock, faults: Set<Capture.Fault>,
         emit: @escaping @Sendable (RecorderEvent) -> Void
     ) {
@@ -273,6 +273,6 @@ final class CaptureLoop {
             writer.post(
                 .frame(ticket, picture, interval: open.settings.frameInterval, facts(open, source, for: ticket)))
         }
-        takePhotos(picture, &open, source, mark)
+        handOnPhotos(picture, &open, source, mark)
     }
 }

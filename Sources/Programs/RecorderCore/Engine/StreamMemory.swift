@@ -42,7 +42,6 @@ package final class StreamMemory {
 
     /// Counts one more opening of a session's.
     /// - Parameter now: of the monotonic clock, in nanoseconds.
-    /// - Throws: `.limitExceeded` when it opens them too fast.
     package func countOpening(of session: SessionID, at now: Int64) throws(BrokerError) {
         var account = accounts[session] ?? Account(since: now)
         if account.opens < Self.opensMax {
@@ -62,9 +61,6 @@ package final class StreamMemory {
 
     /// Buffers for a stream of the session's: its own, those on its shelf, or new ones, whichever takes the least memory. They
     /// are blank, but for its own.
-    /// - Parameter own: what the stream has now; nil where it is opened, or has a device's buffers.
-    /// - Throws: `.limitExceeded` where there are too many already, `.outOfResources` where the system has none. The stream's
-    ///   own buffers are then as they were.
     package func pool(
         _ layout: PictureLayout, for session: SessionID, own: BufferPool? = nil
     ) throws(BrokerError) -> BufferPool {

@@ -61,9 +61,7 @@ package final class FileWriter {
     private var lastProgress: Int64 = 0
 
     /// - Parameter descriptor: the socket's end, the writer's from here on.
-    /// - Parameter process: a pidfd, the house's in the end.
     /// - Parameter envelope: with the file; the writer's from here on.
-    /// - Parameter again: it is opened to be completed, and keeps what is in it.
     init(_ descriptor: Int32, process: Int32, envelope: Int32, again: Bool, in house: FileWriters) {
         (self.descriptor, self.process, self.house) = (descriptor, process, house)
         let kind = again ? camarb_writer_open_again : camarb_writer_open

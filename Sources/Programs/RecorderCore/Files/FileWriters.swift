@@ -42,8 +42,6 @@ package final class FileWriters {
 
     /// Starts one for a file.
     /// - Parameter envelope: this object's from here on, also when it throws.
-    /// - Parameter again: the file is opened to be completed, and keeps what is in it.
-    /// - Throws: `.tooManyStuck`, or `.gone` where none could be started.
     package func start(_ envelope: Int32, again: Bool = false) throws(FileFault) -> FileWriter {
         guard stuck < Self.stuckMax else {
             close(envelope)

@@ -205,7 +205,6 @@ struct MatroskaLayout {
 
     /// What makes a file whole: its index, the list of what is where, its duration and, last, its size.
     /// - Parameter duration: in nanoseconds.
-    /// - Parameter end: of the last cluster, in bytes.
     func completing(_ index: RecordingIndex, duration: Int64, end: Int64) -> [Patch] {
         var patches: [Patch] = []
         var hasIndex = false

@@ -25,8 +25,6 @@ package struct MetadataGroups: Hashable {
     /// Takes a group.
     /// - Parameter time: from when on it counts, in nanoseconds of CLOCK_MONOTONIC; inside the recording, which the caller knows.
     /// - Parameter items: none: nothing from here on.
-    /// - Parameter now: of the same clock.
-    /// - Returns: the sample's text.
     /// - Throws: `.invalidValue` or `.limitExceeded`; the group then counts for nothing, not even for the next one's time.
     package mutating func take(
         kind: String, time: Int64, items: [String], arrivedAt now: Int64

@@ -54,10 +54,8 @@ package struct RecordingCompletion {
     /// The first track's number, as a block says it in one byte.
     private static let pictureTrack: UInt8 = 0x81
 
-    /// - Parameter file: opened again.
     /// - Parameter deadline: in the clock's nanoseconds. It is looked at with each part of the file that is read, however few elements
     ///   those are in, and once more before the first byte is written; what is begun then is written to its end.
-    /// - Parameter clock: the monotonic one, but in tests.
     package static func complete(
         _ file: any LostFile, until deadline: Int64, clock: @escaping () -> Int64 = camarb_monotonic_ns
     ) throws(CompletionFault) -> Result {

@@ -93,7 +93,6 @@ package final class RecordingFile {
     /// Encodes a picture and appends it as soon as the sound up to it is there.
     /// - Parameter time: nanoseconds of the file, after the last picture's.
     /// - Parameter interval: how long it is shown if no further one comes, in nanoseconds.
-    /// - Returns: false when the file has come to its end; pictures that waited are then not in it.
     package func appendPicture(
         _ picture: UnsafeRawBufferPointer, at time: Int64, interval: Int64
     ) throws(MediaFault) -> Bool {
@@ -116,7 +115,6 @@ package final class RecordingFile {
     /// (`primingFrames`), and no player but libav's would take it off again.
     /// - Parameter time: nanoseconds of the file, of its first sample as it is heard: the encoder's delay is taken off.
     /// - Parameter duration: in nanoseconds.
-    /// - Returns: false when the file has come to its end.
     package func appendSound(_ packet: [UInt8], at time: Int64, duration: Int64) throws(MediaFault) -> Bool {
         guard isOpen, sound != nil else { return false }
         guard time + duration / 2 >= 0 else { return try soundIsComplete(upTo: time + duration) }
@@ -139,10 +137,6 @@ package final class RecordingFile {
     }
 
     /// Appends a sample of metadata, which counts until the kind's next.
-    /// - Parameter kind: one that the file was planned with; of any other nothing is written.
-    /// - Parameter json: at most 64 KiB of groups, as `MetadataGroups` gives them.
-    /// - Parameter time: not before the kind's last.
-    /// - Returns: false when the file has come to its end.
     package func appendMetadata(kind: String, _ json: String, at time: Int64) throws(MediaFault) -> Bool {
         guard isOpen, let place = kinds.firstIndex(of: kind) else { return isOpen }
         let packet = try Array(json.utf8).withMediaBytes { (bytes) throws(MediaFault) in try MediaPacket(bytes) }

@@ -45,9 +45,6 @@ final class RecordingMuxer {
     }
 
     /// Adds a track. Its number in the file is one more than its place here.
-    /// - Parameter title: nil for none.
-    /// - Parameter isDefault: it is played unless somebody asks for another.
-    /// - Parameter orientation: how a player has to turn it, as Exif numbers it; Matroska's muxer passes that over.
     func addTrack(
         title: String? = nil, isDefault: Bool, orientation: Int? = nil,
         _ describe: (UnsafeMutablePointer<AVStream>, UnsafeMutablePointer<AVCodecParameters>) throws(MediaFault) -> Void

@@ -28,7 +28,6 @@ package struct KeptSound: Sendable {
 
     /// Keeps a packet, unless its time is that of another clock or of long ago.
     /// - Parameter now: nanoseconds of CLOCK_MONOTONIC.
-    /// - Returns: what is wrong with it. Where its times run back, it is kept all the same.
     package mutating func add(_ packet: SoundPacket, at now: Int64) -> SoundProblem? {
         if packet.time - now > Self.aheadMax { return .ahead(by: packet.time - now) }
         if now - packet.time > Self.timeMax { return .old(by: now - packet.time) }

@@ -26,9 +26,7 @@ package final class Microphone: Sendable {
 
     /// - Parameter socket: a connected `SOCK_SEQPACKET` socket; this object's from here on, also where it throws. It is read until
     ///   `close`, or until its client closes it.
-    /// - Parameter clock: what packets' times are compared with.
     /// - Parameter onFault: told the first problem, on the reader's thread or on that of `report`; must not block.
-    /// - Throws: `.outOfResources` where there can be no thread, `.limitExceeded` where too many are stuck.
     package init(
         socket: Int32, sampleRate: Int, channels: Int, clock: CaptureClock = .real,
         onFault: @escaping @Sendable (SoundProblem) -> Void

@@ -72,8 +72,6 @@ package struct SoundTimeline: Sendable {
     /// The last piece was silence for want of sound.
     private var isFilled = false
 
-    /// - Parameter sourceRate: frames a second of the packets.
-    /// - Parameter fileRate: frames a second of the file; the same, unless the file's codec lacks it.
     /// - Parameter start: the file's first moment, in nanoseconds of CLOCK_MONOTONIC.
     package init(sourceRate: Int, fileRate: Int, channels: Int, beginningAt start: Int64) {
         (self.sourceRate, self.fileRate, self.channels) = (sourceRate, fileRate, channels)

@@ -3,8 +3,6 @@ import Glibc
 /// The chart as light on a sensor: luma only, since a chart has no colour.
 extension ResolutionChart {
     /// One byte a pixel, `width` bytes a row.
-    /// - Parameter black: luma of the darkest and
-    /// - Parameter white: of the brightest, which are drawn as they are: nothing has to be converted for a format's range.
     package func drawn(black: UInt8, white: UInt8) -> [UInt8] {
         var canvas = ChartCanvas(width: width, height: height, black: black, white: white)
         canvas.drawGrid()

@@ -138,8 +138,6 @@ struct Adjustment<Value: Hashable & Sendable>: Hashable, Sendable {
 
 extension Optional {
     /// Moves a value to where it is at this moment, and is nil once it is there.
-    /// - Parameter between: where it is after a share of the way, from 0 and below 1.
-    /// - Returns: true when it has just arrived.
     mutating func advance<Value>(
         to now: Int64, _ value: inout Value, between: (Value, Value, _ share: Double) -> Value
     ) -> Bool where Wrapped == Adjustment<Value> {

@@ -49,7 +49,6 @@ package struct FramePipeline: Hashable, Sendable {
 
     /// A frame is captured.
     /// - Parameter interval: nanoseconds from one frame to the next.
-    /// - Returns: when the one that is delivered now was captured; nil: none is.
     package mutating func take(at now: Int64, interval: Int64) -> Int64? {
         if leftOut > 0 {
             leftOut -= 1

@@ -29,7 +29,6 @@ struct MovingMarker: Hashable {
 
     /// Where it is in a picture, whole.
     /// - Parameter time: of the capture, in nanoseconds.
-    /// - Returns: nil where part of it is outside.
     func box(at time: Int64, in view: View, isMirrored: Bool) -> DetectedObject.Box? {
         let (width, height) = (Self.side / shape / view.width, Self.side / view.height)
         let left = (Self.middle(at: time) - Self.side / shape / 2 - view.x) / view.width

@@ -42,8 +42,6 @@ final class VideoControls {
     }
 
     /// Sets every control that is not as wanted, modes first.
-    /// - Parameter wanted: keys that it lacks get their usual values.
-    /// - Throws: what the device refused; all are then as they were, as far as it lets them.
     func apply(_ wanted: Configuration) throws(VideoFault) {
         let before = applied
         do throws(VideoFault) {

@@ -82,7 +82,6 @@ final class RunningRecording {
 
     /// One frame, in the order of capture.
     /// - Parameter interval: how long it is shown if no further one comes, in nanoseconds.
-    /// - Throws: where the recording ends with the frame before it.
     func take(_ picture: KeptPicture, interval: Int64, _ facts: FrameFacts) throws(End) {
         guard let file else { return }
         let captured = picture.captured
@@ -122,8 +121,6 @@ final class RunningRecording {
 
     /// A group of metadata of the client's.
     /// - Parameter time: from when on it counts, in nanoseconds of CLOCK_MONOTONIC.
-    /// - Parameter now: of the same clock.
-    /// - Throws: the refusal; nothing is written then.
     func append(_ kind: String, at time: Int64, _ items: [String], now: Int64) throws(BrokerError) {
         guard file != nil else { throw BrokerError(.notRecording, "The recording has ended.") }
         let earliest = order.ordered - Self.earlyMax
