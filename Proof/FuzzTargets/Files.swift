@@ -143,7 +143,7 @@ extension FuzzTarget {
 
     /// - Returns: nil where it was refused, and nothing was written then.
     private static func completed(_ file: FileInMemory, until deadline: Int64 = 1, clock: @escaping () -> Int64 = { 0 })
-        -> RecordingCompletion.Result?
+        -> CompletedRecording?
     {
         let before = file.bytes
         do throws(CompletionFault) {

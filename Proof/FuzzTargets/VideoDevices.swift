@@ -4,6 +4,7 @@ import CMedia
 import FrameStream
 import Glibc
 import RecorderCore
+import System
 
 /// Cameras whose drivers, or whose own firmware, answer what they like.
 extension FuzzTarget {
@@ -138,11 +139,11 @@ private final class StrangeDevice: VideoDevice {
 
     func close() { isOpen = false }
 
-    func identify() throws(VideoFault) -> VideoIdentity {
+    func identify() throws(VideoFault) -> (card: String, canStream: Bool) {
         try ask("ask what it is")
         let name =
             answers.isOnce(in: 4) ? String(decoding: answers.part(31).prefix { $0 != 0 }, as: UTF8.self) : "Webcam"
-        return VideoIdentity(card: name, driver: "strange", canStream: !answers.isOnce(in: 32))
+        return (name, !answers.isOnce(in: 32))
     }
 
     func fourccs() -> [UInt32] {

@@ -148,9 +148,9 @@ final class FakeVideoDevice: VideoDevice {
         }
     }
 
-    func identify() throws(VideoFault) -> VideoIdentity {
+    func identify() throws(VideoFault) -> (card: String, canStream: Bool) {
         try ask("identify")
-        return VideoIdentity(card: "Webcam", driver: "fake", canStream: true)
+        return ("Webcam", true)
     }
 
     func fourccs() -> [UInt32] { camera.formats.keys.sorted() }

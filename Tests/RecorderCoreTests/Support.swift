@@ -211,7 +211,9 @@ final class CaptureUnderTest: Sendable {
     func configure(_ grant: UInt64, _ batch: Configuration) async throws -> Configuration {
         try await wait { capture.order(CaptureLoop.configure, GrantID(grant), batch, reply: $0) }
     }
-    func describe() async throws -> CameraCapabilities { try await wait { capture.order(CaptureLoop.describe, reply: $0) } }
+    func describe() async throws -> CameraCapabilities {
+        try await wait { capture.order(CaptureLoop.describe, reply: $0) }
+    }
     func look() async throws -> String { try await wait { capture.order(CaptureLoop.lookNow, reply: $0) } }
     func stream(_ grant: UInt64, session: UInt64 = 1) async throws -> FrameReceiver {
         FrameReceiver(
@@ -259,8 +261,12 @@ final class CaptureUnderTest: Sendable {
     func stopRecording(_ id: UInt64) async throws {
         try await wait { capture.order(CaptureLoop.stopRecording, id, .stopped, .none, reply: $0) }
     }
-    func pause(_ id: UInt64) async throws { try await wait { capture.order(CaptureLoop.setPaused, id, true, reply: $0) } }
-    func resume(_ id: UInt64) async throws { try await wait { capture.order(CaptureLoop.setPaused, id, false, reply: $0) } }
+    func pause(_ id: UInt64) async throws {
+        try await wait { capture.order(CaptureLoop.setPaused, id, true, reply: $0) }
+    }
+    func resume(_ id: UInt64) async throws {
+        try await wait { capture.order(CaptureLoop.setPaused, id, false, reply: $0) }
+    }
     func append(_ id: UInt64, _ kind: String, at time: Int64, _ items: [String]) async throws {
         try await wait { reply in
             capture.post { $0.appendMetadata(id, kind: kind, time: time, items: items, reply) }

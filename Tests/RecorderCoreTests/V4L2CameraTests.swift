@@ -264,7 +264,8 @@ struct V4L2CameraTests {
         let (answers, continuation) = AsyncStream.makeStream(of: Result<Configuration, BrokerError>.self)
         camera.change {
             $0.whenOpeningFails = {
-                test.capture.configure(GrantID(1), Configuration([.hue: .number(7)])) { continuation.yield($0) }
+                let batch = Configuration([.hue: .number(7)])
+                test.capture.order(CaptureLoop.configure, GrantID(1), batch) { continuation.yield($0) }
             }
         }
         camera.fail("open", EIO)

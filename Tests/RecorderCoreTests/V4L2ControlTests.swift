@@ -118,7 +118,7 @@ struct V4L2ControlTests {
         let batch = Configuration([.activeFormat: .text("420v 320x240"), .brightness: .number(9)])
         // Looked at on the capture's thread: the device is started anew behind that, and its controls with it.
         let (isRefused, brightness) = await withCheckedContinuation { answered in
-            test.capture.configure(GrantID(1), batch) { result in
+            test.capture.order(CaptureLoop.configure, GrantID(1), batch) { result in
                 answered.resume(
                     returning: ((try? result.get()) == nil, camera.look { $0.values[camarb_cid_brightness] }))
             }

@@ -25,7 +25,6 @@ public final class FrameReceiver {
     public let descriptor: Int32
     public private(set) var hasEnded = false
     private var generation: UInt64 = 1
-    /// A frame of this generation has come.
     private var hasFrame = false
     private var slots: [UInt32: Slot] = [:]
 
@@ -46,7 +45,6 @@ public final class FrameReceiver {
     /// More buffers than a stream ever announces; a recorder that exceeds it is broken.
     static let buffersMax = 1024
 
-    /// A buffer of the present generation.
     private struct Slot {
         var buffer: FrameBuffer
         /// A frame in it is here, and was not released.

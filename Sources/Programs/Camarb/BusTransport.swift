@@ -267,7 +267,6 @@ package enum BrokerSignal: Sendable {
 /// Threading: every member may be called from any thread. Signals arrive in the order in which the broker sent them, on one
 /// thread of the transport's own, and before the reply to any call that the broker answered later.
 package protocol Transport: AnyObject, Sendable {
-    /// Calls a method and waits for its answer.
     func call(_ call: WireCall) async throws(BrokerError) -> [WireValue]
 
     /// Begins to deliver. Called once, before the first call; the handlers must not block.

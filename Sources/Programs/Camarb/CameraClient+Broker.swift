@@ -125,7 +125,6 @@ extension CameraClient {
         try CameraDescription(try await properties(of: ObjectPath.camera(id), InterfaceName.camera))
     }
 
-    /// All properties of an interface of an object.
     func properties(of path: String, _ interface: String) async throws(BrokerError) -> WireDictionary {
         var reader = WireReader(
             "GetAll", try await call(path, "org.freedesktop.DBus.Properties", "GetAll", [.string(interface)]))

@@ -22,7 +22,6 @@ struct ClientState {
     /// A stopped session sends next to nothing before its creator starts it; this leaves room for 64 of them.
     static let earlySignalsMax = 256
 
-    /// What the caller does after the lock is released.
     enum Duty {
         case nothing
         case deliver(SessionID, SessionSignal, SessionInbox)

@@ -17,7 +17,6 @@ final class NoticeQueue<Notice: Sendable>: Sendable {
         var queued: [Notice] = []
         /// Index of the first of `queued` that is not delivered yet.
         var head = 0
-        /// The last notice, once there is one.
         var last: Notice?
         var nextWaiter: UInt64 = 0
     }

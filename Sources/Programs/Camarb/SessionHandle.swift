@@ -133,7 +133,6 @@ final class SessionCore: Sendable {
         try await client.call(ObjectPath.session(id), InterfaceName.session, member, arguments)
     }
 
-    /// True for the first caller.
     private func leave() -> Bool {
         guard !isClosed.exchange(true, ordering: .relaxed) else { return false }
         if let inbox = client.state.withLock({ $0.closed(id) }) {
@@ -210,7 +209,6 @@ final class SessionInbox: Sendable {
         notices.finish(.ended(error))
     }
 
-    /// The session was closed by its client.
     func close() {
         pictures.end(nil)
         notices.finish(.ended(BrokerError(.unknownSession, "The session was closed by its client.")))

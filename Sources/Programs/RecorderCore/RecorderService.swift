@@ -52,7 +52,12 @@ public final class RecorderService: Sendable {
             _ = try reader.uint64("recording")
             capture.complete(file: try reader.fileDescriptor("file")) { result in
                 answer(
-                    result.map { [.uint64($0.frames), .int64($0.duration), .uint64($0.bytes), .int64($0.lastCapture)] })
+                    result.map {
+                        [
+                            .uint64($0.frames), .int64($0.duration), .uint64(UInt64($0.bytes)),
+                            .int64($0.lastCapture ?? 0),
+                        ]
+                    })
             }
         case "StopRecording":
             capture.order(
@@ -102,7 +107,8 @@ public final class RecorderService: Sendable {
             capture.order(CaptureLoop.takePhotos, grant, session, photos, files, bracket, reply: done)
         case "SetSlate":
             capture.order(
-                CaptureLoop.setSlate, try reader.grant(), try reader.session(), try reader.boolean("slate"), reply: done)
+                CaptureLoop.setSlate, try reader.grant(), try reader.session(), try reader.boolean("slate"), reply: done
+            )
         case "StartRecording":
             capture.order(
                 CaptureLoop.startRecording, try reader.grant(), try reader.uint64("recording"),

@@ -36,7 +36,6 @@ struct GrantMemory {
         return all
     }
 
-    /// Notes an event.
     mutating func tells(_ event: RecorderEvent, now: Bool) -> Bool {
         switch event {
         case .recordingFinished(let end):
@@ -49,7 +48,6 @@ struct GrantMemory {
         return now
     }
 
-    /// What the next broker has to hear, in order.
     mutating func takeUntold() -> [RecorderEvent] {
         var told = untold
         untold = []

@@ -25,7 +25,6 @@ final class RecorderServer: BusConnectionDelegate {
     private var callCount: UInt64 = 0
     /// The user that may be the next broker, beside root: the one whose process connected first.
     private let brokersUser: UInt32?
-    /// The grant that outlives the broker, where there is one.
     private var kept: KeptGrant?
     private var memory = GrantMemory()
 
@@ -37,7 +36,6 @@ final class RecorderServer: BusConnectionDelegate {
         var about: UInt64
     }
 
-    /// What the capture's threads leave for the loop.
     private enum Item: Sendable {
         case answer(UInt64, Result<[WireValue], BrokerError>)
         case event(RecorderEvent)
@@ -206,7 +204,6 @@ final class RecorderServer: BusConnectionDelegate {
         for event in memory.takeUntold() { send(event) }
     }
 
-    /// Another broker has connected to what it left.
     private func taken(by descriptor: Int32) {
         do throws(SystemFault) {
             connection = try BusConnection(adopting: descriptor, as: .server, on: loop, delegate: self, anonymous: true)

@@ -152,12 +152,12 @@ func openedEnvelope(_ file: TemporaryFile, _ flags: Int32 = O_RDWR) throws -> (e
     return (envelope, mark)
 }
 
-func complete(_ file: TemporaryFile, _ flags: Int32 = O_RDWR) throws -> RecordingCompletion.Result {
+func complete(_ file: TemporaryFile, _ flags: Int32 = O_RDWR) throws -> CompletedRecording {
     let (envelope, mark) = try openedEnvelope(file, flags)
     close(mark)
     return try complete(envelope)
 }
 
-func complete(_ envelope: Int32) throws -> RecordingCompletion.Result {
+func complete(_ envelope: Int32) throws -> CompletedRecording {
     try RecordingCompletion.complete(FileWriters.patient.start(envelope, again: true), until: .max)
 }

@@ -30,12 +30,10 @@ struct PictureCourse {
     private var isWanted = false
     private var session = SessionView()
     private var stage = Stage.none
-    /// The latest.
     private(set) var grant = GrantID(0)
     /// Counts beginnings, so that what was asked for one is not taken for another's.
     private var run: UInt64 = 0
 
-    /// Somebody waits for pictures.
     mutating func want() -> Duty {
         isWanted = true
         return next()
@@ -94,7 +92,6 @@ struct PictureCourse {
         return true
     }
 
-    /// The moment has passed.
     mutating func isDue(run: UInt64) -> Duty {
         guard run == self.run, stage == .late else { return .nothing }
         stage = .none

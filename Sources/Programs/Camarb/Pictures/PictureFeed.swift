@@ -114,7 +114,6 @@ final class PictureFeed: Sendable {
         if let stream { client?.streams.ignore(stream) }
     }
 
-    /// A stream has a frame, or is over.
     func arrived(on stream: PictureStream, isOver: Bool, fault: FrameStreamFault?) {
         if isOver { return ended(stream, fault) }
         let served = state.withLock { state -> (CheckedContinuation<Outcome, Never>, Picture)? in

@@ -52,7 +52,6 @@ final class StreamThread: Sendable {
         }
     }
 
-    /// The thread's own side.
     private final class StreamLoop {
         private let shared: StreamThread
         private var loop: EventLoop?

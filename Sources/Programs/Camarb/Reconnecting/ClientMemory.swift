@@ -101,17 +101,14 @@ struct ClientMemory {
     /// When something that was held back is to be told; nil: nothing is.
     var holdEnds: ContinuousClock.Instant? { sessions.compactMap(\.memory.hold.until).min() }
 
-    /// What was held back until now.
     mutating func holdEnded(at now: ContinuousClock.Instant) -> [BrokerSignal] { inEach { $0.holdEnded(at: now) } }
 
-    /// All that was held back.
     mutating func tellHeld(at now: ContinuousClock.Instant) -> [BrokerSignal] { inEach { $0.tellHeld(at: now) } }
 
     private mutating func inEach(_ change: (inout SessionMemory) -> [SessionSignal]) -> [BrokerSignal] {
         sessions.map(\.id).flatMap { inSession($0, change) }
     }
 
-    /// Changes what is remembered of a session, if it is still there.
     mutating func inSession(
         _ known: SessionID, _ change: (inout SessionMemory) -> [SessionSignal]
     ) -> [BrokerSignal] {
@@ -155,7 +152,6 @@ struct ClientMemory {
         sessions[place].memory.isBack()
     }
 
-    /// The present broker does not take it.
     mutating func refused(_ known: SessionID, _ error: BrokerError, at now: ContinuousClock.Instant) -> [BrokerSignal] {
         inSession(known) { $0.refused(error, at: now) }
     }

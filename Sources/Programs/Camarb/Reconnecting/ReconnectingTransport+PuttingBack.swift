@@ -27,7 +27,6 @@ extension ReconnectingTransport {
         if goesOn { Task.detached { [weak self] in await self?.reconnect(after: error) } } else { finish(error) }
     }
 
-    /// Finds another broker, and tells it what the one before knew.
     private func reconnect(after error: BrokerError) async {
         let until = ContinuousClock.now + Self.awayMax
         var pause = Self.pauseFirst
@@ -43,7 +42,6 @@ extension ReconnectingTransport {
         }
     }
 
-    /// Tells what was held back when its time is over.
     private func waitForHold() {
         guard let until = state.withLock({ $0.memory.holdEnds }) else { return }
         Task.detached { [weak self, holdMax] in
@@ -74,7 +72,6 @@ extension ReconnectingTransport {
         onEnd?(error)
     }
 
-    /// Says everything again.
     func putBack(_ transport: any Transport) async throws(BrokerError) -> Bool {
         let life = state.withLock { state in
             state.life += 1

@@ -128,7 +128,6 @@ package final class ReconnectingTransport: Transport {
         throw BrokerError(.disconnected, "The connection ended before the answer could be kept.")
     }
 
-    /// Waits until there is a broker.
     private func ready(
         for call: WireCall, _ isCreation: Bool
     ) async throws(BrokerError) -> (any Transport, life: Int, WireCall) {

@@ -54,7 +54,6 @@ extension SessionMemory {
         return run
     }
 
-    /// The broker has given a secret for the session's grant.
     mutating func keep(_ secret: String, of run: UInt64) {
         if told.grant != nil, run == self.run { self.secret = secret }
     }
@@ -109,7 +108,6 @@ extension SessionMemory {
         return [.recordingFinished(end)]
     }
 
-    /// What the client is told of a broker's end.
     private mutating func loss(at now: ContinuousClock.Instant) -> [SessionEvent] {
         var events: [SessionEvent] = []
         if let open = told.interruption {

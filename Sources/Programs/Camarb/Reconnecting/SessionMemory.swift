@@ -22,7 +22,6 @@ struct SessionMemory {
     /// The session as its client was told that it is.
     private(set) var told = SessionView()
 
-    /// What was not told of a broker's end.
     var hold = SessionHold.none
     /// Shown to the next broker, it goes on with the camera; nil: there is none for what runs now.
     var secret: String?
@@ -60,7 +59,6 @@ struct SessionMemory {
 
     // MARK: What the client asked
 
-    /// Remembers a call that the broker has answered.
     mutating func remember(_ call: WireCall, _ answer: [WireValue]) {
         switch call.member {
         case "StartRunning": wantsToRun = true

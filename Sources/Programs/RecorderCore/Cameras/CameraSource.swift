@@ -45,9 +45,7 @@ package protocol CameraSource: AnyObject {
     /// Takes the frame that is there.
     /// - Returns: when it was captured, or nil when there is none to show: it was damaged, too early for the rate, or left out.
     func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64?
-    /// What it has found in the frame that was taken last.
     var objects: [DetectedObject] { get }
-    /// Draws the frame that is due, or was taken.
     func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError)
     /// The frame is drawn for all that want it.
     func frameIsDone() throws(BrokerError)
@@ -92,7 +90,6 @@ package protocol CameraSource: AnyObject {
 package struct MissedFrames: Hashable, Sendable {
     /// Of the frame rate in force.
     package var count: Int
-    /// Why, for people, with figures.
     package var sentence: String
 
     package init(count: Int, sentence: String) {
@@ -104,11 +101,9 @@ package struct MissedFrames: Hashable, Sendable {
 /// Whether a device can give pictures, whoever asks.
 package enum DeviceCondition: Hashable, Sendable {
     case usable
-    /// It is not plugged in, or was unplugged.
     case disconnected(String)
     /// A program that did not ask the broker has it, named as far as that can be seen.
     case heldOutside(String)
-    /// The switch on the camera is on.
     case privacyOn
 
     /// Whether it may end without anybody telling: then the recorder looks now and again.

@@ -17,7 +17,6 @@ package final class FileCamera: CameraSource {
     private var chosen: (layout: PictureLayout, crop: SensorWindow.Crop)?
     /// When the footage began to play, on CLOCK_MONOTONIC: its time 0.
     private var began: Int64?
-    /// The decoded frame's time in the footage.
     private var mediaTime: Int64 = 0
     private let frameRate: Double
     /// When it was last in time, and how many frames were decoded since.
@@ -128,7 +127,6 @@ package final class FileCamera: CameraSource {
         return origin + mediaTime
     }
 
-    /// Nothing was shown between two moments.
     private func note(missedFrom previous: Int64, until now: Int64, _ interval: Int64) {
         missedShare += Double(now - previous) / Double(max(1, interval)) - 1
         let count = Int(max(0, missedShare))

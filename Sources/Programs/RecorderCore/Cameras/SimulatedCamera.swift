@@ -25,7 +25,6 @@ package final class SimulatedCamera: CameraSource {
     private(set) var entry: CameraModel.Format?
     /// What frames show of the chart, and of which raster.
     private var shown: (crop: SensorWindow.Crop, raster: Raster)?
-    /// When the frame that was taken last was captured.
     private var frameTime: Int64 = 0
 
     /// How a format reads the sensor: one pixel in `divisor` along each side, in its own range of luma.
@@ -112,7 +111,6 @@ package final class SimulatedCamera: CameraSource {
         marker.map { [DetectedObject(type: CameraModel.markerType, id: 1, box: $0)] } ?? []
     }
 
-    /// Where the marker is in the frame that was taken last; nil: not in it.
     private var marker: DetectedObject.Box? { shown.flatMap { marker(in: $0.crop, of: $0.raster) } }
 
     /// The same in a picture of another size of the same moment.
@@ -175,7 +173,6 @@ package final class SimulatedCamera: CameraSource {
         }
     }
 
-    /// What a picture of such a shape shows of a raster.
     static func crop(
         _ raster: Raster, of entry: CameraModel.Format, divisor: Int, _ layout: PictureLayout, _ zoom: Double
     ) -> SensorWindow.Crop {

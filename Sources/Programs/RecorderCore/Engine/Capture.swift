@@ -83,7 +83,7 @@ public final class Capture: Sendable {
     /// Completes a recording of a recorder core that was lost over it: cuts a frame that is not whole, and writes duration
     /// and index. Nothing waits for it; a file that is not as recordings are here, or that hangs, is left as it is.
     /// - Parameter file: the envelope that the lost one had, which its writer has opened. Owned by the capture from here on.
-    public func complete(file: Int32, _ reply: @escaping Reply<CompletedRecording>) {
+    package func complete(file: Int32, _ reply: @escaping Reply<CompletedRecording>) {
         // As long as that takes there is something to write.
         post { $0.writing += 1 }
         completer.complete(file) { [commands] result in

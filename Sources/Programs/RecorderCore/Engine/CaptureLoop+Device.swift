@@ -4,7 +4,6 @@ import Glibc
 
 /// The device under a grant: started, started again when it fails, watched while it cannot be used, and its own buffers.
 extension CaptureLoop {
-    /// Starts the device, or starts it again.
     func begin() {
         guard var open = grant, let source else { return }
         sayThatDeviceStarts()
@@ -125,7 +124,6 @@ extension CaptureLoop {
         renewBuffers(of: stream, open)
     }
 
-    /// The frame itself, to the stream that has the device's buffers.
     func lend(_ open: OpenGrant, at now: Int64) {
         guard let source, let buffer = source.frameBuffer, let stream = open.streams.first(where: { $0.sender.isLent })
         else { return }

@@ -45,7 +45,6 @@ extension CaptureLoop {
         } catch { stopPassingOn() }
     }
 
-    /// Nobody follows, or not with a device that goes on.
     func stopPassingOn() {
         guard passing != nil else { return }
         passing = nil

@@ -2,7 +2,6 @@ package import ArbiterProtocol
 import FrameStream
 import Glibc
 
-/// Photos: ordered, and taken of the frames that are captured.
 extension CaptureLoop {
     /// Takes the next frames as JPEGs, one for each photo, all or none; `.photoCaptured` follows for each after an answer
     /// without error.
@@ -37,7 +36,8 @@ extension CaptureLoop {
     }
 
     /// Hands on every photo that waits, but of each bracket only the next: its photos are of frames that follow each other.
-    func handOnPhotos(_ picture: KeptPicture, _ open: inout OpenGrant, _ source: any CameraSource, _ mark: BurntInMark) {
+    func handOnPhotos(_ picture: KeptPicture, _ open: inout OpenGrant, _ source: any CameraSource, _ mark: BurntInMark)
+    {
         guard !open.photos.isEmpty else { return }
         let exposure = source.exposure(open.settings)
         var later: [OpenGrant.PendingPhoto] = []
@@ -59,7 +59,6 @@ extension CaptureLoop {
         open.photos = later
     }
 
-    /// With the mark that the frame has.
     private static func marked(_ photo: DrawnPhoto, _ mark: BurntInMark, _ source: any CameraSource) -> DrawnPhoto {
         guard source.isMarked else { return photo }
         let text = source.showsText

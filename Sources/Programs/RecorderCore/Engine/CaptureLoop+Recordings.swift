@@ -87,7 +87,6 @@ extension CaptureLoop {
         grant?.microphone = nil
     }
 
-    /// Whether the recording takes the frame that is captured now.
     func recordingTakes(_ open: inout OpenGrant, at now: Int64) -> Bool {
         guard let running = open.recording, !running.ticket.isOver else { return false }
         if running.isPaused {

@@ -1,6 +1,5 @@
 package import ArbiterProtocol
 
-/// What is in force, and what the camera says of itself while it runs.
 extension CaptureLoop {
     /// What is in force, whole. What was asked for is on its way, where the camera is not there yet: that is told later.
     func inForce(_ open: OpenGrant) -> Configuration {
@@ -54,7 +53,6 @@ package struct StateTelling: Hashable, Sendable {
         latest = told
     }
 
-    /// What is so now.
     package mutating func note(_ state: Configuration) { latest.merge(state) }
 
     /// Whether anything may be told at this moment: until then what is so need not be known.

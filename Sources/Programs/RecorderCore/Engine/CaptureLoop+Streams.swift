@@ -2,7 +2,6 @@ package import ArbiterProtocol
 import FrameStream
 import Glibc
 
-/// Preview streams: opened, closed, and with buffers of another size.
 extension CaptureLoop {
     /// Buffers of the size that pictures have now. Returns why a stream has none, for people; nil where it has.
     private func replaceBuffers(of stream: OpenGrant.Stream, _ open: OpenGrant) -> String? {
@@ -118,7 +117,6 @@ extension CaptureLoop {
         grant?.streams.removeAll { !$0.sender.isOpen }
     }
 
-    /// Black, in whatever range the format has.
     static func drawSlate(into memory: UnsafeMutableRawBufferPointer, _ layout: PictureLayout) {
         guard let start = memory.baseAddress, memory.count >= layout.bytes else { return }
         memset(start, Int32(layout.black), layout.lumaBytes)

@@ -31,11 +31,9 @@ package final class CaptureLoop {
     var isHalted = false
     /// A grant was cut for another one, and the device goes on until that is opened.
     var passing: Passing?
-    /// No beat was answered since.
     var hasSaidThatDeviceStarts = false
     /// The device's descriptor has something.
     var isReady = false
-    /// The condition of the device as it was last told.
     var told = DeviceCondition.usable
     /// When a device that cannot be used is looked at again, and how long after that.
     var lookAt: Int64?
@@ -60,7 +58,8 @@ package final class CaptureLoop {
 
     init(
         _ makeSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource,
-        _ commands: Mailbox<@Sendable (CaptureLoop) -> Void>, _ writer: Mailbox<WriterWork>, _ lab: Mailbox<PhotoLab.Work>,
+        _ commands: Mailbox<@Sendable (CaptureLoop) -> Void>, _ writer: Mailbox<WriterWork>,
+        _ lab: Mailbox<PhotoLab.Work>,
         idleLimit: Duration?, passingLimit: Duration, clock: CaptureClock, faults: Set<Capture.Fault>,
         emit: @escaping @Sendable (RecorderEvent) -> Void
     ) {
@@ -245,7 +244,6 @@ package final class CaptureLoop {
         if open.slowness.note(at: now) { emit(.runtimeError(code: "camera-slow", message: missed.sentence)) }
     }
 
-    /// Moves the zoom to where its ramp has it at this moment.
     private func advanceRamp(of open: inout OpenGrant, _ source: any CameraSource, at now: Int64) throws(BrokerError) {
         guard let ramp = open.ramp else { return }
         let (factor, hasArrived) = ramp.factor(at: now)

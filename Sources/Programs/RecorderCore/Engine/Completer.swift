@@ -3,16 +3,6 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// What is in a recording that was completed.
-public struct CompletedRecording: Hashable, Sendable {
-    public var frames: UInt64
-    /// Nanoseconds, to the end of the last frame.
-    public var duration: Int64
-    public var bytes: UInt64
-    /// When its last frame was captured, in nanoseconds of CLOCK_MONOTONIC; 0: the file does not say.
-    public var lastCapture: Int64 = 0
-}
-
 /// The thread that completes recordings of a recorder core that was lost. Nobody waits for it: not the camera, and not
 /// the recording that runs. It begins with the first one; most recorder cores never have one.
 final class Completer: Sendable {
@@ -99,11 +89,7 @@ final class Completer: Sendable {
         do throws(CompletionFault) {
             let writer: FileWriter
             do throws(FileFault) { writer = try house.start(request.file, again: true) } catch { throw .file(error) }
-            let found = try RecordingCompletion.complete(writer, until: request.deadline)
-            return .success(
-                CompletedRecording(
-                    frames: found.frames, duration: found.duration, bytes: UInt64(found.bytes),
-                    lastCapture: found.lastCapture ?? 0))
+            return .success(try RecordingCompletion.complete(writer, until: request.deadline))
         } catch { return .failure(BrokerError(.unsuitableFile, "The file is left as it is: \(error.words).")) }
     }
 }

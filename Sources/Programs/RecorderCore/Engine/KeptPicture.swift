@@ -28,7 +28,6 @@ final class PicturePool: Sendable {
     /// Blocks kept while nobody uses them: one being encoded and one being filled.
     private static let keptMax = 2
 
-    /// Nil when memory runs out.
     func take(_ bytes: Int) -> UnsafeMutableRawBufferPointer? {
         let kept = free.withLock { blocks -> Block? in
             guard let index = blocks.lastIndex(where: { $0.memory.count == bytes }) else { return nil }

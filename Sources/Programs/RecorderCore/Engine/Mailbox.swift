@@ -22,7 +22,6 @@ final class Mailbox<Message: Sendable>: Sendable {
         _ = camarb_eventfd_signal(descriptor)
     }
 
-    /// Everything posted so far, the oldest first.
     func takeAll() -> [Message] {
         _ = camarb_eventfd_drain(descriptor)
         return messages.withLock { messages in
@@ -43,7 +42,6 @@ final class Worker: Sendable {
         self.thread = thread
     }
 
-    /// Waits until the body has returned. Once only.
     func join() { pthread_join(thread, nil) }
 }
 
@@ -76,7 +74,6 @@ package enum CaptureClock: Sendable {
     }
 }
 
-/// Time that stands still until it is moved.
 package final class VirtualClock: Sendable {
     private let time: Mutex<Int64>
     /// Wakes the capture thread, which then sees what has become due.

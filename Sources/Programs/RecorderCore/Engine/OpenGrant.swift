@@ -10,7 +10,6 @@ struct OpenGrant {
     var telling = StateTelling()
     /// That the source is too slow, on its way out.
     var slowness = SlownessTelling()
-    /// How often the camera was put together anew while it ran.
     var pipelineRebuilds = 0
     var layout: PictureLayout
     var ramp: ZoomRamp?
@@ -21,23 +20,17 @@ struct OpenGrant {
     var lastCapture: Int64 = 0
     /// When the next frame is due, or, of a device that says itself when, too late; nil while the device is in fault.
     var due: Int64?
-    /// When the frame before it was.
     var previousDue: Int64?
-    /// When the device is started again after a fault.
     var restartAt: Int64?
-    /// Why it is not started again.
     var failure: BrokerError?
-    /// The caller that waits for the first frame.
     var opening: Capture.Reply<Configuration>?
     var streams: [Stream] = []
     let memory: StreamMemory
     /// The session that got the device's own buffers, and which these were.
     var lent: Lent?
-    /// Sessions whose streams are black.
     var slated: Set<SessionID> = []
     var photos: [PendingPhoto] = []
     var recording: RecordingUnderWay?
-    /// What its recordings hear.
     var microphone: Microphone?
     var configurationChanged = false
     var restarts = 0
@@ -83,7 +76,6 @@ package struct ZoomRamp: Hashable {
         (self.from, self.to, self.rate, self.began) = (from, to, rate, began)
     }
 
-    /// The factor at a time, and whether the ramp has arrived.
     package func factor(at now: Int64) -> (factor: Double, hasArrived: Bool) {
         let seconds = Double(max(0, now - began)) / 1e9
         let grown = from * exp2((to >= from ? rate : -rate) * seconds)

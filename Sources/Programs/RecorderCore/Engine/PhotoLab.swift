@@ -39,7 +39,6 @@ struct PhotoOrder: Sendable {
 final class PhotoLab {
     enum Work: Sendable {
         case take(PhotoOrder)
-        /// The writer has one less.
         case isWritten
         case stop
     }

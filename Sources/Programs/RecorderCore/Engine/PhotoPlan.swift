@@ -5,7 +5,6 @@ import Glibc
 ///
 /// It says nothing of how that is done: a source draws it, or has a frame that is it already.
 package struct PhotoPlan: Hashable, Sendable {
-    /// Pixels.
     package let width: Int
     package let height: Int
     package let metadata: PhotoMetadata

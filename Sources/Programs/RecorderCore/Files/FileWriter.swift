@@ -2,7 +2,6 @@ import CLinux
 import Glibc
 
 package enum FileFault: Error, Hashable {
-    /// An error number of the system's.
     case system(Int32)
     /// The descriptor is no file that can be written to.
     case unsuitable
@@ -13,7 +12,6 @@ package enum FileFault: Error, Hashable {
     /// Its process has ended, or could not be started.
     case gone
 
-    /// There is no room for more of it.
     var isFull: Bool { if case .system(let code) = self { [ENOSPC, EDQUOT, EFBIG].contains(code) } else { false } }
 
     var words: String {
@@ -50,7 +48,6 @@ package final class FileWriter {
     }
     private var packets: [Packet] = []
     private var answersDue = 0
-    /// What the last answer was for.
     private var value: Int64 = 0
     private var bytesRead: [UInt8] = []
     /// What an answer, or the lack of one, said first since it was last asked for.

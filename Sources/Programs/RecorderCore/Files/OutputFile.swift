@@ -102,7 +102,6 @@ package final class OutputFile {
         return true
     }
 
-    /// Overwrites bytes that are in the file already.
     func patch(_ bytes: [UInt8], at offset: Int64) {
         guard offset >= 0, offset + Int64(bytes.count) <= committed else { return }
         _ = bytes.withUnsafeBytes { put($0, at: offset) }

@@ -79,7 +79,6 @@ struct EBMLElement {
                 id: id, start: start, body: start + Int64(idBytes + sizeBytes), size: size == mask ? nil : Int64(size)))
     }
 
-    /// Its body as a number. Returns nil for what is longer than one.
     func unsigned(in window: inout ByteWindow) throws(CompletionFault) -> UInt64? {
         guard let size, size <= 8 else { return nil }
         let bytes = try window.bytes(Int(size), at: body)
@@ -117,7 +116,6 @@ package enum CompletionFault: Error, Hashable {
     case file(FileFault)
     /// It does not look as a recording of ours does; what of it, and where in bytes.
     case foreign(String, at: Int64)
-    /// Looking at it took too long.
     case late
 
     package var words: String {

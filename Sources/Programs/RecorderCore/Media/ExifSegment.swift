@@ -8,7 +8,6 @@ package enum ExifSegment {
     package struct Photo {
         var width, height: Int
         var taken: PhotoMetadata
-        /// As `PhotoPlan` has them.
         var flashMode: String?
         var fieldOfView: Double
 

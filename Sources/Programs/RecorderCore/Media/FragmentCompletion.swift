@@ -11,7 +11,6 @@ struct FragmentCompletion {
     /// Ticks, of the beginning of the last fragment with pictures, and of the end of the last picture.
     private var begun: UInt64 = 0
     private var ticks: UInt64 = 0
-    /// Behind the last whole fragment.
     private var end: Int64 = 0
     private var isWhole = false
 
@@ -54,15 +53,14 @@ struct FragmentCompletion {
         }
     }
 
-    /// Cuts off what is behind the last whole fragment.
-    func finish(_ file: any LostFile) throws(CompletionFault) -> RecordingCompletion.Result {
+    func finish(_ file: any LostFile) throws(CompletionFault) -> CompletedRecording {
         if !isWhole, end < window.size {
             file.truncate(to: end)
             file.wantAnswer()
             if let fault = file.settle() { throw .file(fault) }
         }
         let (seconds, rest) = ticks.quotientAndRemainder(dividingBy: timescale)
-        return RecordingCompletion.Result(
+        return CompletedRecording(
             frames: frames, duration: Int64(seconds * 1_000_000_000 + rest * 1_000_000_000 / timescale),
             bytes: isWhole ? window.size : end, lastCapture: nil)
     }

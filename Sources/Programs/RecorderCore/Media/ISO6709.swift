@@ -1,6 +1,5 @@
 /// The text form of a place (ISO 6709, annex H): `+48.2082+016.3738+151/`.
 enum ISO6709 {
-    /// What it looks like, for a sentence.
     static let sentence =
         "a place as ISO 6709 writes it: latitude and longitude with signs, in degrees (and minutes, and seconds), a height "
         + "in meters where there is one, and a slash, like +48.2082+016.3738/"

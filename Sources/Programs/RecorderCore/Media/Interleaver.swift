@@ -51,7 +51,6 @@ package struct Interleaver<Item> {
         }
     }
 
-    /// No sound from before `time` will come.
     package mutating func soundIsComplete(upTo time: Int64) { soundKnown = max(soundKnown, time) }
 
     /// The next that may be written.

@@ -47,7 +47,6 @@ package final class JPEGEncoder {
 /// Sizes follow the picture, and the picture changes slowly: a little over the budget lowers the quality at once, and it comes
 /// back only after a while well below, so that it does not swing. A pure value.
 package struct JPEGQuality: Hashable {
-    /// Of the next picture.
     package private(set) var quality = Self.most
     /// Bytes that one picture may have.
     private let budget: Double
@@ -69,7 +68,6 @@ package struct JPEGQuality: Hashable {
 
     package init(budget: Double) { self.budget = budget }
 
-    /// A picture of so many bytes came of `quality`.
     package mutating func note(_ bytes: Int) {
         average = average == 0 ? Double(bytes) : average + Self.weight * (Double(bytes) - average)
         calm += 1

@@ -256,7 +256,6 @@ struct MatroskaLayout {
         ]
     }
 
-    /// What goes into the eleven bytes.
     static func durationElement(nanoseconds: Int64) -> [UInt8] {
         let ticks = Double(nanoseconds) / Double(nanosecondsPerTick)
         return EBMLElement.encode(ID.duration, EBMLElement.bigEndian(ticks.bitPattern))

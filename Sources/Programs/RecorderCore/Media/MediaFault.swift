@@ -56,7 +56,6 @@ final class MediaPacket {
         av_packet_free(&packet)
     }
 
-    /// A packet with a copy of these bytes.
     init(_ bytes: UnsafeRawBufferPointer) throws(MediaFault) {
         pointer = try allocated("making a packet", av_packet_alloc())
         let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)

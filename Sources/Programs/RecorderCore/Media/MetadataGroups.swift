@@ -80,7 +80,6 @@ package struct MetadataGroups: Hashable {
         }
     }
 
-    /// - Returns: nil for what is no finite decimal number.
     private static func number(_ text: String) -> JSON? {
         let digits = text.utf8
         guard digits.count <= numberBytesMax, digits.allSatisfy({ "+-.eE0123456789".utf8.contains($0) }),

@@ -15,15 +15,6 @@ import Glibc
 /// the file is whole: then nothing more is written either.
 /// Threading: the thread of the file that it was given.
 package struct RecordingCompletion {
-    package struct Result: Hashable {
-        package var frames: UInt64
-        /// Nanoseconds, to the end of the last frame.
-        package var duration: Int64
-        package var bytes: Int64
-        /// Of the last frame: nanoseconds of CLOCK_MONOTONIC, to the millisecond; nil where the file does not say.
-        package var lastCapture: Int64?
-    }
-
     private typealias ID = MatroskaLayout.ID
 
     private let file: any LostFile
@@ -58,11 +49,11 @@ package struct RecordingCompletion {
     ///   those are in, and once more before the first byte is written; what is begun then is written to its end.
     package static func complete(
         _ file: any LostFile, until deadline: Int64, clock: @escaping () -> Int64 = camarb_monotonic_ns
-    ) throws(CompletionFault) -> Result {
+    ) throws(CompletionFault) -> CompletedRecording {
         let size: Int64
         do throws(FileFault) { size = try file.openedAgain() } catch { throw .file(error) }
         // Lost before it had a header.
-        if size == 0 { return Result(frames: 0, duration: 0, bytes: 0, lastCapture: nil) }
+        if size == 0 { return CompletedRecording(frames: 0, duration: 0, bytes: 0, lastCapture: nil) }
         let isLate = { clock() >= deadline }
         var window = ByteWindow(size: size) { (count, offset) throws(CompletionFault) in
             // Each fetch asks another process, beside which the clock costs little; and all that is done between two fetches
@@ -230,7 +221,7 @@ package struct RecordingCompletion {
         return lastTime * 1_000_000 + (layout.frameInterval > 0 ? layout.frameInterval : lastInterval * 1_000_000)
     }
 
-    private mutating func finish() throws(CompletionFault) -> Result {
+    private mutating func finish() throws(CompletionFault) -> CompletedRecording {
         if let size = layout.segmentSize {
             guard layout.segmentBody + size == window.size, end == window.size else {
                 throw .foreign("a size that is not the file's", at: layout.sizeAt)
@@ -262,11 +253,21 @@ package struct RecordingCompletion {
         return try RecordingTags(element, in: &window)
     }
 
-    private func result(_ bytes: Int64, _ tags: RecordingTags) -> Result {
-        Result(
+    private func result(_ bytes: Int64, _ tags: RecordingTags) -> CompletedRecording {
+        CompletedRecording(
             frames: frames, duration: duration, bytes: bytes,
             lastCapture: lastTime < 0 ? nil : tags.capture(at: lastTime * 1_000_000))
     }
 
     private func put(_ bytes: [UInt8], at offset: Int64) { bytes.withUnsafeBytes { file.put($0, at: offset) } }
+}
+
+/// What is in a recording that was completed.
+package struct CompletedRecording: Hashable, Sendable {
+    package var frames: UInt64
+    /// Nanoseconds, to the end of the last frame.
+    package var duration: Int64
+    package var bytes: Int64
+    /// Of the last frame: nanoseconds of CLOCK_MONOTONIC, to the millisecond; nil where the file does not say.
+    package var lastCapture: Int64?
 }

@@ -14,7 +14,6 @@ import System
 /// Threading: the writer thread only.
 package final class RecordingFile {
     package let file: OutputFile
-    /// Pictures that are in the file.
     package private(set) var frames: UInt64 = 0
     /// Nanoseconds, to the end of the last of them.
     package private(set) var duration: Int64 = 0
@@ -44,7 +43,6 @@ package final class RecordingFile {
 
     /// A header with its rooms, and a first frame: a smaller limit could hold nothing.
     package static let bytesLeast = Int64(RecordingOptions.bytesLeast)
-    /// Kinds of metadata in one file, at most.
     package static let metadataMax = 8
     /// Nanoseconds: so old the header's duration may be, and so much sound may lie unflushed where no picture comes.
     private static let oldMax: Int64 = 400_000_000

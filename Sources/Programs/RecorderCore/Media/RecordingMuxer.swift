@@ -126,7 +126,6 @@ extension RecordingFile {
         package var codec: VideoCodec?
         /// Bits a second of the picture; nil: as published for its size.
         package var bitRate: Int64?
-        /// Nil: no sound.
         package var sound: SoundTrack?
         /// Kinds of metadata, each of which gets a track of text with that title; at most `metadataMax`.
         package var metadata: [String]

@@ -8,7 +8,6 @@ package enum RecordingTag: String, Hashable, Sendable, CaseIterable, Comparable 
     /// What ended it, where it was an interruption, and for whom.
     case cause = "CAUSE"
     case interrupter = "INTERRUPTER"
-    /// Pictures that were captured and are not in it.
     case framesLeftOut = "FRAMES_LEFT_OUT"
     /// JSON: for each pause its place in the file and its length, both in nanoseconds.
     case pauses = "PAUSES"

@@ -24,12 +24,10 @@ package final class Scaler {
 
     package init() {}
 
-    /// Luma alone.
     package static let gray = AV_PIX_FMT_GRAY8.rawValue
 
     deinit { sws_freeContext(context) }
 
-    /// Scales `source` into `destination`, whose planes are written.
     package func scale(_ source: Planes, into destination: Planes, _ wanted: Shape) throws(MediaFault) {
         if wanted != shape {
             sws_freeContext(context)
@@ -56,7 +54,6 @@ package final class Scaler {
 }
 
 extension Scaler.Planes {
-    /// The two planes of an NV12 picture.
     package init(_ picture: UnsafeRawBufferPointer, _ layout: PictureLayout) {
         let start = picture.baseAddress?.assumingMemoryBound(to: UInt8.self)
         let stride = Int32(layout.stride)

@@ -83,7 +83,6 @@ package final class VideoEncoder {
         avcodec_free_context(&context)
     }
 
-    /// Writes the stream's parameters for a muxer.
     func describe(_ parameters: UnsafeMutablePointer<AVCodecParameters>) throws(MediaFault) {
         if let context {
             try checked("describing the stream", avcodec_parameters_from_context(parameters, context))

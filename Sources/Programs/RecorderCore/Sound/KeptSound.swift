@@ -12,11 +12,8 @@ package struct KeptSound: Sendable {
     package static let packetsASecond = 4_096
 
     private let sampleRate, channels: Int
-    /// In the order in which they came.
     package private(set) var packets: [SoundPacket] = []
-    /// Of all packets that are kept.
     package private(set) var frames = 0
-    /// The capture time of the first packet that was kept.
     package private(set) var firstTime: Int64?
     /// The latest capture time of a packet that was kept; 0 before the first.
     package private(set) var newestTime: Int64 = 0
@@ -40,7 +37,6 @@ package struct KeptSound: Sendable {
         return Double(back) / 1e9 > SourceClock.overlapMin ? .runsBack(by: back) : nil
     }
 
-    /// What has come since the last call.
     package mutating func take() -> [SoundPacket] {
         defer { (packets, frames) = ([], 0) }
         return packets

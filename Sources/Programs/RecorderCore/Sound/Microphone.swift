@@ -38,10 +38,8 @@ package final class Microphone: Sendable {
         try MicrophoneReader.start(ends, for: self)
     }
 
-    /// The capture time of the first packet that came and was right; nil before.
     package var firstTime: Int64? { state.withLock { $0.sound.firstTime } }
 
-    /// The latest capture time that a packet said; 0 before the first.
     package var newestTime: Int64 { state.withLock { $0.sound.newestTime } }
 
     /// What has come since the last call, as it came: two seconds of it at the most.
@@ -66,7 +64,6 @@ package final class Microphone: Sendable {
         }
     }
 
-    /// What the reader got; on its thread.
     func received(_ packet: SoundPacket) {
         let now = clock.now
         if let problem = state.withLock({ $0.sound.add(packet, at: now) }) { report(problem) }

@@ -70,7 +70,6 @@ enum MicrophoneReader {
         threads.withLock { $0.count -= 1 }
     }
 
-    /// Reads until the microphone is closed, here or there.
     private static func read(_ ends: Ends, for microphone: Microphone) -> SoundProblem? {
         var bytes = [UInt8](repeating: 0, count: SoundPacket.bytesMax)
         var budget = SoundBudget(

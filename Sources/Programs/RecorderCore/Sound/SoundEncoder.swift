@@ -28,14 +28,11 @@ package final class SoundEncoder {
     ]
     /// The most that AAC allows a frame of one channel, in bits, for its 1,024 samples.
     private static let frameBitsMax: Int64 = 6144
-    /// Silence is put in by so many frames at a time.
     private static let silenceAtOnce = 4096
     /// libswresample looks ahead by some frames; what else it is behind by, it is told to make up.
     private static let owedMax: Int64 = 2
 
-    /// Frames a second of the source.
     package let sourceRate: Int
-    /// Frames a second of the stream.
     package let sampleRate: Int
     package let channels: Int
     /// Bits a second.

@@ -18,7 +18,6 @@ package struct SoundTimeline: Sendable {
         /// Interleaved samples at the source's rate, which fill so many frames of the file.
         case sound(samples: [Int16], frames: Int64)
 
-        /// Frames of the file.
         package var frames: Int64 {
             switch self {
             case .silence(let frames), .sound(_, let frames): frames
@@ -41,7 +40,6 @@ package struct SoundTimeline: Sendable {
     private struct Segment: Hashable, Sendable {
         /// Nanoseconds of CLOCK_MONOTONIC.
         var start: Int64
-        /// Nil while it goes on.
         var end: Int64?
         /// Where it begins in the file, in nanoseconds.
         var fileStart: Int64
@@ -198,7 +196,6 @@ package struct SoundTimeline: Sendable {
         }
     }
 
-    /// Places some frames of a block where they belong in the file.
     private mutating func place(
         _ samples: [Int16], _ range: Range<Int>, from: Int64, to: Int64, into pieces: inout [Piece]
     ) {

@@ -43,7 +43,6 @@ struct SourceClock: Hashable, Sendable {
 
     init(sampleRate: Int) { self.sampleRate = Double(sampleRate) }
 
-    /// Places the frames of the next packet.
     mutating func place(time: Int64, frames: Int) -> Span {
         let nominal = Double(frames) / sampleRate
         var start = Double(time)

@@ -33,7 +33,6 @@ private struct ChartCanvas {
         luma = Array(repeating: white, count: width * height)
     }
 
-    /// Half of what lies between black and white.
     private var swing: Double { (Double(white) - Double(black)) / 2 }
     var gray: Double { Double(black) + swing }
 
@@ -51,7 +50,6 @@ private struct ChartCanvas {
         }
     }
 
-    /// Puts a row where it fits whole.
     mutating func stamp(_ row: [UInt8], x: Int, y: Int) {
         guard x >= 0, x + row.count <= width, y >= 0, y < height else { return }
         let first = y * width + x

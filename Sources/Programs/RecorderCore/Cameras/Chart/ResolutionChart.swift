@@ -13,7 +13,6 @@
 /// Around them wedges of converging lines, a grid and a checkered edge, for people: a crop is seen at once. What is measured
 /// with the gratings, `ResolutionMeter` says.
 package struct ResolutionChart: Hashable {
-    /// Pixels of the sensor.
     package let width: Int
     package let height: Int
     /// The finest first.
@@ -40,7 +39,6 @@ package struct ResolutionChart: Hashable {
         package var lean: Double { 0.5 / innerHeight }
     }
 
-    /// From one grating to the next.
     package static let step = 1.04
     /// Two is the finest that a sensor can see.
     package static let finestPeriod = 2.0

@@ -7,11 +7,9 @@ import PolicyFile
 /// The scene is lit evenly: `ordinaryExposure` shows it as the chart is drawn. The program prefers `ordinaryDuration` and
 /// changes the sensitivity, as phones do; where that ends, it changes the duration.
 package struct ExposureProgram: Hashable, Sendable {
-    /// What it is told: all that an exposure depends on.
     package struct Order: Hashable, Sendable {
         /// `locked`, `auto`, `continuousAuto` or `custom`.
         package var mode: String
-        /// While the mode is `custom`.
         package var duration: Double?
         package var iso: Double?
         /// Exposure values.
@@ -60,7 +58,6 @@ package struct ExposureProgram: Hashable, Sendable {
     /// Times the light that shows the scene as it is drawn.
     package var gain: Double { exposure.product * (order?.light ?? 1) / Self.ordinaryExposure }
 
-    /// The next grant finds it settled.
     package mutating func begin() { (adjustment, order) = (nil, nil) }
 
     /// As `FocusSystem.advance`.

@@ -10,7 +10,6 @@ import PolicyFile
 /// By contrast it scans: to and fro over the sharp place, and `isAdjusting` meanwhile. By phase it goes to the sharp place,
 /// and is never adjusting (what AVFoundation shows of each). Once focused, the mode `auto` is `locked`.
 package struct FocusSystem: Hashable, Sendable {
-    /// What it is told: all that a focus depends on.
     package struct Order: Hashable, Sendable {
         package var system: CameraFormat.AutoFocusSystem
         /// `locked`, `auto` or `continuousAuto`.
@@ -46,7 +45,6 @@ package struct FocusSystem: Hashable, Sendable {
     }
 
     private var movement: Adjustment<Double>?
-    /// Whether the lens moves to and fro on its way.
     private var isScan = false
     private var order: Order?
     private var place = 1.0

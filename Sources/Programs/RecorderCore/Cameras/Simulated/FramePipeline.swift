@@ -40,7 +40,6 @@ package struct FramePipeline: Hashable, Sendable {
 
     package mutating func begin() { (captured, leftOut) = ([], 0) }
 
-    /// It is put together anew while the camera runs.
     package mutating func rebuild() { (captured, leftOut) = ([], Self.rebuildFrames) }
 
     /// No stabilization looks farther ahead than this, in nanoseconds: with few frames a second the first picture would come

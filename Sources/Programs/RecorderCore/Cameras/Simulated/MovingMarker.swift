@@ -13,7 +13,6 @@ struct MovingMarker: Hashable {
     static let side = 0.06
     /// Between the gratings, which measure, and what of the chart is cut off by a picture of 16:9.
     private static let centre = 0.2
-    /// It goes from left to right and back.
     private static let path = 0.1...0.9
     /// Nanoseconds for the way there and back: a third of a picture's width a second is followed easily by eye.
     private static let period: Int64 = 6_000_000_000
@@ -37,7 +36,6 @@ struct MovingMarker: Hashable {
         return DetectedObject.Box(x: isMirrored ? 1 - left - width : left, y: top, width: width, height: height)
     }
 
-    /// Draws it as two dark and two light squares.
     static func draw(
         _ box: DetectedObject.Box, into picture: UnsafeMutableRawBufferPointer, _ layout: PictureLayout,
         dark: UInt8, light: UInt8

@@ -11,7 +11,6 @@ package struct PictureLook: Hashable, Sendable {
 
     package init() {}
 
-    /// The chart as it is drawn.
     package var isPlain: Bool { !isMirrored && hasPlainLight && hasPlainColour }
     private var hasPlainLight: Bool { abs(gain - 1) < 0.001 && !isHDR }
     private var hasPlainColour: Bool { gains == .neutral }
@@ -42,7 +41,6 @@ package struct PictureLook: Hashable, Sendable {
         return seen
     }
 
-    /// Has a grey picture look so, where it lies.
     func apply(to picture: UnsafeMutableRawBufferPointer, _ layout: PictureLayout) {
         let table = (0...255).map { luma(UInt8($0), in: layout) }
         for row in 0..<layout.height {

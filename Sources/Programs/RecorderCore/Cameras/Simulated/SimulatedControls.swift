@@ -15,7 +15,6 @@ package struct SimulatedControls: Hashable, Sendable {
     private var ended = Configuration()
     /// How the pictures look, but for the exposure's and the white balance's part.
     private var video = PictureLook()
-    /// How much of the view stabilization leaves.
     package private(set) var viewLeft = 1.0
 
     package init(_ model: CameraModel) {
@@ -113,7 +112,6 @@ package struct SimulatedControls: Hashable, Sendable {
         return state
     }
 
-    /// Modes that have ended by themselves since this was asked last, with what they are now.
     package mutating func takeEndedModes() -> Configuration {
         defer { ended = Configuration() }
         return ended

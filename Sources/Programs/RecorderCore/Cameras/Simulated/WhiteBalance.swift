@@ -29,7 +29,6 @@ package struct WhiteBalance: Hashable, Sendable {
     package init() {}
     package var isAdjusting: Bool { adjustment != nil }
 
-    /// The next grant finds it settled.
     package mutating func begin() { (mode, adjustment, gains) = (nil, nil, .neutral) }
 
     /// As `FocusSystem.advance`.

@@ -1,5 +1,6 @@
 import CMedia
 import Glibc
+import System
 
 /// The driver's buffers while it streams: asked for, mapped, handed over and taken back. When it goes, every buffer is
 /// blanked before it is given back: what somebody still has mapped shows nothing.
@@ -15,7 +16,6 @@ final class CaptureQueue {
     /// Fewer, and a driver cannot stream.
     static let buffersLeast = 2
 
-    /// Sets the format, and streams.
     init(_ device: any VideoDevice, _ wanted: camarb_video_format, frameRate: Double) throws(VideoFault) {
         self.device = device
         let format = try device.set(wanted, onlyTry: false)
@@ -29,7 +29,7 @@ final class CaptureQueue {
         }
         do throws(VideoFault) { _ = try device.set(frameRate: frameRate) } catch {
             // Then frames are left out where the device is faster.
-            guard [ENOTTY, EINVAL].contains(error.code) else { throw error }
+            guard [ENOTTY, EINVAL].contains(error.number) else { throw error }
         }
         do throws(VideoFault) {
             let count = try device.request(buffers: Self.buffersUsual)
@@ -72,7 +72,7 @@ final class CaptureQueue {
     /// Gives a buffer to the driver to fill. Once more where it refused: one slip is no reason to begin anew.
     func handOver(_ index: Int) throws(VideoFault) {
         do throws(VideoFault) { try device.queue(index) } catch {
-            guard error.code != ENODEV else { throw error }
+            guard error.number != ENODEV else { throw error }
             try device.queue(index)
         }
     }

@@ -71,7 +71,6 @@ extension camarb_video_control {
     }
 }
 
-/// One control of a device, under its key.
 struct MappedControl {
     let mapping: ControlMapping
     let native: camarb_video_control
@@ -137,7 +136,6 @@ struct MappedControl {
         }
     }
 
-    /// The key's value for one of the device's.
     func value(from raw: Int64) -> ConfigurationValue {
         switch mapping.meaning {
         case .level, .amount:

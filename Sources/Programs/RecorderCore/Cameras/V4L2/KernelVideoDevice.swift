@@ -35,16 +35,11 @@ final class KernelVideoDevice: VideoDevice {
         descriptor = -1
     }
 
-    private func check(_ result: Int32, _ doing: @autoclosure () -> String) throws(VideoFault) -> Int32 {
-        guard result >= 0 else { throw VideoFault(doing(), result) }
-        return result
-    }
-
-    func identify() throws(VideoFault) -> VideoIdentity {
+    func identify() throws(VideoFault) -> (card: String, canStream: Bool) {
         var found = camarb_video_identity()
-        _ = try check(camarb_video_identify(descriptor, &found), "ask what it is")
+        try check(camarb_video_identify(descriptor, &found), "ask what it is")
         queueType = camarb_video_queue_of(found.capabilities)
-        return VideoIdentity(card: text(found.card), driver: text(found.driver), canStream: queueType != 0)
+        return (text(found.card), queueType != 0)
     }
 
     // MARK: Formats
@@ -70,7 +65,7 @@ final class KernelVideoDevice: VideoDevice {
 
     func set(_ format: camarb_video_format, onlyTry: Bool) throws(VideoFault) -> camarb_video_format {
         var format = format
-        _ = try check(
+        try check(
             camarb_video_set_format(descriptor, queueType, onlyTry ? 1 : 0, &format),
             "set it to \(format.width)x\(format.height)")
         return format
@@ -80,7 +75,7 @@ final class KernelVideoDevice: VideoDevice {
         // Seconds as a fraction with a numerator that tells 29.97 from 30.
         var numerator: UInt32 = 1000
         var denominator = UInt32(clamping: Int((frameRate * 1000).rounded()))
-        _ = try check(camarb_video_set_interval(descriptor, queueType, &numerator, &denominator), "set its frame rate")
+        try check(camarb_video_set_interval(descriptor, queueType, &numerator, &denominator), "set its frame rate")
         guard numerator > 0, denominator > 0 else { return frameRate }
         return Double(denominator) / Double(numerator)
     }
@@ -90,7 +85,7 @@ final class KernelVideoDevice: VideoDevice {
     func request(buffers: Int) throws(VideoFault) -> Int {
         var count = UInt32(clamping: buffers)
         var canOutlive: UInt32 = 0
-        _ = try check(camarb_video_request(descriptor, queueType, &count, &canOutlive), "get buffers")
+        try check(camarb_video_request(descriptor, queueType, &count, &canOutlive), "get buffers")
         buffersCanOutliveTheirQueue = canOutlive != 0
         return Int(count)
     }
@@ -108,7 +103,7 @@ final class KernelVideoDevice: VideoDevice {
     func map(_ index: Int) throws(VideoFault) -> UnsafeMutableRawBufferPointer {
         var offset: UInt32 = 0
         var bytes: UInt32 = 0
-        _ = try check(
+        try check(
             camarb_video_buffer(descriptor, queueType, UInt32(clamping: index), &offset, &bytes), "look at a buffer")
         guard let memory = mmap(nil, Int(bytes), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, Int(offset)),
             memory != MAP_FAILED
@@ -119,14 +114,14 @@ final class KernelVideoDevice: VideoDevice {
     func unmap(_ memory: UnsafeMutableRawBufferPointer) { munmap(memory.baseAddress, memory.count) }
 
     func queue(_ index: Int) throws(VideoFault) {
-        _ = try check(camarb_video_queue(descriptor, queueType, UInt32(clamping: index)), "hand a buffer over")
+        try check(camarb_video_queue(descriptor, queueType, UInt32(clamping: index)), "hand a buffer over")
     }
 
     func dequeue() throws(VideoFault) -> camarb_video_frame? {
         var frame = camarb_video_frame()
         let result = camarb_video_dequeue(descriptor, queueType, &frame)
         if result == -EAGAIN { return nil }
-        _ = try check(result, "take a frame")
+        try check(result, "take a frame")
         return frame
     }
 
@@ -135,7 +130,7 @@ final class KernelVideoDevice: VideoDevice {
     }
 
     func stream(_ on: Bool) throws(VideoFault) {
-        _ = try check(camarb_video_stream(descriptor, queueType, on ? 1 : 0), on ? "start streaming" : "stop streaming")
+        try check(camarb_video_stream(descriptor, queueType, on ? 1 : 0), on ? "start streaming" : "stop streaming")
     }
 
     // MARK: Controls
@@ -163,12 +158,12 @@ final class KernelVideoDevice: VideoDevice {
 
     func value(of id: UInt32) throws(VideoFault) -> Int64 {
         var value: Int64 = 0
-        _ = try check(camarb_video_get_control(descriptor, id, &value), "read a control")
+        try check(camarb_video_get_control(descriptor, id, &value), "read a control")
         return value
     }
 
     func set(_ id: UInt32, to value: Int64) throws(VideoFault) {
-        _ = try check(camarb_video_set_control(descriptor, id, value), "set a control")
+        try check(camarb_video_set_control(descriptor, id, value), "set a control")
     }
 
     func subscribe(to id: UInt32) { _ = camarb_video_subscribe(descriptor, id) }
@@ -195,7 +190,7 @@ final class KernelVideoDevice: VideoDevice {
 
     func set(crop: camarb_video_rectangle) throws(VideoFault) -> camarb_video_rectangle {
         var crop = crop
-        _ = try check(camarb_video_set_crop(descriptor, queueType, &crop), "crop")
+        try check(camarb_video_set_crop(descriptor, queueType, &crop), "crop")
         return crop
     }
 
@@ -212,7 +207,7 @@ final class KernelVideoDevice: VideoDevice {
 
     func watch(in queue: Int32) throws(VideoFault) {
         guard let node = VideoNodes().node(identity) else { throw VideoFault("find it", ENODEV) }
-        _ = try check(camarb_open_watch_add(queue, node.path), "watch \(node.path)")
+        try check(camarb_open_watch_add(queue, node.path), "watch \(node.path)")
     }
 
     func otherHolder() -> String? { OutsideHolder.find(path: path) }

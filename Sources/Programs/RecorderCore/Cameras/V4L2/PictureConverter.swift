@@ -1,6 +1,7 @@
 import ArbiterProtocol
 import CMedia
 import FrameStream
+import System
 
 /// Makes the recorder's NV12 of a device's picture, with a part of it magnified for a zoom.
 final class PictureConverter {

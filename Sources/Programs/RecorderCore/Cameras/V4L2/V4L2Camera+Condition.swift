@@ -36,7 +36,7 @@ extension V4L2Camera {
 
     package func watchNode(in queue: Int32) throws(BrokerError) {
         do throws(VideoFault) { try device.watch(in: queue) } catch {
-            throw BrokerError(.deviceFault, "\(capabilities.name): cannot \(error.description).")
+            throw BrokerError(.deviceFault, "\(capabilities.name): \(error.words).")
         }
     }
 
@@ -52,13 +52,13 @@ extension V4L2Camera {
     func attempt<R>(_ body: () throws(VideoFault) -> R) throws(BrokerError) -> R {
         do throws(VideoFault) { return try body() } catch {
             if let lost = loss(error) { throw lost }
-            throw BrokerError(.deviceFault, "\(capabilities.name): cannot \(error.description).")
+            throw BrokerError(.deviceFault, "\(capabilities.name): \(error.words).")
         }
     }
 
     /// What a fault says about the device's condition; nil when nothing: it may be over when it is started again.
     func loss(_ fault: VideoFault) -> BrokerError? {
-        switch fault.code {
+        switch fault.number {
         case ENODEV, ENXIO, ENOENT:
             condition = .disconnected("\(capabilities.name) is not plugged in any more.")
             isGone = fault.doing == "find it"
@@ -74,12 +74,9 @@ extension V4L2Camera {
     }
 }
 
-extension VideoFault {
-    var description: String {
-        // The kernel's words speak of a disk. What is full is the bus: its bandwidth is given to other cameras.
-        if code == ENOSPC { return "\(doing): \(DeviceFault.noRoomWords)" }
-        return "\(doing): \(SystemFault(doing, code).reason)"
-    }
+extension SystemFault {
+    /// The kernel's words speak of a disk. What is full is the bus: its bandwidth is given to other cameras.
+    var words: String { number == ENOSPC ? "cannot \(doing): \(DeviceFault.noRoomWords)" : description }
 }
 
 /// One grant's stream taken over by the next one.

@@ -3,6 +3,7 @@ import CLinux
 import CMedia
 package import FrameStream
 import Glibc
+import System
 
 /// A camera of the machine, over Video4Linux.
 ///
@@ -75,11 +76,11 @@ package final class V4L2Camera: CameraSource {
             if controlSet.isPrivate { condition = .privacyOn }
         } catch {
             device.close()
-            if error.code == ENOTTY { throw BrokerError(.unknownCamera, "\(identity) gives no stream of pictures.") }
-            if error.code == ENODEV || error.code == ENOENT {
+            if error.number == ENOTTY { throw BrokerError(.unknownCamera, "\(identity) gives no stream of pictures.") }
+            if error.number == ENODEV || error.number == ENOENT {
                 throw BrokerError(.unknownCamera, "\(identity) is not plugged in.")
             }
-            throw BrokerError(.deviceFault, "\(identity): cannot \(error.description).")
+            throw BrokerError(.deviceFault, "\(identity): \(error.words).")
         }
         device.close()
         guard !natives.isEmpty else {
@@ -143,7 +144,6 @@ package final class V4L2Camera: CameraSource {
         }
     }
 
-    /// The middle of the picture.
     static func window(_ format: CameraFormat, zoom: Double) -> SensorWindow.Crop {
         SensorWindow(
             rasterWidth: format.width, rasterHeight: format.height, readWidth: format.width, readHeight: format.height
@@ -154,7 +154,7 @@ package final class V4L2Camera: CameraSource {
         do throws(VideoFault) { try controlSet.apply(settings.controls) } catch {
             if let lost = loss(error) { throw lost }
             throw BrokerError(
-                .unsupportedConfiguration, "\(capabilities.name) refused: cannot \(error.description). Nothing changed."
+                .unsupportedConfiguration, "\(capabilities.name) refused: \(error.words). Nothing changed."
             )
         }
     }
@@ -233,7 +233,7 @@ package final class V4L2Camera: CameraSource {
         } catch {
             switch error {
             case .device(let fault):
-                throw BrokerError(.deviceFault, "\(capabilities.name): cannot \(fault.description).")
+                throw BrokerError(.deviceFault, "\(capabilities.name): \(fault.words).")
             case .media(let fault): throw BrokerError(.deviceFault, "\(capabilities.name): \(fault.description).")
             }
         }

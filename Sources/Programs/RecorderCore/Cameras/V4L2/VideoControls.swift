@@ -1,6 +1,7 @@
 import ArbiterProtocol
 import CMedia
 import Glibc
+import System
 
 /// A device's controls under the keys that apps use. Each grant begins with the usual values, whatever was set before:
 /// what one app did is not the next one's.
@@ -35,7 +36,6 @@ final class VideoControls {
 
     var isPrivate: Bool { hasPrivacy && ((try? device.value(of: camarb_cid_privacy)) ?? 0) != 0 }
 
-    /// Asks for news of what others change.
     func subscribe() {
         for id in Set(mapped.map(\.mapping.id)).sorted() { device.subscribe(to: id) }
         if hasPrivacy { device.subscribe(to: camarb_cid_privacy) }
@@ -89,13 +89,12 @@ final class VideoControls {
                 }
             } catch {
                 // Nobody asked for this one: a control that is just not to be set now stays as it is.
-                if wanted[key] == nil, error.code != ENODEV { continue }
-                throw VideoFault("set \(key.rawValue) to \(value.description)", error.code)
+                if wanted[key] == nil, error.number != ENODEV { continue }
+                throw VideoFault("set \(key.rawValue) to \(value.description)", error.number)
             }
         }
     }
 
-    /// Read back from the device.
     var inForce: Configuration {
         var found = Configuration()
         for control in mapped {

@@ -1,4 +1,5 @@
 package import CMedia
+package import System
 
 /// One video node, as far as a camera needs it: the seam between what a camera does and what the kernel is asked.
 ///
@@ -12,7 +13,8 @@ package protocol VideoDevice: AnyObject {
     /// Gives buffers and queue back, too. Fine when closed.
     func close()
 
-    func identify() throws(VideoFault) -> VideoIdentity
+    /// - Returns: what a person calls the camera, and whether it gives pictures as a stream.
+    func identify() throws(VideoFault) -> (card: String, canStream: Bool)
     func fourccs() -> [UInt32]
     func sizes(of fourcc: UInt32) -> [camarb_video_range]
     func intervals(of fourcc: UInt32, width: Int, height: Int) -> [camarb_video_interval]
@@ -46,7 +48,6 @@ package protocol VideoDevice: AnyObject {
 
     /// The part of the sensor that is read usually; nil where the device cannot crop.
     func usualCrop() -> camarb_video_rectangle?
-    /// - Returns: the part in force.
     func set(crop: camarb_video_rectangle) throws(VideoFault) -> camarb_video_rectangle
 
     /// Makes YU12 of a format that only libv4lconvert knows.
@@ -61,27 +62,5 @@ package protocol VideoDevice: AnyObject {
     func otherHolder() -> String?
 }
 
-package struct VideoIdentity: Hashable {
-    /// What a person calls the camera.
-    package var card: String
-    package var driver: String
-    /// False: it gives no pictures, or not as a stream.
-    package var canStream: Bool
-
-    package init(card: String, driver: String, canStream: Bool) {
-        (self.card, self.driver, self.canStream) = (card, driver, canStream)
-    }
-}
-
-/// A call of the kernel that failed.
-package struct VideoFault: Error, Hashable {
-    /// A verb phrase, such as "start streaming".
-    package var doing: String
-    /// A positive `errno`.
-    package var code: Int32
-
-    package init(_ doing: String, _ code: Int32) {
-        self.doing = doing
-        self.code = code < 0 ? -code : code
-    }
-}
+/// A call of the kernel that failed. What was tried is a verb phrase, such as "start streaming".
+package typealias VideoFault = SystemFault

@@ -17,46 +17,33 @@ enum PictureKind: Hashable {
 
     /// Nil for what neither reads.
     init?(_ fourcc: UInt32) {
-        if let format = Self.readable[fourcc] {
-            self = .direct(format)
-        } else if Self.compressed.contains(fourcc) || Self.mosaics.contains(fourcc) {
-            self = .converted
-        } else {
-            return nil
-        }
+        guard let known = Self.known.first(where: { $0.fourcc == fourcc }) else { return nil }
+        self = known.format.map { .direct($0) } ?? .converted
     }
-
-    private static let readable: [UInt32: AVPixelFormat.RawValue] = [
-        camarb_fourcc_nv12: AV_PIX_FMT_NV12.rawValue, camarb_fourcc_nv21: AV_PIX_FMT_NV21.rawValue,
-        camarb_fourcc_yu12: AV_PIX_FMT_YUV420P.rawValue, camarb_fourcc_yv12: AV_PIX_FMT_YUV420P.rawValue,
-        camarb_fourcc_yuyv: AV_PIX_FMT_YUYV422.rawValue, camarb_fourcc_uyvy: AV_PIX_FMT_UYVY422.rawValue,
-        fourcc("YVYU"): AV_PIX_FMT_YVYU422.rawValue, fourcc("GREY"): AV_PIX_FMT_GRAY8.rawValue,
-        fourcc("RGB3"): AV_PIX_FMT_RGB24.rawValue, fourcc("BGR3"): AV_PIX_FMT_BGR24.rawValue,
-    ]
-    private static let compressed: Set<UInt32> = [camarb_fourcc_mjpg, camarb_fourcc_jpeg]
-    private static let mosaics: Set<UInt32> = [fourcc("BA81"), fourcc("GBRG"), fourcc("GRBG"), fourcc("RGGB")]
 
     static func fourcc(_ text: StaticString) -> UInt32 {
         precondition(text.utf8CodeUnitCount == 4, "a fourcc has four characters")
         return text.withUTF8Buffer { bytes in bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) } }
     }
 
-    /// The best first: what costs least to make NV12 of.
-    static let preference: [UInt32] = [
-        camarb_fourcc_nv12, camarb_fourcc_yu12, camarb_fourcc_yv12, camarb_fourcc_nv21, camarb_fourcc_yuyv,
-        camarb_fourcc_uyvy, fourcc("YVYU"), fourcc("BGR3"), fourcc("RGB3"), camarb_fourcc_mjpg, camarb_fourcc_jpeg,
-        fourcc("BA81"), fourcc("GBRG"), fourcc("GRBG"), fourcc("RGGB"), fourcc("GREY"),
+    /// The best first: what costs least to make NV12 of. Nil: what is compressed, and mosaics, are converted first.
+    static let known: [(fourcc: UInt32, format: AVPixelFormat.RawValue?)] = [
+        (camarb_fourcc_nv12, AV_PIX_FMT_NV12.rawValue), (camarb_fourcc_yu12, AV_PIX_FMT_YUV420P.rawValue),
+        (camarb_fourcc_yv12, AV_PIX_FMT_YUV420P.rawValue), (camarb_fourcc_nv21, AV_PIX_FMT_NV21.rawValue),
+        (camarb_fourcc_yuyv, AV_PIX_FMT_YUYV422.rawValue), (camarb_fourcc_uyvy, AV_PIX_FMT_UYVY422.rawValue),
+        (fourcc("YVYU"), AV_PIX_FMT_YVYU422.rawValue), (fourcc("BGR3"), AV_PIX_FMT_BGR24.rawValue),
+        (fourcc("RGB3"), AV_PIX_FMT_RGB24.rawValue), (camarb_fourcc_mjpg, nil), (camarb_fourcc_jpeg, nil),
+        (fourcc("BA81"), nil), (fourcc("GBRG"), nil), (fourcc("GRBG"), nil), (fourcc("RGGB"), nil),
+        (fourcc("GREY"), AV_PIX_FMT_GRAY8.rawValue),
     ]
 }
 
-/// Reads a device's formats, sizes and frame intervals, and says what the camera can do with them.
 struct VideoFormats {
     let device: any VideoDevice
     let zoom: ZoomRange
 
     /// How far a camera zooms without magnifying: by a control of its own, or by reading a part of its sensor.
     struct ZoomRange: Hashable {
-        /// What its zoom control reaches; 1 without one.
         var byControl = 1.0
         /// The pixels that the sensor has across, where a part of them can be read.
         var sensorWidth: Int?
@@ -80,7 +67,7 @@ struct VideoFormats {
     func all() -> [NativeFormat] {
         var found: [NativeFormat] = []
         let given = device.fourccs()
-        for fourcc in PictureKind.preference where given.contains(fourcc) {
+        for fourcc in PictureKind.known.map(\.fourcc) where given.contains(fourcc) {
             for (width, height) in sizes(of: fourcc) {
                 let rates = rates(of: fourcc, width, height)
                 // The same size faster is another format; as fast or slower it is only dearer.

@@ -10,7 +10,6 @@ final class VideoZoom {
     private let usual: camarb_video_rectangle?
     /// The device let itself be cropped while it streams, as far as is known.
     private var cropsNow = true
-    /// The device reads the whole picture.
     private var isWhole = true
     /// The device did not take the last factor, and still has an earlier one.
     private(set) var isLeftOver = false

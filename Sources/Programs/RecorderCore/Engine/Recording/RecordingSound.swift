@@ -90,6 +90,5 @@ final class RecordingSound {
         return isOpen
     }
 
-    /// No sound comes any more.
     private func letPicturesGo(_ file: RecordingFile) -> Bool { (try? file.soundIsComplete(upTo: .max)) ?? false }
 }

@@ -40,7 +40,6 @@ package final class RecordingTicket: Sendable {
             return true
         }
     }
-    /// The source was too slow for so many frames.
     func leaveOut(_ frames: Int) { state.withLock { $0.framesLeftOut += UInt64(frames) } }
     func taken(_ bytes: Int) { state.withLock { $0.queuedBytes -= bytes } }
 }
@@ -83,7 +82,6 @@ package struct OverrunTelling: Hashable, Sendable {
 
     package init() {}
 
-    /// One more frame is left out. Returns how many to tell of now; nil: it is told later.
     package mutating func note(at now: Int64) -> Int? {
         untold += 1
         if let saidAt, now - saidAt < Self.pause { return nil }

@@ -8,7 +8,6 @@ final class RunningRecording {
         /// An envelope, the recording's to close.
         var file: Int32
         var layout: PictureLayout
-        /// Frames a second.
         var frameRate: Double
         var options: RecordingOptions
         /// The grant's; nil: no sound.
@@ -27,7 +26,6 @@ final class RunningRecording {
     private var sound: RecordingSound?
     private var clock = FileClock()
     private var metadata: MetadataGroups
-    /// The last sample of each of the recorder core's own kinds.
     private var lastSamples: [String: String] = [:]
     /// Samples that wait for the file's first moment.
     private var early: [(kind: String, sample: String)] = []
@@ -52,7 +50,6 @@ final class RunningRecording {
         var words: String?
     }
 
-    /// Opens the file and writes its header.
     init(_ ticket: RecordingTicket, _ order: Order, in house: FileWriters) {
         self.ticket = ticket
         self.order = order
@@ -166,7 +163,6 @@ final class RunningRecording {
             bytes: UInt64(output.committed), lastCapture: lastCapture, framesLeftOut: ticket.framesLeftOut)
     }
 
-    /// What went wrong with the sound, once.
     func takeSoundFault() -> String? {
         guard let fault = sound?.failure else { return nil }
         // What is left of it is silence, which needs no sound.
