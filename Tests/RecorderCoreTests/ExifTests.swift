@@ -39,16 +39,17 @@ struct ExifTests {
         expected += [0] + little([2, 1], bytes: 4)
         let count = expected.count - 2
         expected.replaceSubrange(2..<4, with: [UInt8(count >> 8), UInt8(count & 0xff)])
-        let segment = ExifSegment.make(make: "ab", model: "c", seconds: 1_700_000_000, try photo())
+        let segment = ExifSegment.make(
+            make: "ab", model: "c", seconds: 1_700_000_000, width: 320, height: 240, try photo())
         #expect(segment == expected)
     }
 
     /// Held upright, at 1/60 s and ISO 100, a stop and a half darker, at zoom 2, lit.
-    private func photo() throws -> ExifSegment.Photo {
+    private func photo() throws -> PhotoPlan {
         let keys: [ConfigurationKey: ConfigurationValue] = [
             .videoOrientation: .text("portrait"), .flashMode: .text("on"), .exposureTargetBias: .number(-1.5),
             .activeFormat: .text("420v 640x480@30"),
         ]
-        return ExifSegment.Photo(width: 320, height: 240, plan: try PhotoPlanTests.plan("iphone6s-back", keys, zoom: 2))
+        return try PhotoPlanTests.plan("iphone6s-back", keys, zoom: 2)
     }
 }

@@ -24,7 +24,7 @@ public final class FrameSender {
     /// Frames a client may have unreleased: one it works on, and the next. More would only be older.
     public static let unreadMax = 2
 
-    enum State: Hashable {
+    private enum State: Hashable {
         case free
         /// Handed out by `writable()`, being filled.
         case writing
@@ -43,15 +43,15 @@ public final class FrameSender {
 
     /// The buffers that it has now.
     public private(set) var pool: BufferPool
-    var states: [State]
+    private var states: [State]
     private var waiting: FrameRecord.Frame?
     /// Buffers of the pool that the client was told about. Announcing stops where its socket is full.
     private var announced = 0
     /// The wire index of the pool's first buffer. It grows with each pool, so that a release of an old
     /// buffer that is still on its way cannot be taken for one of a new buffer.
-    var base = 0
+    private var base = 0
     /// Buffers of earlier pools that the client may still return.
-    var staleReleasesMax = 0
+    private var staleReleasesMax = 0
 
     /// Makes the socket pair and the buffers. `clientEnd` is the caller's to pass on and close.
     public static func open(layout: PictureLayout) throws(FrameStreamFault) -> (sender: FrameSender, clientEnd: Int32) {
@@ -185,17 +185,12 @@ public final class FrameSender {
         isLent ? states.indices.filter { states[$0] != .free && states[$0] != .writing } : []
     }
 
-    func free(_ index: Int) {
+    private func free(_ index: Int) {
         states[index] = .free
         if isLent { onReturn?(index) }
     }
 
-    func fail() -> Bool {
-        close()
-        return false
-    }
-
-    func sendWaiting() {
+    private func sendWaiting() {
         guard isOpen, let frame = waiting else { return }
         guard states.count(where: { $0 == .withClient }) < Self.unreadMax else { return }
         switch send(.frame(frame)) {
@@ -225,21 +220,35 @@ public final class FrameSender {
         record.encode().withUnsafeBytes { camarb_packet_send(descriptor, $0.baseAddress, $0.count, passed) }
     }
 
-    enum Incoming {
-        case nothing, end
-        case release(Int)
+    /// Reads what the client returned. Call it when the descriptor is readable.
+    /// - Returns: false when the stream is over: the client closed it, or broke the protocol.
+    public func takeReleases() -> Bool {
+        // One more than there are buffers: an honest client cannot have sent more, and a flood is met in slices.
+        for _ in 0...pool.count where isOpen {
+            var bytes = [UInt8](repeating: 0, count: FrameRecord.encodedBytes)
+            var passed: Int32 = -1
+            let count = bytes.withUnsafeMutableBytes {
+                camarb_packet_receive(descriptor, $0.baseAddress, $0.count, &passed, 0)
+            }
+            // Clients have nothing to pass to a recorder.
+            if passed >= 0 { Glibc.close(passed) }
+            if count == -Int(EAGAIN) { break }
+            if count <= 0 || !takes(FrameRecord(decoding: bytes.prefix(count))) { close() }
+        }
+        sendWaiting()
+        return isOpen
     }
 
-    func receive() -> Incoming {
-        var bytes = [UInt8](repeating: 0, count: FrameRecord.encodedBytes)
-        var passed: Int32 = -1
-        let count = bytes.withUnsafeMutableBytes {
-            camarb_packet_receive(descriptor, $0.baseAddress, $0.count, &passed, 0)
+    /// Takes a buffer back. Returns false for what no client sends.
+    private func takes(_ record: FrameRecord?) -> Bool {
+        guard case .release(let index)? = record else { return false }
+        if Int(index) < base, staleReleasesMax > 0 {
+            staleReleasesMax -= 1
+            return true
         }
-        // Clients have nothing to pass to a recorder.
-        if passed >= 0 { Glibc.close(passed) }
-        if count == -Int(EAGAIN) { return .nothing }
-        guard count > 0, case .release(let index)? = FrameRecord(decoding: bytes.prefix(count)) else { return .end }
-        return .release(Int(index))
+        let local = Int(index) - base
+        guard states.indices.contains(local), states[local] == .withClient else { return false }
+        free(local)
+        return true
     }
 }

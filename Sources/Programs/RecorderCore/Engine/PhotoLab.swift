@@ -113,8 +113,8 @@ final class PhotoLab {
         captured.width = UInt32(layout.width)
         captured.height = UInt32(layout.height)
         let exif = ExifSegment.make(
-            make: "camarb", model: order.cameraName, seconds: order.seconds,
-            ExifSegment.Photo(width: layout.width, height: layout.height, plan: order.plan))
+            make: "camarb", model: order.cameraName, seconds: order.seconds, width: layout.width,
+            height: layout.height, order.plan)
         let encoder = jpeg ?? JPEGEncoder()
         jpeg = encoder
         return try encoder.encode(picture, layout) { (jpeg) throws(MediaFault) in

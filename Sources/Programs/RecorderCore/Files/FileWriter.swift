@@ -11,6 +11,8 @@ package enum FileFault: Error, Hashable {
     case tooManyStuck
     /// Its process has ended, or could not be started.
     case gone
+    /// It is as large as it may be.
+    case sizeLimit
 
     var isFull: Bool { if case .system(let code) = self { [ENOSPC, EDQUOT, EFBIG].contains(code) } else { false } }
 
@@ -21,6 +23,7 @@ package enum FileFault: Error, Hashable {
         case .stuck: "it did not answer within \(FileWriter.answerTimeMax / 1_000_000_000) s"
         case .tooManyStuck: "\(FileWriters.stuckMax) files hang already, the most there may be; free one of them first"
         case .gone: "the process that writes it has ended"
+        case .sizeLimit: "it is as large as it may be"
         }
     }
 }

@@ -14,16 +14,11 @@ package final class OutputFile {
     /// The greatest size, in bytes; nil for none.
     private let bytesMax: Int64?
     package private(set) var committed: Int64 = 0
-    package private(set) var failure: Failure?
+    package private(set) var failure: FileFault?
     /// Places of the file that libav does not overwrite: somebody else does.
     var sealed: [Range<Int64>] = []
     private var pending: [UInt8] = []
     private var position: Int64 = 0
-
-    package enum Failure: Hashable {
-        case system(FileFault)
-        case sizeLimit
-    }
 
     /// Opens the file of an envelope in a process of its own, and empties it.
     /// - Parameter envelope: this object's from here on.
@@ -33,10 +28,10 @@ package final class OutputFile {
             let writer = try house.start(envelope)
             self.writer = writer
             writer.wantAnswer()
-            failure = writer.settle().map { .system($0) }
+            failure = writer.settle()
         } catch {
             writer = nil
-            failure = .system(error)
+            failure = error
         }
     }
 
@@ -88,7 +83,7 @@ package final class OutputFile {
         if let bytesMax, end > bytesMax {
             failure = .sizeLimit
         } else if let fault = pending.withUnsafeBytes({ put($0, at: committed) }) {
-            failure = .system(fault)
+            failure = fault
         }
         pending.removeAll(keepingCapacity: true)
         guard failure == nil else {

@@ -4,40 +4,32 @@ import System
 
 /// The Exif APP1 segment of a photo: its maker, its time, which side is up, and how it was taken (Exif 2.3, CIPA DC-008).
 package enum ExifSegment {
-    /// What a photo says of itself beside that.
-    package struct Photo {
-        var width, height: Int
-        var taken: PhotoMetadata
-        var flashMode: String?
-        var fieldOfView: Double
-
-        package init(width: Int, height: Int, plan: PhotoPlan) {
-            (self.width, self.height) = (width, height)
-            (taken, flashMode, fieldOfView) = (plan.metadata, plan.flashMode, plan.fieldOfView)
-        }
-    }
-
     /// - Parameter seconds: when it was captured, since 1970, shown in local time as cameras do.
     /// - Returns: the segment with its marker, to be put right behind a JPEG's first two bytes.
-    package static func make(make: String, model: String, seconds: Int, _ photo: Photo) -> [UInt8] {
+    package static func make(
+        make: String, model: String, seconds: Int, width: Int, height: Int, _ photo: PhotoPlan
+    ) -> [UInt8] {
         let date = text(WallClock.written(seconds, as: "%Y:%m:%d %H:%M:%S"))
         // The entries of each directory in the order of their tags, as TIFF wants it.
         var ifd0 = Directory(at: 8)
         ifd0.addText(0x010f, text(make))
         ifd0.addText(0x0110, text(model))
-        ifd0.addShort(0x0112, UInt32(photo.taken.orientation))
+        ifd0.addShort(0x0112, UInt32(photo.metadata.orientation))
         ifd0.addText(0x0132, date)
         let exifAt = ifd0.end(withMore: 1)
         ifd0.addLong(0x8769, UInt32(exifAt))
-        let tiff: [UInt8] = [0x49, 0x49, 0x2a, 0, 8, 0, 0, 0] + ifd0.bytes + directory(photo, date, at: exifAt).bytes
+        let exif = directory(photo, width: width, height: height, date, at: exifAt)
+        let tiff: [UInt8] = [0x49, 0x49, 0x2a, 0, 8, 0, 0, 0] + ifd0.bytes + exif.bytes
         let body: [UInt8] = Array("Exif".utf8) + [0, 0] + tiff
         let length = body.count + 2
         return [0xff, 0xe1, UInt8(length >> 8 & 0xff), UInt8(length & 0xff)] + body
     }
 
     /// The tags of Exif itself. Of stabilization it has none: the comment says it.
-    private static func directory(_ photo: Photo, _ date: [UInt8], at place: Int) -> Directory {
-        let taken = photo.taken
+    private static func directory(
+        _ photo: PhotoPlan, width: Int, height: Int, _ date: [UInt8], at place: Int
+    ) -> Directory {
+        let taken = photo.metadata
         var exif = Directory(at: place)
         if let seconds = taken.exposureDuration { exif.addRational(0x829a, fraction(seconds)) }
         // Two bytes: more than any camera's sensitivity.
@@ -49,15 +41,15 @@ package enum ExifSegment {
         }
         exif.addShort(0x9209, flash(photo))
         exif.addBytes(0x9286, comment(taken))
-        exif.addLong(0xa002, UInt32(photo.width))
-        exif.addLong(0xa003, UInt32(photo.height))
+        exif.addLong(0xa002, UInt32(width))
+        exif.addLong(0xa003, UInt32(height))
         exif.addRational(0xa404, fraction(taken.videoZoomFactor))
-        if let millimetres = focalLength(photo) { exif.addShort(0xa405, millimetres) }
+        if let millimetres = focalLength(photo.fieldOfView, width, height) { exif.addShort(0xa405, millimetres) }
         return exif
     }
 
     /// Bit 0: it fired; bits 3 and 4: 1 on, 2 off, 3 automatic; bit 5: there is none.
-    private static func flash(_ photo: Photo) -> UInt32 {
+    private static func flash(_ photo: PhotoPlan) -> UInt32 {
         let mode: UInt32 =
             switch photo.flashMode {
             case nil: 0x20
@@ -65,7 +57,7 @@ package enum ExifSegment {
             case "auto": 0x18
             default: 0x10
             }
-        return mode | (photo.taken.flashFired ? 1 : 0)
+        return mode | (photo.metadata.flashFired ? 1 : 0)
     }
 
     private static func comment(_ taken: PhotoMetadata) -> [UInt8] {
@@ -83,12 +75,12 @@ package enum ExifSegment {
     }
 
     /// Of a lens that shows as much on 35 mm film, by the diagonal (CIPA DCG-001), without the zoom.
-    private static func focalLength(_ photo: Photo) -> UInt32? {
-        guard photo.fieldOfView > 0, photo.fieldOfView < 180, photo.width > 0 else { return nil }
-        let shape = Double(photo.height) / Double(photo.width)
+    private static func focalLength(_ fieldOfView: Double, _ width: Int, _ height: Int) -> UInt32? {
+        guard fieldOfView > 0, fieldOfView < 180, width > 0 else { return nil }
+        let shape = Double(height) / Double(width)
         // Half of the film's 36 mm by 24 mm, from corner to corner.
         let half = (36.0 * 36 + 24 * 24).squareRoot() / 2
-        let tangent = tan(photo.fieldOfView * .pi / 360) * (1 + shape * shape).squareRoot()
+        let tangent = tan(fieldOfView * .pi / 360) * (1 + shape * shape).squareRoot()
         return UInt32((half / tangent).rounded())
     }
 

@@ -220,12 +220,9 @@ final class RunningRecording {
         }
     }
 
-    private static func end(_ failure: OutputFile.Failure, _ verb: String?) -> End {
-        switch failure {
-        case .sizeLimit: End(why: .sizeLimit)
-        case .system(let fault):
-            End(why: fault.isFull ? .diskFull : .writeError, words: verb.map { "\($0): \(fault.words)" })
-        }
+    private static func end(_ fault: FileFault, _ verb: String?) -> End {
+        if fault == .sizeLimit { return End(why: .sizeLimit) }
+        return End(why: fault.isFull ? .diskFull : .writeError, words: verb.map { "\($0): \(fault.words)" })
     }
 }
 
