@@ -11,7 +11,6 @@ struct AlterationSearch {
     /// As many ways out as a person compares.
     static let changesMax = 8
 
-    /// The arbiter right before the step that decided, and right after it.
     let before: Arbiter
     let after: Arbiter
     let event: Event
@@ -19,7 +18,6 @@ struct AlterationSearch {
     let session: SessionID
     let outcome: CoreVerdict.Outcome
 
-    /// Whether the step ended for the session as its verdict says.
     var fell: Bool {
         switch outcome {
         case .granted: after.has(session)
@@ -114,7 +112,6 @@ struct AlterationSearch {
 }
 
 extension Arbiter {
-    /// The session has its camera, or it is promised to it.
     fileprivate func has(_ id: SessionID) -> Bool {
         guard let slot = state.sessionSlots[id.rawValue] else { return false }
         let session = state.sessions[slot]

@@ -15,7 +15,6 @@ struct Alternatives {
     let client: Client
     let app: NamedApp
     let facts: Facts
-    /// What the policy reads.
     let keys: Set<String>
 
     /// Nil: there is no such session.
@@ -96,7 +95,6 @@ struct Alternatives {
         return facts
     }
 
-    /// It does not record.
     private func ownRecording(_ slot: Slot<Session>, _ subject: Subject, _ facts: Facts) -> [Supposition] {
         guard keys.contains("recording"), facts.isRecording else { return [] }
         let id = state.id(slot)
@@ -127,7 +125,6 @@ struct Alternatives {
         return found
     }
 
-    /// To the front, or to the background.
     private func crossing(_ app: NamedApp, _ speaker: Speaker, isInFront: Bool, _ subject: Subject) -> Supposition {
         let words = ["\"background\"", "\"foreground\""]
         let alteration = Explanation.Alteration(
@@ -183,8 +180,6 @@ struct Alternatives {
     /// What is said by its name is said of it.
     private func hears(_ app: NamedApp) -> Bool { state.app(app).map(state.isReached) ?? false }
 
-    // MARK: The sessions it meets
-
     /// Sessions of other apps that ask for this camera, or for one that it cannot run beside; holders first.
     /// - Parameter oneOfEach: one of each app, of `contendersMax` apps.
     func contenders(oneOfEach: Bool) -> [Slot<Session>] {
@@ -203,8 +198,6 @@ struct Alternatives {
     }
 
     private func app(of session: Slot<Session>) -> AppRef { state.clients[state.sessions[session].client].app }
-
-    // MARK: The machine
 
     private var microphone: [Supposition] {
         guard keys.contains("microphone") else { return [] }
@@ -268,8 +261,6 @@ struct Alternatives {
         if camera.isHeldOutside { end(.videoDeviceInUseByAnotherClient, .outside(id), by: .heldOutside(id, false)) }
         return found
     }
-
-    // MARK: Words
 
     private func suppose(
         _ key: String, of subject: Subject = .session, _ facts: Facts? = nil, to value: String,

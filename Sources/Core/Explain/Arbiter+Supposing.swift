@@ -59,7 +59,6 @@ extension Arbiter {
     }
 }
 
-/// An app that is supposed to be somewhere else.
 private struct Move {
     let app: NamedApp
     let speaker: Speaker
@@ -67,7 +66,6 @@ private struct Move {
     var isFocused: Bool
     var takesFocus = false
 
-    /// The event by which it comes there.
     var event: Event {
         let focused = isFocused && presence.isForeground
         return switch speaker {

@@ -35,7 +35,6 @@ public struct History: Sendable {
         var entries: [Entry] = []
     }
 
-    /// One step, lived again.
     private struct Lived {
         let before: Arbiter
         let after: Arbiter

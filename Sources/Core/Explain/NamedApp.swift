@@ -21,7 +21,6 @@ extension State {
     func name(_ app: AppRef) -> NamedApp { NamedApp(id: id(app), isClaimed: app.isClaimed) }
     func app(_ name: NamedApp) -> AppRef? { appNames[name.id].map { ref($0, isClaimed: name.isClaimed) } }
 
-    /// Nil: nobody can.
     func speaker(for name: NamedApp) -> Speaker? {
         let app = app(name)
         for source in policy.source.sources {

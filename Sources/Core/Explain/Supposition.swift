@@ -5,7 +5,6 @@ import Vocabulary
 /// what a source may say of an app, what a client may say of itself, what an operator, a switch or the machine may do.
 /// Never an app's identity.
 struct Supposition {
-    /// As an explanation shows it.
     let alteration: Explanation.Alteration
     let about: About
     let change: Change
@@ -38,12 +37,9 @@ struct Supposition {
     }
 
     init(_ alteration: Explanation.Alteration, _ about: About, _ change: Change) {
-        self.alteration = alteration
-        self.about = about
-        self.change = change
+        (self.alteration, self.about, self.change) = (alteration, about, change)
     }
 
-    /// One that an event brings about.
     init(_ alteration: Explanation.Alteration, _ about: About, by events: Event...) {
         self.init(alteration, about, .assumed(events.map { .event($0) }))
     }

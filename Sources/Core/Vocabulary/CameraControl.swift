@@ -18,9 +18,7 @@ public struct CameraControl: Hashable, Sendable, Codable {
     }
 
     public init(_ key: ConfigurationKey, _ takes: Takes, usual: ConfigurationValue) {
-        self.key = key
-        self.takes = takes
-        self.usual = usual
+        (self.key, self.takes, self.usual) = (key, takes, usual)
     }
 
     /// What a sentence says about it: `0 to 255`, `locked or continuousAuto`, `true or false`.

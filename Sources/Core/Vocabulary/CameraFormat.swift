@@ -86,16 +86,11 @@ public struct CameraFormat: Hashable, Sendable, Codable {
         videoMaxZoomFactor: Double = 1, videoZoomFactorUpscaleThreshold: Double = 1, isBinned: Bool = false,
         fieldOfView: Double = 60, optics: Optics = .usual, assumed: [FieldName] = []
     ) {
-        self.pixelFormat = pixelFormat
-        self.width = width
-        self.height = height
-        self.minFrameRate = minFrameRate
-        self.maxFrameRate = maxFrameRate
-        self.videoMaxZoomFactor = videoMaxZoomFactor
-        self.videoZoomFactorUpscaleThreshold = videoZoomFactorUpscaleThreshold
-        self.isBinned = isBinned
-        self.fieldOfView = fieldOfView
-        self.optics = optics
+        (self.pixelFormat, self.width) = (pixelFormat, width)
+        (self.height, self.minFrameRate) = (height, minFrameRate)
+        (self.maxFrameRate, self.videoMaxZoomFactor) = (maxFrameRate, videoMaxZoomFactor)
+        (self.videoZoomFactorUpscaleThreshold, self.isBinned) = (videoZoomFactorUpscaleThreshold, isBinned)
+        (self.fieldOfView, self.optics) = (fieldOfView, optics)
         self.assumed = assumed
     }
 
@@ -213,14 +208,10 @@ public struct CameraCapabilities: Hashable, Sendable, Codable {
         name: String, position: CameraPosition, sensorWidth: Int, sensorHeight: Int, formats: [CameraFormat],
         controls: [CameraControl] = [], defaultFormatIndex: Int = 0, availableMetadataObjectTypes: [String] = []
     ) {
-        self.availableMetadataObjectTypes = availableMetadataObjectTypes
-        self.controls = controls
-        self.defaultFormatIndex = defaultFormatIndex
-        self.name = name
-        self.position = position
-        self.sensorWidth = sensorWidth
-        self.sensorHeight = sensorHeight
-        self.formats = formats
+        (self.availableMetadataObjectTypes, self.controls) = (availableMetadataObjectTypes, controls)
+        (self.defaultFormatIndex, self.name) = (defaultFormatIndex, name)
+        (self.position, self.sensorWidth) = (position, sensorWidth)
+        (self.sensorHeight, self.formats) = (sensorHeight, formats)
     }
 
     /// Nil for a camera without formats.

@@ -135,9 +135,7 @@ public struct ClientAttributes: Hashable, Sendable, Codable {
     public init(
         claimedApp: String? = nil, kind: ClientKind = .app, multitasking: Bool = false, requiresFullScreen: Bool = false
     ) {
-        self.claimedApp = claimedApp
-        self.kind = kind
-        self.multitasking = multitasking
-        self.requiresFullScreen = requiresFullScreen
+        (self.claimedApp, self.kind) = (claimedApp, kind)
+        (self.multitasking, self.requiresFullScreen) = (multitasking, requiresFullScreen)
     }
 }

@@ -268,12 +268,8 @@ public struct RecordingFinished: Hashable, Sendable {
         recording: RecordingID = 0, why: RecordingEnd = .stopped, frames: UInt64? = nil, duration: Duration? = nil,
         bytes: UInt64? = nil, nextChance: NextChance = .now
     ) {
-        self.recording = recording
-        self.why = why
-        self.frames = frames
-        self.duration = duration
-        self.bytes = bytes
-        self.nextChance = nextChance
+        (self.recording, self.why, self.frames) = (recording, why, frames)
+        (self.duration, self.bytes, self.nextChance) = (duration, bytes, nextChance)
     }
 }
 
@@ -292,11 +288,7 @@ public struct PhotoCaptured: Hashable, Sendable {
         photo: PhotoID = 0, width: UInt32 = 0, height: UInt32 = 0, bytes: UInt64 = 0, error: String? = nil,
         metadata: PhotoMetadata? = nil
     ) {
-        self.photo = photo
-        self.width = width
-        self.height = height
-        self.bytes = bytes
-        self.error = error
-        self.metadata = metadata
+        (self.photo, self.width, self.height) = (photo, width, height)
+        (self.bytes, self.error, self.metadata) = (bytes, error, metadata)
     }
 }

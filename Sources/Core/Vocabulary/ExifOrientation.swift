@@ -28,38 +28,20 @@ public enum ExifOrientation: UInt8, Hashable, Sendable, CaseIterable {
         self = Self(quarterTurns: orientation.quarterTurnsFromSensor(of: position), isMirrored: isMirrored)
     }
 
+    /// By quarter turns, clockwise.
+    private static let plain: [ExifOrientation] = [.up, .right, .down, .left]
+    private static let mirrored: [ExifOrientation] = [.upMirrored, .leftMirrored, .downMirrored, .rightMirrored]
+
     /// - Parameter quarterTurns: clockwise; any number.
     public init(quarterTurns: Int, isMirrored: Bool) {
-        self =
-            switch (quarterTurns & 3, isMirrored) {
-            case (0, false): .up
-            case (0, true): .upMirrored
-            case (1, false): .right
-            case (1, true): .leftMirrored
-            case (2, false): .down
-            case (2, true): .downMirrored
-            case (_, false): .left
-            case (_, true): .rightMirrored
-            }
+        self = (isMirrored ? Self.mirrored : Self.plain)[quarterTurns & 3]
     }
 
     /// How often a viewer turns the pixels by a quarter, clockwise: 0 to 3.
-    public var quarterTurns: Int {
-        switch self {
-        case .up, .upMirrored: 0
-        case .right, .leftMirrored: 1
-        case .down, .downMirrored: 2
-        case .left, .rightMirrored: 3
-        }
-    }
+    public var quarterTurns: Int { (isMirrored ? Self.mirrored : Self.plain).firstIndex(of: self) ?? 0 }
 
     /// Whether a viewer exchanges left and right, after turning.
-    public var isMirrored: Bool {
-        switch self {
-        case .up, .down, .right, .left: false
-        case .upMirrored, .downMirrored, .leftMirrored, .rightMirrored: true
-        }
-    }
+    public var isMirrored: Bool { Self.mirrored.contains(self) }
 
     /// The orientation that shows a camera's pixels so; the way back from `init(_:isMirrored:of:)`, together with
     /// `isMirrored`.

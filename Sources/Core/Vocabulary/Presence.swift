@@ -41,14 +41,7 @@ public enum PresenceSource: String, Hashable, Sendable, Codable, CaseIterable {
 public enum SystemPressure: UInt8, Hashable, Sendable, CaseIterable, Comparable {
     case nominal, fair, serious, critical
 
-    public var wireName: String {
-        switch self {
-        case .nominal: "nominal"
-        case .fair: "fair"
-        case .serious: "serious"
-        case .critical: "critical"
-        }
-    }
+    public var wireName: String { "\(self)" }
 
     public init?(wireName: String) {
         guard let level = SystemPressure.allCases.first(where: { $0.wireName == wireName }) else { return nil }

@@ -20,9 +20,7 @@ public struct PressureSettings: Hashable, Sendable, Codable {
         public var critical: Double?
 
         public init(fair: Double? = nil, serious: Double? = nil, critical: Double? = nil) {
-            self.fair = fair
-            self.serious = serious
-            self.critical = critical
+            (self.fair, self.serious, self.critical) = (fair, serious, critical)
         }
 
         public subscript(_ level: SystemPressure) -> Double? {
@@ -55,11 +53,8 @@ public struct PressureSettings: Hashable, Sendable, Codable {
         isWatched: Bool = true, memory: Levels = Self.usualMemory, processor: Levels = Self.usualProcessor,
         temperature: Levels = Levels(), throttling: SystemPressure = .serious
     ) {
-        self.isWatched = isWatched
-        self.memory = memory
-        self.processor = processor
-        self.temperature = temperature
-        self.throttling = throttling
+        (self.isWatched, self.memory, self.processor) = (isWatched, memory, processor)
+        (self.temperature, self.throttling) = (temperature, throttling)
     }
 
     /// systemd-oomd kills at 60 % over 30 s; a machine on which everything stands still for a tenth of the time stutters, and

@@ -22,35 +22,24 @@ extension Encoder {
     }
 }
 
-extension ClientID: Codable {
-    public init(from decoder: any Decoder) throws { self.init(try decoder.single()) }
-    public func encode(to encoder: any Encoder) throws { try encoder.single(rawValue) }
+/// An id, which is kept as its number or name.
+public protocol KeptByValue: Codable {
+    associatedtype Kept: Codable
+    var kept: Kept { get }
+    init(_ kept: Kept)
 }
 
-extension SessionID: Codable {
-    public init(from decoder: any Decoder) throws { self.init(try decoder.single()) }
-    public func encode(to encoder: any Encoder) throws { try encoder.single(rawValue) }
+extension KeptByValue {
+    public init(from decoder: any Decoder) throws { self.init(try decoder.single(Kept.self)) }
+    public func encode(to encoder: any Encoder) throws { try encoder.single(kept) }
 }
 
-extension GrantID: Codable {
-    public init(from decoder: any Decoder) throws { self.init(try decoder.single()) }
-    public func encode(to encoder: any Encoder) throws { try encoder.single(rawValue) }
-}
-
-extension CameraID: Codable {
-    public init(from decoder: any Decoder) throws { self.init(try decoder.single()) }
-    public func encode(to encoder: any Encoder) throws { try encoder.single(name) }
-}
-
-extension SeatID: Codable {
-    public init(from decoder: any Decoder) throws { self.init(try decoder.single()) }
-    public func encode(to encoder: any Encoder) throws { try encoder.single(name) }
-}
-
-extension LoginSessionID: Codable {
-    public init(from decoder: any Decoder) throws { self.init(try decoder.single()) }
-    public func encode(to encoder: any Encoder) throws { try encoder.single(name) }
-}
+extension ClientID: KeptByValue { public var kept: UInt64 { rawValue } }
+extension SessionID: KeptByValue { public var kept: UInt64 { rawValue } }
+extension GrantID: KeptByValue { public var kept: UInt64 { rawValue } }
+extension CameraID: KeptByValue { public var kept: String { name } }
+extension SeatID: KeptByValue { public var kept: String { name } }
+extension LoginSessionID: KeptByValue { public var kept: String { name } }
 
 extension Moment: Codable {
     public init(from decoder: any Decoder) throws { self.init(nanoseconds: try decoder.single()) }
@@ -72,6 +61,11 @@ extension Cause: Codable {
     public func encode(to encoder: any Encoder) throws { try encoder.single(wireName) }
 }
 
+extension Interrupter: Codable {
+    public init(from decoder: any Decoder) throws { self = try decoder.word("app", Self.init(wireName:)) }
+    public func encode(to encoder: any Encoder) throws { try encoder.single(wireName) }
+}
+
 extension CauseSet: Codable {
     public init(from decoder: any Decoder) throws { self.init(try decoder.single([Cause].self)) }
     public func encode(to encoder: any Encoder) throws { try encoder.single(ordered) }
@@ -86,11 +80,6 @@ extension Access: Codable {
         }
     }
     public func encode(to encoder: any Encoder) throws { try encoder.single(names) }
-}
-
-extension Interrupter: Codable {
-    public init(from decoder: any Decoder) throws { self = try decoder.word("app", Self.init(wireName:)) }
-    public func encode(to encoder: any Encoder) throws { try encoder.single(wireName) }
 }
 
 extension Configuration: Codable {

@@ -14,26 +14,14 @@ public struct CalendarSpan: Hashable, Sendable {
 
         public static func < (a: Day, b: Day) -> Bool { a.rawValue < b.rawValue }
         /// As a policy file writes it.
-        public var name: String {
-            switch self {
-            case .mon: "mon"
-            case .tue: "tue"
-            case .wed: "wed"
-            case .thu: "thu"
-            case .fri: "fri"
-            case .sat: "sat"
-            case .sun: "sun"
-            }
-        }
+        public var name: String { "\(self)" }
     }
 
     public static let minutesOfDay = 24 * 60
     public static let minutesOfWeek = 7 * minutesOfDay
 
     public init(days: Set<Day> = Set(Day.allCases), from: Int, to: Int) {
-        self.days = days
-        self.from = from
-        self.to = to
+        (self.days, self.from, self.to) = (days, from, to)
     }
 
     /// It begins and ends at the same minute, or no day has it.

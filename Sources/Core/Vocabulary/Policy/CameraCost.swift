@@ -17,11 +17,8 @@ public struct CameraCost: Hashable, Sendable, ExpressibleByIntegerLiteral {
         public var cost: Int
 
         public init(width: Int, height: Int, frameRate: Double, pixelFormat: String? = nil, cost: Int) {
-            self.width = width
-            self.height = height
-            self.frameRate = frameRate
-            self.pixelFormat = pixelFormat
-            self.cost = cost
+            (self.width, self.height, self.frameRate) = (width, height, frameRate)
+            (self.pixelFormat, self.cost) = (pixelFormat, cost)
         }
 
         /// As a policy file has it: `1920x1080@30 MJPG`.

@@ -60,24 +60,12 @@ public struct Facts: Hashable, Sendable {
         isRecording: Bool = false, bidIsNew: Bool = true, operatorChosen: Bool = false,
         attributes: [AttributeValue] = [], mode: String? = nil
     ) {
-        self.app = app
-        self.claimedApp = claimedApp
-        self.user = user
-        self.loginSession = loginSession
-        self.presence = presence
-        self.isFocused = isFocused
-        self.foregroundApps = foregroundApps
-        self.client = client
-        self.multitasking = multitasking
-        self.camera = camera
-        self.position = position
-        self.usesAudio = usesAudio
-        self.microphoneTaken = microphoneTaken
-        self.pressure = pressure
-        self.isRecording = isRecording
-        self.bidIsNew = bidIsNew
-        self.operatorChosen = operatorChosen
-        self.attributes = attributes
+        (self.app, self.claimedApp, self.user) = (app, claimedApp, user)
+        (self.loginSession, self.presence, self.isFocused) = (loginSession, presence, isFocused)
+        (self.foregroundApps, self.client, self.multitasking) = (foregroundApps, client, multitasking)
+        (self.camera, self.position, self.usesAudio) = (camera, position, usesAudio)
+        (self.microphoneTaken, self.pressure, self.isRecording) = (microphoneTaken, pressure, isRecording)
+        (self.bidIsNew, self.operatorChosen, self.attributes) = (bidIsNew, operatorChosen, attributes)
         self.mode = mode
     }
 }

@@ -43,21 +43,11 @@ public struct Policy: Hashable, Sendable {
         pressure: PressureSettings = .usual, statements: [Statement] = []
     ) {
         precondition(!ranks.isEmpty, "a policy needs at least one rank")
-        self.name = name
-        self.summary = summary
-        self.sources = sources
-        self.shellUnit = shellUnit
-        self.agentUnit = agentUnit
-        self.rights = rights
-        self.attributes = attributes
-        self.modes = modes
-        self.causeRules = causeRules
-        self.ranks = ranks
-        self.rankRules = rankRules
-        self.contention = contention
-        self.cameras = cameras
-        self.pressureSettle = pressureSettle
-        self.pressure = pressure
+        (self.name, self.summary, self.sources) = (name, summary, sources)
+        (self.shellUnit, self.agentUnit, self.rights) = (shellUnit, agentUnit, rights)
+        (self.attributes, self.modes, self.causeRules) = (attributes, modes, causeRules)
+        (self.ranks, self.rankRules, self.contention) = (ranks, rankRules, contention)
+        (self.cameras, self.pressureSettle, self.pressure) = (cameras, pressureSettle, pressure)
         self.statements = statements
     }
 
@@ -78,10 +68,7 @@ public struct CauseRule: Hashable, Sendable {
     public var access: Access
 
     public init(name: String, when: [FactTest], cause: Cause, access: Access = .none) {
-        self.name = name
-        self.when = when
-        self.cause = cause
-        self.access = access
+        (self.name, self.when, self.cause, self.access) = (name, when, cause, access)
     }
 
     /// The causes a policy may raise. The others are facts of the machine and hold under every policy.
@@ -112,14 +99,8 @@ public struct RankRule: Hashable, Sendable {
         name: String, when: [FactTest] = [], rank: Int, isImmediate: Bool = false, grace: Duration = .zero,
         minHold: Duration = .zero, lease: Duration? = nil, deny: Bool = false
     ) {
-        self.name = name
-        self.when = when
-        self.rank = rank
-        self.isImmediate = isImmediate
-        self.grace = grace
-        self.minHold = minHold
-        self.lease = lease
-        self.deny = deny
+        (self.name, self.when, self.rank, self.isImmediate) = (name, when, rank, isImmediate)
+        (self.grace, self.minHold, self.lease, self.deny) = (grace, minHold, lease, deny)
     }
 }
 
@@ -208,20 +189,10 @@ public struct Contention: Hashable, Sendable {
         reDecide: ReDecide = .facts, coolDown: Duration = .seconds(10), budget: Int? = nil,
         givesWay: GivesWay = .weakest, strongestMayExceed: Bool = false, backfill: Bool = false
     ) {
-        self.order = order
-        self.tie = tie
-        self.sameApp = sameApp
-        self.ownConflict = ownConflict
-        self.newcomer = newcomer
-        self.loser = loser
-        self.sharing = sharing
-        self.shareWith = shareWith
-        self.reDecide = reDecide
-        self.coolDown = coolDown
-        self.budget = budget
-        self.givesWay = givesWay
-        self.strongestMayExceed = strongestMayExceed
-        self.backfill = backfill
+        (self.order, self.tie, self.sameApp, self.ownConflict) = (order, tie, sameApp, ownConflict)
+        (self.newcomer, self.loser, self.sharing, self.shareWith) = (newcomer, loser, sharing, shareWith)
+        (self.reDecide, self.coolDown, self.budget, self.givesWay) = (reDecide, coolDown, budget, givesWay)
+        (self.strongestMayExceed, self.backfill) = (strongestMayExceed, backfill)
     }
 }
 
@@ -233,9 +204,7 @@ public struct CameraRule: Hashable, Sendable {
     public var cost: CameraCost
 
     public init(camera: CameraID, conflicts: [CameraID] = [], cost: CameraCost = 0) {
-        self.camera = camera
-        self.conflicts = conflicts
-        self.cost = cost
+        (self.camera, self.conflicts, self.cost) = (camera, conflicts, cost)
     }
 
     public init(camera: CameraID, conflicts: [CameraID] = [], cost: Int) {

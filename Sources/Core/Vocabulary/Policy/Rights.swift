@@ -39,12 +39,8 @@ public struct Rights: Hashable, Sendable {
         seat: Bool = true, users: [Account] = [], groups: [Account] = [], services: [String] = [],
         identity: Identity = .any, apps: Apps = .all
     ) {
-        self.seat = seat
-        self.users = users
-        self.groups = groups
-        self.services = services
-        self.identity = identity
-        self.apps = apps
+        (self.seat, self.users, self.groups) = (seat, users, groups)
+        (self.services, self.identity, self.apps) = (services, identity, apps)
     }
 
     /// The names that nobody answers to, users before groups.

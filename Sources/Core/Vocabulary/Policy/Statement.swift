@@ -82,11 +82,8 @@ public struct Statement: Hashable, Sendable {
         name: String, _ assertion: Assertion, unless: [Excuse] = [], by: [FactTest]? = nil,
         isAcrossCameras: Bool = false
     ) {
-        self.name = name
-        self.assertion = assertion
-        self.unless = unless
-        self.by = by
-        self.isAcrossCameras = isAcrossCameras
+        (self.name, self.assertion, self.unless) = (name, assertion, unless)
+        (self.by, self.isAcrossCameras) = (by, isAcrossCameras)
     }
 
     /// Which of the players of a `never` is its subject: the one that waits or is interrupted, as only that one is kept
