@@ -33,11 +33,6 @@ package indirect enum JSON: Hashable, Sendable {
         return .object(mine + members.map { Member(key: $0.key, value: $0.value) })
     }
 
-    package func adding(_ other: JSON) -> JSON {
-        guard case .object(let mine) = self, case .object(let others) = other else { return self }
-        return .object(mine + others)
-    }
-
     package subscript(key: String) -> JSON? {
         guard case .object(let members) = self else { return nil }
         return members.last { $0.key == key }?.value

@@ -27,8 +27,7 @@ public struct ClientDeclaration: Hashable, Sendable, Described {
         Field("kind", \.kind, since: "kind"),
         .ifAny("app", \.app, takes: "a \(nameWords)", where: isName),
         .ifAny("multitasking", \.multitasking), .ifAny("requiresFullScreen", \.requiresFullScreen),
-        .ifAny(
-            "loginSession", \.loginSession, takes: "a login session's \(nameWords)", where: isName),
+        .ifAny("loginSession", \.loginSession, takes: "a login session's \(nameWords)", where: isName),
     ]
 
     /// - Parameter trustsClaims: whether there is a `loginSession`.

@@ -42,10 +42,8 @@ extension Described {
     package static var wireFields: [Field<Self>] { fields.filter { !$0.type.isEmpty } }
     package static var keys: [String] { wireFields.map(\.name) }
 
-    /// What an entry takes.
     package static func allowed(_ key: String) -> String { fields.first { $0.name == key }?.allowed ?? "" }
 
-    /// One entry by its name; nil: there is none of that name.
     package func entry(_ name: String) -> WireValue? { Self.fields.first { $0.name == name }?.value(self) }
 
     /// The fields that have another value than they had.
@@ -109,11 +107,9 @@ extension Described {
     }
 }
 
-/// One entry of a value that travels.
 package struct Field<Owner>: Sendable {
     package let key: WireKey
     package var name: String { key.name }
-    /// Its D-Bus signature; empty: it is in JSON alone.
     package var type: String { key.type }
     /// What it takes, as a sentence says it.
     package let allowed: String
@@ -237,8 +233,6 @@ extension WireReader {
         }
     }
 }
-
-// MARK: Arguments of a message, one after the other
 
 extension Field {
     /// One that came with a later version, at its message's end.

@@ -26,12 +26,8 @@ public enum FrameRecord: Hashable, Sendable {
         /// Size of the mapping in bytes.
         public var bytes: UInt64
         public init(index: UInt32, width: UInt32, height: UInt32, stride: UInt32, pixelFormat: String, bytes: UInt64) {
-            self.index = index
-            self.width = width
-            self.height = height
-            self.stride = stride
-            self.pixelFormat = pixelFormat
-            self.bytes = bytes
+            (self.index, self.width, self.height) = (index, width, height)
+            (self.stride, self.pixelFormat, self.bytes) = (stride, pixelFormat, bytes)
         }
     }
 
@@ -44,11 +40,8 @@ public enum FrameRecord: Hashable, Sendable {
         public var bytes: UInt64
         public var flags: Flags
         public init(index: UInt32, sequence: UInt64, timestamp: Int64, bytes: UInt64, flags: Flags = []) {
-            self.index = index
-            self.sequence = sequence
-            self.timestamp = timestamp
-            self.bytes = bytes
-            self.flags = flags
+            (self.index, self.sequence, self.timestamp) = (index, sequence, timestamp)
+            (self.bytes, self.flags) = (bytes, flags)
         }
     }
 

@@ -12,10 +12,7 @@ package struct Interface: Sendable {
         name: String, summary: String, methods: [Method] = [],
         signals: @autoclosure @escaping @Sendable () -> [Signal] = [], properties: [Property] = []
     ) {
-        self.name = name
-        self.summary = summary
-        self.methods = methods
-        self.properties = properties
+        (self.name, self.summary, self.methods, self.properties) = (name, summary, methods, properties)
         makeSignals = signals
     }
 
@@ -42,7 +39,6 @@ package struct Interface: Sendable {
         package var takes: [Argument]
         package var gives: [Argument]
         package var summary: String
-        /// - Parameters takes, gives: its arguments, each with its type: `camera s, on b`.
         init(_ name: String, takes: String = "", gives: String = "", _ summary: String) {
             (self.name, self.takes, self.gives) = (name, Argument.list(takes), Argument.list(gives))
             self.summary = summary
@@ -110,7 +106,6 @@ package struct Interface: Sendable {
         return xml + " </interface>\n"
     }
 
-    /// - Parameter says: whether each says its direction: a signal's have one only.
     private static func arguments(_ arguments: [Argument], _ direction: String, says: Bool) -> String {
         var xml = ""
         for (index, argument) in arguments.enumerated() {

@@ -12,9 +12,7 @@ extension Interface {
             "`allow` or `deny`, from the client that is asked, or from root. A question that is over is refused."),
         Method(
             "ListAnswers", gives: "answers aa{sv}",
-            """
-            What is said of the caller's user's apps, for users who may use some camera.
-            """),
+            "What is said of the caller's user's apps, for users who may use some camera."),
         Method(
             "SetAnswer", takes: "app s, vouched b, answer s",
             """

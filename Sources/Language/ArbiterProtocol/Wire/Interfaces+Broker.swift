@@ -4,8 +4,7 @@ extension Interface {
         name: InterfaceName.broker, summary: "The broker: sessions, presence, status and explanations.",
         methods: [
             Method(
-                "CreateSession", takes: "camera s, configuration a{sv}",
-                gives: "session o",
+                "CreateSession", takes: "camera s, configuration a{sv}", gives: "session o",
                 """
                 Creates a stopped session on a camera (its id; "" for the back one, or where none is there the first by its id). At \
                 most 64 for each client and 256 for each user.
@@ -45,15 +44,13 @@ extension Interface {
                 `GetSessions` has the others. `waiting` and `sharers` of a camera list the first 64.
                 """),
             Method(
-                "GetSessions", takes: "after t",
-                gives: "sessions aa{sv}, more b",
+                "GetSessions", takes: "after t", gives: "sessions aa{sv}, more b",
                 """
                 Sessions as in `GetStatus`, in the order of their ids: at most 64 with an id greater than `after`, and \
                 whether there are more.
                 """),
             Method(
-                "Explain", takes: "decision t",
-                gives: "summary s, verdicts aa{sv}",
+                "Explain", takes: "decision t", gives: "summary s, verdicts aa{sv}",
                 """
                 Why a decision fell as it did, and the smallest difference that would have changed it. 0: the latest. Each \
                 verdict: `decision` t, `session` t, `app` s, `outcome` s, `rule` s, `opponent` s, `read` as, `changedBy` as \
@@ -61,8 +58,7 @@ extension Interface {
                 apps any one of which, had it not asked for a camera, would have left the session its own.
                 """),
             Method(
-                "ExplainApp", takes: "app s",
-                gives: "summary s, verdicts aa{sv}",
+                "ExplainApp", takes: "app s", gives: "summary s, verdicts aa{sv}",
                 """
                 How the sessions of an app that ask to run stand at this moment, and why, whenever that was decided: what \
                 holds each off, since when and till when. `app` is a name as events show it, or a session's. Each verdict \
@@ -94,8 +90,7 @@ extension Interface {
                 one session. `plan` stands for what the plan came to, for `LoadPolicy`.
                 """),
             Method(
-                "LoadPolicy", takes: "policy s, file s, plan s",
-                gives: "changes aa{sv}, policyHash s",
+                "LoadPolicy", takes: "policy s, file s, plan s", gives: "changes aa{sv}, policyHash s",
                 """
                 Puts a policy in force, for root and the user of a broker that is not a service. `plan` is what `PlanPolicy` \
                 answered: if that would be answered otherwise now, nothing happens, and the answer is `PlanChanged`; \

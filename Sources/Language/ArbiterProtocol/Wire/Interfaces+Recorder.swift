@@ -12,12 +12,9 @@ extension Interface {
                 """),
             Method(
                 "Describe", gives: "capabilities a{sv}",
-                """
-                What the camera can do (“What a recorder core says of its camera”).
-                """),
+                "What the camera can do (“What a recorder core says of its camera”)."),
             Method(
-                "Open", takes: "grant t, configuration a{sv}",
-                gives: "inForce a{sv}",
+                "Open", takes: "grant t, configuration a{sv}", gives: "inForce a{sv}",
                 "Starts the camera for a grant, with fresh buffers; answers when the first frame is there."),
             Method(
                 "Configure", takes: "grant t, batch a{sv}",
@@ -78,8 +75,7 @@ extension Interface {
                 the grant ends.
                 """),
             Method(
-                "Complete", takes: "recording t, file h",
-                gives: "frames t, duration x, bytes t, lastCapture x",
+                "Complete", takes: "recording t, file h", gives: "frames t, duration x, bytes t, lastCapture x",
                 """
                 Completes a recording whose recorder core was lost, in the envelope that it had: says what is in the whole \
                 file (`lastCapture`: when its last frame was captured, 0: not known). Nothing waits for it. A file that cannot be read, or is no recording of the recorder \
@@ -99,23 +95,20 @@ extension Interface {
                 begun for the grant.
                 """),
             Method(
-                "Resume", takes: "grant t, sessionBefore t, session t",
-                gives: "inForce a{sv}",
+                "Resume", takes: "grant t, sessionBefore t, session t", gives: "inForce a{sv}",
                 """
                 The kept grant goes on, for a session of another number. Streams of any other session are closed, their \
                 buffers blanked, and photos that wait are given up.
                 """),
             Method(
-                "Cut", takes: "grant t, why s, reason a{sv}",
-                gives: "lastCapture x",
+                "Cut", takes: "grant t, why s, reason a{sv}", gives: "lastCapture x",
                 """
                 Ends a grant: streams closed, buffers blanked, no later frame is captured for it. Answers when that is so, \
                 with the capture time of its last frame (0: none); a recording is finished after the answer, with a reason as of \
                 `StopRecording`.
                 """),
             Method(
-                "PassOn", takes: "grant t, why s, reason a{sv}",
-                gives: "lastCapture x",
+                "PassOn", takes: "grant t, why s, reason a{sv}", gives: "lastCapture x",
                 """
                 As `Cut`, where another session has won the camera: `Open` for the next grant follows the answer. The device \
                 may go on until then, for 0.25 s at most, its frames for nobody; the next grant begins with the first frame \

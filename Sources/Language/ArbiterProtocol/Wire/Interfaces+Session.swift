@@ -42,8 +42,7 @@ extension Interface {
                 "CapturePhoto", takes: "file h, options a{sv}", gives: "photo t",
                 "Writes one JPEG to a regular file; `PhotoCaptured` says when it is whole."),
             Method(
-                "CapturePhotoBracket", takes: "files ah, options a{sv}",
-                gives: "photos at",
+                "CapturePhotoBracket", takes: "files ah, options a{sv}", gives: "photos at",
                 """
                 Writes 1 to 8 JPEGs of consecutive frames, each with an exposure of its own and into a file of its own: all or \
                 none is ordered. `PhotoCaptured` comes for each, as each file is whole, in no promised order; \
@@ -57,8 +56,7 @@ extension Interface {
                 grant, with `usesAudio` false, and when another one is attached.
                 """),
             Method(
-                "StartRecording", takes: "file h, options a{sv}",
-                gives: "recording t",
+                "StartRecording", takes: "file h, options a{sv}", gives: "recording t",
                 """
                 Records to an empty or overwritable regular file, open for writing and not for appending; with the sound of the \
                 microphone that is attached. Refused with `usesAudio` and no microphone.

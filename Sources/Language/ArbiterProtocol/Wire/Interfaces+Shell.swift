@@ -13,9 +13,7 @@ extension Interface {
                 """),
             Method(
                 "AttachPlacing", takes: "source s, apps aa{sv}",
-                """
-                The same, with all apps placed at once: none counts as in the background until its `PlaceApp` comes.
-                """),
+                "The same, with all apps placed at once: none counts as in the background until its `PlaceApp` comes."),
             Method(
                 "DescribeSource", takes: "words s",
                 """

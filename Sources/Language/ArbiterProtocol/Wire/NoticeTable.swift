@@ -133,14 +133,12 @@ extension NoticeDescription {
 
     private static let byName: [String: NoticeDescription] = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
-    /// Nil: no signal of a session has this name.
     package static func named(_ name: String) -> NoticeDescription? { byName[name] }
 }
 
 /// What is to be known of a notice to a session on the wire: the signal that carries it, with which arguments of which types
 /// (introspection, `docs/wire.md`), how it is written, and how it is read.
 package struct NoticeDescription: Sendable {
-    /// The signal's name on the wire.
     package let name: String
     /// Of all that the signal carries.
     package let signature: String
@@ -151,10 +149,6 @@ package struct NoticeDescription: Sendable {
     /// What every notice begins with: its place in the session's order, and the decision it came from.
     private static let head = [Interface.Argument("sequence", "t"), Interface.Argument("decision", "t")]
 
-    /// - Parameters:
-    ///   - make: the notice's own case.
-    ///   - blank: a value whose fields are read one after the other.
-    ///   - value: the notice's value; nil: it is another notice.
     private init<Value: Sendable>(
         _ name: String, _ summary: String, _ make: @escaping @Sendable (Value) -> SessionEvent, _ blank: Value,
         _ fields: [Field<Value>], value: @escaping @Sendable (SessionEvent) -> Value?
@@ -182,7 +176,6 @@ package struct NoticeDescription: Sendable {
         write(notice) { _, value in say(value) }
     }
 
-    /// Reads what follows sequence and decision.
     func read(_ reader: inout WireReader) throws(BrokerError) -> SessionEvent { try reading(&reader) }
 }
 

@@ -8,7 +8,6 @@ extension Described {
     }
 }
 
-/// The properties of `org.camarb.Broker1`.
 package struct BrokerProperties: Hashable, Sendable, Described {
     package var version = ""
     package var policyName = ""

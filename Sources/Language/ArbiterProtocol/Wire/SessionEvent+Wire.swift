@@ -7,9 +7,7 @@ public struct SessionSignal: Hashable, Sendable {
     public var event: SessionEvent
 
     public init(sequence: UInt64, decision: DecisionID, event: SessionEvent) {
-        self.sequence = sequence
-        self.decision = decision
-        self.event = event
+        (self.sequence, self.decision, self.event) = (sequence, decision, event)
     }
 
     /// Reads a signal of `org.camarb.Session1`.

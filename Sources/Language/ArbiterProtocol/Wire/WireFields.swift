@@ -3,7 +3,6 @@ package struct WireFields {
     private let place: String
     private let dictionary: WireDictionary
 
-    /// - Parameter place: what errors call the dictionary, such as `cameras[0]`.
     package init(_ place: String, _ dictionary: WireDictionary) {
         self.place = place
         self.dictionary = dictionary

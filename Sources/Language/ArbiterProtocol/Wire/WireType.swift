@@ -62,8 +62,6 @@ extension Optional: WireType where Wrapped: WireOptional {
     }
 }
 
-// MARK: Numbers
-
 extension Bool: WireType {
     package static let wireType = "b"
     package static let allowed = "true or false"
@@ -168,8 +166,6 @@ extension Int: WireNumber {
     package var wireNumber: UInt32 { UInt32(clamping: self) }
     package init(wireNumber: UInt32) { self.init(wireNumber) }
 }
-
-// MARK: Dictionaries
 
 extension WireDictionary: WireElement {
     package static let wireType = "a{sv}"

@@ -134,10 +134,7 @@ public struct WireCall: Hashable, Sendable {
     public var arguments: [WireValue]
 
     public init(path: String, interface: String, member: String, arguments: [WireValue] = []) {
-        self.path = path
-        self.interface = interface
-        self.member = member
-        self.arguments = arguments
+        (self.path, self.interface, self.member, self.arguments) = (path, interface, member, arguments)
     }
 }
 
@@ -149,9 +146,6 @@ public struct WireSignal: Hashable, Sendable {
     public var arguments: [WireValue]
 
     public init(path: String, interface: String, member: String, arguments: [WireValue]) {
-        self.path = path
-        self.interface = interface
-        self.member = member
-        self.arguments = arguments
+        (self.path, self.interface, self.member, self.arguments) = (path, interface, member, arguments)
     }
 }

@@ -1,5 +1,3 @@
-// Texts, words and sets of words.
-
 extension String: WireElement, WireOptional {
     package static let wireType = "s"
     package static let allowed = "a string"
@@ -96,8 +94,6 @@ extension SessionOutput: WireWord {}
 extension StopReason: WireWord {}
 extension TenancyState: WireWord {}
 extension VideoCodec: WireWord {}
-
-// MARK: Sets
 
 extension CauseSet: WireType {
     package static let wireType = "as"
