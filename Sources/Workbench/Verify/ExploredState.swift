@@ -33,7 +33,6 @@ package struct ExploredState: Sendable {
         return (effects, verdicts)
     }
 
-    /// Takes one event, and says what went wrong; its effects are in the memory.
     package mutating func take(_ event: Event, in memory: inout StepMemory) -> [String] {
         if case .reserved(let camera, _, let survivor?) = event, checker.isUntouched(camera) {
             duties.survive(camera, survivor)
@@ -61,7 +60,6 @@ package struct ExploredState: Sendable {
             terms: { session, moment in after.holdTerms(of: session, moment) }, eachOrder: { duties.take($0) })
     }
 
-    /// Becomes a copy in memory that is there already.
     mutating func become(_ other: borrowing ExploredState) {
         arbiter.become(other.arbiter)
         checker.become(other.checker)

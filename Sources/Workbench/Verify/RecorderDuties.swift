@@ -186,7 +186,6 @@ package struct RecorderDuties: Hashable, Sendable {
         }
     }
 
-    /// Whose a survivor's recording is before it is reclaimed.
     private static let nobody = SessionID(0)
 
     package mutating func take(_ effect: Effect) {

@@ -135,7 +135,7 @@ package struct RuleList: Sendable {
 }
 
 extension RankRule {
-    fileprivate var plain: RankRule {
+    package var plain: RankRule {
         var rule = self
         rule.name = ""
         rule.when = []

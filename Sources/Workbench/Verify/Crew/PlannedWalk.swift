@@ -14,32 +14,24 @@ public struct PlannedWalk: Sendable {
         _ walk: PolicyWalk, _ bounds: SearchBounds = SearchBounds(), policyLine: String, policies: String = ".",
         known: [Int: WalkedWorld] = [:]
     ) {
-        self.walk = walk
-        self.bounds = bounds
-        self.policyLine = policyLine
-        self.policies = policies
+        (self.walk, self.bounds, self.policyLine, self.policies) = (walk, bounds, policyLine, policies)
         self.known = known.filter { number, world in
             walk.worlds.indices.contains(number) && world.applied.count == walk.policy.statements.count
         }
     }
 }
 
-/// What there is to say of a world that was walked to its end, and in which nothing is broken.
 public struct WalkedWorld: Hashable, Sendable {
     public var states: Int
     public var transitions: Int
     public var depth: Int
     /// 1: it was walked again with leases counted.
     public var recounted: Int
-    /// For each statement, in how many states it applied.
     public var applied: [Int]
 
     public init(states: Int = 0, transitions: Int = 0, depth: Int = 0, recounted: Int = 0, applied: [Int]) {
-        self.states = states
-        self.transitions = transitions
-        self.depth = depth
-        self.recounted = recounted
-        self.applied = applied
+        (self.states, self.transitions, self.depth) = (states, transitions, depth)
+        (self.recounted, self.applied) = (recounted, applied)
     }
 
     mutating func count(_ search: WorldWalk) {
@@ -51,9 +43,7 @@ public struct WalkedWorld: Hashable, Sendable {
     }
 }
 
-/// What a walk that was done together with others came to.
 public struct WalkEnd: Sendable {
-    /// Which of the planned ones it is, from 0 on.
     public var walk: Int
     public var report: PolicyWalk.Report
     /// From the beginning of its first world to the end of its last, as the clock has it that was given.

@@ -42,7 +42,6 @@ final class WorldCrew: Sendable {
         tell(listener, &told, mayWalk: true)
     }
 
-    /// - Parameter between: called between two tasks, and from the middle of a world.
     private func work(thread: Int, between: (_ isInWorld: Bool) -> Void) {
         while true {
             let now = clock()

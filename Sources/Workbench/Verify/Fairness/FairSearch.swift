@@ -12,7 +12,6 @@ struct FairSearch: LevelSearch {
     struct Found {
         var statement: Statement
         var session: SessionID
-        /// The choices from the world's beginning to where the loop begins.
         var stem: [Int]
         /// Empty: nothing has to happen any more.
         var loop: [Int]
@@ -26,7 +25,6 @@ struct FairSearch: LevelSearch {
     private(set) var found: Found?
     private var numbers: [Fingerprint: UInt32] = [:]
 
-    /// - Parameter statesMax: more states than this are not looked at.
     init(_ walk: PolicyWalk, _ world: SmallWorld, statesMax: Int) {
         self.statesMax = statesMax
         scout = Scout(world, world.cast.unfolded, walk.policy, lateRecorders: walk.scope.lateRecorders)
@@ -84,7 +82,6 @@ struct FairSearch: LevelSearch {
         }
     }
 
-    /// The state that the walk is at now, and whoever starves there for ever.
     private mutating func note(parent: Int, choice: Int) -> Int {
         let number = scout.ways.append(parent: parent, choice: choice)
         next.append((scout.state, number))

@@ -81,7 +81,6 @@ struct KeptGraph {
         return Loop(entry: loop[first].state, choices: (loop[first...] + loop[..<first]).map(\.choice))
     }
 
-    /// The shortest way between two states of one component, each with the step that leaves it.
     private func path(
         from start: Int, to end: Int, _ part: Part, _ components: [Int32]
     ) -> [(state: Int, choice: Int)]? {

@@ -15,7 +15,7 @@ public struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
     public func hash(into hasher: inout Hasher) { hasher.combine(first) }
 }
 
-/// Takes a fingerprint, word by word. What has no order is written with `unordered`. Whatever is optional or of varying
+/// Takes a fingerprint, word by word. What has no order is an `UnorderedSum`. Whatever is optional or of varying
 /// length is preceded by a word that says so, so that no two states write the same words.
 struct FingerprintWriter: BitwiseCopyable {
     /// Each half has its own beginning, multiplier and shift, so that what one confuses the other tells apart.
@@ -42,8 +42,6 @@ struct FingerprintWriter: BitwiseCopyable {
         b ^= b >> 33
         return Fingerprint(first: a &* Self.firstFactor, second: b &* Self.secondFactor)
     }
-
-    // MARK: Values
 
     @inline(__always) mutating func combine(_ number: Int) { combine(UInt64(bitPattern: Int64(number))) }
     @inline(__always) mutating func combine(_ number: Int64) { combine(UInt64(bitPattern: number)) }
@@ -81,8 +79,6 @@ struct FingerprintWriter: BitwiseCopyable {
         combine(fingerprint.second)
     }
 
-    // MARK: What may be missing, and what has no order
-
     @inline(__always) mutating func combine<Value>(_ value: Value?, _ write: (inout FingerprintWriter, Value) -> Void) {
         guard let value else { return combine(false) }
         combine(true)
@@ -94,18 +90,6 @@ struct FingerprintWriter: BitwiseCopyable {
     ) {
         combine(elements.count)
         for element in elements { write(&self, element) }
-    }
-
-    @inline(__always) mutating func unordered<Elements: Sequence>(
-        _ elements: Elements, _ write: (inout FingerprintWriter, Elements.Element) -> Void
-    ) {
-        var sum = UnorderedSum()
-        for element in elements {
-            var one = FingerprintWriter()
-            write(&one, element)
-            sum.add(one)
-        }
-        sum.write(into: &self)
     }
 }
 
@@ -140,7 +124,6 @@ extension Fingerprint {
         self = text.withUTF8 { Fingerprint(of: UnsafeRawBufferPointer($0)) }
     }
 
-    /// 32 digits.
     public var text: String {
         [first, second].map { half in
             let digits = String(half, radix: 16)

@@ -136,7 +136,6 @@ extension State {
     }
 }
 
-/// What is held, and what ends by itself.
 extension State {
     /// How far away it is; what is past is here.
     @inline(__always) func distance(to moment: Moment) -> Int64 {

@@ -1,9 +1,7 @@
 package import Arbiter
 import ArbiterProtocol
 
-/// Rows in one word each.
 extension State {
-    /// What is said of an app by its name.
     @inline(__always) package func word(of slot: Slot<App>) -> UInt64 {
         let row = Int(slot.index)
         var word = apps.rows[row].byShell.mark | apps.rows[row].byAgent.mark << 8
@@ -52,7 +50,6 @@ extension State {
     }
 }
 
-/// The machine.
 extension State {
     /// What concerns neither a camera nor an app. Whether several users ask follows from the sessions.
     @inline(__always) func writeMachine(into writer: inout FingerprintWriter) {
@@ -67,14 +64,17 @@ extension State {
         if !sources.isEmpty { writeSources(into: &writer) }
         if isAnythingSaid { writeWords(into: &writer) }
         if !logins.rows.isEmpty {
-            writer.unordered(logins.rows.indices.lazy.filter { logins.rows[$0].mark != 0 }) { writer, place in
-                writer.combine(id(Slot<Login>(place)).name)
-                writer.combine(logins.rows[place].mark)
+            var sum = UnorderedSum()
+            for place in logins.rows.indices where logins.rows[place].mark != 0 {
+                var one = FingerprintWriter()
+                one.combine(id(Slot<Login>(place)).name)
+                one.combine(logins.rows[place].mark)
+                sum.add(one)
             }
+            sum.write(into: &writer)
         }
     }
 
-    /// What users say, of apps and for themselves; the words are sorted.
     private func writeWords(into writer: inout FingerprintWriter) {
         writer.ordered(words) { writer, word in
             writer.combine(word.app.name)

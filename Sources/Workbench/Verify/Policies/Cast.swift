@@ -1,7 +1,6 @@
 import Arbiter
 import ArbiterProtocol
 
-/// The members of a small world: a session each, and whose client it belongs to.
 struct Cast {
     var sessions: [CastRole]
     /// Which client each session belongs to, by its number from 0 on; two of one client stand side by side.
@@ -57,7 +56,6 @@ package struct Casting {
         }
     }
 
-    /// Only the casts in which somebody may have one of these sets of facts.
     func about(_ roles: [[FactTest]]) -> Casting {
         var casting = self
         casting.casts.removeAll { cast in
@@ -136,7 +134,6 @@ struct CastRole: Hashable {
     var kind = ClientKind.app
     var multitasking = false
     var usesAudio = false
-    /// It wants to watch beside whoever has the camera.
     var watches = false
     /// Nil: its user sits at the seat; `none`: a process outside any login session.
     var login: String?

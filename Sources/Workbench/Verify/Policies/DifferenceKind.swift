@@ -17,32 +17,26 @@ public enum DifferenceKind: String, Hashable, Sendable, CaseIterable {
 
     public enum Direction: String, Hashable, Sendable, CaseIterable { case stricter, laxer, other }
 
-    public var direction: Direction {
+    public var direction: Direction { described.direction }
+    public var sentence: String { described.sentence }
+
+    private var described: (direction: Direction, sentence: String) {
         switch self {
-        case .refused, .stopped, .interrupted, .waits, .restricted: .stricter
-        case .admitted, .kept, .served, .widened: .laxer
-        case .winner, .timing, .told: .other
+        case .refused: (.stricter, "it is refused what it was given, or waited for")
+        case .stopped: (.stricter, "it is stopped for good, and has to start again")
+        case .interrupted: (.stricter, "it ran, and is interrupted")
+        case .waits: (.stricter, "it waits for what it was given at once")
+        case .restricted: (.stricter, "it may do less")
+        case .admitted: (.laxer, "it is given, or waits for, what it was refused")
+        case .kept: (.laxer, "it goes on where it was interrupted or stopped")
+        case .served: (.laxer, "it runs where it had to wait")
+        case .widened: (.laxer, "it may do more")
+        case .winner: (.other, "one app has a camera in the place of another")
+        case .timing: (.other, "the same comes of it, at another time")
+        case .told: (.other, "clients have the same, and are told something else on the way")
         }
     }
 
-    public var sentence: String {
-        switch self {
-        case .refused: "it is refused what it was given, or waited for"
-        case .stopped: "it is stopped for good, and has to start again"
-        case .interrupted: "it ran, and is interrupted"
-        case .waits: "it waits for what it was given at once"
-        case .restricted: "it may do less"
-        case .admitted: "it is given, or waits for, what it was refused"
-        case .kept: "it goes on where it was interrupted or stopped"
-        case .served: "it runs where it had to wait"
-        case .widened: "it may do more"
-        case .winner: "one app has a camera in the place of another"
-        case .timing: "the same comes of it, at another time"
-        case .told: "clients have the same, and are told something else on the way"
-        }
-    }
-
-    /// Those that a word stands for: a kind, or a direction.
     public static func meant(by word: String) -> [DifferenceKind]? {
         if let kind = DifferenceKind(rawValue: word) { return [kind] }
         return Direction(rawValue: word).map { direction in allCases.filter { $0.direction == direction } }
@@ -141,26 +135,15 @@ private enum Standing: Equatable {
     }
 
     func lesserKind(ran: Bool) -> DifferenceKind {
-        switch self {
-        case .refused: .refused
-        case .stopped: .stopped
-        case .waits: ran ? .interrupted : .waits
-        case .runs: .restricted
-        }
+        ran && self == .waits ? .interrupted : [.refused, .stopped, .waits, .restricted][level]
     }
 
     func greaterKind(ran: Bool) -> DifferenceKind {
-        switch self {
-        case .refused: .admitted
-        case .stopped: .kept
-        case .waits: ran ? .kept : .served
-        case .runs: .widened
-        }
+        ran && self == .waits ? .kept : [.admitted, .kept, .served, .widened][level]
     }
 }
 
 extension ExploredState {
-    /// As it will be when nothing that was decided waits for its time any more.
     func settled() -> ExploredState {
         var state = self
         // A grace, a min-hold and the next of each camera; more rounds would be cameras that change hands for ever.

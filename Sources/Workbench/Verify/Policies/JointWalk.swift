@@ -6,7 +6,6 @@ struct JointWalk {
     private(set) var searches: [PairSearch]
     private(set) var depth = 0
     private(set) var kinds: [PolicyDifference.Kind] = []
-    /// Of each kind how many steps came to it, and the first of them.
     private(set) var situations: [DifferenceKind: Int] = [:]
     private(set) var examples: [DifferenceKind: DifferenceExample] = [:]
 
@@ -116,9 +115,7 @@ struct PairSearch {
     var isDone: Bool { frontier.isEmpty }
 
     init(_ world: SmallWorld, _ number: Int, _ policies: [Policy], _ leases: Leases?, isFolded: Bool) {
-        self.world = world
-        self.number = number
-        self.leases = leases
+        (self.world, self.number, self.leases) = (world, number, leases)
         var cast = isFolded ? world.cast : world.cast.unfolded
         cast.countsLeases = leases == nil
         self.cast = cast

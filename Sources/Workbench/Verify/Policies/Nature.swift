@@ -1,5 +1,6 @@
 import Arbiter
 package import ArbiterProtocol
+import PolicyFile
 
 /// What the policies make of a kind of client, whatever else happens. Facts are of two sorts: those that a client keeps
 /// as long as it is connected, and those that change. Put in what it keeps, and a rule never matches, or is left with
@@ -47,11 +48,8 @@ struct Nature: Hashable {
             ranks.append(
                 Self.firstMatching(
                     policy.rankRules.compactMap { rule in
-                        character.remaining(rule.when).map { when in
-                            var plain = rule
-                            if !reads.namesCount { plain.name = "" }
-                            plain.when = []
-                            return Answer(when: when, rank: plain)
+                        character.remaining(rule.when).map {
+                            Answer(when: $0, name: reads.namesCount ? rule.name : "", rank: rule.plain)
                         }
                     }))
         }

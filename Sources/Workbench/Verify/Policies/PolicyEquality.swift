@@ -24,9 +24,7 @@ struct PolicyEquality {
         }
         let lists = [first, second].map { policy in
             policy.rankRules.map { rule in
-                var plain = rule
-                plain.name = ""
-                plain.when = []
+                var plain = rule.plain
                 // By its place among those that are given. To one that may not have a camera its rank is nothing.
                 plain.rank = rule.deny ? 0 : Self.given(policy).firstIndex(of: rule.rank) ?? 0
                 return Clause(when: rule.when, answer: .rank(plain))
@@ -61,14 +59,9 @@ struct PolicyEquality {
         }
     }
 
-    private enum Answer: Hashable {
-        case access(Access)
-        case rank(RankRule)
-    }
-
     private struct Clause: Hashable {
         var when: [FactTest]
-        let answer: Answer
+        let answer: RuleList.Answer
 
         /// What is left of it when a test is known to hold, or not to; nil: it does not match any more.
         func knowing(_ test: FactTest, holds: Bool) -> Clause? {
@@ -88,7 +81,7 @@ struct PolicyEquality {
     /// Enough for every policy that a person can read; a second at most.
     private static let stepsMax = 100_000
 
-    private func areSame(_ lists: [[Clause]], otherwise: Answer) -> Bool {
+    private func areSame(_ lists: [[Clause]], otherwise: RuleList.Answer) -> Bool {
         var steps = 0
         // What is left of the rules is often the same behind different facts.
         var known: Set<[[Clause]]> = []

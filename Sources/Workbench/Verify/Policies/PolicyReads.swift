@@ -1,5 +1,6 @@
 import Arbiter
 import ArbiterProtocol
+import PolicyFile
 import Scenario
 
 /// What one or several policies read, all in all: a small world needs no event that changes anything else.
@@ -34,7 +35,6 @@ package struct PolicyReads {
     var foregroundApps: Bool { reads("foreground-apps") }
     var microphone: Bool { reads("microphone") }
     var multitasking: Bool { reads("multitasking") }
-    /// Some policy lets clients watch beside whoever has the camera.
     var sharing: Bool { policies.contains { $0.contention.sharing != .none } }
     var bids: Bool { reads("bid") }
     var operatorChoice: Bool { reads("operator") || order.contains(.operatorChosen) }
@@ -98,7 +98,6 @@ package struct PolicyReads {
     // Rights to use cameras at all. Where all policies agree and the seat gives one, every client in a world has them, as its
     // user sits there.
     private let differInRights: Bool
-    /// By the number of its user.
     var entitledUsers: [UInt32] {
         differInRights ? unique(policies.flatMap { $0.rights.users.compactMap(\.number) }) : []
     }
@@ -224,12 +223,7 @@ extension PolicyReads {
             let causes = policy.causeRules.map {
                 Clause(for: "\($0.cause.rawValue) \($0.access.rawValue) \(namesCount ? $0.name : "")", $0.when)
             }
-            let ranks = policy.rankRules.map { rule in
-                var plain = rule
-                if !namesCount { plain.name = "" }
-                plain.when = []
-                return Clause(for: "\(plain)", rule.when)
-            }
+            let ranks = policy.rankRules.map { Clause(for: "\($0.plain) \(namesCount ? $0.name : "")", $0.when) }
             let statements = policy.statements.flatMap { statement in
                 statement.conjunctions.enumerated().map { Clause(for: "\(statement.name) \($0.offset)", $0.element) }
             }
@@ -241,7 +235,7 @@ extension PolicyReads {
 
     private struct Clause: Equatable {
         let answer: String
-        let layout: Presence.Layout?
+        var layout: Presence.Layout?
         let rest: [FactTest]
 
         init(for answer: String, _ when: [FactTest]) {
@@ -250,14 +244,10 @@ extension PolicyReads {
             rest = when.filter { if case .layout = $0 { false } else { true } }
         }
 
-        private init(_ clause: Clause, layout: Presence.Layout?) {
-            answer = clause.answer
-            self.layout = layout
-            rest = clause.rest
-        }
-
         func exchanging(_ other: (Presence.Layout) -> Presence.Layout) -> Clause {
-            Clause(self, layout: layout.map(other))
+            var clause = self
+            clause.layout = layout.map(other)
+            return clause
         }
 
         /// Neighbours of different layouts never match together, so their order means nothing: it is made one.

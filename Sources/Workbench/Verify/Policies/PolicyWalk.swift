@@ -4,7 +4,6 @@ import Explain
 public import PolicyFile
 public import Scenario
 
-/// What may happen in the worlds that are walked.
 public enum WalkScope: Sendable, Hashable {
     /// What a policy can see: apps, facts, bids and time. Recorders answer at once, and the machine is whole.
     case policy
@@ -51,7 +50,6 @@ public struct PolicyWalk: Sendable {
         /// Nil: every state that can be reached was.
         public var cutOffBy: SearchBound?
         public var finding: Finding?
-        /// What a walk for fairness came to; nil: none was made.
         public var fairness: Fairness?
         /// What was walked for the statements about time; nil: there are none, or something else is broken already.
         public var timed: TimedReport?
@@ -60,14 +58,12 @@ public struct PolicyWalk: Sendable {
 
     public struct Finding: Sendable {
         public var message: String
-        /// The statement's name; nil where an invariant is broken.
         public var statement: String?
         /// Events, recorders' answers included.
         public var length: Int
         /// A scenario that `camclient test` runs; the broken promise stands in its first line, and behind it, as comments,
         /// how the cameras stand in the end, and what would repair it.
         public var scenario: String
-        /// How the cameras stand in the end.
         public var cameras: [CameraStanding] = []
         /// Where it is a loop: how many of its events lead there, and how many are around it; 0: nothing has to happen any more.
         public var loop: (stem: Int, around: Int)?
@@ -84,12 +80,8 @@ public struct PolicyWalk: Sendable {
         _ policy: Policy, clients: Int, cameras: Int, scope: WalkScope = .everything, pairsOnly: Bool = false,
         isFolded: Bool = true, countsLeases: Bool = false
     ) throws(ScenarioError) {
-        self.policy = policy
-        self.clients = clients
-        self.cameras = cameras
-        self.scope = scope
-        self.isFolded = isFolded
-        self.pairsOnly = pairsOnly
+        (self.policy, self.clients, self.cameras) = (policy, clients, cameras)
+        (self.scope, self.isFolded, self.pairsOnly) = (scope, isFolded, pairsOnly)
         leases = countsLeases ? nil : Leases([policy], isReplaced: scope.machineEvents)
         let casting = Casting(PolicyReads([policy]), clients: clients, pairsOnly: pairsOnly)
         castsInAll = casting.castsInAll
@@ -97,7 +89,6 @@ public struct PolicyWalk: Sendable {
         timed = try TimedWorlds(policy, clients: clients, cameras: cameras, pairsOnly: pairsOnly, isFolded: isFolded)
     }
 
-    /// Which apps of the world may stand for one another, and what counts.
     package func cast(of world: SmallWorld, _ leases: Leases?) -> FoldedCast {
         let tellsWhoIsInTheWay = policy.statements.contains(where: \.asksWhoIsInTheWay)
         var cast = isFolded && !tellsWhoIsInTheWay ? world.cast : world.cast.unfolded
@@ -106,9 +97,6 @@ public struct PolicyWalk: Sendable {
         return cast
     }
 
-    /// - Parameters:
-    ///   - policyLine: what a scenario calls the policy: `kiosk.toml`, or a block of TOML.
-    ///   - threads: whatever their number, the report is the same.
     public func run(
         _ bounds: SearchBounds = SearchBounds(), policyLine: String, policies: String = ".", threads: Int = 2,
         limiter: @escaping SearchLimiter = { _ in nil }

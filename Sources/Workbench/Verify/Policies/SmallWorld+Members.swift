@@ -72,7 +72,6 @@ extension SmallWorld {
         return lines + logins(reads, active: 0)
     }
 
-    /// Where a policy has users asked about their apps, they may say either at any time.
     private static func answers(_ reads: PolicyReads, _ members: [Member]) -> [[String]] {
         guard reads.asks else { return [] }
         let lines = unique(
@@ -184,7 +183,6 @@ extension SmallWorld {
         quoted(app.user == Names.usualUser ? app.name : "\(app.name)@\(app.user)")
     }
 
-    /// The move with the ids that its names have had from the beginning.
     static func returning(_ move: Move, to names: Names) -> Move {
         guard move.actions.count > 1, case .event(.connected(let newID, let app, let identity)) = move.actions[1],
             let name = move.lines.first.map({ word(1, of: $0) }), let client = names.client(name)

@@ -12,12 +12,10 @@ package enum WalkedKeys {
         return key.table == "rank" && isAttribute ? .walked : .unwalked
     }
 
-    /// Of keys that a policy says those that no walk reads.
     package static func notWalked(_ said: some Sequence<PolicyKey>, _ policies: [Policy]) -> [PolicyKey] {
         Set(said).filter { walk(of: $0, policies) == .unwalked }.sorted()
     }
 
-    /// Of keys by which policies differ those that walks do not tell apart.
     package static func notCompared(_ different: some Sequence<PolicyKey>, _ policies: [Policy]) -> [PolicyKey] {
         Set(different).filter { walk(of: $0, policies) != .walked }.sorted()
     }
@@ -27,7 +25,6 @@ package enum WalkedKeys {
 private enum WalkedEvents {
     typealias Remark = (words: String, matters: @Sendable (PolicyReads) -> Bool)
 
-    /// What recorders and time do by themselves.
     package static let answers: Set<EventKind> = [
         .recorderStreaming, .recorderCut, .recorderClosedStreams, .recorderConfigured, .recordingFinished, .timePassed,
     ]
@@ -122,7 +119,6 @@ struct WalkLimits {
         return (WalkedKeys.notCompared(different, policies) + (isUnheard ? [sources] : [])).sorted()
     }
 
-    /// Events that happen in no world, and then what else is the same in all of them.
     var neverVaried: [String] {
         let happens = happens
         let events = EventKind.allCases.filter { !happens.contains($0) }.compactMap { kind -> String? in
@@ -132,7 +128,6 @@ struct WalkLimits {
         return unique(keysNotWalked.map(\.description) + events + combinations)
     }
 
-    /// What happens in some world: what a move does, what time and what recorders do.
     private var happens: Set<EventKind> {
         worlds.reduce(into: WalkedEvents.answers) { $0.formUnion($1.moves.flatMap(\.happenings)) }
     }

@@ -19,9 +19,7 @@ struct WorldWalk: LevelSearch {
     private(set) var applied: [Int]
 
     init(_ walk: PolicyWalk, _ world: SmallWorld, _ leases: Leases?, _ bounds: SearchBounds, statesBefore: Int) {
-        self.leases = leases
-        self.bounds = bounds
-        self.statesBefore = statesBefore
+        (self.leases, self.bounds, self.statesBefore) = (leases, bounds, statesBefore)
         scout = Scout(world, walk.cast(of: world, leases), walk.policy, lateRecorders: walk.scope.lateRecorders)
         statements = StatementCheck(scout.state.arbiter)
         applied = walk.policy.statements.map { _ in 0 }
@@ -63,7 +61,6 @@ struct WorldWalk: LevelSearch {
         return false
     }
 
-    /// What the state that the walk is at breaks.
     private mutating func promise() -> (message: String, statement: String?)? {
         if let message = scout.state.arbiter.violations().first ?? scout.state.lostWakeUp { return (message, nil) }
         guard let (statement, sessions) = statements.broken(in: scout.state.arbiter, counting: &applied) else {

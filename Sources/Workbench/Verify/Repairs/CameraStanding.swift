@@ -34,10 +34,6 @@ public struct CameraStanding: Sendable {
 }
 
 extension Arbiter {
-    /// How every camera stands, in the order of their ids.
-    /// - Parameters:
-    ///   - names: what sessions and apps are called.
-    ///   - now: never earlier than in the last step.
     public func standings(_ names: Names, at now: Moment) -> [CameraStanding] {
         overview().cameras.map { standing(of: $0, names, at: now) }
     }
@@ -112,7 +108,6 @@ extension Arbiter {
 }
 
 extension CameraStanding {
-    /// A table for each camera, as comments of a scenario.
     static func comments(_ cameras: [CameraStanding]) -> [String] {
         cameras.flatMap { ["#"] + $0.lines.map { "# \($0)" } }
     }

@@ -8,7 +8,6 @@ public import ArbiterProtocol
 /// policy can say that needs more is listed here, and a policy that says none of it is not expected to break in a larger
 /// world what it keeps in a small one.
 public struct SizeArgument: Sendable {
-    /// What a policy says that needs more than the size has.
     public enum Gap: String, Sendable, CaseIterable {
         /// Whoever waits in a statement does so for somebody, who is one more.
         case statement
@@ -25,9 +24,7 @@ public struct SizeArgument: Sendable {
     private let cameras: Int
 
     public init(_ policy: Policy, clients: Int, cameras: Int) {
-        self.policy = policy
-        self.clients = clients
-        self.cameras = cameras
+        (self.policy, self.clients, self.cameras) = (policy, clients, cameras)
     }
 
     /// Of all statements and of what the policy says besides.

@@ -161,7 +161,6 @@ struct StatementMoment {
 
     func plays(_ part: Statement.Part, _ place: Int) -> Bool { asking[place].parts & part.bit != 0 }
 
-    /// Whether a session plays a part, or another one of its app on the same camera does.
     func isKept(_ place: Int, _ part: Statement.Part) -> Bool {
         asking.contains {
             $0.camera == asking[place].camera && $0.app == asking[place].app && $0.parts & part.bit != 0

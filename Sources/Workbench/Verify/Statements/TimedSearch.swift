@@ -24,9 +24,7 @@ struct TimedSearch: LevelSearch {
     private var seen = VisitedSet()
 
     init(_ walk: TimedWorlds, _ world: SmallWorld, _ bounds: SearchBounds, statesBefore: Int) {
-        self.walk = walk
-        self.bounds = bounds
-        self.statesBefore = statesBefore
+        (self.walk, self.bounds, self.statesBefore) = (walk, bounds, statesBefore)
         scout = Scout(world, walk.cast(of: world), walk.policy, lateRecorders: false)
         statements = TimedStatements(scout.state.arbiter)
         applied = statements.ready.map { _ in 0 }
@@ -120,7 +118,6 @@ struct StatementWords {
     let statements: TimedStatements
     let names: Names
 
-    /// - Parameter arbiter: while it went on.
     func broken(_ watch: ObligationWatch, in arbiter: Arbiter, at now: Moment) -> String {
         let since = TimeText.write(Moment.zero + (now - Moment.zero - watch.spent))
         switch (watch.limit, watch.obligation.subject) {

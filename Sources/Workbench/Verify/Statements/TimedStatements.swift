@@ -13,7 +13,6 @@ struct TimedStatements: Sendable {
     init(_ arbiter: Arbiter) { ready = ReadyStatement.all(arbiter).filter(\.source.isTimed) }
 
     struct Obligation: Hashable, Sendable {
-        /// The statement's place among those about time.
         var statement: Int
         var subject: Subject
     }
@@ -25,7 +24,6 @@ struct TimedStatements: Sendable {
 
     struct Situation {
         var obligations: [Obligation] = []
-        /// A bit for each statement.
         var applied: UInt64 = 0
 
         mutating func note(_ statement: Int, _ subject: Subject) {
@@ -74,7 +72,6 @@ struct TimedStatements: Sendable {
         var isTold: Bool
     }
 
-    /// - Parameter events: what happened in between.
     func losses(_ before: Arbiter, _ events: [Event], _ after: Arbiter) -> [Loss] {
         guard ready.contains(where: { $0.kind == .warned }) else { return [] }
         var found: [Loss] = []

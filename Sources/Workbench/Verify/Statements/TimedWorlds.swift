@@ -30,9 +30,7 @@ struct TimedWorlds: Sendable {
         var timed = policy
         timed.statements = places.map { policy.statements[$0] }
         self.policy = timed
-        self.isFolded = isFolded
-        self.clients = clients
-        self.cameras = cameras
+        (self.isFolded, self.clients, self.cameras) = (isFolded, clients, cameras)
         let reads = PolicyReads([timed])
         let casting = Casting(reads, clients: self.clients, pairsOnly: pairsOnly).about(
             timed.statements.compactMap(\.roles.first))
@@ -130,10 +128,6 @@ extension Story {
 }
 
 enum TimedReplay {
-    /// - Parameters:
-    ///   - events: all of them, recorders' answers included.
-    ///   - end: until when time passes behind the last one.
-    /// - Returns: the names of the statements about time that are broken.
     static func broken(_ policy: Policy, _ events: [(event: Event, moment: Moment)], until end: Moment) -> Set<String> {
         var arbiter = Arbiter(policy: policy)
         let statements = TimedStatements(arbiter)

@@ -15,7 +15,6 @@ public struct ScenarioSearch: Sendable {
     let gaps: [PolicyCoverage.Gap]
     let pairsOnly: Bool
 
-    /// A scenario as a file has it, and what it is for.
     public struct Suggestion: Sendable {
         /// A sentence: what the scenario shows first.
         public var title: String
@@ -41,14 +40,10 @@ public struct ScenarioSearch: Sendable {
 
     /// - Parameter gaps: of this policy; what is proven to be out of reach is none.
     public init(_ policy: Policy, _ gaps: [PolicyCoverage.Gap], clients: Int, cameras: Int, pairsOnly: Bool = false) {
-        self.policy = policy
-        self.gaps = gaps
-        self.clients = clients
-        self.cameras = cameras
-        self.pairsOnly = pairsOnly
+        (self.policy, self.gaps, self.clients) = (policy, gaps, clients)
+        (self.cameras, self.pairsOnly) = (cameras, pairsOnly)
     }
 
-    /// - Parameter policyLine: what a scenario calls the policy, in the folder `policies`.
     public func run(
         _ bounds: SearchBounds = SearchBounds(), policyLine: String, policies: String = ".",
         limiter: SearchLimiter = { _ in nil }
@@ -142,10 +137,7 @@ struct CoverageWalk {
     init(
         _ policy: Policy, _ worlds: [SmallWorld], _ size: ScenarioSearch.Size, _ bounds: SearchBounds, statesBefore: Int
     ) {
-        self.policy = policy
-        self.size = size
-        self.bounds = bounds
-        self.statesBefore = statesBefore
+        (self.policy, self.size, self.bounds, self.statesBefore) = (policy, size, bounds, statesBefore)
         places = worlds.map { Place($0, policy) }
         states = places.count
     }
@@ -166,7 +158,6 @@ struct CoverageWalk {
         if depth == bounds.depthMax, places.contains(where: { !$0.frontier.isEmpty }) { cutOffBy = .depth }
     }
 
-    /// Every step from one state; false ends the walk.
     private mutating func expand(
         _ state: ExploredState, _ number: Int, in index: Int, _ found: inout FoundScenarios, _ limiter: SearchLimiter
     ) -> Bool {
@@ -228,7 +219,6 @@ struct FoundScenarios {
     private var found: [Told] = []
     private var misled: [PolicyCoverage.Gap: Int] = [:]
 
-    /// A way that leads there, as it comes out.
     private struct Told {
         var text: String
         /// Everything of what was missing that it reaches.
@@ -241,10 +231,7 @@ struct FoundScenarios {
     private static let misledMax = 400
 
     init(_ policy: Policy, _ gaps: [PolicyCoverage.Gap], policyLine: String, policies: String) {
-        self.policy = policy
-        self.gaps = gaps
-        self.policyLine = policyLine
-        self.policies = policies
+        (self.policy, self.gaps, self.policyLine, self.policies) = (policy, gaps, policyLine, policies)
         wanted = gaps
     }
 

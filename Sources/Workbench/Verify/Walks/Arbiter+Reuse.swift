@@ -81,12 +81,10 @@ extension NameTable {
     }
 }
 
-/// For what is rarely changed.
 @inline(__always) private func share<Element>(_ target: inout [Element], _ source: borrowing [Element]) {
     if !isSame(target, source) { target = copy source }
 }
 
-/// For what is nearly always changed.
 @inline(__always) private func copy<Element: BitwiseCopyable>(
     _ target: inout [Element], _ source: borrowing [Element]
 ) {

@@ -4,7 +4,6 @@ import Explain
 
 /// What walks ask a state. Nothing here decides.
 extension Arbiter {
-    /// Whether some session asks to run and does not, or runs beside another.
     var isAnybodyUnserved: Bool {
         state.sessions.rows.contains { session in
             guard session.request != nil else { return false }
@@ -75,7 +74,6 @@ extension Arbiter {
         return said.says(placed) && !said.isStale
     }
 
-    /// Every camera is there and open to everybody, and the machine is awake.
     var isMachineWhole: Bool {
         !state.world.isAsleep && !state.world.isPrivate && state.privateUsers.isEmpty
             && state.cameras.rows.allSatisfy { $0.isPresent && !$0.isPrivate }
@@ -95,9 +93,7 @@ extension Arbiter {
     }
 }
 
-/// Leases as a walk sees them that does not count what is left of them.
 extension Arbiter {
-    /// The cameras whose holders' leases run, in the order of their ids.
     var leasedCameras: [Slot<Camera>] {
         state.cameraOrder.filter { state.cameras.rows[Int($0.index)].tenancy.held?.leaseUntil != nil }
     }

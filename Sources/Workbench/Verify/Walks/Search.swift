@@ -18,9 +18,7 @@ struct Scout {
     private var fold = StateFold()
 
     init(_ world: SmallWorld, _ cast: FoldedCast, _ policy: Policy, lateRecorders: Bool) {
-        self.world = world
-        self.cast = cast
-        self.lateRecorders = lateRecorders
+        (self.world, self.cast, self.lateRecorders) = (world, cast, lateRecorders)
         state = world.beginning(policy)
         memory = StepMemory(for: state.arbiter)
     }
@@ -63,7 +61,6 @@ struct Scout {
     }
 }
 
-/// A search of one world, breadth first.
 protocol LevelSearch {
     associatedtype Reached
     var scout: Scout { get set }
@@ -110,7 +107,6 @@ public struct SearchBounds: Sendable {
 }
 
 public struct SearchProgress: Sendable {
-    /// From 1.
     public var world = 0
     public var worlds = 0
     public var states = 0
