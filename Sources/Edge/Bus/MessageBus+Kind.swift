@@ -1,4 +1,5 @@
 import Glibc
+import System
 
 extension MessageBus {
     /// Whose bus it is.
@@ -12,7 +13,7 @@ extension MessageBus {
 
         /// The environment's address of the system's bus, else the usual one.
         public static var systemAddress: String {
-            SocketAddress.environment("DBUS_SYSTEM_BUS_ADDRESS") ?? usualSystemAddress
+            environment("DBUS_SYSTEM_BUS_ADDRESS") ?? usualSystemAddress
         }
 
         /// Nil where no login session says where the user's bus is.
@@ -20,8 +21,8 @@ extension MessageBus {
             switch self {
             case .system: Self.systemAddress
             case .session:
-                SocketAddress.environment("DBUS_SESSION_BUS_ADDRESS")
-                    ?? SocketAddress.environment("XDG_RUNTIME_DIR").map { "unix:path=\($0)/bus" }
+                environment("DBUS_SESSION_BUS_ADDRESS")
+                    ?? environment("XDG_RUNTIME_DIR").map { "unix:path=\($0)/bus" }
             }
         }
 

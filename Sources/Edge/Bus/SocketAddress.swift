@@ -44,11 +44,6 @@ public enum SocketAddress {
         }
     }
 
-    static func environment(_ name: String) -> String? {
-        guard let value = getenv(name), value[0] != 0 else { return nil }
-        return String(cString: value)
-    }
-
     /// A connected, non-blocking descriptor, the caller's.
     public static func connect(toPath path: String) throws(SystemFault) -> Int32 {
         let result = camarb_unix_connect(path)

@@ -25,11 +25,9 @@ public final class Agent {
     private var windowTrouble: String?
     /// What was written down about windows and microphones, so that it is written once.
     private var told: (windows: String?, microphones: String?) = (nil, nil)
-    /// Windows without a process that were written down.
     private var strangers: Set<UInt32> = []
     private var shown: AgentView?
 
-    /// - Throws: when the loop cannot take what it needs.
     public init(_ options: AgentOptions, on loop: EventLoop) throws(SystemFault) {
         self.options = options
         self.loop = loop
@@ -71,7 +69,6 @@ public final class Agent {
         loop.startWatchdog()
     }
 
-    /// A line for `systemctl status`.
     private var status: String { "telling the broker what is seen" + (door?.linkTrouble.map { "; \($0)" } ?? "") }
 
     public func stop() {
@@ -80,7 +77,6 @@ public final class Agent {
         link?.disconnect()
     }
 
-    /// Puts together what is seen, and tells or prints it.
     private func look() {
         let names = AppNames(link?.clients ?? [], SystemProcesses(user: user))
         let facts = UserFacts(

@@ -4,16 +4,13 @@ public import System
 public struct AgentOptions: Sendable {
     /// Of what the user sees and says, and of microphones, what there is.
     public enum Shown: String, Sendable, CaseIterable {
-        /// Where the desktop has it.
         case automatic = "auto"
         case none
     }
 
     /// What is printed instead of telling a broker.
     public enum Printing: Sendable {
-        /// What is seen now.
         case once
-        /// And again at each change.
         case always
     }
 
@@ -23,7 +20,6 @@ public struct AgentOptions: Sendable {
     public var display: String?
     public var windows = ChosenSource.Asked.automatic
     public var microphones = Shown.automatic
-    /// The item in the panel.
     public var indicator = Shown.automatic
     /// Notifications about what happened to apps; questions are another matter.
     public var notifications = Shown.automatic
@@ -40,7 +36,6 @@ public struct AgentOptions: Sendable {
     public var wantsKeeper: Bool { !isKept && printing == nil && pipeWireDoor == .automatic }
     var hasFace: Bool { [indicator, notifications, questions, permissionStore].contains(.automatic) }
 
-    /// Reads the arguments after the program's name.
     public static func read(_ arguments: [String]) -> Asked<AgentOptions> {
         var options = AgentOptions()
         var flags = Flags(arguments)

@@ -3,7 +3,6 @@ import ArbiterProtocol
 /// What an agent sees at one moment, for people and for programs.
 struct AgentView: Equatable {
     var user: UInt32
-    /// What the windows are known from; nil where they are not.
     var source: String?
     var desktop: Desktop?
     var captures: [CaptureStream]?
@@ -83,7 +82,6 @@ struct AgentView: Equatable {
         return "\(names[process] ?? "not this user's") (\(process))"
     }
 
-    /// Rows with their columns under each other.
     private static func columns(_ rows: [[String]]) -> [String] {
         let widths = (0..<(rows.map(\.count).max() ?? 0)).map { column in
             rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0

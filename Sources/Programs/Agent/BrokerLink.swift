@@ -18,7 +18,6 @@ final class BrokerLink {
         case ended(BrokerError)
     }
 
-    /// What concerns what the user sees and says.
     enum FaceNews {
         case connected(CameraClient)
         /// What is seen was said, or there is nothing to say: from now on camagent speaks for its user, if it does.
@@ -66,7 +65,6 @@ final class BrokerLink {
     private let onFace: (FaceNews) -> Void
     private let mailbox = LoopQueue<(Int, News)>()
     private var retry: Timer?
-    /// Asks again to speak for the user.
     private var speakAgain: Timer?
     /// Before that, in nanoseconds: whoever speaks meanwhile may be another agent, which has its desktop to follow.
     private static let silenceTime: Int64 = 10_000_000_000
@@ -77,10 +75,8 @@ final class BrokerLink {
     private var facts = UserFacts()
     private var said = SaidFacts()
     private var refused: Set<String> = []
-    /// The last trouble that was written down, so that each is written once.
     private var trouble: String?
 
-    /// - Parameter onClients: `clients` are others.
     init(
         on loop: EventLoop, address: String?, user: UInt32, journal: Journal, onClients: @escaping () -> Void,
         onFace: @escaping (FaceNews) -> Void
@@ -108,8 +104,6 @@ final class BrokerLink {
         facts = new
         if speakAgain?.deadline == nil { speak() }
     }
-
-    // MARK: What comes
 
     private func takeNews() {
         for (number, news) in mailbox.take() where number == self.number {
@@ -172,8 +166,6 @@ final class BrokerLink {
         take([])
         onFace(.ended)
     }
-
-    // MARK: What is said
 
     private func speak() {
         guard let client, !isBusy else { return }
@@ -241,6 +233,5 @@ public struct BackOff: Hashable, Sendable {
         return next
     }
 
-    /// It worked: the next failure is a new one.
     public mutating func reset() { next = first }
 }

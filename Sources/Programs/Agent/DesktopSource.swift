@@ -6,13 +6,11 @@ package class Followed<Seen: Equatable> {
     private(set) final var seen: Seen?
     package private(set) final var trouble: String?
     final let loop: EventLoop
-    /// What it is heard by.
     final var source: IOSource?
     final var backOff: BackOff
     private var retry: Timer?
     private let onChange: () -> Void
 
-    /// - Parameter onChange: what is seen, or `trouble`, is another.
     init(on loop: EventLoop, backOff: BackOff = .desktop, onChange: @escaping () -> Void) throws(SystemFault) {
         (self.loop, self.backOff, self.onChange) = (loop, backOff, onChange)
         retry = try loop.addTimer { [unowned self] in open() }
@@ -20,13 +18,11 @@ package class Followed<Seen: Equatable> {
 
     package func open() {}
 
-    /// Lets go of what `open` opened.
     func close() {
         source?.cancel()
         source = nil
     }
 
-    /// It is known, or known why not.
     package final var isSettled: Bool { seen != nil || trouble != nil }
 
     final func know(_ seen: Seen?, _ trouble: String?) {
@@ -46,7 +42,6 @@ package class Followed<Seen: Equatable> {
     final func tryNoMore() { retry?.arm(at: nil) }
 }
 
-/// Whatever knows this user's windows.
 package class DesktopSource: Followed<Desktop> {
     /// From the first word of a change to the look at it: a change of focus is several, with nobody focused between them.
     /// Later ones do not move it, so that no program can hold a look off by changing something all the time.
@@ -67,7 +62,6 @@ package class DesktopSource: Followed<Desktop> {
         settling = try loop.addTimer { [unowned self] in look() }
     }
 
-    /// What changed has settled.
     func look() {}
 
     override func close() {
@@ -76,13 +70,10 @@ package class DesktopSource: Followed<Desktop> {
     }
 
     /// Looks in a moment; a look that is due already comes soon enough.
-    /// - Parameter moment: nil: when the change has settled.
     final func lookSoon(at moment: Int64? = nil) {
         if settling?.deadline == nil { settling?.arm(at: moment ?? EventLoop.now + Self.settleTime) }
     }
 
-    /// - Parameter own: without the processes of X11's windows.
-    /// - Parameter onX11: those are others now.
     final func know(own: Desktop, onX11: @escaping () -> Void) {
         // Not before there is a window of X11's: connecting starts its server. Where that fails its windows stay without
         // processes, which is said of each; the next desktop tries again.
@@ -94,10 +85,8 @@ package class DesktopSource: Followed<Desktop> {
     }
 }
 
-/// Which source a camagent has, by its options and surroundings.
 public enum ChosenSource: Hashable, Sendable {
     case x11
-    /// With the socket that `$SWAYSOCK` names.
     case sway(String?)
     case kwin
     /// And why.
@@ -109,10 +98,6 @@ public enum ChosenSource: Hashable, Sendable {
         case x11, sway, kwin, none
     }
 
-    /// - Parameters:
-    ///   - display: of X11's, where one was named.
-    ///   - variable: of the environment, where it is set and not to nothing.
-    ///   - isThere: whether a file is.
     public init(_ asked: Asked, display: String?, variable: (String) -> String?, isThere: (String) -> Bool) {
         switch asked {
         case .none: self = .none("--windows none")

@@ -23,7 +23,6 @@ final class KWinSource: DesktopSource {
     /// The name by which the script finds us is ours.
     private var isNamed = false
     private var said: Desktop?
-    /// Where the script lies until KWin has read it.
     private var file: String?
 
     init(on loop: EventLoop, onChange: @escaping () -> Void) throws(SystemFault) {
@@ -40,8 +39,6 @@ final class KWinSource: DesktopSource {
             know(nil, "\(error)")
         }
     }
-
-    // MARK: Handing over
 
     private func owned(by new: String) {
         owner = new
@@ -108,8 +105,6 @@ final class KWinSource: DesktopSource {
         if let file { _ = unlink(file) }
         file = nil
     }
-
-    // MARK: What KWin says
 
     private func heard(_ call: BusMessage) throws(BrokerError) {
         guard call.path == KWinScript.path, call.interface == KWinScript.interface, call.member == KWinScript.member,

@@ -26,17 +26,11 @@ package final class SwaySource: DesktopSource {
     private var order = ReadingOrder()
     private var messages = SwayMessages()
     private var buffer = [UInt8](repeating: 0, count: SwaySource.readBytes)
-    /// A tree was asked for and has not come.
     private var isReading = false
     private var readAt: Int64 = 0
     /// As sway tells it, without the processes of X11's windows.
     private var tree: Desktop?
 
-    /// - Parameters:
-    ///   - socket: what `$SWAYSOCK` says.
-    ///   - folder: where sockets of sway's are looked for when nobody listens there.
-    ///   - backOff: how long it waits before it tries again.
-    ///   - onChange: `desktop` or `trouble` is another.
     package init(
         on loop: EventLoop, socket: String?, folder: String?,
         pace: Duration = SwaySource.pace, backOff: BackOff = .desktop, onChange: @escaping () -> Void
@@ -143,9 +137,7 @@ package final class SwaySource: DesktopSource {
     private func tell() { if let tree { know(own: tree) { [unowned self] in tell() } } }
 }
 
-/// Where sway listens.
 private enum SwaySocket {
-    /// Sockets that a session may have left behind; more are not tried at a time.
     private static let triedMax = 16
 
     /// The one that is named, else one of those in the user's folder: a sway that was started anew has another name there.
@@ -171,7 +163,6 @@ private enum SwaySocket {
         return descriptor
     }
 
-    /// `sway-ipc.1000.4711.sock`
     private static func others(in folder: String?) -> [String] {
         guard let folder else { return [] }
         let names = namesInFolder(folder).filter { $0.hasPrefix("sway-ipc.\(geteuid()).") && $0.hasSuffix(".sock") }

@@ -14,9 +14,6 @@ final class X11Source: DesktopSource {
     private var x11: OpaquePointer?
     private var order = ReadingOrder()
 
-    /// - Parameters:
-    ///   - display: nil for `$DISPLAY`.
-    ///   - onChange: `desktop` or `trouble` is another.
     init(on loop: EventLoop, display: String?, onChange: @escaping () -> Void) throws(SystemFault) {
         self.display = display
         try super.init("X11 display \(display ?? environment("DISPLAY") ?? "")", on: loop, onChange: onChange)

@@ -7,6 +7,13 @@ import Glibc
 public enum WallClock {
     public static var now: Int64 { VirtualTime.now.map { $0 / 1_000_000_000 } ?? camarb_wall_seconds() }
 
+    /// In microseconds since 1970, by the machine's own clock.
+    public static var microseconds: Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
+    }
+
     /// By how many seconds local time is ahead of UTC.
     public static func offset(at moment: Int64) -> Int64 { VirtualTime.now == nil ? camarb_local_offset(moment) : 0 }
 

@@ -80,6 +80,12 @@ struct SysTree {
     }
 }
 
+/// A variable that is set, and not to nothing.
+package func environment(_ name: String) -> String? {
+    guard let value = getenv(name), value[0] != 0 else { return nil }
+    return String(cString: value)
+}
+
 /// The names in a folder, without those that begin with a dot; none where it cannot be read.
 package func namesInFolder(_ folder: String) -> [String] {
     guard let open = opendir(folder) else { return [] }

@@ -2,8 +2,7 @@ import ArbiterProtocol
 import Camarb
 import System
 
-/// What is asked of the broker for what the user sees and says: one thing after the other, on the connection that a
-/// `BrokerLink` has. Lives on the loop's thread; a task of the client library's leaves the answers in a mailbox.
+/// What is asked of the broker for what the user sees and says, in order, on the connection that a `BrokerLink` has.
 final class BrokerTalk {
     enum Order: Hashable, Sendable {
         /// Which app has which camera, and whether the user's own privacy switch is on.
@@ -59,7 +58,6 @@ final class BrokerTalk {
         orders = nil
     }
 
-    /// - Returns: false where there is no broker, or too much waits for it.
     @discardableResult
     func ask(_ order: Order) -> Bool {
         guard isConnected, wait(order) else { return false }
@@ -67,7 +65,6 @@ final class BrokerTalk {
         return true
     }
 
-    /// - Returns: false where there are too many of its kind.
     private func wait(_ order: Order) -> Bool {
         // It is the latest word of its kind already.
         if waiting.contains(order) { return true }

@@ -4,7 +4,6 @@ import System
 
 /// A part of the desktop that is a service on the user's bus, and followed there.
 protocol DesktopService: AnyObject {
-    /// Its well-known name.
     var name: String { get }
     /// The bus is there, and knows nothing of us yet: signals are to be matched, and questions asked.
     func begin(_ bus: MessageBus)
@@ -12,7 +11,6 @@ protocol DesktopService: AnyObject {
     func owned(by owner: String)
     /// A signal of anybody's; it is the service's where `sender` is the service's owner.
     func heard(_ signal: BusMessage) throws(BrokerError)
-    /// There is no bus any more, or none yet.
     func lost()
 }
 
@@ -87,7 +85,6 @@ final class DesktopBus: MessageBusDelegate {
     private let journal: Journal
     private let services: [any DesktopService]
     private var bus: MessageBus?
-    /// What was written down last, so that it is written once.
     private var trouble: String?
 
     init(_ services: [any DesktopService], on loop: EventLoop, journal: Journal) throws(SystemFault) {

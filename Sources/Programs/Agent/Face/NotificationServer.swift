@@ -10,7 +10,6 @@ struct ShownNotification: Hashable {
 
 struct NotificationOrder {
     var text: NotificationText
-    /// Shown in the place of this one, where it is still there.
     var replaces: ShownNotification?
     var buttons: [(key: String, label: String)] = []
     var isUrgent = false
@@ -28,7 +27,6 @@ struct NotificationOrder {
 /// unique name: anybody on the bus may send a signal that looks like one of its own.
 final class NotificationServer: AskedService {
     enum News {
-        /// It is there, or not any more.
         case changed
         case button(ShownNotification, key: String)
         case closed(ShownNotification)
@@ -37,11 +35,9 @@ final class NotificationServer: AskedService {
     private static let path = "/org/freedesktop/Notifications"
     /// What the longest list of a server's has several times over.
     private static let capabilitiesMax = 256
-    /// How long it must have been there for its end to be the first failure, in nanoseconds: one that dies of being asked
-    /// is not asked on and on.
+    /// In nanoseconds: a server that dies of being asked is not asked on and on.
     private static let steadyTime: Int64 = 30_000_000_000
 
-    /// Nil while there is none.
     private(set) var capabilities: Set<String>?
     private var owner = ""
     private let onNews: (News) -> Void
@@ -104,7 +100,6 @@ final class NotificationServer: AskedService {
         }
     }
 
-    /// - Parameter isShown: what is shown now; nil where it is not.
     func show(_ order: NotificationOrder, isShown: @escaping (ShownNotification?) -> Void) {
         guard let bus, let capabilities else { return isShown(nil) }
         let hasMarkup = capabilities.contains("body-markup")

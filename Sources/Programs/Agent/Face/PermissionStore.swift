@@ -13,7 +13,6 @@ final class PermissionStore: AskedService {
     /// From a change to the reading, in nanoseconds: a program that changes it all the time costs a reading each.
     private static let settleTime: Int64 = 50_000_000
 
-    /// Nil while it is not known.
     private(set) var denied: DeniedApps?
     private let journal: Journal
     private let onChange: () -> Void
@@ -100,14 +99,10 @@ public struct DeniedApps: Hashable, Sendable {
     public static let appsMax = 1024
 
     public private(set) var apps: [String]
-    /// Those beyond the bound.
     public private(set) var leftOut: Int
 
-    /// - Parameter permissions: what the store has for each app: "yes", "no" or "ask".
-    ///
-    /// Its keys are the ids of Flatpak's apps. The empty key stands for all programs outside a sandbox that come through
-    /// the portal: it names no app, so that the broker can be told of none, and needs not be, since the portal gives none of
-    /// them its connection to PipeWire then. Whoever comes another way never was the portal's to refuse.
+    /// Keys are the ids of Flatpak's apps. The empty one, all programs outside a sandbox, names no app that a broker
+    /// could be told.
     public init(_ permissions: [String: [String]]) {
         let denied = permissions.filter { !$0.key.isEmpty && $0.value.first == "no" }.keys.sorted()
         apps = Array(denied.prefix(Self.appsMax))

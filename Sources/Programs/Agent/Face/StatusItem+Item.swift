@@ -1,7 +1,6 @@
 import ArbiterProtocol
 import Bus
 
-/// What the panel asks the item, and what both of its objects have in common.
 extension StatusItem {
     static let itemInterface = "org.kde.StatusNotifierItem"
     static let menuInterface = "com.canonical.dbusmenu"
@@ -37,7 +36,7 @@ extension StatusItem {
 
     private func answerProperties(_ call: BusMessage, isMenu: Bool) throws(BrokerError) {
         let own = isMenu ? Self.menuInterface : Self.itemInterface
-        let names = isMenu ? Self.menuProperties : Self.itemProperties
+        let properties = isMenu ? Self.menuProperties : Self.itemProperties
         func require(_ interface: String) throws(BrokerError) {
             // Some ask for the properties of all interfaces.
             guard interface == own || interface.isEmpty else {
@@ -48,78 +47,46 @@ extension StatusItem {
         case ("Get", "ss"):
             try require(try call.readString())
             let name = try call.readString()
-            guard let property = names.first(where: { $0.name == name }) else {
+            guard let property = properties.first(where: { $0.name == name }) else {
                 throw BrokerError(.unknownProperty, "\(own) has no property \(name.quotedShort).")
             }
-            guard let answer = call.makeAnswer() else { return }
-            append(property, isMenu, to: answer)
-            answer.send()
+            call.answer(variant: property.value(indicator))
         case ("GetAll", "s"):
             try require(try call.readString())
-            guard let answer = call.makeAnswer() else { return }
-            answer.container("a", "{sv}") {
-                for property in names {
-                    answer.container("e", "sv") {
-                        answer.append(property.name)
-                        append(property, isMenu, to: answer)
-                    }
-                }
-            }
-            answer.send()
+            var all = WireDictionary()
+            for property in properties { all[property.name] = property.value(indicator) }
+            call.answer([.dictionary(all)])
         case ("Set", _): throw BrokerError(.propertyReadOnly, "Nothing of \(own) can be set.")
         default: throw Self.unknown(call)
         }
     }
 
-    typealias Property = (name: String, type: String)
+    typealias Property = (name: String, value: @Sendable (Indicator?) -> WireValue)
 
     static let itemProperties: [Property] = [
-        ("Category", "s"), ("Id", "s"), ("Title", "s"), ("Status", "s"), ("WindowId", "i"), ("IconThemePath", "s"),
-        ("Menu", "o"), ("ItemIsMenu", "b"), ("IconName", "s"), ("IconPixmap", "a(iiay)"), ("OverlayIconName", "s"),
-        ("OverlayIconPixmap", "a(iiay)"), ("AttentionIconName", "s"), ("AttentionIconPixmap", "a(iiay)"),
-        ("AttentionMovieName", "s"), ("ToolTip", "(sa(iiay)ss)"),
-    ]
-
-    static let menuProperties: [Property] = [
-        ("Version", "u"), ("TextDirection", "s"), ("Status", "s"), ("IconThemePath", "as"),
-    ]
-
-    private func append(_ property: Property, _ isMenu: Bool, to message: BusMessage) {
-        message.container("v", property.type) {
-            switch property.name {
-            case "Category": message.append("Hardware")
-            case "Id": message.append("camarb")
-            case "Title": message.append(indicator?.title ?? "")
-            case "Status": message.append(isMenu ? "normal" : "Active")
-            case "WindowId": message.append(Int32(0))
-            case "Menu": message.append(objectPath: Self.menuPath)
-            case "ItemIsMenu": message.append(true)
-            case "IconName": message.append(indicator?.icon ?? "")
-            case "ToolTip": appendToolTip(to: message)
-            case "Version": message.append(UInt32(3))
-            case "TextDirection": message.append("ltr")
-            default: Self.appendNothing(of: property.type, to: message)
+        ("Category", { _ in .string("Hardware") }), ("Id", { _ in .string("camarb") }),
+        ("Title", { .string($0?.title ?? "") }), ("Status", { _ in .string("Active") }),
+        ("WindowId", { _ in .int32(0) }), ("IconThemePath", nothing), ("Menu", { _ in .objectPath(menuPath) }),
+        ("ItemIsMenu", { _ in .boolean(true) }), ("IconName", { .string($0?.icon ?? "") }), ("IconPixmap", noPixmap),
+        ("OverlayIconName", nothing), ("OverlayIconPixmap", noPixmap), ("AttentionIconName", nothing),
+        ("AttentionIconPixmap", noPixmap), ("AttentionMovieName", nothing),
+        (
+            "ToolTip",
+            {
+                .structure([
+                    .string($0?.icon ?? ""), noPixmap($0), .string($0?.title ?? ""), .string($0?.tooltip ?? ""),
+                ])
             }
-        }
-    }
+        ),
+    ]
+    static let menuProperties: [Property] = [
+        ("Version", { _ in .uint32(3) }), ("TextDirection", { _ in .string("ltr") }),
+        ("Status", { _ in .string("normal") }), ("IconThemePath", { _ in .array(type: "s", []) }),
+    ]
 
-    /// Empty: icons by their names are all there are.
-    private static func appendNothing(of type: String, to message: BusMessage) {
-        switch type {
-        case "s": message.append("")
-        case "as": message.append([String]())
-        default: message.container("a", "(iiay)") {}
-        }
-    }
-
-    private func appendToolTip(to message: BusMessage) {
-        message.container("r", "sa(iiay)ss") {
-            message.append(indicator?.icon ?? "")
-            message.container("a", "(iiay)") {}
-            message.append(indicator?.title ?? "")
-            message.append(indicator?.tooltip ?? "")
-        }
-    }
+    @Sendable private static func nothing(_ indicator: Indicator?) -> WireValue { .string("") }
+    /// Icons by their names are all there are.
+    @Sendable private static func noPixmap(_ indicator: Indicator?) -> WireValue { .array(type: "(iiay)", []) }
 }
 
 /// The item's two objects as D-Bus describes such things, for panels that read that first, and for busctl.
@@ -160,7 +127,7 @@ extension StatusItem {
             <node><interface name="\(interface)">
             """
         for property in properties {
-            xml += "<property name=\"\(property.name)\" type=\"\(property.type)\" access=\"read\"/>\n"
+            xml += "<property name=\"\(property.name)\" type=\"\(property.value(nil).signature)\" access=\"read\"/>\n"
         }
         for method in methods {
             xml += "<method name=\"\(method.name)\">\(arguments(method.takes, "in"))"

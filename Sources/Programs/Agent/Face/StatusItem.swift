@@ -33,14 +33,12 @@ final class StatusItem: MessageBusDelegate {
     private var again: Timer?
     private var backOff = BackOff.desktop
 
-    /// - Parameter onLine: a line was clicked; false: nothing can be done now.
     init(on loop: EventLoop, journal: Journal, onLine: @escaping (Indicator.Line) -> Bool) throws(SystemFault) {
         (self.loop, self.journal, self.onLine) = (loop, journal, onLine)
         leaving = try loop.addTimer { [unowned self] in leave() }
         again = try loop.addTimer { [unowned self] in findWatcher() }
     }
 
-    /// - Parameter new: nil where there is nothing to show.
     func show(_ new: Indicator?) {
         guard let new else {
             if bus != nil, leaving?.deadline == nil { leaving?.arm(at: EventLoop.now + Self.lingerTime) }
@@ -145,4 +143,118 @@ extension Indicator {
     /// While it lingers.
     fileprivate static let nobody = Indicator(
         icon: "camera-video-symbolic", title: "No camera is in use", tooltip: "", lines: [.setPrivacy(true)])
+}
+
+extension StatusItem {
+    /// Several times what a menu of ours has; whoever asks for more has made the numbers up.
+    private static let idsMax = 1024
+    private static let namesMax = 64
+
+    func answerMenu(_ call: BusMessage) throws(BrokerError) {
+        switch (call.member, call.signature) {
+        case ("GetLayout", "iias"): try answerLayout(call)
+        case ("GetGroupProperties", "aias"): try answerGroup(call)
+        case ("GetProperty", "is"): try answerProperty(call)
+        case ("Event", "isvu"):
+            let id = try call.readInt32()
+            try clicked(id, try call.readString())
+            call.answer()
+        case ("EventGroup", "a(isvu)"): try answerEvents(call)
+        case ("AboutToShow", "i"):
+            try require(try call.readInt32())
+            // It is never behind: every change was told.
+            call.answer([.boolean(false)])
+        case ("AboutToShowGroup", "ai"):
+            let ids = try call.readInt32s(most: Self.idsMax)
+            let unknown = try unknown(among: ids)
+            call.answer([.array(type: "i", []), .array(type: "i", unknown.map { .int32($0) })])
+        case ("GetLayout", _), ("GetGroupProperties", _), ("GetProperty", _), ("Event", _), ("EventGroup", _),
+            ("AboutToShow", _), ("AboutToShowGroup", _):
+            throw BrokerError(
+                .invalidArguments, "\(call.member) takes other arguments than \(call.signature.quotedShort).")
+        default: throw Self.unknown(call)
+        }
+    }
+
+    private func answerLayout(_ call: BusMessage) throws(BrokerError) {
+        let parent = try call.readInt32()
+        let depth = try call.readInt32()
+        let names = try call.readStrings(most: Self.namesMax)
+        try require(parent)
+        guard let answer = call.makeAnswer() else { return }
+        let children = parent == IndicatorMenu.root && depth != 0 ? menu.items.map(\.id) : []
+        answer.append(menu.revision)
+        append(parent, names, children: children, to: answer)
+        answer.send()
+    }
+
+    private func append(_ id: Int32, _ names: [String], children: [Int32], to answer: BusMessage) {
+        answer.container("r", "ia{sv}av") {
+            answer.append(id)
+            answer.append(menu.properties(id, names) ?? WireDictionary())
+            answer.container("a", "v") {
+                for child in children {
+                    answer.container("v", "(ia{sv}av)") { append(child, names, children: [], to: answer) }
+                }
+            }
+        }
+    }
+
+    /// Without ids: all. Lines that are gone are left out, and where that leaves none it is an error.
+    private func answerGroup(_ call: BusMessage) throws(BrokerError) {
+        let asked = try call.readInt32s(most: Self.idsMax)
+        let names = try call.readStrings(most: Self.namesMax)
+        let unknown = try unknown(among: asked)
+        let all = [IndicatorMenu.root] + menu.items.map(\.id)
+        let ids = asked.isEmpty ? all : all.filter { asked.contains($0) && !unknown.contains($0) }
+        let lines: [WireValue] = ids.map {
+            .structure([.int32($0), .dictionary(menu.properties($0, names) ?? WireDictionary())])
+        }
+        call.answer([.array(type: "(ia{sv})", lines)])
+    }
+
+    private func answerProperty(_ call: BusMessage) throws(BrokerError) {
+        let id = try call.readInt32()
+        let name = try call.readString()
+        try require(id)
+        guard let value = menu.properties(id)?[name] else {
+            throw BrokerError(.unknownProperty, "Line \(id) of the menu has no property \(name.quotedShort).")
+        }
+        call.answer(variant: value)
+    }
+
+    private func answerEvents(_ call: BusMessage) throws(BrokerError) {
+        var events: [(id: Int32, event: String)] = []
+        try call.readEach("a", "(isvu)", most: Self.idsMax) { () throws(BrokerError) in
+            try call.readEach("r", "isvu", most: 1) { () throws(BrokerError) in
+                let id = try call.readInt32()
+                events.append((id, try call.readString()))
+                try call.skip("vu")
+            }
+        }
+        let unknown = try unknown(among: events.map(\.id))
+        for (id, event) in events where menu.has(id) { try clicked(id, event) }
+        call.answer([.array(type: "i", unknown.map { .int32($0) })])
+    }
+
+    private func clicked(_ id: Int32, _ event: String) throws(BrokerError) {
+        try require(id)
+        guard event == "clicked", let line = menu.line(id) else { return }
+        guard onLine(line) else {
+            throw BrokerError(.failed, "The broker is not reached, or has too much to do already; nothing was done.")
+        }
+    }
+
+    private func require(_ id: Int32) throws(BrokerError) { guard menu.has(id) else { throw Self.noLine([id]) } }
+
+    private func unknown(among ids: [Int32]) throws(BrokerError) -> [Int32] {
+        let unknown = ids.filter { !menu.has($0) }
+        if unknown.count == ids.count, !ids.isEmpty { throw Self.noLine(unknown) }
+        return unknown
+    }
+
+    private static func noLine(_ ids: [Int32]) -> BrokerError {
+        let shown = ids.prefix(4).map(String.init).joined(separator: ", ") + (ids.count > 4 ? "…" : "")
+        return BrokerError(.invalidArguments, "The menu has no line \(shown); it may have had one before.")
+    }
 }

@@ -31,9 +31,7 @@ final class UserFace {
     private var lastNotification: ShownNotification?
     /// The user's own privacy switch, as it was said here last or seen with the broker, whose it is to keep.
     private var isPrivate = false
-    /// The broker was told that questions may come.
     private var isAsked = false
-    /// The broker was told everything on this connection.
     private var hasSaid = false
     /// Not all of it was taken: camagent does not speak for the user yet, or not in a role that may say that.
     private var isRefused = false
@@ -74,8 +72,6 @@ final class UserFace {
         questioner?.forget()
         item?.leave()
     }
-
-    // MARK: The broker
 
     func took(_ news: BrokerLink.FaceNews) {
         switch news {
@@ -183,13 +179,11 @@ final class UserFace {
         }
     }
 
-    // MARK: The user
-
     private func know(_ new: [CameraUse]) {
         cameras = new
         item?.show(Indicator(new, isPrivate: isPrivate, time: Self.timeOfDay))
         // Whoever switched privacy on knows why apps wait.
-        waits.update(isPrivate ? [] : new, at: Self.now, wallClock: Self.wallClock)
+        waits.update(isPrivate ? [] : new, at: Self.now, wallClock: WallClock.microseconds)
         tell()
     }
 
@@ -230,19 +224,10 @@ final class UserFace {
         tick?.arm(at: next?.nanoseconds)
     }
 
-    // MARK: Clocks
-
     private static var now: Moment { Moment(nanoseconds: EventLoop.now) }
 
-    private static var wallClock: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-    }
-
-    /// Today's time, or with the date where it was another day.
     private static func timeOfDay(_ microseconds: Int64) -> String {
-        let (then, now) = (Int(microseconds / 1_000_000), Int(wallClock / 1_000_000))
+        let (then, now) = (Int(microseconds / 1_000_000), Int(WallClock.now))
         let day = WallClock.written(then, as: "%Y-%m-%d")
         let time = WallClock.written(then, as: "%H:%M")
         return day == WallClock.written(now, as: "%Y-%m-%d") ? time : "\(day) \(time)"

@@ -1,7 +1,5 @@
-import Glibc
 import System
 
-/// A process that is a client of the broker, and the app it counts as there.
 public struct ClientProcess: Hashable, Sendable {
     public var process: Int32
     public var app: String
@@ -16,7 +14,6 @@ public struct ClientProcess: Hashable, Sendable {
 public protocol ProcessTable {
     /// The app that a process of the user's belongs to, in the broker's words; nil when it is gone or another user's.
     func app(of process: Int32) -> String?
-    /// The process that started it; nil at the top, and when it is gone.
     func parent(of process: Int32) -> Int32?
     /// The unit that the desktop made for one app, such as `app-firefox-1234.scope`; nil for a process in none.
     func appUnit(of process: Int32) -> String?
@@ -87,7 +84,6 @@ public struct AppNames {
     }
 }
 
-/// The processes of this machine, as /proc shows them, for one user.
 struct SystemProcesses: ProcessTable {
     var user: UInt32
 
@@ -97,13 +93,6 @@ struct SystemProcesses: ProcessTable {
     func hasTerminal(_ process: Int32) -> Bool { AppIdentity.hasTerminal(process) ?? false }
 }
 
-/// A variable that is set, and not to nothing.
-func environment(_ name: String) -> String? {
-    guard let value = getenv(name), value[0] != 0 else { return nil }
-    return String(cString: value)
-}
-
-/// Up to the first zero byte of an array of C's.
 func text<Characters>(_ characters: Characters) -> String {
     withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
 }

@@ -1,19 +1,13 @@
-/// What is known about one user's desktop: where the apps are, and which have a microphone.
-///
-/// Nil is "not known" and is said to the broker as such; empty is "known, and there is none".
+/// What is known of one user's desktop. Nil is "not known" and is said to the broker as such; empty is "there is none".
 public struct UserFacts: Hashable, Sendable {
     public var placements: [String: Placement]?
     public var microphones: Set<String>?
-    /// What the windows are known from, for people: `X11 display :0`.
     public var source: String
 
     public init(placements: [String: Placement]? = nil, microphones: Set<String>? = nil, source: String = "") {
         (self.placements, self.microphones, self.source) = (placements, microphones, source)
     }
 
-    /// - Parameters:
-    ///   - desktop: nil where the windows are not known.
-    ///   - captures: nil where the microphones are not known.
     public init(desktop: Desktop?, captures: [CaptureStream]?, user: UInt32, names: AppNames, source: String = "") {
         self.source = source
         placements = desktop.map { Self.placements(on: $0, names) }
@@ -58,5 +52,72 @@ public struct UserFacts: Hashable, Sendable {
             kept[app] = Placement(placement.presence)
         }
         return kept
+    }
+}
+
+public enum Saying: Hashable, Sendable {
+    /// From now on it is known where apps are: here, and all others in the background.
+    case attach([PlacedApp])
+    case describe(String)
+    case detach
+    case place(PlacedApp)
+    /// From now on it is known which apps have a microphone, or no longer.
+    case reportMicrophones(Bool)
+    case takeMicrophone(String)
+    case releaseMicrophone(String)
+}
+
+public struct PlacedApp: Hashable, Sendable {
+    public var app: String
+    public var placement: Placement
+
+    public init(_ app: String, _ placement: Placement) {
+        self.app = app
+        self.placement = placement
+    }
+}
+
+/// What the broker was told on the present connection, with which it forgets: a new one begins with a fresh value.
+public struct SaidFacts: Hashable, Sendable {
+    private var isAttached = false
+    private var source = ""
+    private var placements: [String: Placement] = [:]
+    private var reportsMicrophones = false
+    private var microphones: Set<String> = []
+
+    public init() {}
+
+    /// What to say so that the broker knows `facts`; it counts as said. Apps that step back come first and the focused
+    /// one last,
+    /// so that no moment shows two in front. Names are sorted: the same change is always said in the same order.
+    public mutating func toSay(_ facts: UserFacts) -> [Saying] {
+        var sayings: [Saying] = []
+        if let wanted = facts.placements {
+            // An app without windows is in the background, as one that nobody placed.
+            let gone = placements.keys.filter { wanted[$0] == nil && placements[$0] != .background }
+            let changed =
+                wanted.filter { placements[$0.key] != $0.value }.map { PlacedApp($0.key, $0.value) }
+                + gone.map { PlacedApp($0, .background) }
+            let ordered = changed.sorted { ($0.placement, $0.app) < ($1.placement, $1.app) }
+            sayings += isAttached ? ordered.map { .place($0) } : [.attach(ordered)]
+            if facts.source != source { sayings.append(.describe(facts.source)) }
+            isAttached = true
+            placements = wanted
+            source = facts.source
+        } else if isAttached {
+            sayings.append(.detach)
+            isAttached = false
+            placements = [:]
+            source = ""
+        }
+        let taken = facts.microphones ?? []
+        sayings += microphones.subtracting(taken).sorted().map { .releaseMicrophone($0) }
+        if (facts.microphones != nil) != reportsMicrophones {
+            reportsMicrophones.toggle()
+            sayings.append(.reportMicrophones(reportsMicrophones))
+        }
+        sayings += taken.subtracting(microphones).sorted().map { .takeMicrophone($0) }
+        microphones = taken
+        return sayings
     }
 }

@@ -1,4 +1,5 @@
-import ArbiterProtocol
+package import ArbiterProtocol
+package import CPipeWire
 import Camarb
 import System
 
@@ -12,7 +13,6 @@ final class DoorCameras {
     /// With the number of its connection: that of an earlier one is nobody's.
     private typealias Letter = (connection: Int, news: News)
 
-    /// One connection, until it ends.
     private struct Following: Sendable {
         var number: Int
         var address: String?
@@ -87,4 +87,73 @@ final class DoorCameras {
             }
         }
     }
+}
+
+package struct DoorCamera: Equatable, Sendable {
+    var id: CameraID
+    var name: String
+    var formats: [CameraFormat]
+    var isPresent: Bool
+    var position: CameraPosition
+
+    package init(id: CameraID, name: String, position: CameraPosition, formats: [CameraFormat], isPresent: Bool) {
+        (self.id, self.name, self.position, self.formats) = (id, name, position, formats)
+        self.isPresent = isPresent
+    }
+
+    /// The size in which a camera is shown first: what calls use, and no browser asks for less than it can show.
+    private static let usual = (width: 1280, height: 720)
+    /// Larger pictures are copied for nobody: four buffers of each are a stream's.
+    private static let pixelsMax = 1920 * 1088
+
+    /// Nothing where the camera has none that programs here could take.
+    package var sizes: [camarb_door_size] {
+        var sizes: [camarb_door_size] = []
+        for format in formats {
+            // Rows of all formats then lie as programs expect them that were told no strides.
+            guard format.width % 8 == 0, format.height % 2 == 0, format.width >= 64, format.height >= 48,
+                format.width * format.height <= Self.pixelsMax, format.maxFrameRate >= 1
+            else { continue }
+            let rate = min(format.maxFrameRate, 240)
+            if let place = sizes.firstIndex(where: {
+                Int($0.width) == format.width && Int($0.height) == format.height
+            }) {
+                sizes[place].rate_max = max(sizes[place].rate_max, rate)
+            } else {
+                sizes.append(
+                    camarb_door_size(width: UInt32(format.width), height: UInt32(format.height), rate_max: rate))
+            }
+        }
+        func distance(_ size: camarb_door_size) -> Int {
+            abs(Int(size.width) - Self.usual.width) + abs(Int(size.height) - Self.usual.height)
+        }
+        let ordered = sizes.enumerated().sorted {
+            (distance($0.element), $0.offset) < (distance($1.element), $1.offset)
+        }
+        return ordered.map(\.element)
+    }
+
+    /// What a session asks for so that its frames come in this size, and not faster than they are taken.
+    package func configuration(for format: DoorFormat) -> Configuration {
+        let fitting = formats.filter { $0.width == format.width && $0.height == format.height }
+        // As brokers say rates: 30000/1001 is 29.97.
+        let rate = (format.rate * 100).rounded() / 100
+        // The slowest that is fast enough: a sensor's fast formats are dark, and cut.
+        let chosen =
+            fitting.filter { $0.maxFrameRate >= rate }
+            .min { ($0.isBinned ? 1 : 0, $0.maxFrameRate) < ($1.isBinned ? 1 : 0, $1.maxFrameRate) }
+            ?? fitting.max { $0.maxFrameRate < $1.maxFrameRate }
+        guard let chosen else { return Configuration() }
+        var configuration = Configuration()
+        configuration[.activeFormat] = .text(chosen.name)
+        configuration[.frameRate] = .number(max(chosen.minFrameRate, min(rate, chosen.maxFrameRate)))
+        return configuration
+    }
+}
+
+package struct DoorFormat: Hashable, Sendable {
+    package var width, height: Int
+    package var rate: Double
+
+    package init(width: Int, height: Int, rate: Double) { (self.width, self.height, self.rate) = (width, height, rate) }
 }

@@ -10,7 +10,6 @@ package protocol DoorSupply: AnyObject {
     func close()
 }
 
-/// What a consumer sees: its node in PipeWire.
 package protocol DoorScreen {
     func show(_ slate: DoorSlate)
     /// Copied before it returns.
@@ -33,7 +32,6 @@ struct DoorNode: DoorScreen {
 /// A program's stream that means a camera: its session at the broker, and what it is shown.
 package final class DoorConsumer {
     let camera: UInt32
-    /// Whose it is, for the bounds of one program's.
     package enum Owner: Hashable {
         case process(Int32)
         /// Unknown: its connection to PipeWire stands for it.
@@ -57,17 +55,14 @@ package final class DoorConsumer {
     private var receiver: FrameReceiver?
     /// The session's number of the stream that it receives.
     private var stream = 0
-    /// Between its beginning and its pause.
     private var isRunning = false
     private var source: IOSource?
     private var slate = DoorSlate.waiting
-    /// Shows that it waits, where nothing else was shown meanwhile.
     private var lateSlate: Timer?
     /// A stream that ends is mostly cut, and why is on its way by then, or the next stream's first picture: what is shown in between
     /// would only flicker. In nanoseconds.
     private static let flicker: Int64 = 200_000_000
 
-    /// - Parameter onFrame: a frame was shown, and the door may have news since.
     package init(
         camera: UInt32, owner: Owner, on screen: any DoorScreen, _ loop: EventLoop, _ session: any DoorSupply,
         onFrame: @escaping () -> Void

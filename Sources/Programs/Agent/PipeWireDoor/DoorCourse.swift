@@ -23,7 +23,6 @@ package struct DoorCourse {
     private var isStopped = false
     private var count = 0
     private var stream: Int?
-    /// What the session's events called for last.
     private var slate = DoorSlate.waiting
 
     package init() {}
@@ -31,15 +30,12 @@ package struct DoorCourse {
     /// Somebody takes pictures, there are some to be had, and none come.
     package var wantsStream: Bool { asked != nil && session.may(.preview) && stream == nil && !isLate }
 
-    /// A stream is the consumer's.
-    /// - Returns: its number.
     package mutating func opened() -> Int {
         count += 1
         stream = count
         return count
     }
 
-    /// - Returns: false: it is not the one that the consumer has now.
     package mutating func streamEnded(_ number: Int) -> Bool {
         guard stream == number else { return false }
         stream = nil
@@ -49,9 +45,7 @@ package struct DoorCourse {
 
     package func isToStart(for wish: DoorWish) -> Bool { asked == nil || (isStopped && wish.round != asked?.round) }
 
-    /// The session is as it is wished.
-    /// - Returns: what is to be shown; a consumer that paused and went on unnoticed still shows that it waits, also where it runs
-    ///   and may not be looked at.
+    /// - Returns: what is to be shown: one that paused and went on unnoticed still shows that it waits.
     package mutating func goesOn(with wish: DoorWish) -> DoorSlate? {
         let (isStarted, isNewRound) = (isToStart(for: wish), asked?.round != wish.round)
         if isNewRound {
@@ -98,7 +92,6 @@ package struct DoorSlate: Hashable, Sendable {
 
     package static let waiting = DoorSlate(kind: .waiting)
 
-    /// What is to be shown of a session that gives no picture.
     package init(_ session: SessionView) {
         if let interruption = session.interruption {
             let reason = interruption.reason

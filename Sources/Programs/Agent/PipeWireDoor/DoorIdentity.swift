@@ -3,15 +3,13 @@ import CPipeWire
 import Glibc
 import System
 
-/// What a consumer is, as far as this machine shows it.
 enum DoorIdentity: Hashable, Sendable {
     /// A process of this user's, and when it began: the broker looks at it itself.
     case process(Int32, began: UInt64)
     /// What it says of itself: a name, and no more.
     case claim(String)
 
-    /// The process is named by when it began, so that a later one under its number is not meant.
-    /// - Parameter isStill: asked in between, with when it began: whether that number still names the same process.
+    /// Named by when it began, so that a later process under its number is not meant; `isStill` is asked in between.
     init?(_ process: Int32, user: UInt32, isStill: (Int64) -> Bool) {
         guard let before = ProcessFacts(of: process), before.user == user, isStill(before.began),
             let after = ProcessFacts(of: process), after.began == before.began

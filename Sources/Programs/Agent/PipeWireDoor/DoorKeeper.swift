@@ -22,13 +22,10 @@ public final class DoorKeeper {
     private var again: Timer?
     private var isStopping = false
 
-    /// One that lived for less is started again after a pause, so that an agent that crashes as it starts does not keep the machine
-    /// busy. In nanoseconds.
+    /// In nanoseconds: an agent that crashes as it starts is started after a pause, and does not keep the machine busy.
     private static let shortLife: Int64 = 10_000_000_000
     private static let pause: Int64 = 2_000_000_000
 
-    /// - Parameter arguments: of this process, for the agent.
-    /// - Throws: when the loop cannot take what it needs, or the agent cannot be started.
     public init(_ options: AgentOptions, arguments: [String], on loop: EventLoop) throws(SystemFault) {
         self.loop = loop
         self.arguments = arguments
@@ -39,13 +36,11 @@ public final class DoorKeeper {
         try start()
     }
 
-    /// Ends the agent, and the loop with it.
     public func stop() {
         isStopping = true
         if agent?.signal(SIGTERM) != true { loop.exit() }
     }
 
-    /// Called by the agent: its doorways are there.
     static func tellShown() { _ = write(3, "s", 1) }
 
     private func start() throws(SystemFault) {

@@ -15,7 +15,6 @@ import System
 /// could not be had.
 package final class DoorSession: Sendable, DoorSupply {
     package enum News: Sendable {
-        /// What the broker takes it for.
         case named(String)
         /// By its number, for `streamEnded`.
         case stream(Int, PassedOn)
@@ -51,7 +50,6 @@ package final class DoorSession: Sendable, DoorSupply {
         self.task.withLock { $0 = task }
     }
 
-    /// - Parameter wish: nil: the consumer has paused.
     package func want(_ format: DoorFormat?) {
         state.withLock { state in
             if format == nil { state.round += 1 }
@@ -60,10 +58,8 @@ package final class DoorSession: Sendable, DoorSupply {
         }
     }
 
-    /// A stream of the consumer's ended by itself.
     package func streamEnded(_ number: Int) { state.withLock { _ = $0.steps?.yield(.streamEnded(number)) } }
 
-    /// The connection ends, and with it what it held.
     package func close() {
         state.withLock { state in
             state.isClosed = true

@@ -34,20 +34,17 @@ final class PipeWireDoor {
     private let onLinkTrouble: () -> Void
     private var linkTimer: Timer?
     private var hasAskedAboutLinking = false
-    /// From the beginning to a question, from that to the complaint, and between questions then, in nanoseconds: a session manager
-    /// starts beside camagent, or anew, and reads its scripts last.
+    /// In nanoseconds: a session manager starts beside camagent, or anew, and reads its scripts last.
     private static let linkPatience: Int64 = 2_500_000_000
 
     /// It shows doorways and no more, and only when told to: in place of those of an agent that is lost.
     private let isStandIn: Bool
     private var isShowing: Bool
-    /// Called once: PipeWire has the doorways.
     var onShown: (() -> Void)?
 
     /// Consumers with a session: each has a connection to the broker, which serves a user 256.
     static let sessionsMax = 64
-    /// Of one program: more than windows in which somebody sees himself. One that opens streams without end leaves the others'
-    /// theirs.
+    /// Of one program: one that opens streams without end leaves the others theirs.
     static let sessionsOfProcessMax = 8
 
     init(
@@ -86,7 +83,6 @@ final class PipeWireDoor {
         showCameras()
     }
 
-    /// After `open`.
     func connect() { known?.connect() }
 
     func close() {
@@ -108,8 +104,6 @@ final class PipeWireDoor {
         trouble = why
         retry?.arm(at: EventLoop.now + backOff.wait().nanoseconds)
     }
-
-    // MARK: Cameras
 
     /// Of a stand-in.
     func show(_ isShowing: Bool) {
@@ -145,8 +139,6 @@ final class PipeWireDoor {
             }
         }
     }
-
-    // MARK: What PipeWire says
 
     private func turn() {
         guard let door else { return }
@@ -184,8 +176,7 @@ final class PipeWireDoor {
         onLinkTrouble()
     }
 
-    /// PipeWire 0.3.65 now and then does not tell of a change: what nobody has heard is asked for, and complained of when the
-    /// answer has not come either.
+    /// PipeWire 0.3.65 now and then does not tell of a change: it is asked before anything is complained of.
     private func askAboutLinking() {
         guard let door else { return }
         camarb_door_ask_metadata(door)
@@ -257,8 +248,6 @@ final class PipeWireDoor {
     }
 
     private func end(_ consumer: UInt32) { consumers.removeValue(forKey: consumer)?.consumer.close() }
-
-    // MARK: What the broker says
 
     private func takeNews() {
         for (session, news) in mailbox.take() { consumers.values.first { $0.session == session }?.consumer.take(news) }

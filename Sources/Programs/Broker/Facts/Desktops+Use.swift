@@ -2,7 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import Bus
 import Explain
-import Glibc
+import System
 
 /// What a user's desktop shows of cameras: the holder of each, since when, and which of its apps wait.
 extension Desktops {
@@ -37,10 +37,7 @@ extension Desktops {
 
     /// A moment as a clock on the wall shows it, in microseconds.
     static func realTime(_ moment: Moment) -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        let real = Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
-        return real - (Broker.now() - moment).wholeNanoseconds / 1000
+        WallClock.microseconds - (Broker.now() - moment).wholeNanoseconds / 1000
     }
 
     /// What a step means for clients that show it: that use has changed, and that a recording was cut.

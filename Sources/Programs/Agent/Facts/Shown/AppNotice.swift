@@ -3,14 +3,10 @@ public import ArbiterProtocol
 /// Something that happened to one of the user's apps, and that its user would want to know.
 public enum AppNotice: Hashable, Sendable {
     /// An interruption ended its recording.
-    /// - Parameter by: the app that took the camera, as far as the user may know.
     case recordingCut(app: String, camera: String, by: Interrupter?, cause: Cause)
-    /// It has waited for a camera longer than `Waits.patience`.
     case waits(app: String, camera: String, holder: Interrupter?)
-    /// Somebody answered for it, and the user was not asked here.
     case answered(AnswerChange)
 
-    /// For people, without markup.
     public var sentence: String {
         switch self {
         case .recordingCut(let app, let camera, let by, let cause):
@@ -41,7 +37,6 @@ public enum AppNotice: Hashable, Sendable {
 
 public struct NotificationText: Hashable, Sendable {
     public var summary: String
-    /// Without markup.
     public var body: String
     /// The next one must not take its place: nobody makes it go by what happens next.
     public var isToStay = false
@@ -51,7 +46,6 @@ public struct NotificationText: Hashable, Sendable {
         self.body = body
     }
 
-    /// - Parameter leftOut: so many more happened that are not listed.
     init(_ notices: [AppNotice], leftOut: Int) {
         let hasAnswers = notices.contains(where: \.isAnswer)
         isToStay = hasAnswers
@@ -71,12 +65,10 @@ public struct NotificationText: Hashable, Sendable {
         body = sentences.joined(separator: "\n")
     }
 
-    /// The body for a server whose bodies have markup.
     public var markup: String { body.markupEscaped() }
 }
 
 extension AnswerChange {
-    /// What holds of the app from now on.
     fileprivate var shownWords: String {
         let app = "“\(ShownText.name(app))”" + (isVouched ? "" : ", a name that nobody vouches for,")
         return switch answer {
@@ -100,7 +92,6 @@ extension AnswerChange {
 }
 
 extension Interrupter {
-    /// For people, inside a sentence.
     fileprivate var shownNameInside: String {
         switch self {
         case .anotherUsersApp: "another user's app"
@@ -110,7 +101,6 @@ extension Interrupter {
 }
 
 extension Cause {
-    /// Why an app lost its camera, for its user.
     fileprivate func shownWords(_ by: Interrupter?) -> String {
         let taker = by?.shownNameInside ?? "another app"
         return switch self {
@@ -133,8 +123,6 @@ extension Cause {
 }
 
 extension NotificationText {
-    /// The question whether an app may have cameras.
-    ///
     /// The name stands in quotation marks, and where nobody vouches for it that is said: it is what the app wants to be called.
     public init(_ question: AppQuestion) {
         let app = "“\(ShownText.name(question.app))”"
@@ -146,12 +134,10 @@ extension NotificationText {
     }
 }
 
-/// Names of apps and cameras as a desktop shows them.
 enum ShownText {
     /// A line of a menu or a notification has room for this, and a name that is longer hides what comes behind it.
     static let nameLengthMax = 60
 
-    /// The name on one line, and cut.
     static func name(_ text: String) -> String {
         let name = text.printable(" ")
         return name.count > nameLengthMax ? name.prefix(nameLengthMax - 1) + "…" : name
