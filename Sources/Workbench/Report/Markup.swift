@@ -56,9 +56,6 @@ func html(empty name: StaticString, _ attributes: MarkupAttribute...) -> Markup 
     Markup(html: "<\(name)\(attributes.map(\.html).joined())>")
 }
 
-/// - Parameters:
-///   - numbers: the last columns, which have figures.
-///   - rows: of `row`.
 func table(_ caption: String, _ names: [String], numbers: [String] = [], rows: [Markup]) -> Markup {
     html("table") {
         html("caption") { caption }
@@ -72,7 +69,6 @@ func table(_ caption: String, _ names: [String], numbers: [String] = [], rows: [
     }
 }
 
-/// A row of a table.
 func row(
     _ attributes: MarkupAttribute..., head: Markup, _ cells: [Markup] = [], numbers: [String] = []
 ) -> Markup {
@@ -89,7 +85,6 @@ func list<Items: Sequence>(
     html("ul", attributes) { items.map { one in html("li") { item(one) } } }
 }
 
-/// A paragraph beside the point.
 func soft(_ words: String) -> Markup { html("p", .style("soft")) { words } }
 
 func details(_ summary: String, _ attributes: MarkupAttribute..., @MarkupBuilder content: () -> Markup) -> Markup {

@@ -6,7 +6,6 @@ import TomlFile
 
 /// What somebody has typed, and wants to see the outcome of.
 public struct PlayQuestion: Sendable {
-    /// What the policy's file is called, from which its includes count.
     public var file: String
     /// Empty: the scenario's own policy.
     public var policy: String
@@ -30,7 +29,6 @@ public struct PlayQuestion: Sendable {
 public struct PlayAnswer: Sendable {
     public let text: String
 
-    /// - Parameter mayGoOn: asked between steps; a clock belongs to the caller.
     public init(_ question: PlayQuestion, while mayGoOn: @escaping @Sendable () -> Bool) {
         let answer = markup {
             if question.policy.utf8.count > PlayQuestion.policyBytesMax {

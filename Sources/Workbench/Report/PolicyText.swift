@@ -17,7 +17,6 @@ public struct PolicyText: Sendable {
     struct Heat {
         /// In how many scenarios it decided something: of several clauses on one line the one reached most often.
         var count = 0
-        /// What no scenario has shown, in sentences.
         var gaps: [String] = []
         var isReached: Bool { count > 0 }
 
@@ -25,7 +24,6 @@ public struct PolicyText: Sendable {
         var step: Int { count == 0 ? 0 : count == 1 ? 1 : count < 5 ? 2 : 3 }
     }
 
-    /// The heat of each line that says something that scenarios can test, by its number from 1.
     func heat(_ reach: ScenarioReach, _ policy: LoadedPolicy) -> [Int: Heat] {
         let begins = policy.origins.filter { $0.value.file == name }
         let starts = Set(begins.values.map(\.line))
@@ -50,7 +48,6 @@ public struct PolicyText: Sendable {
         return heat
     }
 
-    /// The lines of a part: to the next part or table, without the blank lines and comments before that.
     private func block(from begin: Int, _ starts: Set<Int>) -> ClosedRange<Int> {
         var last = begin
         var line = begin + 1
@@ -80,13 +77,11 @@ struct LinePlace {
 public struct ScenarioReach: Sendable {
     public private(set) var coverage: PolicyCoverage
     public private(set) var scenarios = 0
-    /// Titles of those that do not come out as written under this policy.
     public private(set) var failed: [String] = []
     private var fired: [PolicyClause: Int] = [:]
 
     public init(_ policy: Policy) { coverage = PolicyCoverage(policy) }
 
-    /// Runs a scenario with this policy in the place of its own.
     public mutating func run(_ scenario: Scenario) {
         let (outcome, coverages) = scenario.under(coverage.policy).runWithCoverage()
         scenarios += 1

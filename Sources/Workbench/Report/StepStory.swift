@@ -14,7 +14,6 @@ package struct StepStory {
     private var arbiter: Arbiter
     private var due: [CameraID: [Timeline.Deadline.Kind: Moment]] = [:]
 
-    /// - Parameter arbiter: as it was before the first step.
     package init(from arbiter: Arbiter, names: Names = Names()) {
         self.arbiter = arbiter
         writer = ScenarioWriter(names: names)
@@ -24,7 +23,6 @@ package struct StepStory {
         note(event, effects, at: moment, decision: 0)
     }
 
-    /// - Parameter decision: under which the step is explained.
     mutating func note(_ event: Event, _ effects: [Effect], at moment: Moment, decision: DecisionID) {
         writer.learn(event)
         tell(event, effects, at: moment, decision: decision)
@@ -55,7 +53,6 @@ package struct StepStory {
         }
     }
 
-    /// Those that are others than before the step.
     private mutating func noteDeadlines(at now: Moment) {
         for camera in arbiter.status().cameras {
             for kind in Timeline.Deadline.Kind.allCases {

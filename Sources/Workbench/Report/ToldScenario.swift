@@ -12,13 +12,9 @@ public struct ToldScenario: Sendable {
     private static let brokenMax = 20
 
     public let title: String
-    /// The name of the policy under which it was lived through.
     public let policy: String
-    /// The scenario with what happened under each line.
     public let lines: [String]
-    /// It came out as it was written.
     public let isAsWritten: Bool
-    /// Broken promises of the broker, and at the end of the policy.
     public let broken: [String]
     let timeline: Timeline
     let reasons: [Explanation]
@@ -26,7 +22,6 @@ public struct ToldScenario: Sendable {
     let reasonsLeftOut: Int
     /// By lane and moment: which decision is behind what begins there.
     private let begun: [Place: DecisionID]
-    /// As the last line leaves it.
     public let end: Stage
     public let names: Names
 
@@ -35,7 +30,6 @@ public struct ToldScenario: Sendable {
         var moment: Moment
     }
 
-    /// - Parameter mayGoOn: asked before each step and while reasons are searched; a clock belongs to the caller.
     public init(
         _ scenario: Scenario, title: String? = nil, stepsMax: Int = .max,
         while mayGoOn: @escaping @Sendable () -> Bool = { true }
@@ -52,7 +46,6 @@ public struct ToldScenario: Sendable {
             broken: outcome.violations, stage, scenario.names, story, while: mayGoOn)
     }
 
-    /// - Parameter story: as it was before the stage's first step.
     init(
         title: String, policy: Policy, lines: [String], isAsWritten: Bool, broken: [String], _ stage: Stage,
         _ names: Names, _ story: StepStory, while mayGoOn: () -> Bool
@@ -82,8 +75,6 @@ public struct ToldScenario: Sendable {
         let own = told.filter { names.name(of: $0.session) == lane }
         return (decision, (own.isEmpty ? Array(told) : own).map(words).joined(separator: "; "))
     }
-
-    // MARK: Reasons
 
     private static func reasons(
         _ stage: Stage, while mayGoOn: () -> Bool
@@ -130,11 +121,7 @@ public struct ToldScenario: Sendable {
     private static func timeline(_ stage: Stage, _ before: StepStory) -> Timeline {
         var story = before
         for step in stage.steps { story.note(step.event, step.effects, at: step.moment, decision: step.decision) }
-        var builder = TimelineBuilder()
-        for entry in story.entries { builder.note(entry) }
-        // A little beyond the last event, so that what it led to shows.
-        let whole = builder.timeline()
-        return builder.timeline(until: whole.end + max(whole.duration / 25, .milliseconds(100)))
+        return Timeline(story.entries)
     }
 }
 
@@ -144,7 +131,6 @@ extension ToldScenario {
 
     /// What a trace's clients asked and its world did, under a policy. Recorders are simulated and answer at once: what a
     /// real one would have said to orders that it never got, nobody knows, and two policies can be compared so.
-    /// - Throws: what contradicts itself in the trace's snapshot.
     public init(
         _ part: TracePart, under policy: Policy, while mayGoOn: @escaping @Sendable () -> Bool
     ) throws(Arbiter.BrokenSnapshot) {
@@ -180,7 +166,6 @@ extension ToldScenario {
             while: mayGoOn)
     }
 
-    /// What is not in a trace's picture, as sentences.
     public static func remarks(_ part: TracePart) -> [String] {
         var remarks = ["Recorders are simulated, and answer at once."]
         if part.steps.count > inputsMax {
@@ -198,8 +183,6 @@ extension ToldScenario {
         }
     }
 
-    /// The picture, its reasons, and the text, as a part of a page.
-    /// - Parameter id: no other's on the page.
     func shown(id: String, heading: String? = nil) -> Markup {
         html("div", .style("told"), .id(id)) {
             if let heading { html("h4") { heading } }
@@ -271,7 +254,6 @@ extension ToldScenario {
     }
 }
 
-/// `1 decision`, `1,234 decisions`.
 package func count(_ number: Int, _ what: String) -> String { "\(grouped(number)) \(what)\(number == 1 ? "" : "s")" }
 
 /// `1234567` as `1,234,567`.

@@ -97,7 +97,6 @@ public struct Timeline: Hashable, Sendable {
         public var isWithdrawn: Bool
     }
 
-    /// Something of a moment, on a lane.
     public struct Mark: Hashable, Sendable {
         public enum Kind: Hashable, Sendable, CaseIterable { case photo, stoppedForGood, trouble }
         public var moment: Moment
@@ -150,7 +149,6 @@ public struct Timeline: Hashable, Sendable {
     }
 }
 
-/// What stands beneath a picture, a line each: all of it in words.
 extension Timeline {
     func words(_ lane: Lane, _ row: Lane.Interruption) -> String {
         "\(lane.shownName) #\(row.id)  \(words(from: row.begin, to: row.end))  \(row.labels.joined(separator: ", then "))"
@@ -226,7 +224,7 @@ extension [Timeline.Lane] {
         Timeline.Mark.Kind.allCases.filter { kind in contains { $0.marks.contains { $0.kind == kind } } }
     }
 
-    /// The states of apps that a legend explains; of those with a cause one for each cause.
+    /// The states that a legend explains; of those with a cause one for each cause.
     var statesToExplain: [(state: Timeline.State, words: String)] {
         let states = Set(flatMap { $0.spans.map(\.state) })
         let plain: [(state: Timeline.State, words: String)] = [
@@ -244,6 +242,8 @@ extension [Timeline.Lane] {
         for cause in CauseSet(interrupted.compactMap(\.reason)).ordered {
             found.append((.interrupted(0, CauseSet([cause]), by: nil), "interrupted: \(cause.shortName)"))
         }
+        let isHeld = states.contains { if case .held = $0 { true } else { false } }
+        if isHeld { found.append((.held(by: ""), "holds the camera")) }
         return found
     }
 }

@@ -2,15 +2,11 @@ public import ArbiterProtocol
 
 /// Something that is no session's event and belongs into the picture.
 public enum TimelineFact: Hashable, Sendable {
-    /// A lane begins, stopped.
     case appeared(lane: String)
-    /// The app or its session is gone.
     case left(lane: String)
-    /// Nil: nobody holds the camera.
     case holder(camera: String, String?)
     /// A time runs on a camera, or has another end now; nil: it is over, or no longer stands.
     case deadline(camera: String, Timeline.Deadline.Kind, due: Moment?)
-    /// What the world did, in the scenario's words.
     case note(String)
 }
 
@@ -20,7 +16,6 @@ public struct TimelineBuilder: Hashable, Sendable {
     private struct Open: Hashable {
         var state: Timeline.State
         var since: Moment
-        /// An app's, and since when its warning stands and its recording runs.
         var session = SessionView()
         var warnedSince = Moment.zero
         var recordingSince = Moment.zero
@@ -37,15 +32,12 @@ public struct TimelineBuilder: Hashable, Sendable {
 
     public init() {}
 
-    /// The state a lane is in now; nil for one that is unknown or left.
     public func state(of lane: String) -> Timeline.State? { index(lane, .app).flatMap { open[$0]?.state } }
 
-    /// Whether a lane records now.
     public func isRecording(_ lane: String) -> Bool {
         index(lane, .app).flatMap { open[$0]?.session.recordingUnderWay } != nil
     }
 
-    /// The app lanes' names, in order of appearance.
     public var appLanes: [String] { lanes.filter { $0.kind == .app }.map(\.name) }
 
     private func index(_ name: String, _ kind: Timeline.Lane.Kind) -> Int? {
@@ -193,7 +185,6 @@ extension Timeline.State {
 extension SessionEvent {
     fileprivate var isWithdrawal: Bool { if case .interruptionWithdrawn = self { true } else { false } }
 
-    /// What it leaves on its lane beside what it changes there.
     fileprivate var mark: (Timeline.Mark.Kind, label: String)? {
         switch self {
         case .sessionStopped(let told): (.stoppedForGood, told.reason.rawValue)

@@ -55,7 +55,6 @@ struct Formats: AsyncParsableCommand {
     }
 }
 
-/// A row for each format: its number in the list, whether it is the default, its name, and what it can do.
 func formatRows(_ formats: [CameraFormat], default defaultIndex: Int) -> [[String]] {
     formats.enumerated().map { index, format in
         [String(index), index == defaultIndex ? "default" : "", format.name.printable, format.referenceLine.printable]
@@ -106,7 +105,6 @@ struct AskedCamera: ParsableArguments {
         completion: CameraCompletion.kind) var camera: String?
     @OptionGroup var connection: ConnectionOptions
 
-    /// The camera that was named, if there is one of that id; without a name the first.
     func describe() async throws -> (CameraID, CameraDescription) {
         let known = try await connection.ask { try await $0.status().cameras.map(\.camera) }
         guard let id = camera.map({ CameraID($0) }) ?? known.first else {

@@ -1,6 +1,7 @@
 import ArbiterProtocol
 import ArgumentParser
 import Glibc
+import System
 import Workbench
 
 struct AppsList: AsyncParsableCommand {
@@ -21,7 +22,6 @@ struct AppsList: AsyncParsableCommand {
         let list = try DoorList.read()
         var search = ProgramSearch()
         let programs = search.programs()
-        // A listed program that was not found has a line, too.
         let unknown = list.entries.filter { entry in
             entry != DoorList.all && !programs.contains { $0.name.isMeant(by: entry) }
         }
@@ -128,8 +128,7 @@ struct DoorChoice: ParsableArguments {
         }
     }
 
-    /// Changes the user's list, for each program that was named, or, without one, for all; for root it is about the
-    /// machine. Returns the list, where it was changed.
+    /// Changes the user's list, and returns it; for root it is about the machine.
     func change(
         machine isOn: Bool, _ notice: String,
         _ change: (inout DoorList, DoorTarget?) throws(Failure) -> Void
@@ -223,7 +222,7 @@ extension DoorList {
                     "The machine's cameras are everybody's, past the broker. To take them back: camclient apps on --all"
                 )
             }
-        } else if !entries.isEmpty, Output.environment("CAMARB_V4L2_LIST") != "1" {
+        } else if !entries.isEmpty, environment("CAMARB_V4L2_LIST") != "1" {
             Output.notice(
                 "What you start here has no door yet: your login session began without a list. It is on from your next login on, and "
                     + "at once for what systemd starts: systemctl --user daemon-reload")

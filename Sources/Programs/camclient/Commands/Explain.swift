@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import ArgumentParser
 import Camarb
-import Glibc
+import System
 import Workbench
 
 struct Explain: AsyncParsableCommand {
@@ -26,7 +26,6 @@ struct Explain: AsyncParsableCommand {
             session, to hear how it stands now, however long ago that was decided.
             """) var what: String?
 
-    /// Nil: it is a name.
     private var decision: UInt64? { what.map { UInt64($0) } ?? 0 }
 
     @OptionGroup var connection: ConnectionOptions
@@ -69,7 +68,7 @@ struct Explain: AsyncParsableCommand {
     /// What holds a session off now; nothing where a decision was asked about.
     private static func standing(_ verdict: WireDictionary) -> [String] {
         guard case .array(_, let limits)? = verdict["limits"] else { return [] }
-        let now = realTime()
+        let now = WallClock.microseconds
         func words(_ microseconds: Int64) -> String {
             // Nobody reads parts of a tenth of a second.
             TimeText.write(.milliseconds(max(0, microseconds) / 100_000 * 100))
@@ -90,12 +89,6 @@ struct Explain: AsyncParsableCommand {
                     + "by “\(rule.printable)”")
         }
         return sentences
-    }
-
-    private static func realTime() -> Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
 }
 

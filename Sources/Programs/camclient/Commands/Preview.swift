@@ -77,7 +77,6 @@ struct Preview: AsyncParsableCommand {
         Output.notice("camclient: \(written) frames")
     }
 
-    /// Opens the stream of each grant, and says what keeps the picture away.
     private func show(
         _ event: SessionEvent, _ session: borrowing SessionHandle, _ writer: PreviewWriter, _ inbox: Inbox
     ) async -> Bool {

@@ -51,7 +51,6 @@ struct Run: AsyncParsableCommand {
         if let failure { throw failure }
     }
 
-    /// - Returns: the failure that ended the script, or the first that did not.
     private func perform(
         _ script: AppScript, on session: borrowing SessionHandle, _ printer: EventPrinter
     ) async -> Failure? {

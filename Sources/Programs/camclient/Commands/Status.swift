@@ -1,6 +1,7 @@
 import ArbiterProtocol
 import ArgumentParser
 import Camarb
+import Glibc
 import Workbench
 
 struct Status: AsyncParsableCommand {
@@ -38,7 +39,6 @@ extension BrokerStatus {
         return lines.compactMap(\.self)
     }
 
-    /// What is known of desktops and login sessions, and by whom.
     private var deskLines: [String] {
         var lines = placementLines
         if !unknown.isEmpty {
@@ -74,7 +74,6 @@ extension BrokerStatus {
         return before.compactMap(\.self) + modeLines + [chosen].compactMap(\.self)
     }
 
-    /// Where no source says where apps are: what counts instead.
     private var placementLines: [String] {
         // An older broker says only whether any source does.
         guard !placements.isEmpty else { return presenceKnown ? [] : [PresenceStanding.nobody.words ?? ""] }
@@ -83,7 +82,6 @@ extension BrokerStatus {
         }
     }
 
-    /// The machine's mode, and the calendar's word where that is another one.
     private var modeLines: [String] {
         let until = calendarUntil.isEmpty ? "" : " until \(calendarUntil.printable)"
         let isByHand = !modeSetBy.isEmpty
@@ -99,7 +97,6 @@ extension BrokerStatus {
         return lines
     }
 
-    /// Whose word it is that pressure is as it is.
     private var pressureReason: String {
         if let measured = pressureMeasured, measured >= pressure { return ": \(pressureWhy.printable)" }
         if pressureSaid >= pressure { return ", as a shell says" }
@@ -108,7 +105,6 @@ extension BrokerStatus {
 }
 
 extension PresenceStanding {
-    /// Nil: somebody says where apps are.
     fileprivate var words: String? {
         switch self {
         case .told: nil
@@ -207,5 +203,35 @@ extension CameraStatus {
             return count == 1 ? name : "\(name) (\(count) sessions)"
         }
         .joined(separator: ", ")
+    }
+}
+
+struct Metrics: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print what happened since camarbd's start, in numbers.",
+        discussion: """
+            The text is OpenMetrics: grants, interruptions by cause, waits and handovers as histograms, refusals by rule, \
+            recordings, and for root also resets, disconnects and the budgets that all users share. Others than root see \
+            what happened to their own sessions.
+            Examples:
+              camclient metrics
+              camclient metrics | grep interruptions
+              camclient metrics --textfile /var/lib/prometheus/node-exporter/camarb.prom
+                                          for node_exporter, from a timer of each minute
+            """)
+
+    @Option(
+        name: .long,
+        help: .value(
+            "path", "Write them to a file in one step, in the older text format that node_exporter's collector reads."))
+    var textfile: String?
+
+    @OptionGroup var connection: ConnectionOptions
+
+    func run() async throws {
+        let text = try await connection.ask { try await $0.metrics() }
+        guard let textfile else { return Output.text(text) }
+        // The collector may look at any moment, and must never see half a file.
+        try writeTextAtOnce(OpenMetrics.older(text), to: textfile)
     }
 }

@@ -39,7 +39,6 @@ struct Test: AsyncParsableCommand {
 /// Scenario files that are run one after the other, each shown when it does not come out as written.
 struct ScenarioBatch {
     let paths: [String]
-    /// The folder that `policy FILE` in a scenario is relative to.
     let policies: String
     let output: OutputOptions
     var rewrite = false
@@ -71,7 +70,6 @@ struct ScenarioBatch {
             [words.joined(separator: ", ")])
     }
 
-    /// - Throws: the exit status that the scenarios come to, where it is not 0.
     func finish() throws(Failure) {
         if isFaulty { throw Failure(.file) }
         if unreadable > 0 { throw Failure(.usage) }
@@ -136,7 +134,6 @@ func scenarioFiles(_ arguments: [String]) throws(Failure) -> [String] {
     return paths
 }
 
-/// The file itself, or all scenarios in and below a folder, in the order of their names.
 func scenarioFiles(in path: String) throws(Failure) -> [String] {
     // Standard input, which no folder is.
     if path == "-" { return [path] }

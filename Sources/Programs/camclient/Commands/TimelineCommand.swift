@@ -55,11 +55,7 @@ struct TimelineCommand: AsyncParsableCommand {
         let entries = try traced ?? scenario.map(readScenario) ?? readLogs()
         guard !entries.isEmpty else { throw Failure(.answerIsNo, "There is nothing to draw: no event is in it.") }
         if output.json { return output.list(entries.map(\.json), []) }
-        var builder = TimelineBuilder()
-        for entry in entries { builder.note(entry) }
-        // A little beyond the last event, so that what it led to shows.
-        let whole = builder.timeline()
-        let picture = builder.timeline(until: whole.end + max(whole.duration / 25, .milliseconds(100)))
+        let picture = Timeline(entries)
         if let svg {
             let text = picture.svg(
                 title: title ?? (traced == nil ? scenario : nil).map(firstLine(ofScenario:)) ?? "Who had the camera")

@@ -3,21 +3,17 @@ import System
 
 /// What an application's `.desktop` file says of it, as far as that is about cameras (the Desktop Entry Specification).
 struct DesktopEntry {
-    /// The file's name without its ending, as desktops and portals name applications.
     var id: String
     var title = ""
-    /// The command, without what stands for files.
     var command: [String] = []
     var categories: [String] = []
-    /// Names, remarks and keywords in all languages.
     var words = ""
-    /// The sandbox that it is started in.
     var sandbox: String?
 
     /// All that the user's desktop shows, each id once: of two the earlier folder's, as the specification has it.
     static func installed() -> [DesktopEntry] {
-        let home = Output.environment("XDG_DATA_HOME") ?? Output.environment("HOME").map { "\($0)/.local/share" }
-        let shared = Output.environment("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share"
+        let home = environment("XDG_DATA_HOME") ?? environment("HOME").map { "\($0)/.local/share" }
+        let shared = environment("XDG_DATA_DIRS") ?? "/usr/local/share:/usr/share"
         // Where flatpaks and snaps put theirs, also where the session does not say so.
         let folders =
             [home].compactMap { $0 } + shared.split(separator: ":").map(String.init)

@@ -1,4 +1,5 @@
 import Glibc
+import System
 
 /// The user's list of programs that the V4L2 door is on for, `~/.config/camarb/apps`, as the door itself reads it: a name or a whole
 /// path a line, `*` for all; lines that begin with `#` are the user's remarks and stay where they are.
@@ -20,14 +21,13 @@ struct DoorList {
     }
 
     private static func userPath() throws(Failure) -> String {
-        if let folder = Output.environment("XDG_CONFIG_HOME"), folder.hasPrefix("/") { return "\(folder)/camarb/apps" }
-        guard let home = Output.environment("HOME") else {
+        if let folder = environment("XDG_CONFIG_HOME"), folder.hasPrefix("/") { return "\(folder)/camarb/apps" }
+        guard let home = environment("HOME") else {
             throw Failure(.file, "Where your list is cannot be said: neither $HOME nor $XDG_CONFIG_HOME is set.")
         }
         return "\(home)/.config/camarb/apps"
     }
 
-    /// Names and paths, without remarks.
     var entries: [String] { lines.map(\.trimmed).filter { Self.isEntry($0) } }
     var isForAll: Bool { entries.contains(Self.all) }
     func has(_ program: DoorName) -> Bool { entries.contains { program.isMeant(by: $0) } }
@@ -75,7 +75,6 @@ struct DoorList {
 /// A program as the door knows it: by the name it is started by, by its file's name, and by the whole path of that.
 struct DoorName: Hashable {
     var names: [String]
-    /// Nil where it is not installed.
     var file: String?
 
     /// Whether a line of the list is about it, by the door's own rule.

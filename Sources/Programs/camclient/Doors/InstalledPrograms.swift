@@ -6,7 +6,6 @@ struct InstalledProgram {
     var name: DoorName
     var title: String?
     var desktopID: String?
-    /// What says that it uses cameras.
     var reasons: [String]
     var asksBroker = false
     var usesNodes = true
@@ -33,7 +32,7 @@ struct ProgramSearch {
     private var found: [DoorName: InstalledProgram] = [:]
 
     init() {
-        let path = Output.environment("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
+        let path = environment("PATH") ?? "/usr/local/bin:/usr/bin:/bin"
         // Two of them are one folder on Debian.
         var seen: Set<String> = []
         folders = path.split(separator: ":").map(String.init).filter { folder in
@@ -92,7 +91,6 @@ struct ProgramSearch {
         found[key] = program
     }
 
-    /// What is at a path, and what says that it uses cameras, if anything; nil where no program is.
     func program(at path: String, entry: DesktopEntry?) -> InstalledProgram? {
         guard let file = resolved(path).flatMap(ProgramFile.init(path:)) else { return nil }
         let known = KnownProgram.of(path.fileName) ?? KnownProgram.of(file.path.fileName)
@@ -117,7 +115,6 @@ struct ProgramSearch {
 }
 
 extension InstalledProgram {
-    /// Whether the door can be put before it, and before which file.
     fileprivate mutating func setReach(_ file: ProgramFile, _ known: KnownProgram?, _ search: ProgramSearch) {
         if file.path.fileName != name.names[0] { name.names.append(file.path.fileName) }
         if file.path.hasPrefix("/snap/") || file.path.fileName == "snap" { outOfReach = "sandboxed by snap" }

@@ -14,7 +14,6 @@ enum MachineProtection {
 
     static var isOn: Bool { isInstalled && rules.contains { target("\(administrators)/\($0)") != nothing } }
 
-    /// - Parameter isOn: true: the cameras are the broker's; false: they are as the distribution has them.
     static func set(_ isOn: Bool) throws(Failure) {
         guard isInstalled else {
             throw Failure(
@@ -43,7 +42,6 @@ enum MachineProtection {
         )
     }
 
-    /// Where a link leads, as it is written; nil where there is no link.
     private static func target(_ path: String) -> String? {
         var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink(path, &bytes, bytes.count)

@@ -9,7 +9,6 @@ struct ProgramFile {
         case isStatic
         /// For another kind of processor than this program.
         case foreign
-        /// Begins with `#!`, and this.
         case script(interpreter: String)
         case other
     }
@@ -24,7 +23,6 @@ struct ProgramFile {
     private static let tableBytesMax = 16 << 20
     private static let headersMax = 128
 
-    /// - Returns: nil where there is no file that can be run and read.
     init?(path: String) {
         self.path = path
         var status = stat()
@@ -98,7 +96,6 @@ struct ProgramFile {
         }
     }
 
-    /// Whether one of these words is in its first `bytesMax` bytes.
     func names(_ words: [String], within bytesMax: Int) -> String? {
         guard let file = FileBytes(path) else { return nil }
         let bytes = file.read(at: 0, bytesMax)
@@ -131,7 +128,6 @@ struct FileBytes: ~Copyable {
 }
 
 extension [UInt8] {
-    /// A number of so many bytes, the lowest first; 0 behind the end.
     fileprivate func number(at start: Int, _ count: Int) -> UInt64 {
         guard start >= 0, start + count <= self.count else { return 0 }
         return self[start..<start + count].reversed().reduce(0) { $0 << 8 | UInt64($1) }

@@ -9,7 +9,6 @@ struct AppCommand {
 
     let perform: Action
 
-    /// Nothing a script waits for takes longer, unless it says so.
     static let waitUsual = Duration.seconds(60)
 
     private static let recordingKeys = RecordingOptions.keys
@@ -42,7 +41,6 @@ struct AppCommand {
           status                    what is true of the session now
         """
 
-    /// Nil for an empty line or a comment.
     init?(_ line: String) throws(Failure) {
         guard var words = CommandWords(line) else { throw Failure(.usage, "“\(line)”: a quotation does not end.") }
         guard let command = words.next(), !command.hasPrefix("#") else { return nil }
@@ -102,7 +100,6 @@ struct AppCommand {
         }
     }
 
-    /// Nil: it is none about recordings and photos.
     private static func ofRecording(_ command: String, _ words: inout CommandWords) throws(Failure) -> Action? {
         switch command {
         case "stop-record": return doing { try await $1.stopRecording() }
@@ -133,7 +130,6 @@ struct AppCommand {
         }
     }
 
-    /// - Parameter begin: asks for what is written into the file, and gives its number.
     private static func writing(
         _ what: String, to path: String, _ format: NewFile.Format,
         _ begin: @escaping (borrowing SessionHandle, Int32) async throws -> UInt64
@@ -182,7 +178,6 @@ struct AppCommand {
     }
 }
 
-/// The interruption that was announced last, for `ready` without a number.
 final class LatestWarning: Sendable {
     private let id = Atomic<InterruptionID>(0)
 
@@ -191,7 +186,6 @@ final class LatestWarning: Sendable {
         id.store(told.id, ordering: .relaxed)
     }
 
-    /// 0 when there was none.
     var latest: InterruptionID { id.load(ordering: .relaxed) }
 }
 
@@ -231,4 +225,50 @@ extension SessionProperties {
             "may \(access.isEmpty ? "do nothing" : access.names.joined(separator: ", "))", configuration.words,
         ].filter { !$0.isEmpty }.joined(separator: "; ")
     }
+}
+
+struct EventPrinter: Sendable {
+    let app: String
+    let isJSON: Bool
+    let begin = Moment.now
+
+    func print(_ notice: SessionNotice) {
+        let now = Moment.now
+        switch notice {
+        case .event(let signal) where isJSON: Output.json(LogEntry.event(now, app: app, signal).json)
+        case .event(let signal): line(now, signal.event.line)
+        case .ended(let error):
+            say(now, ["ended": error.kind.rawValue, "message": error.message], "ended: \(error.message)")
+        }
+    }
+
+    func fact(_ fact: TimelineFact) {
+        let now = Moment.now
+        if isJSON { Output.json(LogEntry.fact(now, fact).json) }
+    }
+
+    func done(_ command: String, _ result: ScriptResult) {
+        say(.now, (["command": command, "ok": true] as JSONObject).adding(result.json), "\(command): \(result.words)")
+    }
+
+    func failed(_ command: String, _ failure: Failure) {
+        say(
+            .now, ["command": command, "ok": false, "error": failure.name, "message": failure.message],
+            "\(command): \(failure.message)")
+    }
+
+    private func say(_ now: Moment, _ members: JSONObject, _ words: String) {
+        guard isJSON else { return line(now, words) }
+        Output.json((["moment": now.nanoseconds, "app": app] as JSONObject).adding(members))
+    }
+
+    private func line(_ now: Moment, _ text: String) {
+        Output.line("\((now - begin).shortText.leftPadded(8))  \(app.printable)  \(text)")
+    }
+}
+
+/// What a command of a script came to, besides that it is done.
+struct ScriptResult {
+    var json: JSONObject = [:]
+    var words = "done"
 }

@@ -2,13 +2,11 @@ import ArbiterProtocol
 import Camarb
 import Workbench
 
-/// Everything a command that has a session waits for, in one order: the session's events, its own alarms, and the
-/// user's Ctrl-C. Used by one task.
+/// Everything a command that has a session waits for, in one order: events, alarms and Ctrl-C. Used by one task.
 final class Inbox {
     enum Item: Sendable {
         case notice(SessionNotice)
         case alarm(Int)
-        /// SIGINT or SIGTERM.
         case interrupt
     }
 
@@ -17,7 +15,6 @@ final class Inbox {
     private var tasks: [Task<Void, Never>] = []
     private var alarms = 0
 
-    /// - Parameter onNotice: hears every notice at once, whether or not it is waited for.
     init(
         _ notices: Notices<SessionNotice>, interrupts: AsyncStream<Void>? = nil,
         onNotice: @escaping @Sendable (SessionNotice) -> Void = { _ in }
@@ -42,7 +39,6 @@ final class Inbox {
 
     deinit { for task in tasks { task.cancel() } }
 
-    /// Puts `.alarm` with the returned number into the inbox after `duration`.
     func alarm(in duration: Duration) -> Int {
         alarms += 1
         let (number, continuation) = (alarms, continuation)
@@ -62,9 +58,7 @@ final class Inbox {
     /// What came during a pause, for the next to wait.
     private var kept: [Item] = []
 
-    /// After the notices that were waited for.
     private(set) var session = SessionView()
-    /// The last failure, in words; nil: nothing since the session ran.
     private(set) var lastError: String?
 
     func next() async -> Item {
@@ -93,8 +87,6 @@ final class Inbox {
         }
     }
 
-    /// Waits for an event that `take` makes something of. Events before it are passed over.
-    /// - Throws: `.answerIsNo` when `limit` is over; the session's end.
     func wait<Result>(
         for what: String, within limit: Duration, _ take: (SessionEvent) throws -> Result?
     ) async throws -> Result {
@@ -112,7 +104,6 @@ final class Inbox {
         }
     }
 
-    /// Waits until the session runs; says on standard error what keeps it from running.
     func waitUntilRunning(within limit: Duration) async throws -> GrantID {
         try await sayingWhat("waiting for the camera") {
             try await wait(for: "DidStartRunning", within: limit) { event in

@@ -1,5 +1,6 @@
 import ArbiterProtocol
 import Glibc
+import System
 
 /// A new file that a photo, a recording or a trace is written to; one without a name is kept or given up in the end.
 final class NewFile {
@@ -13,7 +14,6 @@ final class NewFile {
         case mp4 = "MP4"
         case mov = "QuickTime"
 
-        /// The first is the usual one.
         var endings: [String] {
             switch self {
             case .jpeg: ["jpg", "jpeg", "jpe", "jfif"]
@@ -54,7 +54,6 @@ final class NewFile {
         return path[path.index(after: dot)...].lowercased()
     }
 
-    /// Says what will be in a file whose name says otherwise.
     static func warn(of path: String, _ format: Format) {
         guard format.othersEndings.contains(ending(of: path)), let dot = path.lastIndex(of: ".") else { return }
         Output.notice(
@@ -66,13 +65,9 @@ final class NewFile {
     let path: String
     /// It was not there before: so it may be taken away again.
     private let isNew: Bool
-    /// Gives the recording its name when it is whole.
     private var folder: RecordingFolder?
 
-    /// - Parameter overwriting: whether a file that is there may be replaced; otherwise it is left as it is.
-    ///   It loses nothing before the recorder begins to write: a request that is refused changes no file.
-    /// - Parameter isRecorders: a recorder core writes it, which takes regular files only.
-    /// - Throws: `.file` with what the system said.
+    /// What is there loses nothing before the recorder begins to write: a request that is refused changes no file.
     init(
         _ path: String, overwriting: Bool, for readers: FileReaders = .everybody, isRecorders: Bool = true
     ) throws(Failure) {
@@ -101,13 +96,11 @@ final class NewFile {
         self.path = path
     }
 
-    /// The type of what a path leads to (`S_IFREG`, …); nil where there is nothing.
     static func kind(of path: String) -> mode_t? {
         var status = stat()
         return stat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
-    /// What is no regular file, with its article; nil of one that is.
     static func words(for kind: mode_t) -> String? {
         switch kind {
         case S_IFDIR: "a folder"
@@ -118,14 +111,13 @@ final class NewFile {
         }
     }
 
-    /// The file of that name, or one that is poured out later where the name means standard output.
     static func forPicture(_ path: String, overwriting: Bool) throws(Failure) -> NewFile {
         path == standardOutput ? try NewFile(temporaryFor: path) : try NewFile(path, overwriting: overwriting)
     }
 
     /// One without a name, which is poured out when it is whole: a recorder core writes into files only.
     private init(temporaryFor path: String) throws(Failure) {
-        let folder = Output.environment("TMPDIR") ?? "/tmp"
+        let folder = environment("TMPDIR") ?? "/tmp"
         var name = Array("\(folder)/camclient.XXXXXX".utf8CString)
         descriptor = mkstemp(&name)
         guard descriptor >= 0 else { throw Failure.file(folder, "takes no temporary file", errno) }
@@ -134,7 +126,6 @@ final class NewFile {
         (self.path, isNew) = (path, false)
     }
 
-    /// One in a folder of recordings, which gives it its name when it is whole.
     init(unnamedIn folder: RecordingFolder) throws(Failure) {
         descriptor = try folder.unnamedFile()
         (path, isNew, self.folder) = (folder.path, false, folder)
@@ -142,7 +133,6 @@ final class NewFile {
 
     deinit { close(descriptor) }
 
-    /// Writes the first so many bytes to standard output.
     func pour(bytes count: UInt64) throws(Failure) {
         var chunk = [UInt8](repeating: 0, count: 65536)
         var offset: off_t = 0
@@ -154,7 +144,6 @@ final class NewFile {
         }
     }
 
-    /// What a recording's name asks for; a folder gives names of its own.
     var fileType: RecordingFileType? { folder == nil ? Self.fileType(of: path) : nil }
 
     private var bytes: off_t? {
@@ -164,7 +153,6 @@ final class NewFile {
 
     var hasBytes: Bool { bytes.map { $0 > 0 } ?? false }
 
-    /// The recording is whole. Returns its path.
     func keep() throws(Failure) -> String { try folder?.name(descriptor, ending: ".mkv") ?? path }
 
     /// What became of the recording was never heard: it plays as far as it goes, and is not passed off as a whole one.
@@ -172,10 +160,8 @@ final class NewFile {
         try folder?.name(descriptor, ending: ".unfinished.mkv") ?? path
     }
 
-    /// Takes away a file that this made, whatever is in it.
     func remove() { if isNew { unlink(path) } }
 
-    /// Takes away a file that this made and into which nothing was written. What was there before stays, be it
-    /// a file or a device.
+    /// What was there before stays, be it a file or a device.
     func removeIfEmpty() { if isNew, bytes == 0 { unlink(path) } }
 }

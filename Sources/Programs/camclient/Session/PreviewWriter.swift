@@ -28,8 +28,6 @@ final class PreviewWriter: Sendable {
     private let rate: (frames: Int, seconds: Int)
     private let work = Mutex(Work())
 
-    /// - Parameter target: a file, or `-` for standard output.
-    /// - Parameter overwriting: whether a file that is there may be replaced; it loses nothing before the first frame comes.
     init(target: String, overwriting: Bool, framesMax: Int?, frameRate: Double) throws(Failure) {
         path = target
         self.framesMax = framesMax
@@ -64,8 +62,6 @@ final class PreviewWriter: Sendable {
     /// A named pipe is opened when somebody has it open for reading, for which nobody knows how long to wait.
     var waitsForReader: Bool { output.withLock { $0 < 0 } }
 
-    /// Waits for it on a thread of its own.
-    /// - Parameter onEnd: is called when there is a reader, or a reason why there cannot be one.
     func waitForReader(onEnd: @escaping @Sendable () -> Void) {
         let isWaiting = startThread { [self] in
             let opened = open(path, O_WRONLY | O_CLOEXEC)
@@ -88,7 +84,6 @@ final class PreviewWriter: Sendable {
 
     var framesWritten: Int { work.withLock { $0.frames } }
 
-    /// Nil while frames are wanted; then how it ended.
     var outcome: Result<Void, Failure>? {
         work.withLock { work in
             guard case .over(let failure) = work.state else { return nil }
@@ -96,9 +91,7 @@ final class PreviewWriter: Sendable {
         }
     }
 
-    /// Writes a stream's frames until it ends.
     /// - Parameter stream: the socket that `openStream` gave; closed here.
-    /// - Parameter onEnd: is called when no more frames are wanted.
     func write(stream: Int32, onEnd: @escaping @Sendable () -> Void) {
         let isWritten = startThread { [self] in
             let receiver = FrameReceiver(adopting: stream)
@@ -170,7 +163,6 @@ final class PreviewWriter: Sendable {
             "YUV4MPEG2 W\(layout.width) H\(layout.height) F\(rate.frames):\(rate.seconds) Ip A1:1 C420mpeg2 XCOLORRANGE=\(range)\n"
     }
 
-    /// NV12 as three planes without gaps.
     static func appendPlanes(_ layout: PictureLayout, _ bytes: UnsafeRawBufferPointer, to packet: inout [UInt8]) {
         guard bytes.count >= layout.bytes else { return }
         packet.reserveCapacity(packet.count + layout.width * layout.height * 3 / 2)

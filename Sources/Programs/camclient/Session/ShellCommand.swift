@@ -5,7 +5,6 @@ import Workbench
 /// A line of `camclient shell`: a command with its words, and what it does.
 struct ShellCommand {
     let perform: (CameraClient) async throws -> Void
-    /// The placement that it makes, if it makes one.
     let placement: AppPlacement?
     let lastsWithConnection: Bool
     /// Whether something in the world changes, for a timeline.
@@ -53,7 +52,6 @@ struct ShellCommand {
         (self.placement, lastsWithConnection, self.isFact, self.perform) = (placement, lasts, isFact, perform)
     }
 
-    /// Nil: it is none about one app.
     private static func ofApp(_ command: String, _ words: inout CommandWords) throws(Failure) -> ShellCommand? {
         switch command {
         case "place":
@@ -143,8 +141,7 @@ struct ShellLines {
 
     init(_ commands: [String]) { rest = commands[...] }
 
-    /// The next command, or, of a shell that is not there yet, all the placements that follow each other, each of another
-    /// app: the broker takes them as one. Empty: there are no more.
+    /// The next command, or all placements that follow each other, each of another app: the broker takes them as one.
     mutating func next(isAttached: Bool) -> [String] {
         var batch: [String] = []
         var apps: Set<String> = []

@@ -14,7 +14,6 @@ final class RecordingMicrophone: Sendable {
     private let state = Mutex(State())
 
     private struct State {
-        /// Nil while none is attached.
         var writer: MicrophoneWriter?
         var hasBegun = false
         var isOver = false
@@ -58,7 +57,6 @@ final class RecordingMicrophone: Sendable {
     }
 }
 
-/// What a recording hears: `tone`, `pipewire`, or a file.
 enum MicrophoneArgument: ExpressibleByArgument {
     case tone, pipewire
     case file(String)
@@ -82,9 +80,7 @@ enum MicrophoneArgument: ExpressibleByArgument {
     }
 }
 
-/// The user's own microphone: the usual source of the PipeWire that runs in this session.
-///
-/// `play` on one thread, which may be another one than that which made it.
+/// The usual source of the PipeWire that runs in this session; `play` may be on another thread than `init`.
 final class PipeWireSource: SoundSource, @unchecked Sendable {
     let format: MicrophoneFormat
     // Used by `init`, then by `play` alone, then by `deinit`.
@@ -94,7 +90,6 @@ final class PipeWireSource: SoundSource, @unchecked Sendable {
     private static let startMax: Int64 = 5_000_000_000
 
     /// Connects, and waits until PipeWire has said which rate and channels it gives.
-    /// - Throws: where PipeWire is missing, does not run, or has no microphone, with a sentence.
     init() throws(Failure) {
         var opened: OpaquePointer?
         switch camarb_pipewire_fault(rawValue: UInt32(camarb_pipewire_microphone_open(&opened))) {

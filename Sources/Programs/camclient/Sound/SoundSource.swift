@@ -5,11 +5,9 @@ import Glibc
 protocol SoundSource: Sendable {
     var format: MicrophoneFormat { get }
 
-    /// Gives sound as it comes, with its capture time, until the source has ended or nobody wants any more. On a thread of
-    /// its own.
-    /// - Parameter take: interleaved samples and when the first frame was captured, in nanoseconds of CLOCK_MONOTONIC;
-    ///   false: no more is wanted.
-    /// - Returns: why it ended, as a sentence; nil: it has no more, or none is wanted.
+    /// Gives sound as it comes, interleaved and with the capture time of the first frame in nanoseconds of
+    /// CLOCK_MONOTONIC, until
+    /// `take` says no or it ends. Returns why it ended, as a sentence; nil: it has no more, or none is wanted.
     func play(_ take: (_ samples: [Int16], _ time: Int64) -> Bool) -> String?
 }
 
@@ -33,7 +31,6 @@ struct SoundPacing {
         return begin + frame / rate * 1_000_000_000 + frame % rate * 1_000_000_000 / rate
     }
 
-    /// Hands the next samples on when they would have been captured.
     mutating func give(_ samples: [Int16], to take: ([Int16], Int64) -> Bool) -> Bool {
         let first = frames
         frames += Int64(samples.count / Int(format.channels))
@@ -59,7 +56,6 @@ struct ToneSource: SoundSource {
         }
     }
 
-    /// What is heard at a moment, in nanoseconds of CLOCK_MONOTONIC.
     static func sample(at moment: Int64) -> Int16 {
         // Both have whole periods in a second, so that a day's moment need not be a floating number.
         let inSecond = moment % second
@@ -73,7 +69,6 @@ struct ToneSource: SoundSource {
 struct WaveFile: SoundSource {
     let path: String
     let format: MicrophoneFormat
-    /// Where the samples are in the file.
     private let begin: Int
     private let bytes: Int
 
@@ -83,7 +78,6 @@ struct WaveFile: SoundSource {
     /// More chunks before the sound than any program writes.
     private static let chunksMax = 64
 
-    /// - Throws: where the file cannot be read or has other sound than a microphone, with a sentence.
     init(_ path: String) throws(Failure) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw Failure.file(path, "cannot be read", errno) }
@@ -147,7 +141,6 @@ struct WaveFile: SoundSource {
         return nil
     }
 
-    /// Nil: it is not of 16 bits, or no PCM.
     private static func format(_ words: [UInt8]) -> MicrophoneFormat? {
         var kind = number(words, at: 0, bytes: 2)
         if kind == extensible, words.count >= 26 { kind = number(words, at: 24, bytes: 2) }
@@ -156,7 +149,6 @@ struct WaveFile: SoundSource {
             sampleRate: UInt32(number(words, at: 4, bytes: 4)), channels: UInt32(number(words, at: 2, bytes: 2)))
     }
 
-    /// Fewer at the file's end.
     private static func read(_ descriptor: Int32, at place: Int, count: Int) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let got = pread(descriptor, &bytes, count, place)

@@ -3,6 +3,7 @@ public import ArgumentParser
 import CLinux
 import Camarb
 import Glibc
+import Synchronization
 import Workbench
 
 struct ConnectionOptions: ParsableArguments {
@@ -18,7 +19,6 @@ struct ConnectionOptions: ParsableArguments {
         } catch { throw error.kind == .invalidValue ? Failure(.usage, error.message) : Failure(error) }
     }
 
-    /// Asks the broker one thing, and says so when the answer takes long.
     func ask<Answer>(
         isolation: isolated (any Actor)? = #isolation, _ question: (CameraClient) async throws -> Answer
     ) async throws -> Answer {
@@ -53,7 +53,6 @@ struct SessionOptions: ParsableArguments {
     /// What lines call this client.
     var lane: String { app ?? "camclient" }
 
-    /// A session of an app as the command line has it, for as long as `body` runs.
     func run<Result>(
         _ connection: ConnectionOptions, reconnects: Bool = false, isolation: isolated (any Actor)? = #isolation,
         configured: @autoclosure () throws -> Configuration? = nil,
@@ -75,7 +74,6 @@ struct SessionOptions: ParsableArguments {
 extension ClientKind: ExpressibleByArgument {}
 
 extension CompletionKind {
-    /// The keys that can be set, for a value to be typed behind each.
     static var settings: CompletionKind {
         .list(ConfigurationKey.allCases.filter { !$0.isReadOnly }.map { "\($0.rawValue)=" })
     }
@@ -107,11 +105,9 @@ struct TimeArgument: ExpressibleByArgument {
 }
 
 extension Moment {
-    /// The broker's clock, as this process sees it.
     static var now: Moment { Moment(nanoseconds: camarb_monotonic_ns()) }
 }
 
-/// Runs `body`, and says on standard error what is waited for when that takes more than two seconds.
 func sayingWhat<Result>(
     _ what: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
 ) async rethrows -> Result {
@@ -142,6 +138,48 @@ func arrivals(
         Task.detached {
             try await Task.sleep(for: time.duration)
             continuation.yield(nil)
+        }
+    }
+}
+
+/// What a shell offers behind `--camera`: the ids of the broker's cameras, where there is a broker that says them at once.
+enum CameraCompletion {
+    /// Somebody waits for it between two key presses.
+    private static let timeMax = Duration.milliseconds(500)
+    private static let names = Mutex<[String]>([])
+
+    /// The completion of bash expands each word, and would run what a broker calls a camera: a camera that may be called
+    /// otherwise than in plain words is not offered.
+    static let kind = CompletionKind.custom { _, _, _ in names.withLock { $0 }.filter(PlainWord.isOne).map(shellWord) }
+
+    /// To zsh a description comes behind a colon, and identities of cameras have colons of their own.
+    private static func shellWord(_ name: String) -> String {
+        CompletionShell.requesting == .zsh ? name.replacing(":", with: "\\:") : name
+    }
+
+    /// A shell asks by this word, and has no ear for what goes wrong.
+    static func isAsked(_ arguments: [String]) -> Bool { arguments.first == "---completion" }
+
+    static func prepare(_ arguments: [String]) async {
+        var address: String?
+        for (index, word) in arguments.enumerated() {
+            for flag in ["--socket", "--address"] {
+                if word == flag, index + 1 < arguments.count { address = arguments[index + 1] }
+                if word.hasPrefix("\(flag)=") { address = String(word.dropFirst(flag.count + 1)) }
+            }
+        }
+        let (answers, continuation) = AsyncStream.makeStream(of: [String].self)
+        Task.detached { [address] in
+            let status = try? await CameraClient.connect(address: address, reconnects: false).status()
+            continuation.yield(status?.cameras.map(\.camera.name) ?? [])
+        }
+        Task.detached {
+            try? await Task.sleep(for: timeMax)
+            continuation.yield([])
+        }
+        for await answer in answers {
+            names.withLock { $0 = answer }
+            return
         }
     }
 }

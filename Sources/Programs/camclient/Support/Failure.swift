@@ -4,6 +4,8 @@ import ArgumentParser
 import Explain
 import Glibc
 import Scenario
+import Synchronization
+import System
 import TomlFile
 
 /// Why a command ends otherwise than well: the sentence for the user, and the exit status for programs.
@@ -33,7 +35,6 @@ struct Failure: Error {
             }
         }
 
-        /// A line for each, as wide as a terminal is at least.
         static var list: String {
             let rows = [(0, "done")] + allCases.map { (Int($0.rawValue), $0.meaning) }
             return rows.map { status, meaning in
@@ -49,13 +50,11 @@ struct Failure: Error {
     /// The D-Bus name, where the broker gave one.
     var name: String?
 
-    /// - Parameter message: empty where all was said already.
     init(_ status: Status, _ message: String = "") {
         self.status = status
         self.message = message
     }
 
-    /// Nil: it is none of ours.
     init?(_ error: any Error) {
         switch error {
         case let failure as Failure: self = failure
@@ -67,7 +66,6 @@ struct Failure: Error {
         }
     }
 
-    /// - Parameter sentence: what stands before the problems.
     init(_ found: FileProblems, _ sentence: String = "") {
         self.init(found.isFault ? .file : .usage, sentence + found.description)
     }
@@ -89,7 +87,6 @@ struct Failure: Error {
         return "\(message[..<end]) (\(name))\(message[end...])"
     }
 
-    /// Says what went wrong on standard error, and ends the process.
     static func exit(for error: any Error) -> Never {
         if let failure = Failure(error) {
             if !failure.message.isEmpty { Output.notice("camclient: \(failure.text)") }
@@ -105,13 +102,11 @@ struct Failure: Error {
         Glibc.exit(code == .validationFailure ? Status.usage.rawValue : code.rawValue)
     }
 
-    /// Ends a command that looks at files and has said what is wrong with each.
     static func finish(_ found: [FileProblems]) throws(Failure) {
         guard !found.isEmpty else { return }
         throw Failure(found.contains(where: \.isFault) ? .file : .answerIsNo)
     }
 
-    /// What the system said about a file.
     static func file(_ path: String, _ what: String, _ number: Int32) -> Failure {
         Failure(.file, "\(path) \(what): \(String(cString: strerror(number))).")
     }
@@ -123,12 +118,63 @@ struct Failure: Error {
     }
 }
 
-/// Does something with what a file has, and names the place where it is wrong.
 func at<Value, Problem: Error>(
     _ place: String, _ body: () throws(Problem) -> Value
 ) throws(Failure) -> Value {
     do { return try body() } catch {
         let message = (error as? Arbiter.BrokenSnapshot)?.message ?? "\(error)"
         throw Failure(.usage, "\(place): \(message)")
+    }
+}
+
+/// SIGINT and SIGTERM as a stream, so that a recording is finished and a drawing written before the end. The first goes
+/// to the caller that asked for the stream; the second, and the first where none asked, ends the process.
+enum Interrupts {
+    private static let listener = Mutex<AsyncStream<Void>.Continuation?>(nil)
+
+    /// To be called before any other thread begins: all inherit the mask, and one thread takes the signals.
+    static func begin() {
+        var blocked = signals
+        guard pthread_sigmask(SIG_BLOCK, &blocked, nil) == 0 else { return }
+        let isListening = startThread {
+            while true {
+                var set = signals
+                var number: Int32 = 0
+                guard sigwait(&set, &number) == 0 else { continue }
+                let listening = listener.withLock { listener in
+                    defer { listener = nil }
+                    return listener
+                }
+                if let listening {
+                    listening.yield()
+                } else {
+                    signal(number, SIG_DFL)
+                    raise(number)
+                    pthread_sigmask(SIG_UNBLOCK, &set, nil)
+                }
+            }
+        }
+        // Nobody would ever take them: they end the process as they are.
+        if !isListening { pthread_sigmask(SIG_UNBLOCK, &blocked, nil) }
+    }
+
+    static func stream() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self)
+        listener.withLock { $0 = continuation }
+        return stream
+    }
+
+    /// For a program that this process becomes: its threads take the signals themselves.
+    static func end() {
+        var blocked = signals
+        pthread_sigmask(SIG_UNBLOCK, &blocked, nil)
+    }
+
+    private static var signals: sigset_t {
+        var set = sigset_t()
+        sigemptyset(&set)
+        sigaddset(&set, SIGINT)
+        sigaddset(&set, SIGTERM)
+        return set
     }
 }

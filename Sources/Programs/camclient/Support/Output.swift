@@ -2,14 +2,13 @@ import ArbiterProtocol
 import ArgumentParser
 import Glibc
 import Synchronization
+import System
 import Workbench
 
-/// Lines on standard output and notices on standard error, each in one write, so that lines of several processes
-/// on one terminal or in one file do not mix.
+/// Lines on standard output and notices on standard error, each in one write: those of several processes do not mix.
 enum Output {
     static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
     static func lines(_ lines: some Sequence<String>) { for line in lines { self.line(line) } }
-    /// A whole text that ends its last line itself.
     static func text(_ text: String) { write(text, to: STDOUT_FILENO) }
     static func json(_ object: JSONObject) { line(JSONEncoding.text(of: object)) }
     static func json(_ described: JSON) { line(described.text) }
@@ -63,11 +62,6 @@ enum Output {
         var size = winsize()
         return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 && size.ws_col > 0 ? Int(size.ws_col) : otherwise
     }
-
-    static func environment(_ name: String) -> String? {
-        guard let value = getenv(name), value[0] != 0 else { return nil }
-        return String(cString: value)
-    }
 }
 
 /// A line on a terminal that says how far something is, once it has taken two seconds.
@@ -96,15 +90,13 @@ struct OutputOptions: ParsableArguments {
         switch colour {
         case .always: TerminalStyle(hasColour: true)
         case .never: TerminalStyle(hasColour: false)
-        case .auto: TerminalStyle(hasColour: Output.isTerminal && Output.environment("NO_COLOR") == nil)
+        case .auto: TerminalStyle(hasColour: Output.isTerminal && environment("NO_COLOR") == nil)
         }
     }
 
-    /// One value for programs, or its lines for people.
     func show(_ object: JSONObject, _ lines: @autoclosure () -> [String]) { list([object], lines()) }
     func show(described: JSON, _ lines: @autoclosure () -> [String]) { list([described], lines()) }
 
-    /// A value a line for programs, or lines of all of them for people.
     func list(_ values: [some Encodable], _ lines: @autoclosure () -> [String]) {
         guard json else { return Output.lines(lines()) }
         Output.lines(values.map { JSONEncoding.text(of: $0) })

@@ -18,7 +18,6 @@ func columns(_ rows: [[String]]) -> [String] {
     }
 }
 
-/// A table with heads: each column is described by its head and what stands below it.
 func table<Row>(_ rows: [Row], _ described: KeyValuePairs<String, (Row) -> String>) -> [String] {
     columns([described.map(\.key)] + rows.map { row in described.map { $0.value(row) } })
 }
@@ -27,7 +26,6 @@ extension String {
     func leftPadded(_ columns: Int) -> String { String(repeating: " ", count: max(0, columns - count)) + self }
     func rightPadded(_ columns: Int) -> String { self + String(repeating: " ", count: max(0, columns - count)) }
 
-    /// Its words as lines of at most so many columns, where no word is longer.
     func wrapped(to columns: Int) -> [String] {
         split(separator: " ").reduce(into: []) { lines, word in
             if let last = lines.last, last.count + 1 + word.count <= columns {
@@ -48,18 +46,15 @@ extension String {
 
     var withoutLastNewline: String { hasSuffix("\n") ? String(dropLast()) : self }
 
-    /// Without the white space around it.
     var trimmed: String {
         let end = self.reversed().drop(while: \.isWhitespace).count
         return String(prefix(end).drop(while: \.isWhitespace))
     }
 }
 
-/// Parts of paths.
 extension String {
     var fileName: String { String(self[nameAt...]) }
 
-    /// `door` for `door.jpg`; a folder's dots are none.
     var withoutEnding: String { String(self[..<endingAt]) }
 
     /// `door-2.jpg` for `door.jpg`.
@@ -73,26 +68,20 @@ extension String {
         return dot
     }
 
-    /// The path of what has that name in the folder.
     func inFolder(_ folder: String) -> String { folder.hasSuffix("/") ? folder + self : "\(folder)/\(self)" }
 }
 
 extension Int {
-    /// `1234567` as `1,234,567`.
     var grouped: String { Workbench.grouped(self) }
-    /// `1 state`, `1,234 states`.
     func counted(_ what: String) -> String { Workbench.count(self, what) }
 }
 
 extension Duration {
-    /// Seconds, as short as they can be written.
     var seconds: String { (Double(wholeNanoseconds) / 1e9).shortDescription }
 
-    /// Seconds for programs, to a millisecond.
     var roundSeconds: Double { Double(wholeNanoseconds / 1_000_000) / 1000 }
 }
 
 extension ArgumentHelp {
-    /// - Parameter name: stands for the value.
     static func value(_ name: String, _ text: String) -> ArgumentHelp { ArgumentHelp(text, valueName: name) }
 }

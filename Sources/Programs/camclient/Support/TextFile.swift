@@ -40,7 +40,6 @@ func writeTextAtOnce(_ text: String, to path: String, for readers: FileReaders =
     }
 }
 
-/// A whole text file; `-` is standard input.
 func readText(_ path: String) throws(Failure) -> String {
     let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw Failure.file(path, "cannot be read", errno) }
@@ -75,7 +74,6 @@ func resolved(_ path: String) -> String? {
     return String(cString: resolved)
 }
 
-/// A folder, also where it is there already.
 func makeFolder(_ path: String, mode: mode_t = 0o777) throws(Failure) {
     if mkdir(path, mode) != 0, errno != EEXIST { throw Failure.file(path, "cannot be made", errno) }
 }

@@ -8,7 +8,6 @@ struct CommandWords {
     private var words: Words
     let line: String
 
-    /// Nil when a quotation does not end.
     init?(_ line: String) {
         guard let words = try? Words(line) else { return nil }
         self.line = line
@@ -30,7 +29,6 @@ struct CommandWords {
         return word
     }
 
-    /// The value that a word stands for.
     mutating func next<T>(_ what: String, _ allowed: [String], _ read: (String) -> T?) throws(Failure) -> T {
         let word = try next("\(what) (\(allowed.joined(separator: ", ")))")
         guard let value = read(word) else {
@@ -43,7 +41,6 @@ struct CommandWords {
         try next(what, [yes, no]) { $0 == yes ? true : $0 == no ? false : nil }
     }
 
-    /// Nil: the word `none`.
     mutating func nextOrNone(_ what: String) throws(Failure) -> String? {
         let word = try next("\(what), or none")
         return word == "none" ? nil : word
@@ -82,7 +79,6 @@ enum CommandList {
             }
     }
 
-    /// For a word that is none of them.
     static func unknown(_ word: String, in help: String, _ subcommand: String) -> Failure {
         let instead = NearestWord.insteadOf(word, names(in: help), lists: "camclient \(subcommand) --help")
         return Failure(.usage, "“\(word)” is not a command; \(instead)")

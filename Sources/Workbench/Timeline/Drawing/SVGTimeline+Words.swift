@@ -7,13 +7,11 @@ extension SVGDrawing {
 
     private struct Entry {
         var name: String
-        /// Drawn into a box of 24 by 14 px at this place.
         var sample: (Double, Double) -> String
     }
 
-    /// - Returns: the drawing, and where it ends.
     func legend(from top: Double) -> (svg: String, bottom: Double) {
-        var entries = states() + others()
+        var entries = entries()
         for pair in names.shortened { entries.append(Entry(name: "\(pair.short) is \(pair.name)") { _, _ in "" }) }
         let room = width - margin * 2
         var svg = ""
@@ -45,29 +43,19 @@ extension SVGDrawing {
         }
     }
 
-    private func states() -> [Entry] {
+    private func entries() -> [Entry] {
         var entries = lanes.statesToExplain.filter { $0.state != .stopped }
             .map { Entry(name: $0.words, sample: box($0.state)) }
-        if lanes.contains(where: { $0.spans.contains { if case .held = $0.state { true } else { false } } }) {
-            entries.append(Entry(name: "holds the camera", sample: box(.held(by: ""))))
-        }
-        return entries
-    }
-
-    private func others() -> [Entry] {
-        var entries: [Entry] = []
         func bar(_ paint: String) -> (Double, Double) -> String {
             { x, y in "<rect x=\"\(x.px)\" y=\"\((y + 5).px)\" width=\"24\" height=\"5\" \(paint)/>\n" }
         }
-        if lanes.contains(where: { !$0.recordings.isEmpty }) {
-            entries.append(Entry(name: "recording", sample: bar(SVGPalette.recording)))
+        func add(_ name: String, _ paint: String, where has: (Timeline.Lane) -> Bool) {
+            if lanes.contains(where: has) { entries.append(Entry(name: name, sample: bar(paint))) }
         }
-        if lanes.contains(where: { !$0.warnings.isEmpty }) {
-            entries.append(Entry(name: "told to yield", sample: bar(SVGPalette.grace)))
-        }
-        for kind in Timeline.Deadline.Kind.allCases
-        where lanes.contains(where: { $0.deadlines.contains { $0.kind == kind } }) {
-            entries.append(Entry(name: kind.look.words, sample: bar(kind.look.paint)))
+        add("recording", SVGPalette.recording) { !$0.recordings.isEmpty }
+        add("told to yield", SVGPalette.grace) { !$0.warnings.isEmpty }
+        for kind in Timeline.Deadline.Kind.allCases {
+            add(kind.look.words, kind.look.paint) { $0.deadlines.contains { $0.kind == kind } }
         }
         for kind in lanes.marks {
             entries.append(Entry(name: kind.look.words) { x, y in SVGPalette.mark(kind, at: x + 12, y + 7, "") })
@@ -81,7 +69,6 @@ extension SVGDrawing {
     private static let linesMax = 4
 
     /// What is short for a span is whole here, and on paper nobody has a mouse.
-    /// - Returns: the lines, and where they end.
     func words(from top: Double) -> (svg: String, bottom: Double) {
         let interruptions = lanes.flatMap { lane in lane.interruptions.map { (lane, $0) } }.enumerated()
             .sorted { ($0.element.1.begin, $0.offset) < ($1.element.1.begin, $1.offset) }

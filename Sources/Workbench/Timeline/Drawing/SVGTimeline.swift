@@ -1,12 +1,10 @@
 import ArbiterProtocol
 
 extension Timeline {
-    /// The picture as an SVG document for browsers and print: light background (dark where a browser asks for it, never
-    /// on paper), each cause with a colour, a hatching and a letter of its own, and beneath it a legend and what happened
-    /// in words. A description and a title at each shape are there for screen readers and for the mouse.
-    ///
-    /// However many events there were, the document stays within some megabytes: what is narrower than a pixel is drawn
-    /// as one, and of long lists the beginning is shown with how much is left out.
+    /// The picture as an SVG document for browsers, print and screen readers, beneath it a legend and what happened in
+    /// words. It
+    /// stays within some megabytes: what is narrower than a pixel is drawn as one, and of long lists the beginning is
+    /// shown.
     public func svg(title: String = "Who had the camera") -> String {
         SVGDrawing(timeline: self, title: title).document()
     }
@@ -37,8 +35,7 @@ struct SVGDrawing {
     private static let noteRowsMax = 4
     static let rowHeight = 18.0
 
-    /// A column of the 12 px sans font, at the wide end: a label that is taken for too long is shortened, one that is
-    /// taken for too short would lie over its neighbour.
+    /// A column of the 12 px sans font, at the wide end: a label taken for too short would lie over its neighbour.
     static let columnWidth = 7.4
     /// The same of the 10 px font.
     static let smallColumnWidth = 6.2
@@ -216,7 +213,6 @@ struct SVGDrawing {
         "<line x1=\"\(x1.px)\" y1=\"\(y1.px)\" x2=\"\(x2.px)\" y2=\"\(y2.px)\" \(stroke)/>\n"
     }
 
-    /// What the mouse and a screen reader are told of a shape.
     func hint(_ words: String) -> String { "<title>\(words.xml)</title>" }
 
     func rect(_ x: Double, _ y: Double, _ width: Double, _ height: Double, _ paint: String, _ words: String) -> String {
@@ -226,18 +222,14 @@ struct SVGDrawing {
 
 /// The picture as a part of a page that has several of them.
 extension Timeline {
-    /// Where on the page stands why a span began.
     public struct Link: Sendable {
-        /// The id of an element of the page.
         public var target: String
         public var words: String
     }
 
     /// The picture as an element, without what all pictures of a page share (`svgShared`, `svgStyle`) and without the words
     /// beneath it, for which a page has better places.
-    /// - Parameters:
-    ///   - id: no other element's.
-    ///   - link: why a span began; asked for each that is drawn. A link can be reached by keyboard, and needs no script.
+    /// - Parameter link: asked for each span that is drawn. A link can be reached by keyboard, and needs no script.
     public func svgElement(
         id: String, title: String, link: @escaping (Lane, Span) -> Link? = { _, _ in nil }
     ) -> String { SVGDrawing(timeline: self, title: title, link: link).element(id: id) }
@@ -251,7 +243,6 @@ extension Timeline {
         """
     }
 
-    /// The rules of a page's style sheet for its pictures.
     public static var svgStyle: String { "svg.timeline {\n\(SVGPalette.style)\n}\n" }
 }
 
@@ -272,7 +263,6 @@ extension SVGDrawing {
 }
 
 enum TimeAxis {
-    /// Steps people count in, in milliseconds.
     private static let steps: [Int64] = [
         10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
         1_800_000, 3_600_000,
@@ -284,7 +274,6 @@ enum TimeAxis {
         return milliseconds < 60_000 ? "\((Double(milliseconds) / 1000).shortDescription)s" : tick.shortText
     }
 
-    /// From 0 up to `duration`, in the smallest step that makes at most `count` intervals.
     static func ticks(_ duration: Duration, atMost count: Int) -> [Duration] {
         let milliseconds = max(0, duration.wholeNanoseconds / 1_000_000)
         let longest: Int64 = 3_600_000

@@ -59,7 +59,6 @@ struct TerminalDrawing {
 
     private static func label(of kind: Timeline.Deadline.Kind) -> String { "  \(kind.rawValue)" }
 
-    /// The column a moment falls into; `columns` for the end.
     private func column(_ moment: Moment) -> Int {
         let whole = Double(timeline.duration.wholeNanoseconds)
         guard whole > 0 else { return 0 }
@@ -208,7 +207,6 @@ struct TerminalDrawing {
 
     private func times(_ begin: Moment, _ end: Moment) -> String { timeline.words(from: begin, to: end) }
 
-    /// What stands in the picture, and which name is short for which.
     func legend() -> [String] {
         var entries: [(sample: String, ink: TerminalStyle.Ink?, words: String)] = []
         for (state, words) in timeline.lanes.statesToExplain {
@@ -218,7 +216,6 @@ struct TerminalDrawing {
         func add(_ sample: String, _ ink: TerminalStyle.Ink?, _ words: String, where has: (Timeline.Lane) -> Bool) {
             if timeline.lanes.contains(where: has) { entries.append((sample, ink, words)) }
         }
-        add("─", nil, "holds the camera") { $0.spans.contains { if case .held = $0.state { true } else { false } } }
         add("┄", nil, "told to yield") { !$0.warnings.isEmpty }
         add("●▬■", .brightRed, "recording") { !$0.recordings.isEmpty }
         add("╍", nil, "time that runs") { !$0.deadlines.isEmpty }
@@ -250,9 +247,6 @@ struct TerminalDrawing {
         return lines.isEmpty ? [] : [""] + lines
     }
 
-    // MARK: The tables
-
-    /// All of it in words: what is short for a column is whole here.
     func tables() -> [String] {
         // A line for each interruption, with its causes in the order in which they came.
         let interrupted = table("interrupted", \.interruptions, timeline.words)

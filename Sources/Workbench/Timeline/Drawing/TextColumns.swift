@@ -48,7 +48,6 @@ enum TextColumns {
 extension String {
     var columns: Int { utf8.count == unicodeScalars.count ? utf8.count : reduce(0) { $0 + TextColumns.of($1) } }
 
-    /// As much of its beginning as fits.
     func prefix(columns: Int) -> String {
         var room = columns
         return String(
@@ -58,7 +57,6 @@ extension String {
             })
     }
 
-    /// At most so many columns, the last an ellipsis where something is missing.
     func fitted(_ columns: Int) -> String {
         if self.columns <= columns { return self }
         return columns <= 0 ? "" : prefix(columns: columns - 1) + "…"
@@ -76,8 +74,7 @@ extension String {
     }
 }
 
-/// Names for a narrow place: each as it is if it fits, else without the part that all with a point begin with, else its
-/// beginning; an ellipsis stands for what is left out, and no two are the same.
+/// Names for a narrow place, no two the same: whole, else without what all with a point begin with, else the beginning.
 struct ShortNames {
     private let long: [String]
     /// Without the part that tells nothing: `…photos` for `org.example.photos`.
@@ -105,10 +102,8 @@ struct ShortNames {
 
     subscript(index: Int) -> String { short[index] }
 
-    /// The name without what many begin with, if it is one of these names.
     func told(_ name: String) -> String { long.firstIndex(of: name).map { told[$0] } ?? name }
 
-    /// Those that are shorter than the name they stand for, each once.
     var shortened: [(short: String, name: String)] {
         var found: [(short: String, name: String)] = []
         for (short, name) in zip(short, long) where short != name && !found.contains(where: { $0.name == name }) {

@@ -48,7 +48,6 @@ package enum LogEntry: Hashable, Sendable {
     }
 
     /// Nil for lines that say something else, such as a command's outcome.
-    /// - Throws: for a line that should be an event and is none.
     package init?(json: JSON) throws(BrokerError) {
         guard let nanoseconds = json["moment"]?.integer else { return nil }
         let moment = Moment(nanoseconds: nanoseconds)
@@ -101,6 +100,16 @@ extension TimelineBuilder {
     }
 }
 
+extension Timeline {
+    /// The picture goes on a little beyond the last event, so that what it led to shows.
+    package init(_ entries: [LogEntry]) {
+        var builder = TimelineBuilder()
+        for entry in entries { builder.note(entry) }
+        let whole = builder.timeline()
+        self = builder.timeline(until: whole.end + max(whole.duration / 25, .milliseconds(100)))
+    }
+}
+
 extension LiveTimeline {
     package mutating func note(_ entry: LogEntry) -> [String] {
         switch entry {
@@ -125,9 +134,6 @@ extension DecidedPart {
 
 extension TimelineFact {
     /// What a picture shows of an event by its name; nil for what it shows by its consequences.
-    /// - Parameters:
-    ///   - about: what the session that it is about is called, or else the client.
-    ///   - note: what the event's description says for pictures.
     package init?(event: String, about: String?, note: String?) {
         switch (event, about) {
         case ("created", let session?): self = .appeared(lane: session)

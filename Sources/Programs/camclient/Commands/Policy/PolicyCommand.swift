@@ -137,7 +137,6 @@ struct PolicyPlay: AsyncParsableCommand {
         throw Failure.file(program, "cannot be started", number)
     }
 
-    /// Beside this program, or where a package puts it.
     private static func program() -> String? {
         let own = OwnProcess.program
         guard let slash = own.lastIndex(of: "/") else { return nil }

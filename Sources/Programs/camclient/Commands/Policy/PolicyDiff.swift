@@ -96,9 +96,8 @@ struct PolicyDiff: AsyncParsableCommand {
         // Two files may hold policies of one name.
         let names = policies[0].name == policies[1].name ? sides : policies.map(\.name)
         let shown = DifferenceReport(
-            report: report, names: names, allowed: allowed, neverVaried: neverVaried,
-            notCompared: notCompared, took: took, files: [first, second], everything: everything,
-            clients: world.clients, cameras: world.cameras)
+            command: self, report: report, names: names, allowed: allowed, neverVaried: neverVaried,
+            notCompared: notCompared, took: took)
         output.show(shown.json, shown.lines)
         if report.forbidden != nil { throw Failure(.answerIsNo) }
         if report.cutOffBy != nil || !notCompared.isEmpty { throw Failure(.cutOff) }
@@ -113,7 +112,6 @@ struct PolicyDiff: AsyncParsableCommand {
             }
     }
 
-    /// `refused.first.scenario` and `refused.second.scenario` of each kind.
     private func writeWitnesses(_ differences: [PolicyDifference.Difference]) throws(Failure) {
         guard let folder = witnesses, !differences.isEmpty else { return }
         try makeFolder(folder)
@@ -129,19 +127,14 @@ struct PolicyDiff: AsyncParsableCommand {
     }
 }
 
-/// What a comparison of two policies came to, in words and for programs.
 struct DifferenceReport {
+    let command: PolicyDiff
     let report: PolicyDifference.Report
     let names: [String]
     let allowed: Set<DifferenceKind>
     let neverVaried: [String]
-    /// By which the two differ, and which no walk compares.
     let notCompared: [String]
     let took: Duration
-    let files: [String]
-    let everything: Bool
-    let clients: Int
-    let cameras: Int
 
     var lines: [String] {
         if report.isSame { return sameLines }
@@ -188,7 +181,6 @@ struct DifferenceReport {
 
     private var unseen: String { "they differ in \(notCompared.joined(separator: ", ")), which no walk reads" }
 
-    /// What `--allow` comes to.
     private var verdict: String {
         if let forbidden = report.forbidden { return "Not allowed: \(forbidden.rawValue)." }
         return report.cutOffBy == nil && notCompared.isEmpty
@@ -198,7 +190,7 @@ struct DifferenceReport {
     private var size: String {
         let steps = report.isExhausted ? "any number of steps" : "\(report.depth) steps"
         return "of \(VerifyVerdict.casts(report.casts, of: report.castsInAll)), "
-            + "up to \(clients) clients × \(cameras) cameras, \(steps)"
+            + "up to \(command.search.world.clients) clients × \(command.search.world.cameras) cameras, \(steps)"
     }
 
     private func lines(_ difference: PolicyDifference.Difference) -> [String] {
@@ -232,8 +224,9 @@ struct DifferenceReport {
 
     var json: JSONObject {
         [
-            "first": files[0], "second": files[1], "clients": clients, "cameras": cameras, "same": report.isSame,
-            "idleRanks": report.idleRanks, "everything": everything, "casts": report.casts,
+            "first": command.first, "second": command.second, "clients": command.search.world.clients,
+            "cameras": command.search.world.cameras, "same": report.isSame,
+            "idleRanks": report.idleRanks, "everything": command.everything, "casts": report.casts,
             "castsInAll": report.castsInAll, "neverVaried": neverVaried, "notCompared": notCompared,
             "worlds": report.worlds, "states": report.states, "transitions": report.transitions,
             "steps": report.depth, "exhausted": report.isExhausted, "cutOffBy": report.cutOffBy?.rawValue,

@@ -74,7 +74,6 @@ struct PolicyReportCommand: AsyncParsableCommand {
         return String(random.next() as UInt64, radix: 36) + String(random.next() as UInt64, radix: 36)
     }
 
-    /// Yes, until a search has taken its time.
     private func patience() -> @Sendable () -> Bool {
         let deadline = Moment.now + ((try? searchTime(maxTime)) ?? .seconds(20))
         return { Moment.now < deadline }
@@ -149,6 +148,6 @@ struct PolicyReportCommand: AsyncParsableCommand {
                 try ToldScenario(part, under: policy, while: patience())
             }
         }
-        return PolicyReport.TracePicture(file: path, pictures: pictures, remarks: ToldScenario.remarks(part))
+        return (path, pictures, ToldScenario.remarks(part))
     }
 }

@@ -52,7 +52,6 @@ struct PolicyShow: AsyncParsableCommand {
     }
 }
 
-/// What is shown of a policy, wherever it came from.
 private struct ShownPolicy {
     var policy: Policy
     var text: String

@@ -89,7 +89,6 @@ struct PolicyTest: AsyncParsableCommand {
         if !isWhole { throw Failure(.cutOff) }
     }
 
-    /// - Returns: whether everything was looked at.
     private func suggest(for entry: CoverageTally.Entry) throws -> Bool {
         guard !entry.coverage.gaps.isEmpty else { return true }
         let found = try SuggestedScenarios(entry.path, entry.coverage, search)
@@ -150,7 +149,6 @@ struct SuggestedScenarios {
         Output.endProgress()
     }
 
-    /// - Parameter isPrinting: the scenarios themselves, too.
     func lines(isPrinting: Bool) -> [String] {
         let left =
             report.left.isEmpty
@@ -186,7 +184,6 @@ struct SuggestedScenarios {
             + "nor by what the machine does in smaller ones; walked whole in \(report.states.grouped) states"
     }
 
-    /// A sentence as the name of a file: its words, in small letters, with hyphens between them.
     private static func name(_ sentence: String) -> String {
         let words = sentence.lowercased().split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
         // File systems take names of 255 bytes; a number and the suffix come behind this.

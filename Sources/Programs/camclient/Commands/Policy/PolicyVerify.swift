@@ -105,7 +105,6 @@ struct PolicyVerify: AsyncParsableCommand {
         if verdicts.contains(where: { $0.report.cutOffBy != nil || !$0.isWhole }) { throw Failure(.cutOff) }
     }
 
-    /// With what is looked for once all states are walked: courses of events, and the changes that repair what is broken.
     private func completed(_ report: PolicyWalk.Report, of walk: PolicyWalk, _ file: String) -> PolicyWalk.Report {
         let place = policyFiles.line(file, walk.policy)
         var report = report
@@ -155,7 +154,6 @@ extension PolicyWalk {
         report.finding = finding
     }
 
-    /// Where the places of a policy are written, as `kiosk.toml:23`.
     static func origins(_ file: String, _ dropIns: String?) -> (PolicyPart) -> String? {
         var places: [PolicyPart: LoadedPolicy.Origin] = [:]
         do throws(FileProblems) {

@@ -26,7 +26,6 @@ func searchTime(_ text: String) throws -> Duration {
     return time
 }
 
-/// How large a world, and how far a search through it may go.
 struct SearchOptions: ParsableArguments {
     @OptionGroup var world: WorldOptions
     @Flag(help: "Not every choice of kinds of clients, but only enough that every two kinds meet.") var pairs = false
@@ -87,7 +86,6 @@ struct SearchOptions: ParsableArguments {
         return transitions * 1000 / milliseconds
     }
 
-    /// The folder and the name of a file, for a scenario's `policy` line.
     static func place(_ path: String) -> (folder: String, name: String) {
         guard let slash = path.lastIndex(of: "/") else { return (".", path) }
         return (String(path[..<slash]), String(path[path.index(after: slash)...]))
@@ -109,7 +107,6 @@ struct PolicyFileOptions: ParsableArguments {
         } catch { throw Failure(error) }
     }
 
-    /// - Throws: that drop-ins were named without the policy that they are read over.
     func requirePolicy(_ policy: String?) throws(Failure) {
         if policy == nil, policyDir != nil {
             throw Failure(.usage, "--policy-dir needs --policy, whose drop-ins are meant.")

@@ -3,8 +3,7 @@ import ArbiterProtocol
 import PolicyFile
 import Workbench
 
-/// What a walk of a policy's worlds came to, in words and for programs. It says no more than was walked: how much of how
-/// much, in how many states each statement was put to the test, and what was the same all the time.
+/// What a walk of a policy's worlds came to, in words and for programs. It says no more than was walked.
 struct VerifyVerdict {
     let file: String
     let dropIns: String?
@@ -15,7 +14,6 @@ struct VerifyVerdict {
     private var statements: [Statement] { walk.policy.statements }
     private var everything: Bool { walk.scope == .everything }
 
-    /// What is wrong with the statements themselves, as sentences.
     var problems: [String] { walk.problems(report) }
 
     /// The scenario alone goes to standard output, so that it can be kept as a file.
@@ -26,7 +24,6 @@ struct VerifyVerdict {
         Output.line(finding.scenario.withoutLastNewline)
     }
 
-    /// Of a policy that keeps its promises as far as it was walked.
     private var lines: [String] {
         // What is said of time is walked while the machine does nothing by itself.
         let timed = everything ? report.timed?.applied.count ?? 0 : 0
@@ -67,12 +64,10 @@ struct VerifyVerdict {
         return lines + ["  never varied: \(walk.neverVaried.joined(separator: ", "))"]
     }
 
-    /// Keys that the policy says and no walk reads.
     private var notWalked: [String] { walk.keysNotWalked.map(\.description) }
 
     var isWhole: Bool { notWalked.isEmpty }
 
-    /// Why a larger world may break what holds in these.
     private var larger: [String] { SizeArgument(walk.policy, clients: walk.clients, cameras: walk.cameras).sentences }
 
     private var advice: String {

@@ -10,7 +10,7 @@ import Workbench
 struct WalkRecord {
     let path: String
     private let header: JSON
-    private let policies: [Walked]
+    private var policies: [Walked]
     private var written: Moment?
     private var isBehind = false
 
@@ -48,19 +48,16 @@ struct WalkRecord {
             for (number, line) in lines.enumerated() { try Self.take(line, path, number + 2, into: &walked) }
         }
         self.policies = walked
-        current = walked.map(\.worlds)
         // A place where nothing can be written is said before hours are spent.
         try write()
     }
-
-    private var current: [[Int: WalkedWorld]]
 
     func known(_ policy: Int) -> [Int: WalkedWorld] { policies[policy].worlds }
 
     var knownCount: Int { policies.reduce(0) { $0 + $1.worlds.count } }
 
     mutating func keep(_ policy: Int, _ world: Int, _ figures: WalkedWorld, at now: Moment) throws(Failure) {
-        current[policy][world] = figures
+        policies[policy].worlds[world] = figures
         isBehind = true
         if let written, now - written < Self.pause { return }
         try write()
@@ -74,8 +71,8 @@ struct WalkRecord {
 
     private func write() throws(Failure) {
         var lines = [header.text]
-        for (index, worlds) in current.enumerated() {
-            lines += worlds.sorted { $0.key < $1.key }.map { number, world in
+        for (index, policy) in policies.enumerated() {
+            lines += policy.worlds.sorted { $0.key < $1.key }.map { number, world in
                 JSONEncoding.text(
                     of: [
                         "policy": index, "world": number, "states": world.states, "transitions": world.transitions,
@@ -115,7 +112,6 @@ struct WalkRecord {
         walked[policy].worlds[try count("world")] = world
     }
 
-    /// What is not the same in two walks, as a sentence without its end; nil when they are one.
     private static func difference(_ known: JSON, _ asked: JSON) -> String? {
         guard known["walk"] == asked["walk"] else { return "it is not a file of camclient policy verify --resume" }
         guard known["version"] == asked["version"] else {

@@ -34,7 +34,6 @@ struct RecordingChoices: ParsableArguments {
         }
     }
 
-    /// - Parameter duration: at most so long; nil: until it is stopped.
     func options(for duration: Duration?, _ fileType: RecordingFileType?) -> RecordingOptions {
         RecordingOptions {
             $0.maxDuration = duration.map { Double($0.wholeNanoseconds) / 1e9 }

@@ -1,8 +1,7 @@
 import Camarb
 import Glibc
 
-/// Where the recordings of one command go: into a file and, where they go on after an interruption, files with numbers
-/// beside it; or into a folder, by number.
+/// Where the recordings of one command go: into a file, and files with numbers beside it; or into a folder, by number.
 struct RecordingFiles {
     private enum Place {
         case file(String, overwriting: Bool)
@@ -10,7 +9,6 @@ struct RecordingFiles {
     }
 
     private let place: Place
-    /// Where the list of gaps is; nil: not known before the first file has its name.
     private(set) var gaps: String?
     private var kept = 0
 
@@ -28,7 +26,6 @@ struct RecordingFiles {
 
     var isFolder: Bool { if case .folder = place { true } else { false } }
 
-    /// - Throws: `.file` where the folder takes no files without a name, before anybody is asked for a camera.
     init(folder: String) throws(Failure) {
         let opened = try RecordingFolder(folder)
         close(try opened.unnamedFile())
@@ -75,7 +72,6 @@ final class RecordingFolder {
     /// All readable by their user, like any file that a program makes.
     private static let mode: mode_t = 0o644
 
-    /// - Throws: `.file` where it is no folder that this user may read.
     init(_ path: String) throws(Failure) {
         self.path = path
         descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -85,7 +81,6 @@ final class RecordingFolder {
     deinit { close(descriptor) }
 
     /// A new file without a name, for reading and writing, that can be given one.
-    /// - Returns: a descriptor that the caller closes.
     func unnamedFile() throws(Failure) -> Int32 {
         let file = openat(descriptor, ".", O_RDWR | __O_TMPFILE | O_CLOEXEC, Self.mode)
         guard file < 0 else { return file }
@@ -101,7 +96,6 @@ final class RecordingFolder {
     }
 
     /// Gives a file the next free number. A file that is there stays as it is.
-    /// - Parameter ending: with its dot.
     func name(_ file: Int32, ending: String) throws(Failure) -> String {
         let first = try highestNumber() + 1
         for number in first..<(first + Self.triesMax) where number <= Self.numberMax {

@@ -5,7 +5,6 @@ import Glibc
 /// What lies between the files of one command, as JSON beside them: for each interruption that cut a recording, when the last frame
 /// before it and the first one after it were captured, and why nothing is between them.
 struct RecordingGaps {
-    /// What is not known yet, or never will be, is nil.
     private struct Gap {
         var before: String
         var after: String?
@@ -50,7 +49,6 @@ struct RecordingGaps {
                 interrupter: finished.interrupter, interruption: before?.duration))
     }
 
-    /// - Returns: whether this says something new of the last gap.
     mutating func ended(_ interruption: InterruptionEnd) -> Bool {
         ended = interruption
         guard let cut, interruption.recording == cut, !gaps.isEmpty else { return false }
@@ -59,7 +57,6 @@ struct RecordingGaps {
         return true
     }
 
-    /// All of it, a gap a line.
     var text: String {
         let lines = gaps.map { "\n    " + JSONEncoding.text(of: $0.json) }.joined(separator: ",")
         return
@@ -76,8 +73,6 @@ enum CaptureTime {
     /// A TagName (RFC 9559) with its size and text, and the id of the TagString behind it.
     private static let tag: [UInt8] = [0x45, 0xa3, 0x8d] + Array("FIRST_CAPTURE".utf8) + [0x44, 0x87]
 
-    /// - Parameter file: a descriptor that can be read; its offset stays.
-    /// - Returns: nil where the file does not say.
     static func first(in file: Int32) -> Moment? {
         var head = [UInt8](repeating: 0, count: headMax)
         let count = pread(file, &head, head.count, 0)

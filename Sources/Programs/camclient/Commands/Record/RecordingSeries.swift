@@ -11,14 +11,12 @@ import Workbench
 ///     interrupted ──Ctrl-C, or the session stops for good──▶ over
 final class RecordingSeries {
     struct Part {
-        /// Nil: it has no frame, and so no file.
         var file: String?
         var finished: RecordingFinished
         var interruption: Interruption?
 
         /// By an interruption: the session runs again when that is over.
         var isCut: Bool { finished.why == .interrupted || finished.why == .recorderReset }
-        /// As it was asked for.
         var isWanted: Bool { finished.why == .stopped || finished.why == .durationLimit }
     }
 
@@ -29,7 +27,6 @@ final class RecordingSeries {
     private var files: RecordingFiles
     private var gaps = RecordingGaps()
     private var recorded = Duration.zero
-    /// Since the recording began.
     private var interruption: Interruption?
     /// The broker has refused a recording, and the notice that says why is on its way.
     private var isHeldUp = false
@@ -38,14 +35,9 @@ final class RecordingSeries {
         (self.command, self.files, self.sound, self.inbox) = (command, files, sound, inbox)
     }
 
-    /// Another recording begins when the session runs again after an interruption.
     private var goesOn: Bool { command.again }
-    /// Of all recordings together; nil: until Ctrl-C.
     private var duration: Duration? { command.duration?.duration }
 
-    /// Records, from the next frame on.
-    /// - Parameter first: the file for the first recording.
-    /// - Returns: whether it ended as it was asked for.
     func record(_ session: borrowing SessionHandle, into first: NewFile) async throws -> Bool {
         var target = first
         while true {
@@ -87,7 +79,6 @@ final class RecordingSeries {
         }
     }
 
-    /// Waits for a recording's end, and has its file.
     private func end(
         of id: RecordingID, _ session: borrowing SessionHandle, _ target: NewFile, _ left: Duration?
     ) async throws -> Part {

@@ -22,7 +22,6 @@ struct TraceCommand: AsyncParsableCommand {
 }
 
 extension TracePart {
-    /// Does something with what the part begins with, which may be wrong.
     func checked<Value>(_ body: () throws(Arbiter.BrokenSnapshot) -> Value) throws(Failure) -> Value {
         try at("\(file):\(header.line): the snapshot", body)
     }

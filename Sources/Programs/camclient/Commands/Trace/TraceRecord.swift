@@ -54,7 +54,6 @@ struct TraceRecord: AsyncParsableCommand {
         if lost > 0 { throw Failure(.answerIsNo) }
     }
 
-    /// The snapshot, from the file that the broker has made for it.
     private func readWhole(_ descriptor: Int32) throws(Failure) -> [UInt8] {
         defer { close(descriptor) }
         lseek(descriptor, 0, SEEK_SET)
@@ -90,7 +89,6 @@ private struct TraceSink: ~Copyable {
     }
 
     /// After a loss: the file says how much is missing, and goes on with another snapshot.
-    /// - Returns: how many steps are missing.
     mutating func resume(behind header: [UInt8]) throws(Failure) -> UInt64 {
         let next = try Self.writer(behind: header)
         let lost = next.steps - min(next.steps, writer.steps)

@@ -44,7 +44,6 @@ struct TraceReplay: AsyncParsableCommand {
         if let other { try compare(parts, other) } else { try replay(parts) }
     }
 
-    /// Whether both hold the same: one form has one text.
     private func isSame(_ one: Arbiter.Snapshot, _ other: Arbiter.Snapshot) throws -> Bool {
         try JSONEncoding.json(of: one) == JSONEncoding.json(of: other)
     }
