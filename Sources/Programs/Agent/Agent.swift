@@ -21,7 +21,6 @@ public final class Agent {
     private var link: BrokerLink?
     private var face: UserFace?
     private var door: PipeWireDoor?
-    /// Why windows are not even looked for.
     private var windowTrouble: String?
     /// What was written down about windows and microphones, so that it is written once.
     private var told: (windows: String?, microphones: String?) = (nil, nil)

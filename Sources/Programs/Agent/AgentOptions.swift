@@ -2,13 +2,11 @@ import ArbiterProtocol
 public import System
 
 public struct AgentOptions: Sendable {
-    /// Of what the user sees and says, and of microphones, what there is.
     public enum Shown: String, Sendable, CaseIterable {
         case automatic = "auto"
         case none
     }
 
-    /// What is printed instead of telling a broker.
     public enum Printing: Sendable {
         case once
         case always
@@ -32,7 +30,6 @@ public struct AgentOptions: Sendable {
     /// A keeper started it, and is told at descriptor 3 when the doorways are there.
     public var isKept = false
 
-    /// Whether something is to stay in PipeWire where it crashes.
     public var wantsKeeper: Bool { !isKept && printing == nil && pipeWireDoor == .automatic }
     var hasFace: Bool { [indicator, notifications, questions, permissionStore].contains(.automatic) }
 

@@ -1,6 +1,5 @@
 import ArbiterProtocol
 
-/// What an agent sees at one moment, for people and for programs.
 struct AgentView: Equatable {
     var user: UInt32
     var source: String?

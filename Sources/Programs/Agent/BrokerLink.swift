@@ -137,7 +137,6 @@ final class BrokerLink {
         }
     }
 
-    /// The same refusals again are no news.
     private func note(_ refusals: [BrokerError]) {
         let new = Set(refusals.map(\.message))
         for refusal in refusals where !refused.contains(refusal.message) {

@@ -48,7 +48,6 @@ package class DesktopSource: Followed<Desktop> {
     private static let settleTime: Int64 = 50_000_000
 
     package final var desktop: Desktop? { seen }
-    /// What it is, for people: `X11 display :0`.
     package internal(set) final var name: String
     private var settling: Timer?
     /// The X server inside a Wayland session, which alone knows the processes of its windows.
@@ -89,7 +88,6 @@ public enum ChosenSource: Hashable, Sendable {
     case x11
     case sway(String?)
     case kwin
-    /// And why.
     case none(String)
 
     public enum Asked: String, Sendable, CaseIterable {

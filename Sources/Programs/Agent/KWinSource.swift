@@ -18,7 +18,6 @@ final class KWinSource: DesktopSource {
 
     private var bus: MessageBus?
     private var waiting: Timer?
-    /// KWin's own name on the bus; empty while it is not there.
     private var owner = ""
     /// The name by which the script finds us is ours.
     private var isNamed = false

@@ -1,7 +1,6 @@
 import CPipeWire
 import System
 
-/// The capture streams in PipeWire, followed by its events.
 final class MicrophoneObserver: Followed<[CaptureStream]> {
     var captures: [CaptureStream]? { seen }
     private var pipewire: OpaquePointer?

@@ -28,7 +28,6 @@ package final class SwaySource: DesktopSource {
     private var buffer = [UInt8](repeating: 0, count: SwaySource.readBytes)
     private var isReading = false
     private var readAt: Int64 = 0
-    /// As sway tells it, without the processes of X11's windows.
     private var tree: Desktop?
 
     package init(

@@ -2,8 +2,7 @@ import ArbiterProtocol
 import NIOCore
 import NIOHTTP1
 
-/// One connection of a browser: what it may ask, and nothing else. Whoever does not know the address learns nothing, not even
-/// what there would be.
+/// One connection of a browser: whoever does not know the address learns nothing, not even what there would be.
 final class PlayConnection: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
@@ -122,7 +121,7 @@ final class PlayConnection: ChannelInboundHandler {
             // Includes count from it, so it is a name and no path.
             !file.isEmpty, !file.contains("/"), file.utf8.count <= 255
         else { return answer(.badRequest, context) }
-        let question = PlayPages.Question(file: file, policy: policy, scenario: scenario, plan: plan)
+        let question = (file: file, policy: policy, scenario: scenario, plan: plan)
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         questions.ask(question, on: context.eventLoop).whenComplete { result in
             let (connection, context) = bound.value
@@ -133,7 +132,6 @@ final class PlayConnection: ChannelInboundHandler {
         }
     }
 
-    /// Without a word, and without a further request.
     private func answer(_ status: HTTPResponseStatus, _ context: ChannelHandlerContext) {
         send(status, "text/plain; charset=utf-8", "", closes: status != .conflict, context)
     }

@@ -7,14 +7,8 @@ import TomlFile
 
 /// The pages that are served. The workbench writes them; the server imports none, since it is about who may ask, how much, and how long.
 package struct PlayPages: Sendable {
-    /// A policy, a scenario and what may happen next, as somebody has typed them.
-    package struct Question: Sendable {
-        /// The policy's file by its name, from which its includes count.
-        package var file: String
-        package var policy: String
-        package var scenario: String
-        package var plan: String
-    }
+    /// A policy with its file's name, from which its includes count, a scenario, and what may happen next.
+    package typealias Question = (file: String, policy: String, scenario: String, plan: String)
 
     /// Of a folder with policies and scenarios of these names. The browser runs what has the nonce, and keeps to the security policy.
     let page:
@@ -85,7 +79,6 @@ final class OpenConnections: Sendable {
     /// As many may wait to be taken: of one that finds no place, the kernel tries the first packet again after a second.
     static let most = guestsMax + strangersMax
 
-    /// In the order in which they came.
     private let known = Mutex<[Connection]>([])
 
     func begin(_ channel: any Channel) {
@@ -147,12 +140,11 @@ struct PlayFolder {
 /// Works questions out on a thread of its own, one at a time. Of those that wait only the last one is worth an answer: the
 /// page has gone on typing.
 final class QuestionQueue: Sendable {
-    /// A question that somebody has typed a newer one over.
     struct Replaced: Error {}
 
     /// A question may take a second. So much of it is for deciding and for reasons; the rest is for reading what was typed and
     /// for drawing, whose sizes are bounded.
-    private static let nanosecondsMax: Int64 = 500_000_000
+    private static let timeMax = TimeAmount.milliseconds(500)
 
     private struct Waiting: Sendable {
         var question: PlayPages.Question
@@ -183,15 +175,9 @@ final class QuestionQueue: Sendable {
                     return waiting
                 })
             else { return }
-            let deadline = Self.now + Self.nanosecondsMax
-            next.promise.succeed(pages.answer(next.question) { Self.now < deadline })
+            let deadline = NIODeadline.now() + Self.timeMax
+            next.promise.succeed(pages.answer(next.question) { NIODeadline.now() < deadline })
         }
         return promise.futureResult
-    }
-
-    private static var now: Int64 {
-        var time = timespec()
-        clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
 }

@@ -6,8 +6,7 @@ import PlayServing
 import TomlFile
 import Workbench
 
-// Serves the page of `camclient policy play` to one person's browser. What it answers the workbench decides; who
-// may ask, how much and how long, PlayServing.
+// Serves the page of `camclient policy play`: the workbench decides what it answers, PlayServing who may ask.
 
 private func write(_ text: String, to descriptor: Int32) {
     var text = text

@@ -6,7 +6,6 @@ public struct Markup: Sendable {
     /// Words, escaped; control characters as pictures of themselves.
     init(_ words: String) { html = words.escaped }
 
-    /// What another part of the program has drawn, and escaped itself.
     init(drawn svg: String) { html = svg }
 
     fileprivate init(parts: [Markup]) { html = parts.map(\.html).joined() }
@@ -14,7 +13,6 @@ public struct Markup: Sendable {
     fileprivate init(html: String) { self.html = html }
 }
 
-/// An attribute of an element. Its name is never data.
 struct MarkupAttribute {
     private let name: StaticString
     private let value: String?
@@ -51,7 +49,6 @@ private func html(
     Markup(html: "<\(name)\(attributes.map(\.html).joined())>\(content().html)</\(name)>")
 }
 
-/// An element without content and without an end.
 func html(empty name: StaticString, _ attributes: MarkupAttribute...) -> Markup {
     Markup(html: "<\(name)\(attributes.map(\.html).joined())>")
 }
@@ -139,7 +136,6 @@ extension Markup {
 }
 
 extension String {
-    /// For the content of elements and for attributes in double quotes.
     fileprivate var escaped: String {
         var safe = ""
         safe.reserveCapacity(utf8.count)
@@ -164,7 +160,6 @@ extension String {
     }
 }
 
-/// The style sheet and the scripts, as they stand in the folder `Page`.
 enum PageFiles {
     static let style = text(PackageResources.page_css) + Timeline.svgStyle
     static let reportScript = text(PackageResources.report_js)

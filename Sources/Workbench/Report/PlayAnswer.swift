@@ -4,13 +4,10 @@ import PolicyFile
 import Scenario
 import TomlFile
 
-/// What somebody has typed, and wants to see the outcome of.
 public struct PlayQuestion: Sendable {
     public var file: String
-    /// Empty: the scenario's own policy.
     public var policy: String
     public var scenario: String
-    /// Lines of what may happen next; empty: nothing does.
     public var plan: String
 
     /// As many bytes of a policy, and of a scenario or a plan, as a person types; a question costs in proportion.

@@ -4,7 +4,6 @@ import PolicyFile
 import Scenario
 import TomlFile
 
-/// A part of the page with a heading, which the table of contents knows.
 struct PageSection {
     var id: String
     var title: String
@@ -65,7 +64,6 @@ extension PolicyReport {
         }
     }
 
-    /// The one line that a reader takes along.
     private var verdict: (mark: Mark, words: String) {
         guard let walked else { return (.unsure, "Not verified.") }
         if let finding = walked.report.finding { return (.bad, "Broken: \(finding.message).") }
@@ -189,7 +187,6 @@ extension PolicyReport {
 }
 
 extension Duration {
-    /// Seconds to a tenth.
     var words: String {
         let tenths = components.seconds * 10 + components.attoseconds / 100_000_000_000_000_000
         return "\(tenths / 10).\(tenths % 10) s"

@@ -14,7 +14,6 @@ public struct PolicyReport: Sendable {
     public var policy: LoadedPolicy
     public var texts: [PolicyText]
     public var problems: [FileProblem] = []
-    /// What scenarios reach; nil: none were given.
     public var reach: ScenarioReach?
     public var scenarios: [ToldScenario] = []
     public var scenariosLeftOut = 0
@@ -31,7 +30,6 @@ public struct PolicyReport: Sendable {
         self.program = program
     }
 
-    /// What a walk of the policy's worlds came to.
     public struct Walked: Sendable {
         public var report: PolicyWalk.Report
         public var clients: Int
@@ -51,7 +49,6 @@ public struct PolicyReport: Sendable {
         }
     }
 
-    /// Where another policy behaves differently.
     public struct Comparison: Sendable {
         public var file: String
         public var report: PolicyDifference.Report

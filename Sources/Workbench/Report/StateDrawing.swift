@@ -53,7 +53,6 @@ struct StateDrawing {
         height = y - Self.gapY * 0.4 + Self.margin
     }
 
-    /// The middle of those above that lead to a situation.
     private func pull(_ index: Int) -> Double {
         let above = graph.steps.filter {
             $0.to == index && graph.situations[$0.from].depth < graph.situations[index].depth
@@ -159,7 +158,6 @@ struct StateDrawing {
             .id("\(id)-row-\(index + 1)"), head: Markup("\(index + 1): \(graph.situations[index].sentence)"), [leads])
     }
 
-    /// As many moves as fit on a line or two; the others are counted.
     private static func moves(_ moves: [String]) -> String {
         let shownMax = 4
         let more = moves.count > shownMax ? ", and \(moves.count - shownMax) more" : ""
@@ -167,7 +165,6 @@ struct StateDrawing {
     }
 }
 
-/// How a situation is painted; its words say the same.
 private enum StateKind: String {
     case idle, held, contested
 

@@ -3,7 +3,6 @@ package import ArbiterProtocol
 import Explain
 package import Scenario
 
-/// Steps of the core as what a picture shows of them.
 package struct StepStory {
     package private(set) var entries: [LogEntry] = []
     private var writer: ScenarioWriter

@@ -20,7 +20,6 @@ public struct ToldScenario: Sendable {
     let reasons: [Explanation]
     /// Decisions that have no reason here: there were too many, or time was up.
     let reasonsLeftOut: Int
-    /// By lane and moment: which decision is behind what begins there.
     private let begun: [Place: DecisionID]
     public let end: Stage
     public let names: Names

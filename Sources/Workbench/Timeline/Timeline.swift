@@ -32,7 +32,6 @@ public struct Timeline: Hashable, Sendable {
         public var state: State
     }
 
-    /// What a lane does over a span.
     public enum State: Hashable, Sendable {
         case stopped
         /// Access is there, frames are not yet.
@@ -45,7 +44,6 @@ public struct Timeline: Hashable, Sendable {
         /// A camera's.
         case free
 
-        /// The few words that name it; empty where the drawing says enough.
         public var label: String {
             switch self {
             case .stopped, .free: ""
@@ -60,7 +58,6 @@ public struct Timeline: Hashable, Sendable {
             }
         }
 
-        /// Its label, and shorter ones for where that does not fit.
         var labels: [String] {
             switch self {
             case .interrupted(_, let causes, _): [label, causes.reason?.shortName ?? ""]
@@ -69,7 +66,6 @@ public struct Timeline: Hashable, Sendable {
             }
         }
 
-        /// The cause that gives it its colour.
         public var reason: Cause? {
             switch self {
             case .restricted(_, let causes), .interrupted(_, let causes, _): causes.reason
@@ -78,7 +74,6 @@ public struct Timeline: Hashable, Sendable {
         }
     }
 
-    /// A recording lies over the spans of its lane.
     public struct Recording: Hashable, Sendable {
         public var id: RecordingID
         public var begin: Moment
@@ -88,7 +83,6 @@ public struct Timeline: Hashable, Sendable {
         public var finished: RecordingFinished?
     }
 
-    /// A grace: the app was told, and may finish.
     public struct Warning: Hashable, Sendable {
         public var begin: Moment
         public var end: Moment
@@ -159,7 +153,6 @@ extension Timeline {
         return "\(lane.shownName) \(deadline.kind.rawValue)  \(time(deadline.begin))  \(words)"
     }
 
-    /// Nil for one that says no more than its sign.
     func words(_ lane: Lane, _ mark: Mark) -> String? {
         mark.kind == .photo ? nil : "\(lane.shownName)  \(time(mark.moment))  \(mark.words.printable)"
     }

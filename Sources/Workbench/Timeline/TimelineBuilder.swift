@@ -1,6 +1,5 @@
 public import ArbiterProtocol
 
-/// Something that is no session's event and belongs into the picture.
 public enum TimelineFact: Hashable, Sendable {
     case appeared(lane: String)
     case left(lane: String)
@@ -19,14 +18,12 @@ public struct TimelineBuilder: Hashable, Sendable {
         var session = SessionView()
         var warnedSince = Moment.zero
         var recordingSince = Moment.zero
-        /// One of a kind at most.
         var deadlines: [Timeline.Deadline] = []
     }
 
     private var begin: Moment?
     private var latest = Moment.zero
     private var lanes: [Timeline.Lane] = []
-    /// The span under way of each lane; nil for a lane that left.
     private var open: [Open?] = []
     private var notes: [Timeline.Note] = []
 

@@ -80,7 +80,6 @@ class AskedService: DesktopService {
     final func askLater(_ pause: Int64) { if again?.deadline == nil { again?.arm(at: EventLoop.now + pause) } }
 }
 
-/// The user's session bus, with the services on it that are followed.
 final class DesktopBus: MessageBusDelegate {
     private let journal: Journal
     private let services: [any DesktopService]

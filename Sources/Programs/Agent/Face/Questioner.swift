@@ -16,7 +16,6 @@ final class Questioner {
     /// Behind each button's key. Whoever may show notifications may put one in the place of another by its number, which is
     /// easily guessed, with buttons of its own; what this question's buttons are called it cannot know.
     private var token = ""
-    /// Counts what was asked, for what is shown late.
     private var round = 0
 
     init(_ server: NotificationServer, onAnswer: @escaping (QuestionID, AppAnswer) -> Void) {

@@ -119,7 +119,6 @@ final class UserFace {
         }
     }
 
-    /// Everything anew, to a broker that may know nothing of it.
     private func sayAll() {
         (hasSaid, isRefused) = (true, false)
         again?.arm(at: nil)

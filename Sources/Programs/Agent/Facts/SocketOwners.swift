@@ -12,7 +12,6 @@ public struct SocketOwners {
         }
     }
 
-    /// Other ends of PipeWire's sockets that were seen, by inode.
     private var seen: Set<UInt32> = []
     private var openSockets: Set<UInt32> = []
     private var openConnections: [Connection] = []

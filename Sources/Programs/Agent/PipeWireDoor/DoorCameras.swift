@@ -3,7 +3,6 @@ package import CPipeWire
 import Camarb
 import System
 
-/// Which cameras the broker has, followed on a connection of its own.
 final class DoorCameras {
     private enum News: Sendable {
         case cameras([DoorCamera])
@@ -106,7 +105,6 @@ package struct DoorCamera: Equatable, Sendable {
     /// Larger pictures are copied for nobody: four buffers of each are a stream's.
     private static let pixelsMax = 1920 * 1088
 
-    /// Nothing where the camera has none that programs here could take.
     package var sizes: [camarb_door_size] {
         var sizes: [camarb_door_size] = []
         for format in formats {

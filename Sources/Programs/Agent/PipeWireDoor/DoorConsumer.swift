@@ -126,7 +126,6 @@ package final class DoorConsumer {
         receiver = nil
     }
 
-    /// The newest frame that is there; what is older nobody would see.
     private func turn() {
         guard let receiver else { return }
         do throws(FrameStreamFault) {

@@ -27,7 +27,6 @@ package struct DoorCourse {
 
     package init() {}
 
-    /// Somebody takes pictures, there are some to be had, and none come.
     package var wantsStream: Bool { asked != nil && session.may(.preview) && stream == nil && !isLate }
 
     package mutating func opened() -> Int {

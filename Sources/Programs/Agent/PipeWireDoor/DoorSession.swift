@@ -16,7 +16,6 @@ import System
 package final class DoorSession: Sendable, DoorSupply {
     package enum News: Sendable {
         case named(String)
-        /// By its number, for `streamEnded`.
         case stream(Int, PassedOn)
         case slate(DoorSlate)
     }
@@ -25,7 +24,6 @@ package final class DoorSession: Sendable, DoorSupply {
         case wish
         case event(SessionEvent)
         case streamEnded(Int)
-        /// A second has passed since there was no stream to be had.
         case due
     }
 

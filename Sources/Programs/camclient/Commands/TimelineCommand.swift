@@ -89,7 +89,6 @@ struct TimelineCommand: AsyncParsableCommand {
         return story.entries
     }
 
-    /// Nil where the file is no trace, and therefore a scenario.
     private func readTrace(_ path: String) throws -> [LogEntry]? {
         guard TraceReader.isTrace(path: path) else { return nil }
         var story = StepStory(from: Arbiter(policy: .firstCome))

@@ -10,9 +10,7 @@ struct InstalledProgram {
     var asksBroker = false
     var usesNodes = true
     var usesPipeWire = false
-    /// Why the V4L2 door cannot be put before it; nil where it can.
     var outOfReach: String?
-    /// What the door is put before, where that is not the program's own file.
     var runsAs: String?
 }
 
@@ -148,7 +146,6 @@ extension InstalledProgram {
 /// those that a script starts.
 struct KnownProgram {
     var names: [String]
-    /// What the program's own file is called, where that is another name.
     var file: String?
     var usesNodes = true
     var usesPipeWire = false

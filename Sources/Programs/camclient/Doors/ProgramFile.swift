@@ -7,7 +7,6 @@ struct ProgramFile {
         /// Loaded by the program loader, which the door needs.
         case dynamic
         case isStatic
-        /// For another kind of processor than this program.
         case foreign
         case script(interpreter: String)
         case other

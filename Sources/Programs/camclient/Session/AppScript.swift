@@ -267,7 +267,6 @@ struct EventPrinter: Sendable {
     }
 }
 
-/// What a command of a script came to, besides that it is done.
 struct ScriptResult {
     var json: JSONObject = [:]
     var words = "done"

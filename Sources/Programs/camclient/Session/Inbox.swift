@@ -55,7 +55,6 @@ final class Inbox {
         return { continuation.yield(.alarm(0)) }
     }
 
-    /// What came during a pause, for the next to wait.
     private var kept: [Item] = []
 
     private(set) var session = SessionView()

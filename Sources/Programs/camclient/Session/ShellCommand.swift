@@ -7,7 +7,6 @@ struct ShellCommand {
     let perform: (CameraClient) async throws -> Void
     let placement: AppPlacement?
     let lastsWithConnection: Bool
-    /// Whether something in the world changes, for a timeline.
     let isFact: Bool
 
     static let help = """
@@ -33,7 +32,6 @@ struct ShellCommand {
           wait TIME                    let 2s, 500ms or 1min pass
         """
 
-    /// Nil for an empty line or a comment.
     init?(_ line: String) throws(Failure) {
         guard var words = CommandWords(line) else { throw Failure(.usage, "“\(line)”: a quotation does not end.") }
         guard let command = words.next(), !command.hasPrefix("#") else { return nil }

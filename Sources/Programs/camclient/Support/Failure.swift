@@ -47,7 +47,6 @@ struct Failure: Error {
 
     var status: Status
     var message: String
-    /// The D-Bus name, where the broker gave one.
     var name: String?
 
     init(_ status: Status, _ message: String = "") {

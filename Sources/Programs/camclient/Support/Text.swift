@@ -2,7 +2,6 @@ import ArbiterProtocol
 import ArgumentParser
 import Workbench
 
-/// Rows as columns that are as wide as they need to be.
 func columns(_ rows: [[String]]) -> [String] {
     var widths: [Int] = []
     for row in rows {

@@ -3,7 +3,6 @@ import Glibc
 import Scenario
 import System
 
-/// A command line's words, as a scenario's line has them.
 struct CommandWords {
     private var words: Words
     let line: String

@@ -93,7 +93,6 @@ public struct LiveTimeline: Sendable {
 }
 
 extension Duration {
-    /// Seconds with two decimals, right-aligned for a column: ` 12.05s`.
     var seconds: String {
         let hundredths = wholeNanoseconds / 10_000_000
         let fraction = abs(hundredths % 100)

@@ -166,7 +166,6 @@ extension SVGDrawing {
         return svg
     }
 
-    /// On the upper edge of the lane, where no words are.
     private func marks(_ lane: Timeline.Lane, _ y: Double) -> String {
         var svg = ""
         var last: (x: Double, kind: Timeline.Mark.Kind)?

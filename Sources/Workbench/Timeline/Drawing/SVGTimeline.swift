@@ -220,7 +220,6 @@ struct SVGDrawing {
     }
 }
 
-/// The picture as a part of a page that has several of them.
 extension Timeline {
     public struct Link: Sendable {
         public var target: String
@@ -234,7 +233,6 @@ extension Timeline {
         id: String, title: String, link: @escaping (Lane, Span) -> Link? = { _, _ in nil }
     ) -> String { SVGDrawing(timeline: self, title: title, link: link).element(id: id) }
 
-    /// The hatchings, once in a page, before the first picture.
     public static var svgShared: String {
         """
         <svg width="0" height="0" class="shared" aria-hidden="true" focusable="false"><defs>

@@ -139,7 +139,6 @@ struct TerminalDrawing {
         cells[column] = (glyph, ink)
     }
 
-    /// Names what a drawing alone does not say: the cause, and the other app.
     private func write(_ span: Timeline.Span, _ range: Range<Int>, _ ink: TerminalStyle.Ink?, _ cells: inout [Cell]) {
         var start = range.lowerBound
         let shown: String
@@ -188,7 +187,6 @@ struct TerminalDrawing {
         return painted(cells)
     }
 
-    /// Neighbours of one colour share their escape codes.
     private func painted(_ cells: [Cell]) -> String {
         var text = ""
         var run = ""

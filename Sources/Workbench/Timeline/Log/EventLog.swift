@@ -47,7 +47,6 @@ package enum LogEntry: Hashable, Sendable {
         }
     }
 
-    /// Nil for lines that say something else, such as a command's outcome.
     package init?(json: JSON) throws(BrokerError) {
         guard let nanoseconds = json["moment"]?.integer else { return nil }
         let moment = Moment(nanoseconds: nanoseconds)

@@ -2,7 +2,6 @@ public import ArbiterProtocol
 
 /// Something that happened to one of the user's apps, and that its user would want to know.
 public enum AppNotice: Hashable, Sendable {
-    /// An interruption ended its recording.
     case recordingCut(app: String, camera: String, by: Interrupter?, cause: Cause)
     case waits(app: String, camera: String, holder: Interrupter?)
     case answered(AnswerChange)

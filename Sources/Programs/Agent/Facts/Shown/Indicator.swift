@@ -25,7 +25,6 @@ public struct Indicator: Hashable, Sendable {
         (self.icon, self.title, self.tooltip, self.lines) = (icon, title, tooltip, lines)
     }
 
-    /// Nil: there is nothing to show.
     public init?(_ cameras: [CameraUse], isPrivate: Bool, time: (Int64) -> String) {
         let used = cameras.filter { $0.holder != nil || !$0.waiting.isEmpty }
         guard !used.isEmpty || isPrivate else { return nil }

@@ -35,7 +35,6 @@ public struct NoticePacing: Hashable, Sendable {
 
     public var deadline: Moment? { kept.isEmpty ? nil : mayTell ?? .zero }
 
-    /// What to tell now. It counts as told.
     public mutating func take(at now: Moment) -> NotificationText? {
         guard let deadline, deadline <= now else { return nil }
         defer { (kept, leftOut) = ([], 0) }

@@ -98,7 +98,6 @@ private struct ShownPolicy {
         return lines
     }
 
-    /// Each table on a line with its place, and below it what it says.
     private func listed(_ sections: ArraySlice<PolicySection>) -> [String] {
         let heads = columns(sections.map { ["  \($0.name ?? "")", $0.part.map(place) ?? ""] })
         return zip(heads, sections).flatMap { head, section in
@@ -122,7 +121,6 @@ private struct ShownPolicy {
 }
 
 extension PolicyWriter.Pair {
-    /// A list that stands on several lines in a file, on one.
     fileprivate var oneLine: String {
         value.split(separator: "\n").map { line in String(line.drop { $0 == " " }) }.joined(separator: " ")
     }

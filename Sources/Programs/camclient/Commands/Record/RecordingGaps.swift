@@ -32,7 +32,6 @@ struct RecordingGaps {
     /// The last interruption that cut a recording. When a recorder core fails, it ends before its recording is completed.
     private var ended: InterruptionEnd?
 
-    /// A recording has its file, and begins where the last gap ends.
     mutating func kept(_ path: String, _ finished: RecordingFinished, firstCapture: Moment?, isCut: Bool) {
         let name = path.fileName
         if !gaps.isEmpty, gaps[gaps.count - 1].after == nil {
