@@ -201,6 +201,13 @@ final class CaptureUnderTest: Sendable {
         try await withCheckedContinuation { continuation in begin { continuation.resume(returning: $0) } }.get()
     }
 
+    private func order<Value: Sendable, each Argument: Sendable>(
+        _ method: @escaping @Sendable (CaptureLoop) -> (repeat each Argument) throws(BrokerError) -> Value,
+        _ argument: repeat each Argument
+    ) async throws -> Value {
+        try await wait { capture.order(method, repeat each argument, reply: $0) }
+    }
+
     static let small = Configuration([.activeFormat: .text("420v 640x480")])
 
     @discardableResult
@@ -209,34 +216,28 @@ final class CaptureUnderTest: Sendable {
     }
     @discardableResult
     func configure(_ grant: UInt64, _ batch: Configuration) async throws -> Configuration {
-        try await wait { capture.order(CaptureLoop.configure, GrantID(grant), batch, reply: $0) }
+        try await order(CaptureLoop.configure, GrantID(grant), batch)
     }
     func describe() async throws -> CameraCapabilities {
-        try await wait { capture.order(CaptureLoop.describe, reply: $0) }
+        try await order(CaptureLoop.describe)
     }
-    func look() async throws -> String { try await wait { capture.order(CaptureLoop.lookNow, reply: $0) } }
+    func look() async throws -> String { try await order(CaptureLoop.lookNow) }
     func stream(_ grant: UInt64, session: UInt64 = 1) async throws -> FrameReceiver {
         FrameReceiver(
-            adopting: try await wait {
-                capture.order(CaptureLoop.openStream, GrantID(grant), SessionID(session), reply: $0)
-            })
+            adopting: try await order(CaptureLoop.openStream, GrantID(grant), SessionID(session)))
     }
     func closeStreams(_ grant: UInt64, session: UInt64) async throws {
-        try await wait { capture.order(CaptureLoop.closeStreams, GrantID(grant), SessionID(session), reply: $0) }
+        try await order(CaptureLoop.closeStreams, GrantID(grant), SessionID(session))
     }
     func photo(_ grant: UInt64, _ id: UInt64, _ file: Int32, session: UInt64 = 1) async throws {
         let file = try envelope(file)
-        try await wait {
-            capture.order(CaptureLoop.takePhotos, GrantID(grant), SessionID(session), [id], [file], nil, reply: $0)
-        }
+        try await order(CaptureLoop.takePhotos, GrantID(grant), SessionID(session), [id], [file], nil)
     }
     func bracket(
         _ grant: UInt64, _ ids: [UInt64], _ files: [Int32], _ bracket: PhotoBracket, session: UInt64 = 1
     ) async throws {
         let files = try files.map { try envelope($0) }
-        try await wait {
-            capture.order(CaptureLoop.takePhotos, GrantID(grant), SessionID(session), ids, files, bracket, reply: $0)
-        }
+        try await order(CaptureLoop.takePhotos, GrantID(grant), SessionID(session), ids, files, bracket)
     }
     func photoCaptured() async throws -> PhotoCaptured {
         try await event { if case .photoCaptured(let photo) = $0 { photo } else { nil } }
@@ -245,7 +246,7 @@ final class CaptureUnderTest: Sendable {
         _ grant: UInt64, _ id: UInt64, _ file: Int32, _ limits: RecordingOptions = RecordingOptions()
     ) async throws {
         let file = try envelope(file)
-        try await wait { capture.order(CaptureLoop.startRecording, GrantID(grant), id, file, limits, reply: $0) }
+        try await order(CaptureLoop.startRecording, GrantID(grant), id, file, limits)
     }
     /// Opens the first grant, and records into a file until so many frames were seen on its stream.
     func recording(
@@ -259,13 +260,13 @@ final class CaptureUnderTest: Sendable {
         return (file, stream)
     }
     func stopRecording(_ id: UInt64) async throws {
-        try await wait { capture.order(CaptureLoop.stopRecording, id, .stopped, .none, reply: $0) }
+        try await order(CaptureLoop.stopRecording, id, .stopped, .none)
     }
     func pause(_ id: UInt64) async throws {
-        try await wait { capture.order(CaptureLoop.setPaused, id, true, reply: $0) }
+        try await order(CaptureLoop.setPaused, id, true)
     }
     func resume(_ id: UInt64) async throws {
-        try await wait { capture.order(CaptureLoop.setPaused, id, false, reply: $0) }
+        try await order(CaptureLoop.setPaused, id, false)
     }
     func append(_ id: UInt64, _ kind: String, at time: Int64, _ items: [String]) async throws {
         try await wait { reply in
@@ -273,23 +274,21 @@ final class CaptureUnderTest: Sendable {
         }
     }
     func setSlate(_ grant: UInt64, _ isOn: Bool, session: UInt64 = 1) async throws {
-        try await wait {
-            capture.order(CaptureLoop.setSlate, GrantID(grant), SessionID(session), isOn, reply: $0)
-        }
+        try await order(CaptureLoop.setSlate, GrantID(grant), SessionID(session), isOn)
     }
     func attachMicrophone(_ grant: UInt64, _ socket: Int32) async throws {
         let socket = try envelope(socket)
         let format = MicrophoneFormat(sampleRate: 48_000, channels: 1)
-        try await wait { capture.order(CaptureLoop.attachMicrophone, GrantID(grant), socket, format, reply: $0) }
+        try await order(CaptureLoop.attachMicrophone, GrantID(grant), socket, format)
     }
     func cut(
         _ grant: UInt64, _ why: RecordingEnd = .interrupted, _ reason: RecordingReason = .none
     ) async throws -> Int64 {
-        try await wait { capture.order(CaptureLoop.cut, GrantID(grant), why, reason, false, reply: $0) }
+        try await order(CaptureLoop.cut, GrantID(grant), why, reason, false)
     }
     @discardableResult
     func passOn(_ grant: UInt64) async throws -> Int64 {
-        try await wait { capture.order(CaptureLoop.cut, GrantID(grant), .interrupted, .none, true, reply: $0) }
+        try await order(CaptureLoop.cut, GrantID(grant), .interrupted, .none, true)
     }
 }
 

@@ -85,9 +85,8 @@ private final class ClientThread: Sendable {
 
     func takeCommands() -> [Command] {
         state.withLock { state in
-            let commands = state.commands
-            state.commands = []
-            return commands
+            defer { state.commands = [] }
+            return state.commands
         }
     }
 
@@ -140,9 +139,8 @@ private final class ClientThread: Sendable {
         let commands = state.withLock { state in
             state.phase = .over(error)
             state.wakeup = nil
-            let commands = state.commands
-            state.commands = []
-            return commands
+            defer { state.commands = [] }
+            return state.commands
         }
         for case .call(_, let answer) in commands { answer.resume(returning: .failure(error)) }
     }
@@ -201,16 +199,10 @@ private final class ClientLoop: BusConnectionDelegate {
                     path: call.path, interface: call.interface, member: call.member, call.arguments,
                     timeout: BusTransport.callTimeMax
                 ) { result in
-                    answer.resume(returning: ClientLoop.values(result))
+                    answer.resume(returning: Result { () throws(BrokerError) in try result.get().arguments() })
                 }
             }
         }
-    }
-
-    private static func values(_ result: Result<BusMessage, BrokerError>) -> Result<[WireValue], BrokerError> {
-        do throws(BrokerError) {
-            return .success(try result.get().arguments())
-        } catch { return .failure(error) }
     }
 
     func connectionReady(_ connection: BusConnection) { thread.isReady(with: connection.serverID) }

@@ -26,6 +26,10 @@ extension CameraClient {
         try await call(ObjectPath.broker, InterfaceName.broker, member, arguments)
     }
 
+    private func ask(_ member: String, _ arguments: [WireValue] = []) async throws(BrokerError) -> WireReader {
+        WireReader(member, try await broker(member, arguments))
+    }
+
     /// Says what the client is; before its first session.
     public func declare(_ declaration: ClientDeclaration) async throws(BrokerError) {
         try await broker("DeclareClient", [declaration.wireValue])
@@ -38,8 +42,7 @@ extension CameraClient {
     /// - Returns: its app.
     /// - Throws: `.notTrusted` where this client may not, `.invalidValue` where there is no such process (any more).
     public func standFor(process: Int32, began: UInt64) async throws(BrokerError) -> String {
-        let answer = try await broker("StandFor", [.uint32(UInt32(bitPattern: process)), .uint64(began)])
-        var reader = WireReader("StandFor", answer)
+        var reader = try await ask("StandFor", [.uint32(UInt32(bitPattern: process)), .uint64(began)])
         return try reader.string("app")
     }
 
@@ -74,7 +77,7 @@ extension CameraClient {
     /// Why a decision fell as it did. 0 asks for the latest; the last 1,024 are kept.
     /// - Throws: `.unknownDecision`, also for one that is too old.
     public func explain(_ decision: DecisionID = 0) async throws(BrokerError) -> Explanation {
-        var reader = WireReader("Explain", try await broker("Explain", [.uint64(decision)]))
+        var reader = try await ask("Explain", [.uint64(decision)])
         return Explanation(summary: try reader.string("summary"), verdicts: try reader.dictionaries("verdicts"))
     }
 
@@ -82,19 +85,19 @@ extension CameraClient {
     /// - Parameter name: an app's, or a session's.
     /// - Throws: `.unknownSession` where none of that name asks for a camera.
     public func explain(app name: String) async throws(BrokerError) -> Explanation {
-        var reader = WireReader("ExplainApp", try await broker("ExplainApp", [.string(name)]))
+        var reader = try await ask("ExplainApp", [.string(name)])
         return Explanation(summary: try reader.string("summary"), verdicts: try reader.dictionaries("verdicts"))
     }
 
     /// What would happen, in the scenario language. Nothing changes.
     public func plan(_ scenario: String) async throws(BrokerError) -> String {
-        var reader = WireReader("Plan", try await broker("Plan", [.string(scenario)]))
+        var reader = try await ask("Plan", [.string(scenario)])
         return try reader.string("outcome")
     }
 
     /// The policy in force, and where it was written.
     public func policyInForce() async throws(BrokerError) -> PolicyInForce {
-        var reader = WireReader("GetPolicy", try await broker("GetPolicy"))
+        var reader = try await ask("GetPolicy")
         let text = try reader.string("text")
         let files = try reader.strings("files")
         return PolicyInForce(text: text, files: files, origins: try reader.read("origins"))
@@ -102,7 +105,7 @@ extension CameraClient {
 
     /// Counts since camarbd's start, as OpenMetrics text: everybody's for a trusted client, else those of the caller's user.
     public func metrics() async throws(BrokerError) -> String {
-        var reader = WireReader("GetMetrics", try await broker("GetMetrics"))
+        var reader = try await ask("GetMetrics")
         return try reader.string("text")
     }
 
@@ -115,7 +118,7 @@ extension CameraClient {
     /// - Returns: a file with the trace's first line; the caller closes it.
     /// - Throws: `.accessDenied` for users other than root and the broker's own.
     public func trace() async throws(BrokerError) -> Int32 {
-        var reader = WireReader("Trace", try await broker("Trace"))
+        var reader = try await ask("Trace")
         return try reader.fileDescriptor("header")
     }
 
@@ -152,8 +155,7 @@ extension CameraClient {
     ///   - scenario: empty, or lines that happen behind the load; then there are no `changes`.
     /// - Throws: `.invalidValue` with the problems of the policy, each with its line and column.
     public func plan(policy: String, file: String, scenario: String = "") async throws(BrokerError) -> PlannedPolicy {
-        var reader = WireReader(
-            "PlanPolicy", try await broker("PlanPolicy", [.string(policy), .string(file), .string(scenario)]))
+        var reader = try await ask("PlanPolicy", [.string(policy), .string(file), .string(scenario)])
         let outcome = try reader.string("outcome")
         let changes: [PlannedChange] = try reader.read("changes")
         return PlannedPolicy(
@@ -169,8 +171,7 @@ extension CameraClient {
     public func load(
         policy: String, file: String, plan: String
     ) async throws(BrokerError) -> (changes: [PlannedChange], policyHash: String) {
-        var reader = WireReader(
-            "LoadPolicy", try await broker("LoadPolicy", [.string(policy), .string(file), .string(plan)]))
+        var reader = try await ask("LoadPolicy", [.string(policy), .string(file), .string(plan)])
         let changes: [PlannedChange] = try reader.read("changes")
         return (changes, try reader.string("policyHash"))
     }

@@ -57,8 +57,8 @@ public struct SessionHandle: ~Copyable, Sendable {
     /// The preview stream of the present grant: a `SOCK_SEQPACKET` socket that speaks `FrameRecord` and ends with the grant.
     /// `pictures` is what an app reads; this is for programs with a loop of their own.
     package func openStream() async throws(BrokerError) -> Int32 {
-        var reader = WireReader("OpenStream", try await core.call("OpenStream"))
-        return try reader.fileDescriptor("stream")
+        var answer = try await core.ask("OpenStream")
+        return try answer.fileDescriptor("stream")
     }
 
     /// Takes the next frame as a JPEG.
@@ -66,9 +66,8 @@ public struct SessionHandle: ~Copyable, Sendable {
     /// - Returns: the photo's id; `photoCaptured` says when it is whole.
     /// - Throws: `.interrupted`, `.accessDenied`, `.unsuitableFile`.
     public func capturePhoto(to file: Int32) async throws(BrokerError) -> PhotoID {
-        let answer = try await core.call("CapturePhoto", [.fileDescriptor(file), .dictionary(WireDictionary())])
-        var reader = WireReader("CapturePhoto", answer)
-        return try reader.uint64("photo")
+        var answer = try await core.ask("CapturePhoto", [.fileDescriptor(file), .dictionary(WireDictionary())])
+        return try answer.uint64("photo")
     }
 
     /// Takes consecutive frames as JPEGs, each with an exposure of its own.
@@ -76,10 +75,9 @@ public struct SessionHandle: ~Copyable, Sendable {
     /// - Returns: the photos' ids, in the order of the files; `photoCaptured` comes for each.
     /// - Throws: `.interrupted`, `.accessDenied`, `.unsuitableFile`, and `.invalidValue` naming what the camera does not take.
     public func capturePhotos(to files: [Int32], bracket: PhotoBracket) async throws(BrokerError) -> [PhotoID] {
-        let answer = try await core.call(
+        var answer = try await core.ask(
             "CapturePhotoBracket", [.array(type: "h", files.map { .fileDescriptor($0) }), .dictionary(bracket.wire)])
-        var reader = WireReader("CapturePhotoBracket", answer)
-        return try reader.numbers("photos")
+        return try answer.numbers("photos")
     }
 
     /// Records from the next frame on. An interruption finishes the recording, and it never resumes by itself.
@@ -90,9 +88,8 @@ public struct SessionHandle: ~Copyable, Sendable {
     public func startRecording(
         to file: Int32, options: RecordingOptions = RecordingOptions()
     ) async throws(BrokerError) -> RecordingID {
-        let answer = try await core.call("StartRecording", [.fileDescriptor(file), .dictionary(options.wire)])
-        var reader = WireReader("StartRecording", answer)
-        return try reader.uint64("recording")
+        var answer = try await core.ask("StartRecording", [.fileDescriptor(file), .dictionary(options.wire)])
+        return try answer.uint64("recording")
     }
 
     /// Finishes the recording.
@@ -131,6 +128,10 @@ final class SessionCore: Sendable {
     @discardableResult
     func call(_ member: String, _ arguments: [WireValue] = []) async throws(BrokerError) -> [WireValue] {
         try await client.call(ObjectPath.session(id), InterfaceName.session, member, arguments)
+    }
+
+    func ask(_ member: String, _ arguments: [WireValue] = []) async throws(BrokerError) -> WireReader {
+        WireReader(member, try await call(member, arguments))
     }
 
     private func leave() -> Bool {

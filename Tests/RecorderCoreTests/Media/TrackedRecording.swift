@@ -84,14 +84,6 @@ final class TrackedRecording {
     }
 }
 
-extension SoundEncoder {
-    var track: RecordingFile.SoundTrack {
-        RecordingFile.SoundTrack(
-            sampleRate: Int32(sampleRate), channels: Int32(channels), configuration: configuration,
-            primingFrames: primingFrames, bitRate: bitRate)
-    }
-}
-
 /// A recording that nobody finished, and how long its file was after its header and after each picture.
 struct KilledRecording {
     private(set) var bytes: [UInt8] = []

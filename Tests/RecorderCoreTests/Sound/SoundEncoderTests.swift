@@ -55,14 +55,15 @@ import Testing
         let encoder = try SoundEncoder(sourceRate: rate, channels: channels)
         let bits = try bits(encoder, rate, channels: channels)
         #expect(abs(bits / 64_000 - 1) < 0.1, "\(bits) bit/s a channel")
-        #expect(encoder.sampleRate == rate && encoder.bitRate == Int64(64_000 * channels))
+        #expect(encoder.sampleRate == rate && encoder.track.bitRate == Int64(64_000 * channels))
     }
 
     @Test("Below 16 kHz AAC at its finest has fewer bits than 64 kbit/s", arguments: [8000, 11_025, 12_000])
     func lowRates(_ rate: Int) throws {
         let encoder = try SoundEncoder(sourceRate: rate, channels: 1)
         #expect(
-            encoder.bitRate == (rate == 8000 ? 48_000 : 64_000), "six bits a sample are the most that the format has")
+            encoder.track.bitRate == (rate == 8000 ? 48_000 : 64_000),
+            "six bits a sample are the most that the format has")
         let bits = try bits(encoder, rate)
         #expect(bits > Double(rate) * 4 && bits < 64_000 * 1.1, "\(bits) bit/s")
     }
@@ -82,9 +83,9 @@ import Testing
 
     @Test func timesAreThoseOfTheFirstSampleThatPlaysAndTheEndIsTheLast() throws {
         let encoder = try SoundEncoder(sourceRate: 48_000, channels: 1)
-        #expect(encoder.primingFrames == 1024)
+        #expect(encoder.track.primingFrames == 1024)
         // AAC-LC, 48 kHz, one channel, in frames of 1,024 (ISO 14496-3): 00010 0011 0001 000; what follows is an extension.
-        #expect(encoder.configuration.prefix(2) == [0x11, 0x88])
+        #expect(encoder.track.configuration.prefix(2) == [0x11, 0x88])
         let packets = try packets(encoder, [.silence(frames: 5000)])
         let first = try #require(packets.first)
         let last = try #require(packets.last)

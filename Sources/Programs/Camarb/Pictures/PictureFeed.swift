@@ -126,17 +126,22 @@ final class PictureFeed: Sendable {
     }
 
     private func ended(_ stream: PictureStream, _ fault: FrameStreamFault?) {
-        let wasInUse = state.withLock { state in
-            guard state.stream === stream else { return false }
-            state.stream = nil
-            return state.course.streamEnded(run: stream.run, isBroken: fault != nil)
-        }
+        let wasInUse = leave(stream, isBroken: fault != nil)
         client?.streams.ignore(stream)
         guard wasInUse else { return }
         if let fault {
             broke(BrokerError(.recorderFault, "The stream ended, since \(fault.description)."))
         } else {
             openLater(stream.run)
+        }
+    }
+
+    /// - Returns: whether it was the one in use.
+    private func leave(_ stream: PictureStream, isBroken: Bool) -> Bool {
+        state.withLock { state in
+            guard state.stream === stream else { return false }
+            state.stream = nil
+            return state.course.streamEnded(run: stream.run, isBroken: isBroken)
         }
     }
 
@@ -205,12 +210,7 @@ final class PictureFeed: Sendable {
     private func read(_ stream: PictureStream) {
         guard state.withLock({ $0.stream === stream && $0.readers > 0 }) else { return }
         do throws(BrokerError) { try client?.streams.read(stream) } catch {
-            let wasInUse = state.withLock { state in
-                guard state.stream === stream else { return false }
-                state.stream = nil
-                return state.course.streamEnded(run: stream.run, isBroken: true)
-            }
-            if wasInUse { broke(error) }
+            if leave(stream, isBroken: true) { broke(error) }
         }
     }
 }

@@ -145,18 +145,12 @@ extension RecordingFile {
     /// A track of AAC.
     package struct SoundTrack {
         package var sampleRate, channels: Int32
-        /// The AudioSpecificConfig that the encoder gave.
+        /// AudioSpecificConfig (ISO 14496-3), as MP4 and Matroska keep it.
         package var configuration: [UInt8]
         /// Samples that the encoder puts in front of the first.
         package var primingFrames: Int
         /// Bits a second, of all channels.
         package var bitRate: Int64
-
-        package init(sampleRate: Int32, channels: Int32, configuration: [UInt8], primingFrames: Int, bitRate: Int64) {
-            (self.sampleRate, self.channels) = (sampleRate, channels)
-            (self.configuration, self.primingFrames) = (configuration, primingFrames)
-            self.bitRate = bitRate
-        }
 
         /// Of AAC of low complexity.
         private static let samplesPerPacket: Int32 = 1024

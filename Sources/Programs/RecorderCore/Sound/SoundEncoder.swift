@@ -5,7 +5,7 @@ import CMedia
 /// Each piece fills exactly the frames that the timeline says, by libswresample: it stretches sound by some frames, and where
 /// AAC has no such rate, resamples it. Nothing is lost between pieces.
 ///
-/// A stream of AAC begins with frames of nothing (`primingFrames`), which a player has to leave out. Packets' times are those
+/// A stream of AAC begins with frames of nothing (`SoundTrack.primingFrames`), which a player has to leave out. Packets' times are those
 /// without them: the first packet's is below 0, and the first sample that was put in plays at 0.
 /// Threading: one thread at a time.
 package final class SoundEncoder {
@@ -17,7 +17,7 @@ package final class SoundEncoder {
         package var duration: Int64
     }
 
-    /// Bits a second for each channel. AAC has at most 6 bits a sample, so at 8 kHz it is 48,000 (see `bitRate`); and below
+    /// Bits a second for each channel. AAC has at most 6 bits a sample, so at 8 kHz it is 48,000 (see `track`); and below
     /// 16 kHz libavcodec finds no use for all of them, since its finest steps need fewer: 37,000, 50,000 and 55,000 were
     /// measured at 8, 11.025 and 12 kHz with speech in noise.
     package static let bitRateOfAChannel: Int64 = 64_000
@@ -32,15 +32,9 @@ package final class SoundEncoder {
     /// libswresample looks ahead by some frames; what else it is behind by, it is told to make up.
     private static let owedMax: Int64 = 2
 
-    package let sourceRate: Int
-    package let sampleRate: Int
-    package let channels: Int
-    /// Bits a second.
-    package let bitRate: Int64
-    /// Frames of the stream before the first that was put in.
-    package let primingFrames: Int
-    /// AudioSpecificConfig (ISO 14496-3), as MP4 and Matroska keep it.
-    package let configuration: [UInt8]
+    package let sourceRate, sampleRate, channels: Int
+    /// What a file says of the stream.
+    package let track: RecordingFile.SoundTrack
 
     private var encoder: UnsafeMutablePointer<AVCodecContext>?
     private var resampler: OpaquePointer?
@@ -71,7 +65,7 @@ package final class SoundEncoder {
         self.sourceRate = sourceRate
         self.channels = channels
         sampleRate = Self.streamRate(for: sourceRate)
-        bitRate = min(Self.bitRateOfAChannel, Self.frameBitsMax * Int64(sampleRate) / 1024) * Int64(channels)
+        let bitRate = min(Self.bitRateOfAChannel, Self.frameBitsMax * Int64(sampleRate) / 1024) * Int64(channels)
         pending = [[Float]](repeating: [], count: channels)
         var encoder: UnsafeMutablePointer<AVCodecContext>?
         var resampler: OpaquePointer?
@@ -89,9 +83,11 @@ package final class SoundEncoder {
             encoder.pointee.thread_count = 1
             try checked("opening the sound encoder", avcodec_open2(encoder, codec, nil))
             frameFrames = Int(encoder.pointee.frame_size)
-            primingFrames = Int(encoder.pointee.initial_padding)
-            configuration = Array(
-                UnsafeBufferPointer(start: encoder.pointee.extradata, count: Int(encoder.pointee.extradata_size)))
+            track = RecordingFile.SoundTrack(
+                sampleRate: Int32(sampleRate), channels: Int32(channels),
+                configuration: Array(
+                    UnsafeBufferPointer(start: encoder.pointee.extradata, count: Int(encoder.pointee.extradata_size))),
+                primingFrames: Int(encoder.pointee.initial_padding), bitRate: bitRate)
             try checked(
                 "making the sound resampler",
                 swr_alloc_set_opts2(

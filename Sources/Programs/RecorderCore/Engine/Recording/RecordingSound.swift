@@ -24,11 +24,7 @@ final class RecordingSound {
         encoder = try SoundEncoder(sourceRate: microphone.sampleRate, channels: microphone.channels)
     }
 
-    var track: RecordingFile.SoundTrack {
-        RecordingFile.SoundTrack(
-            sampleRate: Int32(encoder.sampleRate), channels: Int32(encoder.channels),
-            configuration: encoder.configuration, primingFrames: encoder.primingFrames, bitRate: encoder.bitRate)
-    }
+    var track: RecordingFile.SoundTrack { encoder.track }
 
     /// The file begins at this moment, of CLOCK_MONOTONIC: what was heard before is not in it.
     func begin(at captured: Int64) {
