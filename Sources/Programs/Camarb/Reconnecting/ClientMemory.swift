@@ -5,10 +5,8 @@ import ArbiterProtocol
 struct ClientMemory {
     /// Calls that say what the client is, the last of each kind, in the order in which they were first made.
     private(set) var declarations: [(key: String, call: WireCall)] = []
-    /// By the id that the client knows, in order.
-    private(set) var sessions: [(id: SessionID, memory: SessionMemory)] = []
-    /// The ids of the present broker.
-    private var real: [(id: SessionID, known: SessionID)] = []
+    /// By the id that the client knows, in order, with the present broker's where that has it.
+    private(set) var sessions: [(id: SessionID, brokers: SessionID?, memory: SessionMemory)] = []
     private var lastKnown: UInt64 = 0
 
     /// More are not remembered: a policy has at most a few attributes to lower, and the other kinds are one each.
@@ -22,14 +20,14 @@ struct ClientMemory {
     /// - Throws: `.unknownSession` for one that the present broker did not take.
     func translated(_ call: WireCall) throws(BrokerError) -> WireCall {
         guard let known = ObjectPath.sessionID(call.path) else { return call }
-        guard let id = real.first(where: { $0.known == known })?.id else {
+        guard let (_, brokers, memory) = sessions.first(where: { $0.id == known }), let id = brokers else {
             throw BrokerError(
                 .unknownSession,
                 "Session \(known.rawValue) is closed, or the broker that was restarted did not take it.")
         }
         var call = call
         call.path = ObjectPath.session(id)
-        if call.member == "Ready", let number = call.arguments.first?.uint64, let memory = memory(known) {
+        if call.member == "Ready", let number = call.arguments.first?.uint64 {
             call.arguments[0] = .uint64(memory.brokersNumber(number))
         }
         return call
@@ -40,7 +38,7 @@ struct ClientMemory {
     mutating func remember(_ call: WireCall, _ answer: [WireValue]) -> [WireValue] {
         if let known = ObjectPath.sessionID(call.path) {
             if call.member == "Close" {
-                forget(known)
+                sessions.removeAll { $0.id == known }
             } else if let place = sessions.firstIndex(where: { $0.id == known }) {
                 sessions[place].memory.remember(call, answer)
             }
@@ -67,26 +65,16 @@ struct ClientMemory {
         // Brokers count from where they like: an id that was given away before stays what it was.
         let known = SessionID(max(id.rawValue, lastKnown + 1))
         lastKnown = known.rawValue
-        sessions.append((known, SessionMemory(camera: camera, configuration: asked ?? Configuration())))
-        real.append((id, known))
+        sessions.append((known, id, SessionMemory(camera: camera, configuration: asked ?? Configuration())))
         return [.objectPath(ObjectPath.session(known))]
     }
-
-    private mutating func forget(_ known: SessionID) {
-        sessions.removeAll { $0.id == known }
-        real.removeAll { $0.known == known }
-    }
-
-    private func memory(_ known: SessionID) -> SessionMemory? { sessions.first { $0.id == known }?.memory }
 
     /// What is said to a session as the client knows it: none, one or several.
     /// - Returns: nil for a session that is not known (yet).
     mutating func arrived(
         _ id: SessionID, _ signal: Result<SessionSignal, BrokerError>, at now: ContinuousClock.Instant
     ) -> [BrokerSignal]? {
-        guard let known = real.first(where: { $0.id == id })?.known, sessions.contains(where: { $0.id == known }) else {
-            return nil
-        }
+        guard let known = sessions.first(where: { $0.brokers == id })?.id else { return nil }
         // The client says what is wrong with it.
         guard case .success(let read) = signal else { return [.session(known, signal)] }
         return inSession(known) { $0.arrived(read, at: now) }
@@ -94,7 +82,7 @@ struct ClientMemory {
 
     /// The connection has ended: what the client is told at once.
     mutating func lost(at now: ContinuousClock.Instant) -> [BrokerSignal] {
-        real = []
+        for place in sessions.indices { sessions[place].brokers = nil }
         return inEach { $0.lost(at: now) }
     }
 
@@ -120,12 +108,10 @@ struct ClientMemory {
     mutating func takeWishes() -> [(known: SessionID, run: UInt64, call: WireCall)] {
         var wishes: [(known: SessionID, run: UInt64, call: WireCall)] = []
         for place in sessions.indices {
-            let known = sessions[place].id
-            guard let id = real.first(where: { $0.known == known })?.id, let run = sessions[place].memory.takeWish()
-            else { continue }
+            guard let id = sessions[place].brokers, let run = sessions[place].memory.takeWish() else { continue }
             let call = WireCall(
                 path: ObjectPath.session(id), interface: InterfaceName.session, member: "GetReclaimSecret")
-            wishes.append((known, run, call))
+            wishes.append((sessions[place].id, run, call))
         }
         return wishes
     }
@@ -147,8 +133,8 @@ struct ClientMemory {
 
     /// The present broker has it under this id.
     mutating func reestablished(_ known: SessionID, as id: SessionID) {
-        real.append((id, known))
         guard let place = sessions.firstIndex(where: { $0.id == known }) else { return }
+        sessions[place].brokers = id
         sessions[place].memory.isBack()
     }
 
