@@ -2,13 +2,8 @@ import Arbiter
 public import ArbiterProtocol
 
 /// Which policy is in force, in 32 digits: so that a fleet's machines, a trace and a file can be compared without their texts.
-///
-/// The hash is taken over `hashedText`: all that can decide, in one order where order is nothing. What decides nothing is
-/// not in it: names of policies, rules and files, summaries, comments, statements, and values that are written and would hold
-/// anyway. Users and groups count by their numbers, as they do when a camera is asked for.
-///
-/// It tells policies apart that differ by accident or on purpose; it is no signature. FNV-1a has no key and keeps nobody
-/// from making two policies of one hash.
+/// The hash is taken over `hashedText`: all that can decide, in one order where order is nothing, with users and groups by their
+/// numbers. It is no signature: FNV-1a has no key and keeps nobody from making two policies of one hash.
 extension Policy {
     /// 32 hexadecimal digits: FNV-1a, 128 bits, of `hashedText`. The same in every run, on every machine with these numbers
     /// of users, and in every version that reads the text as this one does.

@@ -1,16 +1,7 @@
 import TomlFile
 
-/// How one file stands on another: what is read later wins.
-///
-/// ```
-///   keys, and those of [access], [pressure], [contention], [shell] and [agent]
-///                             replace, one by one
-///   [[cause]], [[rank]]       a rule of the same name replaces the old one where that stood;
-///                             the other rules stand in front of the old ones, and so answer first
-///   [[camera]], …             one of the same id or name replaces the old one; the others follow
-/// ```
-///
-/// Tables and not policies are merged, so that one reader reads them all and every problem keeps its place.
+/// How one file stands on another (`docs/policy.md`): what is read later wins. Tables and not policies are merged, so that one
+/// reader reads them all and every problem keeps its place.
 extension TomlTable {
     func overlaid(by later: TomlTable) -> TomlTable {
         overlaid(by: later) { key, mine, theirs in

@@ -285,8 +285,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
     }
 }
 
-/// A zoom that is under way at a simulated recorder core. Half a doubling at a time is exact enough for a simulation,
-/// and needs no logarithm.
+/// Half a doubling at a time is exact enough for a simulation, and needs no logarithm.
 struct SimulatedRamp: Hashable, Sendable {
     let from: Double
     let to: Double

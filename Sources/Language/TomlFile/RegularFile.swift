@@ -65,8 +65,7 @@ package struct RegularFile {
         }
     }
 
-    /// The `*.toml` of a folder, in the order of their names' bytes, so that every machine reads them in one order.
-    /// Hidden files are an editor's, not drop-ins. Nil when there is no such folder.
+    /// In the order of their names' bytes, on every machine; hidden files are an editor's. Nil when there is no such folder.
     package static func dropIns(_ folder: String) throws(Fault) -> [String]? {
         guard let stream = opendir(folder) else {
             if errno == ENOENT { return nil }

@@ -2,9 +2,8 @@ import Arbiter
 package import ArbiterProtocol
 import TomlFile
 
-/// What of a policy's rules no session can ever show, proven from the rules alone: a sentence says why. A point is a
-/// choice of values for all facts. What is asked is always whether there is one point of some kind; there is none where
-/// boxes that cannot be, or that others answer, cover everything.
+/// What of a policy's rules no session can ever show, proven from the rules alone: boxes that cannot be, or that others answer,
+/// cover everything. A sentence says why.
 package struct RuleReach: Sendable {
     package enum Sight: Hashable, Sendable {
         case answering

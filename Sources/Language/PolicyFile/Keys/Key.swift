@@ -1,10 +1,8 @@
 import TomlFile
 package import Vocabulary
 
-/// A key of a table of the policy language, and the property that it sets.
-///
-/// Reading, writing, documents, hashes, random policies, repairs and comparisons are loops over the tables of such keys in
-/// `PolicyKeys.swift`. What decides by a key is the core's.
+/// A key of a table of the policy language, and the property that it sets. Whatever is done with policies outside the core is a
+/// loop over the tables of such keys in `PolicyKeys.swift`.
 package struct Key<Owner: Sendable>: Sendable {
     package let name: String
     let walk: WalkedAs

@@ -94,9 +94,7 @@ extension RuleList.Entry {
 }
 
 /// Choices of `[contention]` that no verdict names: they count where the same event would come to something else under
-/// the policy with the other choice. A copy of the arbiter is asked, as it is asked for a plan: it is given the policy
-/// again, or the one with the other choice, and then the event. Only where both stand alike before the event did the
-/// event make the difference.
+/// the policy with the other choice, and copies of the arbiter under both stand alike before it.
 struct ChoiceTrials: Sendable {
     private let policy: Policy
     private let others: [(clause: PolicyClause, policy: Policy)]

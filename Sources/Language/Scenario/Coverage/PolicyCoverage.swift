@@ -200,10 +200,8 @@ extension Policy {
     }
 }
 
-/// An order key and the cool-down count where they turned something: a verdict named them, and without them clients
-/// would have been told something else. A key that is the first in which two bids differ has decided, but if what
-/// follows it says the same, it might as well not be there. So a scenario in which it decided is run again under the
-/// policy without it.
+/// An order key and the cool-down count where they turned something: a scenario in which a verdict named them is run again
+/// under the policy without them, and clients are told something else.
 extension Scenario {
     /// - Parameter known: clauses that other scenarios have shown to count.
     func runWithCoverage(knowing known: Set<PolicyClause>) -> (outcome: Outcome, coverages: [PolicyCoverage]) {

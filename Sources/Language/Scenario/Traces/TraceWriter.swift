@@ -169,8 +169,7 @@ package struct Checksum: Hashable, Sendable {
 }
 
 extension Status.SessionStatus {
-    /// What a session would have been told to be where it is, had it all come about at once: for pictures that begin in
-    /// the middle. Which number its interruption has nobody knows before the next notice; here it has 0.
+    /// For pictures that begin in the middle. Which number an interruption has nobody knows before the next notice: here it is 0.
     package var eventsThatLeadToIt: [SessionEvent] {
         switch state {
         case .stopped, .starting: return []
