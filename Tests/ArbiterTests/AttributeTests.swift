@@ -54,9 +54,9 @@ struct AttributeTests {
         let apps = world.arbiter.state.apps.rows.count
         let door = AppID("door", user: 1000)
         world.step(.attribute(door, name: "duty", value: "off"))
-        #expect(world.arbiter.state.appNames[door] != nil)
+        #expect(world.arbiter.state.app(door) != nil)
         world.step(.attribute(door, name: "duty", value: nil))
-        #expect(world.arbiter.state.appNames[door] == nil)
+        #expect(world.arbiter.state.app(door) == nil)
         world.step(.attribute(AppID("gate", user: 1000), name: "duty", value: "off"))
         #expect(world.arbiter.state.apps.rows.count == apps + 1, "the row is given out again")
     }

@@ -79,7 +79,7 @@ struct Alternatives {
     }
 
     private var ownLogin: [Supposition] {
-        guard keys.contains("login-session"), let login = client.login.map({ state.loginNames[$0] }) else { return [] }
+        guard keys.contains("login-session"), let login = client.login.map({ state.id($0) }) else { return [] }
         let active = facts.loginSession != .active
         return [
             suppose(
@@ -189,7 +189,7 @@ struct Alternatives {
             let camera = state.sessions[other].camera
             return app(of: other) != client.app
                 && (hasBudget || camera == session.camera
-                    || policy.conflict(state.cameraNames[camera], state.cameraNames[session.camera]))
+                    || policy.conflict(state.id(camera), state.id(session.camera)))
         }
         guard oneOfEach else { return others }
         let holding = others.filter { state.cameras[state.sessions[$0].camera].tenancy.held?.session == $0 }
@@ -210,7 +210,7 @@ struct Alternatives {
         let events: [Event] =
             takers.isEmpty
             ? [.microphone(Self.anotherApp(of: user), taken: true)]
-            : takers.map { .microphone(state.appNames[$0], taken: false) }
+            : takers.map { .microphone(state.id($0), taken: false) }
         return [Supposition(alteration, .microphone, .assumed(events.map { .event($0) }))]
     }
 
@@ -232,7 +232,7 @@ struct Alternatives {
     /// The machine's own causes, each ended. A recorder that was lost comes back in its own time.
     private var ended: [Supposition] {
         let camera = state.cameras[session.camera]
-        let id = state.cameraNames[session.camera]
+        let id = state.id(session.camera)
         var found: [Supposition] = []
         func end(_ cause: Cause, _ about: Supposition.About, by events: Event...) {
             let alteration = Explanation.Alteration(of: .machine, key: cause.wireName, from: "stands", to: "ended")
@@ -250,7 +250,7 @@ struct Alternatives {
             end(.videoDeviceBlockedByPrivacy, .ownPrivacy(app.id.user), by: .ownPrivacy(user: app.id.user, on: false))
         }
         if state.world.isAsleep { end(.systemSleep, .sleep, by: .sleep(false)) }
-        if facts.loginSession == .inactive, let login = client.login.map({ state.loginNames[$0] }) {
+        if facts.loginSession == .inactive, let login = client.login.map({ state.id($0) }) {
             end(.loginSessionInactive, .login(login), by: .loginSession(login, known(client.login, active: true)))
         }
         if session.has.contains(.sensitiveContent) {

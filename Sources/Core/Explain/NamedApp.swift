@@ -19,7 +19,7 @@ enum Speaker: Hashable {
 
 extension State {
     func name(_ app: AppRef) -> NamedApp { NamedApp(id: id(app), isClaimed: app.isClaimed) }
-    func app(_ name: NamedApp) -> AppRef? { appNames[name.id].map { ref($0, isClaimed: name.isClaimed) } }
+    func app(_ name: NamedApp) -> AppRef? { app(name.id).map { ref($0, isClaimed: name.isClaimed) } }
 
     func speaker(for name: NamedApp) -> Speaker? {
         let app = app(name)

@@ -6,7 +6,7 @@ extension State {
     var contradiction: String? {
         guard now >= .zero else { return "its moment is before the clock's origin" }
         if let wrong = wrongTables ?? wrongRows ?? wrongLists { return wrong }
-        guard cameraOrder == cameraOrder.sorted(by: { cameraNames[$0] < cameraNames[$1] }),
+        guard cameraOrder == cameraOrder.sorted(by: { id($0) < id($1) }),
             cameraOrder.count == cameras.rows.count, Set(cameraOrder).count == cameraOrder.count
         else { return "the cameras are not in order" }
         guard (1...Bound.seatsMax).contains(seats.count), Set(seats).count == seats.count,
@@ -65,12 +65,12 @@ extension State {
             let held = camera.tenancy.held
             for session in [held?.session, camera.contest?.beneficiary, camera.promise?.session].compactMap({ $0 }) {
                 guard isIn(session, sessions), sessionSlots[sessions[session].id] == session else {
-                    return "\(cameraNames[slot].name) is held by a session that is gone"
+                    return "\(id(slot).name) is held by a session that is gone"
                 }
             }
             for rule in [held?.rule, camera.contest?.rule, camera.promise?.rule].compactMap({ $0 }) where !isRule(rule)
             {
-                return "\(cameraNames[slot].name) is held by no rule"
+                return "\(id(slot).name) is held by no rule"
             }
         }
         for timer in timers where !(isIn(timer.camera, cameras) && isIn(timer.session, sessions) && isApp(timer.app)) {
@@ -118,7 +118,7 @@ extension State {
                 var place = apps[app][ref].firstClient
                 while let slot = place {
                     guard isIn(slot, clients), seen.updateValue(1, forKey: slot.index) == nil, clients[slot].app == ref
-                    else { return "\(appNames[app].name) has a client that is not there" }
+                    else { return "\(id(app).name) has a client that is not there" }
                     place = clients[slot].nextOfApp
                 }
             }

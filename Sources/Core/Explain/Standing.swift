@@ -83,7 +83,7 @@ extension Arbiter {
         if let open = state.sessions[slot].ledger.open { return open.began }
         let camera = state.cameras[state.sessions[slot].camera]
         guard camera.tenancy.held?.session == slot else { return nil }
-        return status(of: state.cameraNames[state.sessions[slot].camera])?.heldSince
+        return status(of: state.id(state.sessions[slot].camera))?.heldSince
     }
 
     /// The times of whoever holds its camera, or one for which it has won, and its own app's cool-down.

@@ -114,7 +114,7 @@ extension Arbiter {
             case .running, .stopped, .pending: continue
             }
             let app = state.id(state.clients[session.client].app)
-            found[state.cameraNames[session.camera], default: Status.Company()].note(app, isWaiting, atMost: count)
+            found[state.id(session.camera), default: Status.Company()].note(app, isWaiting, atMost: count)
         }
         return found
     }
@@ -130,7 +130,7 @@ extension Arbiter {
             else { continue }
             let app = state.id(state.clients[session.client].app)
             guard app.user == user else { continue }
-            let camera = state.cameraNames[session.camera]
+            let camera = state.id(session.camera)
             if let place = found.firstIndex(where: { $0.camera == camera && $0.app == app }) {
                 found[place].since = min(found[place].since, began)
             } else {
@@ -152,7 +152,10 @@ extension Arbiter {
             sessions: [])
     }
 
-    public func status(of id: CameraID) -> Status.CameraStatus? { state.camera(id).map(status(of:)) }
+    public func status(of id: CameraID) -> Status.CameraStatus? {
+        // Given to `map`, the function would hold a copy of the arbiter.
+        if let slot = state.camera(id) { status(of: slot) } else { nil }
+    }
 
     private func status(of slot: Slot<Camera>) -> Status.CameraStatus {
         let camera = state.cameras[slot]
@@ -170,7 +173,7 @@ extension Arbiter {
         }
         let held = camera.tenancy.held
         return Status.CameraStatus(
-            id: state.cameraNames[slot], capabilities: state.cameraSettings[slot].capabilities,
+            id: state.id(slot), capabilities: state.cameraSettings[slot].capabilities,
             isPresent: camera.isPresent, isPrivate: camera.isPrivate || state.world.isPrivate, tenancy: tenancy,
             holder: held.map { state.id($0.session) },
             holderApp: held.map { state.id(state.clients[state.sessions[$0.session].client].app) },
@@ -189,6 +192,7 @@ extension Arbiter {
         let look = state.look(at: slot)
         let client = state.clients[session.client]
         let placed = state.placement(of: client.app)
+        let ranks = state.policy.source.ranks
         var causes = look.causes(session.waits)
         let (shown, access): (Status.State, Access)
         switch session.shown {
@@ -199,12 +203,12 @@ extension Arbiter {
         }
         return Status.SessionStatus(
             id: SessionID(session.id), client: state.id(session.client), app: state.id(client.app),
-            isVerified: !client.app.isClaimed, camera: state.cameraNames[session.camera], state: shown, access: access,
+            isVerified: !client.app.isClaimed, camera: state.id(session.camera), state: shown, access: access,
             causes: causes, isHolder: state.cameras[session.camera].tenancy.held?.session == slot,
             isRecording: session.has.contains(.recording), recording: session.ledger.recording,
             isPaused: session.has.contains(.paused), hasMicrophone: session.has.contains(.microphone),
             presence: placed.presence, isFocused: placed.isFocused,
-            rank: policy.ranks[min(look.rank.rank, policy.ranks.count - 1)],
+            rank: ranks[min(look.rank.rank, ranks.count - 1)],
             right: state.rightReason(of: session.client, on: session.camera),
             rule: causes.reason.flatMap { reason in
                 look.causes(session.waits).contains(reason) ? text(look.rule(of: reason, session.waits)) : nil

@@ -53,7 +53,7 @@ private struct InvariantCheck {
         if !holds { found.list.append(sentence()) }
     }
 
-    private func name(_ camera: Slot<Camera>) -> String { state.cameraNames[camera].name }
+    private func name(_ camera: Slot<Camera>) -> String { state.id(camera).name }
 
     // MARK: Cameras
 

@@ -69,20 +69,21 @@ package struct Directory<Row>: Sendable, Codable {
     }
 }
 
-/// The names of a table's rows, both ways: rows are numbers inside the core, and names at its edge.
+/// The names of a table's rows, both ways: rows are numbers inside the core, and names at its edge. Other targets ask the
+/// state, since there the subscripts would be generic functions, too.
 package struct NameTable<Name: Hashable & Comparable & Codable & Sendable, Row>: Sendable, Codable {
     package private(set) var names: [Name?] = []
     /// Only ever looked up, so that its order reaches nothing.
     private(set) var places: [Name: Int32] = [:]
 
-    package subscript(name: Name) -> Slot<Row>? {
+    subscript(name: Name) -> Slot<Row>? {
         // A few names are compared before one is hashed.
         if names.count > 8 { return places[name].map { Slot(Int($0)) } }
         for place in names.indices where names[place] == name { return Slot(place) }
         return nil
     }
 
-    package subscript(slot: Slot<Row>) -> Name {
+    subscript(slot: Slot<Row>) -> Name {
         guard let name = names[Int(slot.index)] else { preconditionFailure("row \(slot.index) has no name") }
         return name
     }

@@ -141,47 +141,66 @@ package struct Field<Owner>: Sendable {
     fileprivate func mayLack(in wire: WireDictionary) -> Bool { since.map { wire[$0] == nil } ?? false }
 }
 
-// Inlined, so that a closure knows the key path it reads by, and reads the property itself.
 extension Field {
+    // Inlined, so that the path is known where a value is read: reading by any path costs more than all else of a notice.
+
     /// - Parameters:
-    ///   - usual: the value for which it is left out.
     ///   - since: the key that an older peer lacks together with this one.
     ///   - json: its key in JSON, where that is another one; `""`: it is not there.
     ///   - takes: what a sentence says that it takes, where that is not all of its type.
-    @inline(__always) package init<Value: WireType & Equatable>(
-        _ name: String, _ path: any WritableKeyPath<Owner, Value> & Sendable, unless usual: Value? = nil,
+    @inline(__always)
+    package init<Value: WireType & Equatable>(
+        _ name: String, _ path: @autoclosure @escaping @Sendable () -> WritableKeyPath<Owner, Value>,
         since: String? = nil, json: String? = nil, _ meaning: String = "", takes: String? = nil,
         where isAllowed: @escaping @Sendable (Value) -> Bool = { _ in true }
     ) {
+        self.init(name, { $0[keyPath: path()].wireValue }, path, since, json ?? name, meaning, takes, isAllowed)
+    }
+
+    /// - Parameter usual: the value for which it is left out.
+    package init<Value: WireType & Equatable>(
+        _ name: String, _ path: @autoclosure @escaping @Sendable () -> WritableKeyPath<Owner, Value>,
+        unless usual: Value, json: String? = nil, _ meaning: String = "", takes: String? = nil,
+        where isAllowed: @escaping @Sendable (Value) -> Bool = { _ in true }
+    ) {
+        let value: @Sendable (Owner) -> WireValue? = { owner in
+            let value = owner[keyPath: path()]
+            return value == usual ? nil : value.wireValue
+        }
+        self.init(name, value, path, name, json ?? name, meaning, takes, isAllowed)
+    }
+
+    private init<Value: WireType & Equatable>(
+        _ name: String, _ value: @escaping @Sendable (Owner) -> WireValue?,
+        _ path: @escaping @Sendable () -> WritableKeyPath<Owner, Value>, _ since: String?, _ json: String,
+        _ meaning: String, _ takes: String?, _ isAllowed: @escaping @Sendable (Value) -> Bool
+    ) {
         self.init(
-            key: WireKey(name, Value.wireType), allowed: takes ?? Value.allowed, meaning: meaning,
-            value: { owner in
-                let value = owner[keyPath: path]
-                return usual.map { $0 == value } ?? false ? nil : value.wireValue
-            },
+            key: WireKey(name, Value.wireType), allowed: takes ?? Value.allowed, meaning: meaning, value: value,
             take: { (owner, wire, place) throws(BrokerError) in
                 guard let value = try Value.read(wire, place), isAllowed(value) else { return false }
-                owner[keyPath: path] = value
+                owner[keyPath: path()] = value
                 return true
-            }, isSame: { $0[keyPath: path] == $1[keyPath: path] },
-            json: JSONMember(json ?? name) { $0[keyPath: path].json }, since: usual == nil ? since : name)
+            }, isSame: { $0[keyPath: path()] == $1[keyPath: path()] },
+            json: JSONMember(json) { $0[keyPath: path()].json }, since: since)
     }
 
     /// One that is left out where there is none.
-    @inline(__always) package static func ifAny<Value: WireType & Equatable>(
-        _ name: String, _ path: any WritableKeyPath<Owner, Value?> & Sendable, json: String? = nil,
-        _ meaning: String = "", takes: String? = nil,
+    @inline(__always)
+    package static func ifAny<Value: WireType & Equatable>(
+        _ name: String, _ path: @autoclosure @escaping @Sendable () -> WritableKeyPath<Owner, Value?>,
+        json: String? = nil, _ meaning: String = "", takes: String? = nil,
         where isAllowed: @escaping @Sendable (Value) -> Bool = { _ in true }
     ) -> Field {
         Field(
             key: WireKey(name, Value.wireType), allowed: takes ?? Value.allowed, meaning: meaning,
-            value: { $0[keyPath: path]?.wireValue },
+            value: { $0[keyPath: path()]?.wireValue },
             take: { (owner, wire, place) throws(BrokerError) in
                 guard let value = try Value.read(wire, place), isAllowed(value) else { return false }
-                owner[keyPath: path] = value
+                owner[keyPath: path()] = value
                 return true
-            }, isSame: { $0[keyPath: path] == $1[keyPath: path] },
-            json: JSONMember(json ?? name) { $0[keyPath: path]?.json ?? .null }, since: name)
+            }, isSame: { $0[keyPath: path()] == $1[keyPath: path()] },
+            json: JSONMember(json ?? name) { $0[keyPath: path()]?.json ?? .null }, since: name)
     }
 
     /// One that follows from others: it is written, and not read.
@@ -236,15 +255,16 @@ extension WireReader {
 
 extension Field {
     /// One that came with a later version, at its message's end.
-    @inline(__always) package static func later<Value: WireType & Equatable>(
-        _ name: String, _ path: any WritableKeyPath<Owner, Value> & Sendable
-    ) -> Field { Field(name, path, since: name) }
+    @inline(__always)
+    package static func later<Value: WireType & Equatable>(
+        _ name: String, _ path: @autoclosure @escaping @Sendable () -> WritableKeyPath<Owner, Value>
+    ) -> Field { Field(name, path(), since: name) }
 
     /// One that need not be known.
     /// - Parameters:
     ///   - unknown: stands for it on the wire then.
     ///   - isKnown: whether a value from there is one.
-    @inline(__always) package static func known<Value: WireType & Equatable>(
+    package static func known<Value: WireType & Equatable>(
         _ name: String, _ path: any WritableKeyPath<Owner, Value?> & Sendable, else unknown: Value,
         if isKnown: @escaping @Sendable (Value) -> Bool
     ) -> Field {

@@ -35,9 +35,9 @@ struct Observation: Sendable {
                 contest.announced.map { .announced(isReady: $0.isReady) } ?? Tenure.Contested.unannounced
             }
             return Tenure(
-                camera: state.cameraNames[camera], session: state.id(held.session), isStreaming: tenancy.isStreaming,
+                camera: state.id(camera), session: state.id(held.session), isStreaming: tenancy.isStreaming,
                 minHoldUntil: held.minHoldUntil, contest: contest,
-                wanted: held.contest.map { state.cameraNames[state.sessions[$0.beneficiary].camera] })
+                wanted: held.contest.map { state.id(state.sessions[$0.beneficiary].camera) })
         }
     }
 
