@@ -67,7 +67,7 @@ extension Alternatives {
         let word = state.apps[client.app.slot][client.app].word
         var events: [Event] = []
         if word == .deniedInStore { events.append(.answered(app.id, isClaimed: false, nil, by: .permissionStore)) }
-        guard word != .allowed, state.permission(of: slot) != .given else { return [] }
+        guard !state.hasLeave(client) else { return [] }
         events.append(.answered(app.id, isClaimed: client.app.isClaimed, .allow, by: .user))
         let alteration = Explanation.Alteration(
             of: .session, key: "answer", from: word == .none ? "none" : "\"deny\"", to: "\"allow\"")

@@ -226,7 +226,7 @@ private struct InvariantCheck {
         check(
             state.mayUse(session.camera, session.client),
             "12: session \(id) runs without a right to \(name(session.camera))")
-        check(state.permission(of: slot) == .given, "12: session \(id) runs without its user's leave")
+        check(state.hasLeave(state.clients[session.client]), "12: session \(id) runs without its user's leave")
         let allowed = state.look(at: slot).access(session.waits)
         check(access == allowed, "2: session \(id) may \(access.names), and its causes leave \(allowed.names)")
         check(session.ledger.open == nil, "3: session \(id) runs inside an interruption")

@@ -117,7 +117,7 @@ extension State {
         var machine = memory.causes
         if isPrivate { machine.insert(.videoDeviceBlockedByPrivacy) }
         if isAway(client, from: session.camera) { machine.insert(.loginSessionInactive) }
-        if permission(of: client) == .asked { machine.insert(.waitingForPermission) }
+        if isUndecided(client) { machine.insert(.waitingForPermission) }
         if session.has.contains(.sensitiveContent) { machine.insert(.sensitiveContentMitigationActivated) }
         // What ends with the session's first frame does not keep it from bidding.
         let mayBid = machine.isEmpty

@@ -89,7 +89,8 @@ extension Arbiter {
         guard let slot = state.client(id) else { return }
         let client = state.clients[slot]
         let before = state.foregroundApps(of: state.apps[client.app.slot].user)
-        for session in state.sessions(of: slot) { end(session) }
+        // A list that is gone through while its rows change would keep a copy of the table.
+        while let session = state.clients[slot].firstSession { end(session) }
         state.unlink(slot, from: client.app)
         if let login = client.login {
             state.logins[login].clients -= 1

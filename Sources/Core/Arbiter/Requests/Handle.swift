@@ -69,8 +69,8 @@ extension Arbiter {
         case .attachMicrophone(_, let format): try attachMicrophone(slot, format)
         case .startRecording(_, let options): try startRecording(slot, options)
         case .stopRecording: try stopRecording(slot)
-        case .pauseRecording: try pauseRecording(slot)
-        case .resumeRecording: try resumeRecording(slot)
+        case .pauseRecording: try pauseRecording(slot, true)
+        case .resumeRecording: try pauseRecording(slot, false)
         case .appendMetadata: try appendMetadata(slot)
         case .ready(_, let interruption): try ready(slot, interruption)
         case .continueAfterSensitiveContent:

@@ -71,7 +71,9 @@ extension Arbiter {
         if let recording = survivor.recording { takeUp(recording, slot) }
         touch(slot)
         let look = state.look(at: slot)
-        if let (reason, rule) = stopsForGood(look) {
+        // What the policy or the camera of this broker no longer allows at all.
+        let formatLost = (reason: StopReason.configurationLost, rule: Rule.law(.formatLost))
+        if let (reason, rule) = denial(of: look) ?? (isImpossible(slot, on: camera) ? formatLost : nil) {
             endSurvivor(camera)
             return stopForGood(slot, reason, rule, why: .interrupted)
         }
@@ -91,16 +93,6 @@ extension Arbiter {
             state.reservation(of: session.camera) == state.clients[session.client].app
         else { return nil }
         return survivor
-    }
-
-    /// What the policy or the camera of this broker no longer allows at all.
-    private func stopsForGood(_ look: Look) -> (StopReason, Rule)? {
-        guard state.mayUse(look.camera, state.sessions[look.session].client) else {
-            return (.deniedByPolicy, .law(.noRight))
-        }
-        if let law = state.permission(of: look.session).denial { return (.deniedByUser, .law(law)) }
-        if look.rank.denies { return (.deniedByPolicy, state.policy.rank(look.facts).rule) }
-        return isImpossible(look.session, on: look.camera) ? (.configurationLost, .law(.formatLost)) : nil
     }
 
     /// The recording goes on under its number, and ends as if it had begun here.

@@ -85,7 +85,9 @@ extension Arbiter {
     private mutating func cameraStateChanged(_ camera: Slot<Camera>, _ changed: Configuration) {
         guard state.cameras[camera].tenancy.isStreaming, !changed.isEmpty else { return }
         state.cameraSettings[camera].inForce.merge(changed)
-        for session in state.requests(on: camera) {
+        var place = state.cameras[camera].firstRequest
+        while let session = place {
+            place = state.sessions[session].nextOnCamera
             guard case .running(let access) = state.sessions[session].shown, access.contains(.preview) else { continue }
             state.sessionSettings[session].heard?.merge(changed)
             notify(session, .cameraStateChanged(changed))

@@ -94,20 +94,17 @@ extension Arbiter {
         if state.sessions[slot].has.contains(.closing), state.sessions[slot].ledger.unfinished == 0 { self.end(slot) }
     }
 
-    mutating func pauseRecording(_ slot: Slot<Session>) throws(Refusal) {
-        guard let recording = recording(of: slot) else { throw .notRecording("pause", .recordingToPause) }
-        guard !state.sessions[slot].has.contains(.paused) else { throw .pausedAlready(recording) }
-        state.sessions[slot].has.insert(.paused)
-        notes.effects.append(.pauseRecording(camera(of: slot), recording))
-        notify(slot, .recordingPaused(recording))
-    }
-
-    mutating func resumeRecording(_ slot: Slot<Session>) throws(Refusal) {
-        guard let recording = recording(of: slot) else { throw .notRecording("resume", .recordingToPause) }
-        guard state.sessions[slot].has.contains(.paused) else { throw .notPaused(recording) }
-        state.sessions[slot].has.remove(.paused)
-        notes.effects.append(.resumeRecording(camera(of: slot), recording))
-        notify(slot, .recordingResumed(recording))
+    mutating func pauseRecording(_ slot: Slot<Session>, _ pauses: Bool) throws(Refusal) {
+        guard let recording = recording(of: slot) else {
+            throw .notRecording(pauses ? "pause" : "resume", .recordingToPause)
+        }
+        guard state.sessions[slot].has.contains(.paused) != pauses else {
+            throw pauses ? .pausedAlready(recording) : .notPaused(recording)
+        }
+        state.set(.paused, pauses, of: slot)
+        let camera = camera(of: slot)
+        notes.effects.append(pauses ? .pauseRecording(camera, recording) : .resumeRecording(camera, recording))
+        notify(slot, pauses ? .recordingPaused(recording) : .recordingResumed(recording))
     }
 
     /// The items go to the recorder core, which knows the kinds that were declared, and answers.

@@ -27,12 +27,11 @@ extension Arbiter {
     /// What hinders a session from asking for its camera: the rule, and what its client is told.
     private func hindrance(of look: Look) -> (Rule, Refusal)? {
         let (camera, app) = (state.cameraNames[look.camera], state.id(look.app))
-        if !state.mayUse(look.camera, state.sessions[look.session].client) {
-            return (.law(.noRight), .noRight(app, to: camera, at: state.seat(of: look.camera), under: policy))
-        }
-        if let law = state.permission(of: look.session).denial { return (.law(law), .denied(app, law)) }
-        if look.rank.denies {
-            let rule = state.policy.rank(look.facts).rule
+        if let rule = denial(of: look)?.rule {
+            if rule.law == .noRight {
+                return (rule, .noRight(app, to: camera, at: state.seat(of: look.camera), under: policy))
+            }
+            if let law = state.word(of: look.app).denial { return (rule, .denied(app, law)) }
             let message = "The policy \"\(policy.name)\" does not give the camera to \(app.name)."
             return (rule, Refusal(.refusedByPolicy, message, rule: text(rule)))
         }
@@ -44,6 +43,15 @@ extension Arbiter {
             return (.law(.ownConflictRefuse), .appUses(other, excluding: camera, app, session: sibling.id))
         }
         return nil
+    }
+
+    /// What takes the camera from a session for good, whoever else wants it.
+    func denial(of look: Look) -> (reason: StopReason, rule: Rule)? {
+        if !state.mayUse(look.camera, state.sessions[look.session].client) {
+            return (.deniedByPolicy, .law(.noRight))
+        }
+        if let law = state.word(of: look.app).denial { return (.deniedByUser, .law(law)) }
+        return look.rank.denies ? (.deniedByPolicy, state.policy.rank(look.facts).rule) : nil
     }
 
     /// Another session of the app on the camera for whose sake this one may not start: any, where the policy refuses a

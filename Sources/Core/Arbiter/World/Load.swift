@@ -7,11 +7,9 @@ extension Arbiter {
         // What apps say of themselves counts differently where the leases left a single user, and a rule may deny by it.
         noteUsersWhoAsk()
         for slot in state.requesting {
-            let look = state.look(at: slot)
-            let isEntitled = state.mayUse(look.camera, state.sessions[slot].client)
-            guard !isEntitled || look.rank.denies, state.sessions[slot].request != nil else { continue }
-            let rule = isEntitled ? state.policy.rank(look.facts).rule : .law(.noRight)
-            stopForGood(slot, .deniedByPolicy, rule, why: .interrupted)
+            if let (reason, rule) = denial(of: state.look(at: slot)) {
+                stopForGood(slot, reason, rule, why: .interrupted)
+            }
         }
         touchAll()
     }

@@ -5,33 +5,22 @@ public import Vocabulary
 ///     given ◀──allow── asked ──deny, late──▶ its sessions are stopped, and a start asks anew or is refused
 ///
 /// A no counts under every policy; a yes is wanted only where the policy has `[access] apps = "ask"`.
-package enum Permission: Hashable, Sendable {
-    case given
-    /// Nothing is said, and the policy wants it said: its sessions wait (cause 108).
-    case asked
-    /// By its user, or in the permission store of its user's desktop.
-    case denied, deniedInStore
-
-    /// The rule by which it is denied; nil: it is not.
-    var denial: Law? { self == .denied ? .saidNo : self == .deniedInStore ? .deniedInStore : nil }
-}
-
 extension State {
     /// A byte of an app's row, so that a look asks for no name.
-    package enum Word: UInt8, Hashable, Sendable, Codable, BitwiseCopyable { case none, allowed, denied, deniedInStore }
+    package enum Word: UInt8, Hashable, Sendable, Codable, BitwiseCopyable {
+        case none, allowed
+        /// By its user, or in the permission store of its user's desktop.
+        case denied, deniedInStore
 
-    func permission(of client: Client) -> Permission {
-        switch apps[client.app.slot][client.app].word {
-        case .none: client.right.isAsked ? .asked : .given
-        case .allowed: .given
-        case .denied: .denied
-        case .deniedInStore: .deniedInStore
-        }
+        /// The rule by which it is denied; nil: it is not.
+        var denial: Law? { self == .denied ? .saidNo : self == .deniedInStore ? .deniedInStore : nil }
     }
 
-    package func permission(of session: Slot<Session>) -> Permission {
-        permission(of: clients[sessions[session].client])
-    }
+    func word(of app: AppRef) -> Word { apps[app.slot][app].word }
+
+    /// Nothing is said of its app, and the policy wants it said: its sessions wait (cause 108).
+    func isUndecided(_ client: Client) -> Bool { client.right.isAsked && word(of: client.app) == .none }
+    package func hasLeave(_ client: Client) -> Bool { word(of: client.app).denial == nil && !isUndecided(client) }
 
     /// Whether the policy has its user asked: not about root's apps, nor about services that it names itself.
     func isAsked(_ client: Client, _ app: AppID) -> Bool {
@@ -44,7 +33,7 @@ extension State {
         if world.isAsleep || policy.rights.apps != .ask { return [] }
         let asking = requesting.filter { slot in
             let client = clients[sessions[slot].client]
-            return permission(of: client) == .asked && !isAway(client, from: sessions[slot].camera)
+            return isUndecided(client) && !isAway(client, from: sessions[slot].camera)
         }
         func age(_ slot: Slot<Session>) -> (UInt64, UInt64) {
             (sessions[slot].request?.started ?? 0, sessions[slot].id)
@@ -165,14 +154,9 @@ extension Arbiter {
     /// Both apps of a name: what the store denies is denied to either.
     private mutating func obeyWords(_ slot: Slot<App>) {
         for app in state.both(slot) {
-            let word = state.apps[slot][app].word
-            switch word {
-            case .none: break
-            case .allowed: endQuestion(about: app, .allow)
-            case .denied, .deniedInStore:
-                stopAll(of: app, .deniedByUser, rule: word == .deniedInStore ? .deniedInStore : .saidNo)
-                endQuestion(about: app, .deny)
-            }
+            let word = state.word(of: app)
+            if let denial = word.denial { stopAll(of: app, .deniedByUser, rule: denial) }
+            if word != .none { endQuestion(about: app, word == .allowed ? .allow : .deny) }
             touch(app: app)
         }
         state.release(slot)
