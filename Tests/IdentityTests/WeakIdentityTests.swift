@@ -37,7 +37,7 @@ struct WeakIdentityTests {
         defer { for end in [ours, theirs] { close(end) } }
         let named = try PeerCredentials(ofSocket: ours)
         #expect(named.pid == getpid() && named.uid == getuid() && named.process.isAlive)
-        #expect(named.controlGroup != nil && named.weak == nil)
+        #expect(AppIdentity.controlGroup(named.pid) != nil && named.weak == nil)
         let peer = try PeerCredentials(ofSocket: ours, byNumber: true)
         let weak = try #require(peer.weak)
         #expect(peer.pid == getpid() && weak.holds(of: peer.pid, peer.process))

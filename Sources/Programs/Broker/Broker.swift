@@ -77,7 +77,7 @@ public final class Broker {
         for camera in options.cameras { _ = cameras.add(camera.id, spec: camera.spec) }
         if let path = options.trace { publisher.traceFile = try TraceFile(self, path: path) }
         try desktops.begin()
-        listeners = try Doors(options).open(on: loop, clients)
+        listeners = try clients.doors()
         try cameras.begin()
         ServiceManager.ready(status: publisher.statusLine)
         loop.startWatchdog()

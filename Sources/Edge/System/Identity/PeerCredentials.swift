@@ -30,13 +30,6 @@ public struct PeerCredentials {
         }
         weak = WeakIdentity(facts)
     }
-
-    /// The path of the peer's control group; nil when it cannot be read or the peer is gone.
-    public var controlGroup: String? {
-        let group = AppIdentity.controlGroup(pid)
-        // Looked at afterwards: while the process lives its number was its own.
-        return process.isAlive ? group : nil
-    }
 }
 
 /// What /proc says about a process, by which another one under its number, or another one's rights in it, is noticed.

@@ -6,9 +6,7 @@ import Glibc
 ///
 /// Where udev does not run there is no news of this kind; `FolderObserver` on `/dev` then says at least that something happened.
 public final class DeviceMonitor {
-    public enum Change: Hashable, Sendable { case appeared, disappeared, changed }
-
-    fileprivate let handler: (Change, _ sysPath: String) -> Void
+    fileprivate let handler: () -> Void
     private var monitor: OpaquePointer?
 
     /// Whether udev runs here. A container that shares the machine's `/sys` has none.
@@ -16,9 +14,9 @@ public final class DeviceMonitor {
 
     /// - Parameters:
     ///   - subsystem: such as `video4linux`.
-    ///   - handler: called on the loop's thread, in the order of the news.
+    ///   - handler: called on the loop's thread, once for each; the caller finds out which by looking.
     public init(
-        subsystem: String, on loop: EventLoop, _ handler: @escaping (Change, _ sysPath: String) -> Void
+        subsystem: String, on loop: EventLoop, _ handler: @escaping () -> Void
     ) throws(SystemFault) {
         self.handler = handler
         try check(sd_device_monitor_new(&monitor), "watch devices")
@@ -60,20 +58,7 @@ private func deviceChanged(
     guard let data else { return 0 }
     let this = Unmanaged<DeviceMonitor>.fromOpaque(data).retain()
     defer { this.release() }
-    var action = SD_DEVICE_CHANGE
-    var path: UnsafePointer<CChar>?
-    guard sd_device_get_action(device, &action) >= 0, sd_device_get_syspath(device, &path) >= 0, let path else {
-        return 0
-    }
-    let change: DeviceMonitor.Change
-    switch action {
-    case SD_DEVICE_ADD: change = .appeared
-    case SD_DEVICE_REMOVE: change = .disappeared
-    case SD_DEVICE_CHANGE, SD_DEVICE_MOVE, SD_DEVICE_ONLINE, SD_DEVICE_OFFLINE, SD_DEVICE_BIND, SD_DEVICE_UNBIND:
-        change = .changed
-    default: return 0
-    }
-    this.takeUnretainedValue().handler(change, String(cString: path))
+    this.takeUnretainedValue().handler()
     return 0
 }
 

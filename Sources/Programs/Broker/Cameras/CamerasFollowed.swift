@@ -33,7 +33,7 @@ final class CamerasFollowed {
     private func begin() {
         do throws(SystemFault) {
             if DeviceMonitor.isThere {
-                monitor = try DeviceMonitor(subsystem: "video4linux", on: broker.loop) { [unowned self] _, _ in look() }
+                monitor = try DeviceMonitor(subsystem: "video4linux", on: broker.loop) { [unowned self] in look() }
             } else {
                 again = try broker.loop.addTimer { [unowned self] in look() }
                 watch = try FolderObserver("/dev", on: broker.loop) { [unowned self] in

@@ -22,7 +22,8 @@ extension Clients: BusConnectionDelegate {
             keepers.close(descriptor, user: credentials.uid)
             return
         }
-        let id = nextID()
+        lastClient += 1
+        let id = lastClient
         do throws(SystemFault) {
             let connection = try BusConnection(
                 adopting: descriptor, as: .server, on: broker.loop, delegate: self,
@@ -31,7 +32,7 @@ extension Clients: BusConnectionDelegate {
             let client = BrokerClient(
                 id: ClientID(id), connection: connection, credentials: credentials,
                 groups: PeerGroups.of(descriptor, primary: credentials.gid))
-            add(client)
+            all[id] = client
             broker.audience.add(client)
             try processes?.add(client.process, tag: id)
             for tag in halfOpen.add(id, of: client.uid, at: EventLoop.now) { makeRoom(tag) }
@@ -121,7 +122,7 @@ extension Clients: BusConnectionDelegate {
         broker.publisher.forget(client)
         broker.properties.forget(client)
         names.give(back: client.name)
-        remove(client)
+        all[client.id.rawValue] = nil
         broker.audience.remove(client, self)
         release(.connections, 1, of: client)
         broker.permissions.clientLeft(client)

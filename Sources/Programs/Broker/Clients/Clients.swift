@@ -7,8 +7,8 @@ import System
 /// The registry of connected clients: their identities, what they and their users have of what there is, and whose each
 /// session is. It decides nothing about cameras: what a client's coming and going means is an event for the core.
 final class Clients: BrokerPart {
-    private(set) var all: [UInt64: BrokerClient] = [:]
-    private var lastClient: UInt64 = 0
+    var all: [UInt64: BrokerClient] = [:]
+    var lastClient: UInt64 = 0
     var budgets: Budgets
     var halfOpen = HalfOpenConnections()
     var disconnects = Tally()
@@ -46,13 +46,6 @@ final class Clients: BrokerPart {
     var values: Dictionary<UInt64, BrokerClient>.Values { all.values }
     var count: Int { all.count }
     func owner(of session: SessionID) -> BrokerClient? { owners[session.rawValue]?.client }
-    func add(_ client: BrokerClient) { all[client.id.rawValue] = client }
-    func remove(_ client: BrokerClient) { all[client.id.rawValue] = nil }
-
-    func nextID() -> UInt64 {
-        lastClient += 1
-        return lastClient
-    }
 
     func disconnectAll() {
         for client in all.values { client.connection.close() }
@@ -81,27 +74,21 @@ package struct NamePool: Sendable {
     package mutating func give(back name: String) { taken.remove(name) }
 }
 
-/// Where clients connect: the sockets that the service manager passed, else the one that was asked for, else the usual one.
-struct Doors {
-    private let options: BrokerOptions
-    init(_ options: BrokerOptions) { self.options = options }
-
-    func open(on loop: EventLoop, _ clients: Clients) throws(SystemFault) -> [UnixListener] {
-        let refused: (SystemFault) -> Void = { [unowned clients] fault in
-            clients.refusedConnection("\(fault)", of: nil)
-        }
-        let accepted: (Int32) -> Void = { [unowned clients] descriptor in clients.accept(descriptor) }
-        let passed = options.socket == nil ? ServiceManager.listeners() : []
+extension Clients {
+    /// Where they connect: the sockets that the service manager passed, else the one that was asked for, else the usual one.
+    func doors() throws(SystemFault) -> [UnixListener] {
+        let refused: (SystemFault) -> Void = { [unowned self] fault in refusedConnection("\(fault)", of: nil) }
+        let accepted: (Int32) -> Void = { [unowned self] descriptor in accept(descriptor) }
+        let said = broker.options.socket
         var listeners: [UnixListener] = []
-        for descriptor in passed {
+        for descriptor in said == nil ? ServiceManager.listeners() : [] {
             listeners.append(
-                try UnixListener(adopting: descriptor, on: loop, onRefused: refused, onConnection: accepted))
+                try UnixListener(adopting: descriptor, on: broker.loop, onRefused: refused, onConnection: accepted))
         }
-        if !passed.isEmpty { return listeners }
-        let path: String
-        if let said = options.socket { path = said } else { path = try Self.usualSocket() }
+        if !listeners.isEmpty { return listeners }
+        let path = if let said { said } else { try Self.usualSocket() }
         Self.makeParent(of: path)
-        return [try UnixListener(path: path, on: loop, onRefused: refused, onConnection: accepted)]
+        return [try UnixListener(path: path, on: broker.loop, onRefused: refused, onConnection: accepted)]
     }
 
     private static func usualSocket() throws(SystemFault) -> String {

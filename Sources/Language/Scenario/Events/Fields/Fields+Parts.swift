@@ -64,9 +64,11 @@ extension EventField {
     }
 
     static var seat: EventField<SeatID> {
-        .init(
-            .unsaid(.usual), EventField<String>.part("seat").orNone().later(nil), of: { $0.name },
-            make: { $0.map { SeatID($0) } ?? .usual })
+        let name = EventField<String>.part("seat").orNone().later(nil)
+        // Read by hand: Swift 6.3's optimizer crashes on a value of a single part that may be missing.
+        return .init(
+            name.members, .unsaid(.usual), write: { name.write($0.name, &$1) },
+            read: { (line) throws(LineFault) in try name.read(&line).map { SeatID($0) } ?? .usual })
     }
 
     /// Subscribers have its name: the text says who may use cameras, and `GetPolicy` gives it to clients that may read it.
