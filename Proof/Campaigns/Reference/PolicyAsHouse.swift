@@ -89,6 +89,7 @@ extension HouseContention {
         case .refuse: sameApp = .refuse
         }
         refusesOwnConflict = contention.ownConflict == .refuse
+        allowsOneCamera = contention.ownCameras == .one
         refusesNewcomers = contention.newcomer == .refuse
         evictsLosers = contention.loser == .evict
         shares = contention.sharing != .none
