@@ -103,9 +103,6 @@ extension ReferenceArbiter {
             case .replace: if world.bids(sibling, policy), manners(sibling).rank < own.rank { return false }
             }
         }
-        if policy.contention.allowsOneCamera, siblings.values.contains(where: { $0.camera != session.camera }) {
-            return false
-        }
         guard policy.contention.refusesOwnConflict else { return true }
         return !siblings.values.contains { policy.excludes($0.camera, session.camera) && $0.camera != session.camera }
     }

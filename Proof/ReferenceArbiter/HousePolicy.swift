@@ -74,7 +74,6 @@ package struct HouseContention: Sendable {
     package var sameApp = SameApp.newest
     /// The second of two cameras of one app that exclude each other is refused its start.
     package var refusesOwnConflict = false
-    package var allowsOneCamera = false
     package var refusesNewcomers = false
     package var evictsLosers = false
     package var shares = false

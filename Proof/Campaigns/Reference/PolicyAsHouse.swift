@@ -89,7 +89,6 @@ extension HouseContention {
         case .refuse: sameApp = .refuse
         }
         refusesOwnConflict = contention.ownConflict == .refuse
-        allowsOneCamera = contention.ownCameras == .one
         refusesNewcomers = contention.newcomer == .refuse
         evictsLosers = contention.loser == .evict
         shares = contention.sharing != .none

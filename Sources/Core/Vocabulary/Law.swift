@@ -2,7 +2,6 @@
 package enum Law: UInt8, Hashable, Sendable, CaseIterable {
     // Who wins.
     case tieNewcomer, tieHolder, sameAppNewest, sameAppReplace, sameAppRefuse, ownConflictRefuse, coolDown, reDecideOpen
-    case ownCamerasOne
     case budget, excluded, notPassedOver, controlFirst, askedToWatch, anotherUser, noOtherBid, nothingLeft
     case weakestRank, lowered, unlimited, notGiven
     // Before anybody is weighed.
@@ -33,7 +32,6 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
         .sameAppReplace: "same-app: replace",
         .sameAppRefuse: "same-app: refuse",
         .ownConflictRefuse: "own-conflict: refuse",
-        .ownCamerasOne: "own-cameras: one",
         .coolDown: "cool-down",
         .reDecideOpen: "re-decide: open",
         .budget: "budget",

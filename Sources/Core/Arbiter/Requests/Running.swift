@@ -42,10 +42,6 @@ extension Arbiter {
             let other = state.cameraNames[sibling.camera]
             return (.law(.ownConflictRefuse), .appUses(other, excluding: camera, app, session: sibling.id))
         }
-        if state.policy.contention.ownCameras == .one, let sibling = siblingElsewhere(of: look) {
-            let other = state.cameraNames[sibling.camera]
-            return (.law(.ownCamerasOne), .appUses(other, app, session: sibling.id, .ownCamerasOne))
-        }
         return nil
     }
 
@@ -68,15 +64,6 @@ extension Arbiter {
             if sibling.watches { continue }
             if sameApp == .refuse { return (state.sessions[other], .sameAppRefuse) }
             if sibling.bids, sibling.rank.rank < look.rank.rank { return (state.sessions[other], .sameAppReplace) }
-        }
-        return nil
-    }
-
-    private func siblingElsewhere(of look: Look) -> Session? {
-        for camera in state.cameraOrder where camera != look.camera {
-            for other in state.requests(on: camera) where state.clients[state.sessions[other].client].app == look.app {
-                return state.sessions[other]
-            }
         }
         return nil
     }

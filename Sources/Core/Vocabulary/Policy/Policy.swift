@@ -112,8 +112,6 @@ public struct Contention: Hashable, Sendable {
     public var sameApp: SameApp
     /// Between two cameras of one app that cannot run beside each other.
     public var ownConflict: OwnConflict
-    /// How many cameras an app may use at a time.
-    public var ownCameras = OwnCameras.several
     public var newcomer: Newcomer
     public var loser: Loser
     public var sharing: Sharing
@@ -162,7 +160,6 @@ public struct Contention: Hashable, Sendable {
         case refuse
     }
     public enum OwnConflict: String, Hashable, Sendable, CaseIterable { case contend, refuse }
-    public enum OwnCameras: String, Hashable, Sendable, CaseIterable { case several, one }
     public enum GivesWay: String, Hashable, Sendable, CaseIterable {
         /// As few as it takes, the weakest first; the newcomer has to beat them all.
         case weakest

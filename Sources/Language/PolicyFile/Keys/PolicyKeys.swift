@@ -92,7 +92,6 @@ package enum PolicyKeys {
         Key(
             "own-conflict", \.ownConflict, .choice(), .walked,
             "between two cameras of one app that cannot run beside each other"),
-        Key("own-cameras", \.ownCameras, .choice(40), .walked, "how many cameras an app may use at a time"),
         Key("newcomer", \.newcomer, .choice(70), .walked, "what a session does that loses while it starts"),
         Key("loser", \.loser, .choice(70), .walked, "what becomes of a session that loses while it runs"),
         Key(

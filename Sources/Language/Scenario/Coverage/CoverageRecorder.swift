@@ -264,7 +264,7 @@ extension Rule {
     /// It decides between two sessions of one app.
     fileprivate var isOwnApps: Bool {
         switch law {
-        case .sameAppNewest, .sameAppReplace, .sameAppRefuse, .ownConflictRefuse, .ownCamerasOne: true
+        case .sameAppNewest, .sameAppReplace, .sameAppRefuse, .ownConflictRefuse: true
         default: false
         }
     }
