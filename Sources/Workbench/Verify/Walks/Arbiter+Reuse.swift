@@ -1,4 +1,4 @@
-import Arbiter
+package import Arbiter
 import ArbiterProtocol
 import Scenario
 
@@ -6,7 +6,7 @@ import Scenario
 /// hardly any step changes is shared; what nearly every step changes is copied byte by byte, so that changing it
 /// allocates nothing.
 extension Arbiter {
-    mutating func become(_ other: borrowing Arbiter) {
+    package mutating func become(_ other: borrowing Arbiter) {
         state.become(other.state)
         current = other.current
         deadline = other.deadline
