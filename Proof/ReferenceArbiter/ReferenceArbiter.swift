@@ -54,6 +54,8 @@ package struct ReferenceArbiter: Sendable {
             noteWhoAsks()
             noteWhoBids()
             noteRanks()
+            // A rank that leaves nothing of its lease ends it before anybody is weighed.
+            if endLeases() { continue }
             var round = Round(world, policy, occasion)
             round.decide()
             if mayBeRefused, let starter = occasion.starter, round.refuses(starter) {

@@ -47,7 +47,9 @@ extension ReferenceArbiter {
         }
     }
 
-    mutating func endLeases() {
+    /// - Returns: whether one ended.
+    @discardableResult mutating func endLeases() -> Bool {
+        var isAny = false
         for camera in world.cameras.keys.sorted() {
             guard let holding = world.cameras[camera]?.holding, let until = holding.leaseUntil, until <= world.now,
                 let session = world.sessions[holding.session]
@@ -56,7 +58,9 @@ extension ReferenceArbiter {
             stop(holding.session)
             coolDown(app, on: camera)
             world.leases.removeAll { $0.app == app && $0.camera == camera }
+            isAny = true
         }
+        return isAny
     }
 
     mutating func coolDown(_ app: WholeWorld.App, on camera: CameraID) {
