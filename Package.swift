@@ -126,16 +126,12 @@ let package = Package(
         library("TomlFile", in: language, ["Vocabulary", "CToml"]),
         library("PolicyFile", in: language, ["Arbiter", "ArbiterProtocol", "Vocabulary", "CLinux", "TomlFile"]),
         // What each event is called, described once, and what is written in these words: scenarios and traces.
-        library(
-            "Scenario", in: language,
-            ["Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "TomlFile"]),
+        library("Scenario", in: language, ["Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "TomlFile"]),
 
         // ── Workbench: policies walked, and shown to people.
         .target(
             name: "Workbench",
-            dependencies: [
-                "Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "Scenario", "TomlFile",
-            ],
+            dependencies: ["Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "Scenario", "TomlFile"],
             path: "Sources/Workbench",
             resources: ["Page/page.css", "Page/report.js", "Page/play.js"].map { .embedInCode($0) },
             swiftSettings: strict),
@@ -227,14 +223,9 @@ let package = Package(
         // Random policies and stories, judged; and worlds that are walked to prove something about the core.
         library(
             "Campaigns", in: proof,
-            [
-                "Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "ReferenceArbiter", "Scenario",
-                "Workbench",
-            ]),
+            ["Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "ReferenceArbiter", "Scenario", "Workbench"]),
         // Walks and simulates from the command line: planted bugs are built and run against it.
-        program(
-            "explore",
-            ["Arbiter", "ArbiterProtocol", "Campaigns", "PolicyFile", "Scenario", "Workbench"]),
+        program("explore", ["Arbiter", "ArbiterProtocol", "Campaigns", "PolicyFile", "Scenario", "Workbench"]),
         // camarbd as a whole in simulated time.
         library(
             "DaemonSimulation", in: proof,
