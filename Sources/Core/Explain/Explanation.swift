@@ -19,6 +19,7 @@ public struct Explanation: Sendable {
         public var app: AppID?
         package var outcome: CoreVerdict.Outcome
         public var rule: String
+        /// What the rule read, as a policy file writes it.
         public var read: [Fact]
         public var opponent: AppID?
         /// The smallest changes that would have changed the verdict: each of these sets would have, and no smaller one.
@@ -56,7 +57,9 @@ public struct Explanation: Sendable {
         public var value: String
     }
 
+    /// One fact with another value.
     public struct Alteration: Hashable, Sendable {
+        /// Whose fact it is.
         public var of: Subject
         /// The fact's name in a policy file, or the cause that a machine's fact is.
         public var key: String
@@ -71,6 +74,7 @@ public struct Explanation: Sendable {
         }
     }
 
+    /// What became of the search for the smallest change.
     public enum Searched: Hashable, Sendable {
         /// Every change of at most so many facts was tried.
         case upTo(facts: Int)

@@ -124,6 +124,7 @@ public struct MessageWriter {
         }
     }
 
+    /// With its type before it.
     public mutating func append(variant value: WireValue) {
         signature(value.signature)
         append(value)

@@ -27,6 +27,7 @@ public final class Agent {
     private var strangers: Set<UInt32> = []
     private var shown: AgentView?
 
+    /// - Throws: when the loop cannot take what it needs.
     public init(_ options: AgentOptions, on loop: EventLoop) throws(SystemFault) {
         self.options = options
         self.loop = loop

@@ -2,11 +2,13 @@ import ArbiterProtocol
 public import System
 
 public struct AgentOptions: Sendable {
+    /// Of what the user sees and says, and of microphones, what there is.
     public enum Shown: String, Sendable, CaseIterable {
         case automatic = "auto"
         case none
     }
 
+    /// What is printed instead of telling a broker.
     public enum Printing: Sendable {
         case once
         case always
@@ -18,6 +20,7 @@ public struct AgentOptions: Sendable {
     public var display: String?
     public var windows = ChosenSource.Asked.automatic
     public var microphones = Shown.automatic
+    /// The item in the panel.
     public var indicator = Shown.automatic
     /// Notifications about what happened to apps; questions are another matter.
     public var notifications = Shown.automatic
@@ -30,9 +33,11 @@ public struct AgentOptions: Sendable {
     /// A keeper started it, and is told at descriptor 3 when the doorways are there.
     public var isKept = false
 
+    /// Whether something is to stay in PipeWire where it crashes.
     public var wantsKeeper: Bool { !isKept && printing == nil && pipeWireDoor == .automatic }
     var hasFace: Bool { [indicator, notifications, questions, permissionStore].contains(.automatic) }
 
+    /// Reads the arguments after the program's name.
     public static func read(_ arguments: [String]) -> Asked<AgentOptions> {
         var options = AgentOptions()
         var flags = Flags(arguments)

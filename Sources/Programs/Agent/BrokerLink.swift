@@ -232,5 +232,6 @@ public struct BackOff: Hashable, Sendable {
         return next
     }
 
+    /// It worked: the next failure is a new one.
     public mutating func reset() { next = first }
 }

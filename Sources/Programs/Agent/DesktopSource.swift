@@ -84,6 +84,7 @@ package class DesktopSource: Followed<Desktop> {
     }
 }
 
+/// Which source a camagent has, by its options and surroundings.
 public enum ChosenSource: Hashable, Sendable {
     case x11
     case sway(String?)
@@ -96,6 +97,10 @@ public enum ChosenSource: Hashable, Sendable {
         case x11, sway, kwin, none
     }
 
+    /// - Parameters:
+    ///   - display: of X11's, where one was named.
+    ///   - variable: of the environment, where it is set and not to nothing.
+    ///   - isThere: whether a file is.
     public init(_ asked: Asked, display: String?, variable: (String) -> String?, isThere: (String) -> Bool) {
         switch asked {
         case .none: self = .none("--windows none")

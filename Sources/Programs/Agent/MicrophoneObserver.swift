@@ -51,18 +51,21 @@ extension CaptureStream {
     }
 }
 
+/// A stream in PipeWire through which a program listens.
 public struct CaptureStream: Hashable, Sendable {
     public var node: UInt32
     /// The process that PipeWire took from its socket; nil when it has none.
     public var process: Int32?
     /// That process's user; nil when PipeWire does not say.
     public var user: UInt32?
+    /// The process that the stream says it is of.
     public var claimedProcess: Int32?
     /// The process on the socket is PipeWire's server for PulseAudio's clients, and speaks for one of them.
     public var isRelayed: Bool
     /// It listens to what is played, or measures a level.
     public var isMonitor: Bool
     public var isRunning: Bool
+    /// What the program calls itself, for people.
     public var name: String
 
     public init(

@@ -39,6 +39,7 @@ public struct BrokerOptions: Sendable {
     /// How many times as long as usual it waits for recorder cores and keepers. For tests.
     public var patience: Int64 = 1
     public var printsDecisions = false
+    /// Where every step of the core is written.
     public var trace: String?
     /// Bytes behind a file's header that let the next one begin.
     public var traceSize = TraceFile.usualSize
@@ -53,6 +54,7 @@ public struct BrokerOptions: Sendable {
     /// More cameras than a machine has; each may become a process.
     public static let camerasMax = 32
 
+    /// Reads the arguments after the program's name.
     public static func read(_ arguments: [String]) -> Asked<BrokerOptions> {
         var options = BrokerOptions()
         var flags = Flags(arguments)

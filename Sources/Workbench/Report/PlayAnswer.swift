@@ -4,10 +4,14 @@ import PolicyFile
 import Scenario
 import TomlFile
 
+/// What somebody has typed, and wants to see the outcome of.
 public struct PlayQuestion: Sendable {
+    /// What the policy's file is called, from which its includes count.
     public var file: String
+    /// Empty: the scenario's own policy.
     public var policy: String
     public var scenario: String
+    /// Lines of what may happen next; empty: nothing does.
     public var plan: String
 
     /// As many bytes of a policy, and of a scenario or a plan, as a person types; a question costs in proportion.
@@ -26,6 +30,7 @@ public struct PlayQuestion: Sendable {
 public struct PlayAnswer: Sendable {
     public let text: String
 
+    /// - Parameter mayGoOn: asked between steps; a clock belongs to the caller.
     public init(_ question: PlayQuestion, while mayGoOn: @escaping @Sendable () -> Bool) {
         let answer = markup {
             if question.policy.utf8.count > PlayQuestion.policyBytesMax {

@@ -1,5 +1,6 @@
 /// The page on which a policy and a scenario are typed. All that it knows of policies it asks for.
 public struct PlayPage: Sendable {
+    /// What the folder has, by name: policies first.
     public var policies: [String]
     public var scenarios: [String]
     public var folder: String

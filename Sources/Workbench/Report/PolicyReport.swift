@@ -10,10 +10,13 @@ public struct PolicyReport: Sendable {
     /// As many scenarios and traces as keep a page below two megabytes, which a telephone opens at once.
     public static let scenariosMax = 16
 
+    /// What the policy's file is called.
     public var file: String
     public var policy: LoadedPolicy
     public var texts: [PolicyText]
+    /// What is suspicious about the files.
     public var problems: [FileProblem] = []
+    /// What scenarios reach; nil: none were given.
     public var reach: ScenarioReach?
     public var scenarios: [ToldScenario] = []
     public var scenariosLeftOut = 0
@@ -21,6 +24,7 @@ public struct PolicyReport: Sendable {
     public var comparison: Comparison?
     public var traces: [TracePicture] = []
     public var graph: StateGraph?
+    /// What made the page: `camclient 1.2.3`.
     public var program: String
 
     public init(file: String, policy: LoadedPolicy, texts: [PolicyText], program: String) {
@@ -30,13 +34,16 @@ public struct PolicyReport: Sendable {
         self.program = program
     }
 
+    /// What a walk of the policy's worlds came to.
     public struct Walked: Sendable {
         public var report: PolicyWalk.Report
         public var clients: Int
         public var cameras: Int
+        /// What is wrong with the statements themselves, as sentences.
         public var problems: [String]
         public var neverVaried: [String]
         public var took: Duration
+        /// The way to what is broken.
         public var counterexample: ToldScenario?
 
         public init(_ walk: PolicyWalk, _ report: PolicyWalk.Report, took: Duration) {
@@ -49,7 +56,9 @@ public struct PolicyReport: Sendable {
         }
     }
 
+    /// Where another policy behaves differently.
     public struct Comparison: Sendable {
+        /// What the other's file is called.
         public var file: String
         public var report: PolicyDifference.Report
         /// The shortest way to a difference, under this policy and under the other.
@@ -67,10 +76,13 @@ public struct PolicyReport: Sendable {
     /// A trace's inputs under this policy, and beside it under another; remarks say what is not in the pictures.
     public typealias TracePicture = (file: String, pictures: [ToldScenario], remarks: [String])
 
+    /// Something is broken, or a problem.
     public var isBroken: Bool { walked.map { $0.report.finding != nil || !$0.problems.isEmpty } ?? false }
 
+    /// Something ended at a bound before it was done.
     public var isCutOff: Bool { walked?.report.cutOffBy != nil || comparison?.report.cutOffBy != nil }
 
+    /// The whole page as one document.
     /// - Parameter nonce: what its style sheet and its script run by; nobody who wrote what the page shows can know it.
     public func page(nonce: String) -> String {
         let policyText =

@@ -77,11 +77,13 @@ struct LinePlace {
 public struct ScenarioReach: Sendable {
     public private(set) var coverage: PolicyCoverage
     public private(set) var scenarios = 0
+    /// Titles of those that do not come out as written under this policy.
     public private(set) var failed: [String] = []
     private var fired: [PolicyClause: Int] = [:]
 
     public init(_ policy: Policy) { coverage = PolicyCoverage(policy) }
 
+    /// Runs a scenario with this policy in the place of its own.
     public mutating func run(_ scenario: Scenario) {
         let (outcome, coverages) = scenario.under(coverage.policy).runWithCoverage()
         scenarios += 1

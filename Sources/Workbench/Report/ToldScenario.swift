@@ -12,15 +12,20 @@ public struct ToldScenario: Sendable {
     private static let brokenMax = 20
 
     public let title: String
+    /// The name of the policy under which it was lived through.
     public let policy: String
+    /// The scenario with what happened under each line.
     public let lines: [String]
+    /// It came out as it was written.
     public let isAsWritten: Bool
+    /// Broken promises of the broker, and at the end of the policy.
     public let broken: [String]
     let timeline: Timeline
     let reasons: [Explanation]
     /// Decisions that have no reason here: there were too many, or time was up.
     let reasonsLeftOut: Int
     private let begun: [Place: DecisionID]
+    /// As the last line leaves it.
     public let end: Stage
     public let names: Names
 
@@ -29,6 +34,7 @@ public struct ToldScenario: Sendable {
         var moment: Moment
     }
 
+    /// - Parameter mayGoOn: asked before each step and while reasons are searched; a clock belongs to the caller.
     public init(
         _ scenario: Scenario, title: String? = nil, stepsMax: Int = .max,
         while mayGoOn: @escaping @Sendable () -> Bool = { true }
@@ -130,6 +136,7 @@ extension ToldScenario {
 
     /// What a trace's clients asked and its world did, under a policy. Recorders are simulated and answer at once: what a
     /// real one would have said to orders that it never got, nobody knows, and two policies can be compared so.
+    /// - Throws: what contradicts itself in the trace's snapshot.
     public init(
         _ part: TracePart, under policy: Policy, while mayGoOn: @escaping @Sendable () -> Bool
     ) throws(Arbiter.BrokenSnapshot) {
@@ -165,6 +172,7 @@ extension ToldScenario {
             while: mayGoOn)
     }
 
+    /// What is not in a trace's picture, as sentences.
     public static func remarks(_ part: TracePart) -> [String] {
         var remarks = ["Recorders are simulated, and answer at once."]
         if part.steps.count > inputsMax {

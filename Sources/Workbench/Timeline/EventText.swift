@@ -72,5 +72,6 @@ extension Configuration {
 }
 
 extension Duration {
+    /// As a person writes it, to three digits: `TimeText.short`.
     public var shortText: String { TimeText.short(self) }
 }

@@ -32,6 +32,7 @@ public struct Timeline: Hashable, Sendable {
         public var state: State
     }
 
+    /// What a lane does over a span.
     public enum State: Hashable, Sendable {
         case stopped
         /// Access is there, frames are not yet.
@@ -44,6 +45,7 @@ public struct Timeline: Hashable, Sendable {
         /// A camera's.
         case free
 
+        /// The few words that name it; empty where the drawing says enough.
         public var label: String {
             switch self {
             case .stopped, .free: ""
@@ -66,6 +68,7 @@ public struct Timeline: Hashable, Sendable {
             }
         }
 
+        /// The cause that gives it its colour.
         public var reason: Cause? {
             switch self {
             case .restricted(_, let causes), .interrupted(_, let causes, _): causes.reason
@@ -74,6 +77,7 @@ public struct Timeline: Hashable, Sendable {
         }
     }
 
+    /// A recording lies over the spans of its lane.
     public struct Recording: Hashable, Sendable {
         public var id: RecordingID
         public var begin: Moment
@@ -83,6 +87,7 @@ public struct Timeline: Hashable, Sendable {
         public var finished: RecordingFinished?
     }
 
+    /// A grace: the app was told, and may finish.
     public struct Warning: Hashable, Sendable {
         public var begin: Moment
         public var end: Moment
@@ -91,6 +96,7 @@ public struct Timeline: Hashable, Sendable {
         public var isWithdrawn: Bool
     }
 
+    /// Something of a moment, on a lane.
     public struct Mark: Hashable, Sendable {
         public enum Kind: Hashable, Sendable, CaseIterable { case photo, stoppedForGood, trouble }
         public var moment: Moment

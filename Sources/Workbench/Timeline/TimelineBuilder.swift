@@ -1,5 +1,6 @@
 public import ArbiterProtocol
 
+/// Something that is no session's event and belongs into the picture.
 public enum TimelineFact: Hashable, Sendable {
     case appeared(lane: String)
     case left(lane: String)
@@ -29,12 +30,15 @@ public struct TimelineBuilder: Hashable, Sendable {
 
     public init() {}
 
+    /// The state a lane is in now; nil for one that is unknown or left.
     public func state(of lane: String) -> Timeline.State? { index(lane, .app).flatMap { open[$0]?.state } }
 
+    /// Whether a lane records now.
     public func isRecording(_ lane: String) -> Bool {
         index(lane, .app).flatMap { open[$0]?.session.recordingUnderWay } != nil
     }
 
+    /// The app lanes' names, in order of appearance.
     public var appLanes: [String] { lanes.filter { $0.kind == .app }.map(\.name) }
 
     private func index(_ name: String, _ kind: Timeline.Lane.Kind) -> Int? {

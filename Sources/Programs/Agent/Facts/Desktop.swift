@@ -6,7 +6,9 @@ public struct Window: Hashable, Sendable {
     /// The process behind it, by the server's word; nil where the server cannot tell.
     public var process: Int32?
     public var kind: Kind
+    /// Mapped, and so is everything around it.
     public var isViewable: Bool
+    /// Minimized, by the window manager's word.
     public var isHidden: Bool
     public var isFullscreen: Bool
     /// Nil: on all workspaces, or the window manager has none.
@@ -21,6 +23,7 @@ public struct Window: Hashable, Sendable {
         case furniture
     }
 
+    /// On the screen, in pixels.
     public struct Frame: Hashable, Sendable {
         public var x, y: Int32
         public var width, height: UInt32
@@ -45,10 +48,13 @@ public struct Window: Hashable, Sendable {
     }
 }
 
+/// The windows of one user's screen at one moment.
 public struct Desktop: Hashable, Sendable {
     /// From the bottom of the stack to its top.
     public var windows: [Window]
+    /// The window that the user works with; nil for none.
     public var active: UInt32?
+    /// The workspace that is shown; nil where there are none.
     public var workspace: UInt32?
 
     public init(windows: [Window], active: UInt32?, workspace: UInt32? = nil) {
@@ -57,6 +63,8 @@ public struct Desktop: Hashable, Sendable {
 
     public mutating func keep(_ there: Set<UInt32>) { windows.removeAll { !there.contains($0.id) } }
 
+    /// Where the app of a window is, by this window alone.
+    ///
     /// A window is in the background when the user cannot see it: minimized, on another workspace, or behind one that
     /// fills its screen. Other windows that overlap it hide it only in part, or may be transparent, and do not count.
     public func placement(of place: Int) -> Placement {
@@ -75,7 +83,9 @@ public struct Desktop: Hashable, Sendable {
     }
 }
 
-/// Where an app is, as it is told to the broker: X11 and sway know only `fullscreen` and `split`.
+/// Where an app is, as it is told to the broker.
+///
+/// X11 and sway know of fullscreen windows and of windows beside others: only `fullscreen` and `split` are ever said.
 public struct Placement: Hashable, Sendable, Comparable {
     public var presence: Presence
     public var isFocused: Bool
@@ -100,16 +110,24 @@ public struct Placement: Hashable, Sendable, Comparable {
     }
 }
 
-/// When a desktop that is read piece by piece has to be read again: a change during a reading is not in it for certain,
-/// so it
-/// is read again as soon as this one is complete, without a further event, which might never come.
+/// When a desktop that is read piece by piece has to be read again.
+///
+/// A reading takes as long as the X server takes to answer, and shows windows as they were at some moment of it. So a change
+/// during one is not in it for certain: it is read again as soon as this one is complete, without a further event, which
+/// might never come.
 public struct ReadingOrder: Hashable, Sendable {
     private var isStale = false
 
     public init() {}
 
+    /// A reading was due.
+    /// - Parameter begun: false: one was under way already.
     public mutating func wasDue(begun: Bool) { if !begun { isStale = true } }
 
+    /// Whether a reading is due after what was heard.
+    /// - Parameters:
+    ///   - changed: something that a reading depends on.
+    ///   - complete: the reading that was under way is.
     public mutating func isDue(changed: Bool, complete: Bool) -> Bool {
         guard changed || isStale && complete else { return false }
         isStale = false

@@ -1,5 +1,6 @@
 import System
 
+/// A process that is a client of the broker, and the app it counts as there.
 public struct ClientProcess: Hashable, Sendable {
     public var process: Int32
     public var app: String

@@ -1,9 +1,12 @@
-/// Which socket each connection to PipeWire is: one new socket beside one new connection are the same. Where several
-/// come at
-/// once they stay open questions, until others of them are answered by going, or by whoever holds them all.
+/// Which socket each connection to PipeWire is: the kernel shows the sockets, PipeWire the connections.
+///
+/// A connection and its socket come together, so that one new socket beside one new connection are the same. Where several
+/// come at once they stay open questions, until others of them are answered by going, or by whoever holds them all.
 public struct SocketOwners {
     public struct Connection: Hashable, Sendable {
+        /// PipeWire's number of it.
         public var client: UInt32
+        /// The process that made it, by PipeWire's word.
         public var process: Int32
 
         public init(client: UInt32, process: Int32) {
@@ -19,6 +22,7 @@ public struct SocketOwners {
 
     public init() {}
 
+    /// - Parameter sockets: all that there are now.
     public mutating func came(_ connections: [Connection], sockets now: Set<UInt32>) {
         openConnections += connections
         openSockets.formUnion(now.subtracting(seen))
@@ -40,7 +44,9 @@ public struct SocketOwners {
     }
 
     /// The process that a connection is of, which the desktop portal made for it; nil: that cannot be told.
-    /// - Parameter claimed: decides between processes that hold the socket together.
+    /// - Parameters:
+    ///   - claimed: which one it says it is; decides between processes that hold the socket together.
+    ///   - holders: the processes that have a socket open.
     public func process(
         of client: UInt32, madeBy maker: Int32, claimed: Int32?, holders: (UInt32) -> [Int32]
     ) -> Int32? {

@@ -1,5 +1,6 @@
-/// What sway sends: heads of 14 bytes ("i3-ipc", a length, a kind), and JSON. i3's libraries bring GLib or a loop of
-/// their own.
+/// What sway sends, cut into messages: a head of 14 bytes ("i3-ipc", a length, a kind), and so many bytes of JSON.
+///
+/// The protocol is i3's. Its only libraries (i3ipc-glib, libswayipc) bring GLib or an event loop of their own.
 public struct SwayMessages: Sendable {
     /// A tree of 512 windows, each with a title as long as Wayland lets one be (4 KiB), has less.
     public static let bytesMax = 4 << 20
@@ -14,6 +15,7 @@ public struct SwayMessages: Sendable {
         case tooLong(UInt32)
     }
 
+    /// What is asked, and how an answer to it is marked.
     public enum Request: UInt32, Sendable {
         case subscribe = 2
         case tree = 4
@@ -41,6 +43,7 @@ public struct SwayMessages: Sendable {
     public init() {}
     public mutating func take(_ new: some Sequence<UInt8>) { bytes += new }
 
+    /// The next whole message; nil while it has not come.
     public mutating func next() throws(Fault) -> Message? {
         guard bytes.starts(with: Self.magic.prefix(bytes.count)) else { throw .notSway }
         guard bytes.count >= Self.headBytes else { return nil }

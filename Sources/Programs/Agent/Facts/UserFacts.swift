@@ -1,13 +1,19 @@
-/// What is known of one user's desktop. Nil is "not known" and is said to the broker as such; empty is "there is none".
+/// What is known about one user's desktop: where the apps are, and which have a microphone.
+///
+/// Nil is "not known" and is said to the broker as such; empty is "known, and there is none".
 public struct UserFacts: Hashable, Sendable {
     public var placements: [String: Placement]?
     public var microphones: Set<String>?
+    /// What the windows are known from, for people: `X11 display :0`.
     public var source: String
 
     public init(placements: [String: Placement]? = nil, microphones: Set<String>? = nil, source: String = "") {
         (self.placements, self.microphones, self.source) = (placements, microphones, source)
     }
 
+    /// - Parameters:
+    ///   - desktop: nil where the windows are not known.
+    ///   - captures: nil where the microphones are not known.
     public init(desktop: Desktop?, captures: [CaptureStream]?, user: UInt32, names: AppNames, source: String = "") {
         self.source = source
         placements = desktop.map { Self.placements(on: $0, names) }

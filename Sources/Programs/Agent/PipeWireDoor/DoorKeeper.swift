@@ -26,6 +26,8 @@ public final class DoorKeeper {
     private static let shortLife: Int64 = 10_000_000_000
     private static let pause: Int64 = 2_000_000_000
 
+    /// - Parameter arguments: of this process, for the agent.
+    /// - Throws: when the loop cannot take what it needs, or the agent cannot be started.
     public init(_ options: AgentOptions, arguments: [String], on loop: EventLoop) throws(SystemFault) {
         self.loop = loop
         self.arguments = arguments
@@ -36,6 +38,7 @@ public final class DoorKeeper {
         try start()
     }
 
+    /// Ends the agent, and the loop with it.
     public func stop() {
         isStopping = true
         if agent?.signal(SIGTERM) != true { loop.exit() }

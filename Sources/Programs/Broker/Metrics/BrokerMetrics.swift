@@ -127,14 +127,23 @@ extension Effect {
 
 /// What happened to the sessions of one user, or of everybody: `tallies` and `histograms` say of each what it is.
 public struct Counts: Hashable, Sendable {
+    /// Sessions that began to run, by camera.
     public var grants = Tally()
+    /// By the cause that was told as the reason.
     public var interruptions = Tally()
+    /// Terminal stops, by reason.
     public var stops = Tally()
+    /// Requests that a rule refused, by rule.
     public var refusals = Tally()
+    /// Recordings that ended, by why.
     public var recordings = Tally()
+    /// `taken` and `failed`.
     public var photos = Tally()
+    /// From a start request to the first frame.
     public var waits = Histogram.waits
+    /// Of interruptions, from beginning to end.
     public var interruptionLengths = Histogram.waits
+    /// From the order to cut the camera's last holder to the first frame of the next.
     public var handovers = Histogram.handovers
 
     public init() {}

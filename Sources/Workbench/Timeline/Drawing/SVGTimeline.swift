@@ -1,10 +1,12 @@
 import ArbiterProtocol
 
 extension Timeline {
-    /// The picture as an SVG document for browsers, print and screen readers, beneath it a legend and what happened in
-    /// words. It
-    /// stays within some megabytes: what is narrower than a pixel is drawn as one, and of long lists the beginning is
-    /// shown.
+    /// The picture as an SVG document for browsers and print: light background (dark where a browser asks for it, never
+    /// on paper), each cause with a colour, a hatching and a letter of its own, and beneath it a legend and what happened
+    /// in words. A description and a title at each shape are there for screen readers and for the mouse.
+    ///
+    /// However many events there were, the document stays within some megabytes: what is narrower than a pixel is drawn
+    /// as one, and of long lists the beginning is shown with how much is left out.
     public func svg(title: String = "Who had the camera") -> String {
         SVGDrawing(timeline: self, title: title).document()
     }
@@ -221,18 +223,23 @@ struct SVGDrawing {
 }
 
 extension Timeline {
+    /// Where on the page stands why a span began.
     public struct Link: Sendable {
+        /// The id of an element of the page.
         public var target: String
         public var words: String
     }
 
     /// The picture as an element, without what all pictures of a page share (`svgShared`, `svgStyle`) and without the words
     /// beneath it, for which a page has better places.
-    /// - Parameter link: asked for each span that is drawn. A link can be reached by keyboard, and needs no script.
+    /// - Parameters:
+    ///   - id: no other element's.
+    ///   - link: why a span began; asked for each that is drawn. A link can be reached by keyboard, and needs no script.
     public func svgElement(
         id: String, title: String, link: @escaping (Lane, Span) -> Link? = { _, _ in nil }
     ) -> String { SVGDrawing(timeline: self, title: title, link: link).element(id: id) }
 
+    /// The hatchings, once in a page, before the first picture.
     public static var svgShared: String {
         """
         <svg width="0" height="0" class="shared" aria-hidden="true" focusable="false"><defs>
@@ -241,6 +248,7 @@ extension Timeline {
         """
     }
 
+    /// The rules of a page's style sheet for its pictures.
     public static var svgStyle: String { "svg.timeline {\n\(SVGPalette.style)\n}\n" }
 }
 

@@ -21,12 +21,14 @@ public struct PlannedWalk: Sendable {
     }
 }
 
+/// What there is to say of a world that was walked to its end, and in which nothing is broken.
 public struct WalkedWorld: Hashable, Sendable {
     public var states: Int
     public var transitions: Int
     public var depth: Int
     /// 1: it was walked again with leases counted.
     public var recounted: Int
+    /// For each statement, in how many states it applied.
     public var applied: [Int]
 
     public init(states: Int = 0, transitions: Int = 0, depth: Int = 0, recounted: Int = 0, applied: [Int]) {
@@ -43,7 +45,9 @@ public struct WalkedWorld: Hashable, Sendable {
     }
 }
 
+/// What a walk that was done together with others came to.
 public struct WalkEnd: Sendable {
+    /// Which of the planned ones it is, from 0 on.
     public var walk: Int
     public var report: PolicyWalk.Report
     /// From the beginning of its first world to the end of its last, as the clock has it that was given.

@@ -124,6 +124,7 @@ extension Fingerprint {
         self = text.withUTF8 { Fingerprint(of: UnsafeRawBufferPointer($0)) }
     }
 
+    /// 32 digits.
     public var text: String {
         [first, second].map { half in
             let digits = String(half, radix: 16)

@@ -28,6 +28,7 @@ public struct FoldedCast: Sendable {
         isWhole = true
     }
 
+    /// Nobody stands for anybody else.
     public var unfolded: FoldedCast {
         var cast = self
         cast.apps = apps.enumerated().map { ($0.element.app, $0.offset) }
@@ -90,6 +91,9 @@ extension Arbiter {
     /// the cast.
     func fold(_ cast: FoldedCast, into fold: inout StateFold) { fold.take(state, cast) }
 
+    /// - Parameters:
+    ///   - session: what the caller remembers about a session besides.
+    ///   - camera: what the caller remembers about a camera, which names no app.
     public func fold(
         _ cast: FoldedCast, into fold: inout StateFold, session: (SessionID) -> UInt64, camera: (CameraID) -> UInt64
     ) {

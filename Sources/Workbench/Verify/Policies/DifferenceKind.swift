@@ -37,6 +37,7 @@ public enum DifferenceKind: String, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Those that a word stands for: a kind, or a direction.
     public static func meant(by word: String) -> [DifferenceKind]? {
         if let kind = DifferenceKind(rawValue: word) { return [kind] }
         return Direction(rawValue: word).map { direction in allCases.filter { $0.direction == direction } }

@@ -34,6 +34,7 @@ public struct PolicyDifference: Sendable {
         /// The first difference of a kind that is not allowed; nil: there is none so far.
         public var forbidden: DifferenceKind?
         public var kinds: [Kind] = []
+        /// One for each kind that was found, in the order of the vocabulary.
         public var differences: [Difference] = []
         /// Kinds for which no way was found, and which may come about where nearly all of a lease is used up. All are allowed.
         public var perhaps: [DifferenceKind] = []
@@ -56,11 +57,13 @@ public struct PolicyDifference: Sendable {
         public var length: Int
         /// A scenario: the machine, the inputs, and what clients are told on the way, the same under both.
         public var inputs: [String]
+        /// What the last input leads to, under the first policy and under the second.
         public var outcomes: [[String]]
     }
 
     public struct Kind: Sendable {
         public var kind: DifferenceKind
+        /// What the first policy does, and what the second.
         public var outcomes: [String]
         public var situations: Int
         public var shortest: Int

@@ -4,6 +4,7 @@ import Explain
 public import PolicyFile
 public import Scenario
 
+/// What may happen in the worlds that are walked.
 public enum WalkScope: Sendable, Hashable {
     /// What a policy can see: apps, facts, bids and time. Recorders answer at once, and the machine is whole.
     case policy
@@ -50,6 +51,7 @@ public struct PolicyWalk: Sendable {
         /// Nil: every state that can be reached was.
         public var cutOffBy: SearchBound?
         public var finding: Finding?
+        /// What a walk for fairness came to; nil: none was made.
         public var fairness: Fairness?
         /// What was walked for the statements about time; nil: there are none, or something else is broken already.
         public var timed: TimedReport?
@@ -58,12 +60,14 @@ public struct PolicyWalk: Sendable {
 
     public struct Finding: Sendable {
         public var message: String
+        /// The statement's name; nil where an invariant is broken.
         public var statement: String?
         /// Events, recorders' answers included.
         public var length: Int
         /// A scenario that `camclient test` runs; the broken promise stands in its first line, and behind it, as comments,
         /// how the cameras stand in the end, and what would repair it.
         public var scenario: String
+        /// How the cameras stand in the end.
         public var cameras: [CameraStanding] = []
         /// Where it is a loop: how many of its events lead there, and how many are around it; 0: nothing has to happen any more.
         public var loop: (stem: Int, around: Int)?
@@ -97,6 +101,9 @@ public struct PolicyWalk: Sendable {
         return cast
     }
 
+    /// - Parameters:
+    ///   - policyLine: what a scenario calls the policy: `kiosk.toml`, or a block of TOML.
+    ///   - threads: whatever their number, the report is the same.
     public func run(
         _ bounds: SearchBounds = SearchBounds(), policyLine: String, policies: String = ".", threads: Int = 2,
         limiter: @escaping SearchLimiter = { _ in nil }

@@ -40,6 +40,7 @@ public struct StateGraph: Sendable {
         }
     }
 
+    /// What leads from one situation to another, by their places.
     public struct Step: Sendable {
         public var from: Int
         public var to: Int

@@ -34,6 +34,10 @@ public struct CameraStanding: Sendable {
 }
 
 extension Arbiter {
+    /// How every camera stands, in the order of their ids.
+    /// - Parameters:
+    ///   - names: what sessions and apps are called.
+    ///   - now: never earlier than in the last step.
     public func standings(_ names: Names, at now: Moment) -> [CameraStanding] {
         overview().cameras.map { standing(of: $0, names, at: now) }
     }

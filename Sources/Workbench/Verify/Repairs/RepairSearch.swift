@@ -19,6 +19,7 @@ public struct Repair: Sendable {
 /// any more is then walked like any policy, and offered only where nothing is found broken. Changes of the rules that
 /// gave the counterexample's sessions their ranks come first.
 public struct RepairSearch: Sendable {
+    /// What became of the search.
     public struct Report: Sendable {
         public var repairs: [Repair] = []
         /// Changes that were tried on the counterexample, and those that were not broken there any more.
@@ -45,6 +46,7 @@ public struct RepairSearch: Sendable {
     /// How often the session that starves runs in the counterexample as it is.
     private let runs: Int
 
+    /// - Parameter policies: the folder of the policies that the scenario names.
     public init(_ walk: PolicyWalk, _ finding: PolicyWalk.Finding, policies: String) {
         (self.walk, self.finding, self.policies) = (walk, finding, policies)
         scenario = try? Scenario.parse(finding.scenario, file: "counterexample", policies: policies)

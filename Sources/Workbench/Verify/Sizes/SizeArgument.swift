@@ -8,6 +8,7 @@ public import ArbiterProtocol
 /// policy can say that needs more is listed here, and a policy that says none of it is not expected to break in a larger
 /// world what it keeps in a small one.
 public struct SizeArgument: Sendable {
+    /// What a policy says that needs more than the size has.
     public enum Gap: String, Sendable, CaseIterable {
         /// Whoever waits in a statement does so for somebody, who is one more.
         case statement

@@ -15,6 +15,7 @@ public struct ScenarioSearch: Sendable {
     let gaps: [PolicyCoverage.Gap]
     let pairsOnly: Bool
 
+    /// A scenario as a file has it, and what it is for.
     public struct Suggestion: Sendable {
         /// A sentence: what the scenario shows first.
         public var title: String
@@ -44,6 +45,7 @@ public struct ScenarioSearch: Sendable {
         (self.cameras, self.pairsOnly) = (cameras, pairsOnly)
     }
 
+    /// - Parameter policyLine: what a scenario calls the policy, in the folder `policies`.
     public func run(
         _ bounds: SearchBounds = SearchBounds(), policyLine: String, policies: String = ".",
         limiter: SearchLimiter = { _ in nil }

@@ -107,6 +107,7 @@ public struct SearchBounds: Sendable {
 }
 
 public struct SearchProgress: Sendable {
+    /// From 1.
     public var world = 0
     public var worlds = 0
     public var states = 0

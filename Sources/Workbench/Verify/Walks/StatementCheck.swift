@@ -6,6 +6,7 @@ public import ArbiterProtocol
 public struct StatementCheck: Sendable {
     private let ready: [ReadyStatement]
 
+    /// - Parameter arbiter: one under the policy that is asked about.
     public init(_ arbiter: Arbiter) { ready = ReadyStatement.all(arbiter) }
 
     /// The first of the statements that a state breaks, and by which sessions; nil when all hold.
@@ -68,6 +69,7 @@ public struct StatementCheck: Sendable {
 }
 
 extension Arbiter {
+    /// The first of the policy's statements that this state breaks, and by which sessions; nil when all hold.
     public func brokenStatement() -> (statement: Statement, sessions: [SessionID])? {
         StatementCheck(self).broken(in: self)
     }

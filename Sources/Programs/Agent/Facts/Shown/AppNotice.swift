@@ -6,6 +6,7 @@ public enum AppNotice: Hashable, Sendable {
     case waits(app: String, camera: String, holder: Interrupter?)
     case answered(AnswerChange)
 
+    /// For people, without markup.
     public var sentence: String {
         switch self {
         case .recordingCut(let app, let camera, let by, let cause):
@@ -36,6 +37,7 @@ public enum AppNotice: Hashable, Sendable {
 
 public struct NotificationText: Hashable, Sendable {
     public var summary: String
+    /// Without markup.
     public var body: String
     /// The next one must not take its place: nobody makes it go by what happens next.
     public var isToStay = false
@@ -64,6 +66,7 @@ public struct NotificationText: Hashable, Sendable {
         body = sentences.joined(separator: "\n")
     }
 
+    /// The body for a server whose bodies have markup.
     public var markup: String { body.markupEscaped() }
 }
 
@@ -122,6 +125,8 @@ extension Cause {
 }
 
 extension NotificationText {
+    /// The question whether an app may have cameras.
+    ///
     /// The name stands in quotation marks, and where nobody vouches for it that is said: it is what the app wants to be called.
     public init(_ question: AppQuestion) {
         let app = "“\(ShownText.name(question.app))”"

@@ -1,7 +1,9 @@
 public import ArbiterProtocol
 
-/// What the desktop's panel shows of the cameras: while one is in use or waited for, or the user's own privacy switch
-/// is on.
+/// What the desktop's panel shows of the cameras: an icon, a tooltip, and the lines of a menu.
+///
+/// It is there while a camera is in use, while one of the user's apps waits for one, and while the user's own privacy
+/// switch is on.
 public struct Indicator: Hashable, Sendable {
     public enum Line: Hashable, Sendable {
         case text(String)
@@ -18,6 +20,7 @@ public struct Indicator: Hashable, Sendable {
     /// Of the icon naming specification, symbolic: a panel has its own colours.
     public private(set) var icon: String
     public private(set) var title: String
+    /// With markup escaped.
     public private(set) var tooltip: String
     public private(set) var lines: [Line]
 
@@ -25,6 +28,11 @@ public struct Indicator: Hashable, Sendable {
         (self.icon, self.title, self.tooltip, self.lines) = (icon, title, tooltip, lines)
     }
 
+    /// - Parameters:
+    ///   - cameras: as the broker lists them.
+    ///   - isPrivate: the user's own privacy switch is on.
+    ///   - time: a time of day for people, of microseconds of CLOCK_REALTIME.
+    /// Nil: there is nothing to show.
     public init?(_ cameras: [CameraUse], isPrivate: Bool, time: (Int64) -> String) {
         let used = cameras.filter { $0.holder != nil || !$0.waiting.isEmpty }
         guard !used.isEmpty || isPrivate else { return nil }
@@ -80,15 +88,17 @@ extension Interrupter {
     }
 }
 
-/// The menu's lines by the numbers that panels know. A number is never given to another line: a click on what a panel
-/// showed
-/// a moment ago stops the app whose name was there, or none.
+/// The lines of the indicator's menu with the numbers that panels know them by.
+///
+/// A number stands for one line as it reads, and is never given to another: a click on what a panel showed a moment ago
+/// stops the app whose name was there, or none.
 public struct IndicatorMenu: Sendable {
     public struct Item: Hashable, Sendable {
         public var id: Int32
         public var line: Indicator.Line
     }
 
+    /// The menu itself, whose children the items are.
     public static let root: Int32 = 0
 
     public private(set) var revision: UInt32 = 1
@@ -97,6 +107,7 @@ public struct IndicatorMenu: Sendable {
 
     public init() {}
 
+    /// - Returns: false where nothing is another.
     public mutating func show(_ lines: [Indicator.Line]) -> Bool {
         guard lines != items.map(\.line) else { return false }
         var left = items
@@ -110,11 +121,14 @@ public struct IndicatorMenu: Sendable {
         return true
     }
 
+    /// Nil for the menu itself, and for lines that are gone.
     public func line(_ id: Int32) -> Indicator.Line? { items.first { $0.id == id }?.line }
 
+    /// Whether a panel may know this number.
     public func has(_ id: Int32) -> Bool { id == Self.root || line(id) != nil }
 
     /// In the words of com.canonical.dbusmenu; nil for a number that nobody has.
+    /// - Parameter names: those that are wanted; none for all.
     public func properties(_ id: Int32, _ names: [String] = []) -> WireDictionary? {
         guard has(id) else { return nil }
         let all: WireDictionary = line(id)?.menuProperties ?? ["children-display": .string("submenu")]

@@ -1,9 +1,12 @@
 public import ArbiterProtocol
 
-/// When the user is told: at once, and never more than once in ten seconds. What happens within the pause is said in
-/// one at its
-/// end, and a wait that is over by then is not told any more. Times are arguments.
+/// When the user is told: at once, and never more than once in ten seconds.
+///
+/// What happens within the pause after a notification is kept, and said in one at its end: a camera that goes to and fro
+/// between two apps is one notification every ten seconds, not twenty. A wait that is over by then is not told any more.
+/// Times are arguments.
 public struct NoticePacing: Hashable, Sendable {
+    /// From one notification to the next.
     public static let pause = Duration.seconds(10)
     /// What one notification lists; a server cuts longer ones anyway. More are counted.
     public static let listedMax = 4
@@ -26,6 +29,8 @@ public struct NoticePacing: Hashable, Sendable {
         kept.append(notice)
     }
 
+    /// Forgets the waits that are over.
+    /// - Parameter isThere: whether an app still waits for the camera of that name.
     public mutating func keepWaits(_ isThere: (_ app: String, _ camera: String) -> Bool) {
         kept.removeAll { notice in
             if case .waits(let app, let camera, _) = notice { !isThere(app, camera) } else { false }
@@ -33,8 +38,10 @@ public struct NoticePacing: Hashable, Sendable {
         if kept.isEmpty { leftOut = 0 }
     }
 
+    /// When `take` has something; nil: nothing is to be told.
     public var deadline: Moment? { kept.isEmpty ? nil : mayTell ?? .zero }
 
+    /// What to tell now. It counts as told.
     public mutating func take(at now: Moment) -> NotificationText? {
         guard let deadline, deadline <= now else { return nil }
         defer { (kept, leftOut) = ([], 0) }
@@ -43,8 +50,9 @@ public struct NoticePacing: Hashable, Sendable {
     }
 }
 
-/// Which apps wait so long for a camera that their user is told, each wait once. `wallClock` is what the broker's times
-/// are of.
+/// Which of the user's apps wait for a camera, and which wait so long that their user is told, each wait once.
+///
+/// Times are arguments: `now` of the monotonic clock, and `wallClock`, in which the broker says when a wait began.
 public struct Waits: Hashable, Sendable {
     /// So long an app may wait without a word: most cameras change hands within it.
     public static let patience = Duration.seconds(5)
@@ -86,6 +94,7 @@ public struct Waits: Hashable, Sendable {
         waits.contains { $0.app == app && $0.camera == camera }
     }
 
+    /// When the next app will have waited too long; nil: every waiting app has been told of.
     public var deadline: Moment? { waits.lazy.filter { !$0.isTold }.map(\.toldAt).min() }
 
     /// The apps that have waited too long, the longest first. They count as told.
