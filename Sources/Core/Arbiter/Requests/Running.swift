@@ -28,12 +28,13 @@ extension Arbiter {
     private func hindrance(of look: Look) -> (Rule, Refusal)? {
         let (camera, app) = (state.cameraNames[look.camera], state.id(look.app))
         if let rule = denial(of: look)?.rule {
-            if rule.law == .noRight {
-                return (rule, .noRight(app, to: camera, at: state.seat(of: look.camera), under: policy))
+            switch rule.law {
+            case .noRight: return (rule, .noRight(app, to: camera, at: state.seat(of: look.camera), under: policy))
+            case let law?: return (rule, .denied(app, law))
+            case nil:
+                let message = "The policy \"\(policy.name)\" does not give the camera to \(app.name)."
+                return (rule, Refusal(.refusedByPolicy, message, rule: text(rule)))
             }
-            if let law = state.word(of: look.app).denial { return (rule, .denied(app, law)) }
-            let message = "The policy \"\(policy.name)\" does not give the camera to \(app.name)."
-            return (rule, Refusal(.refusedByPolicy, message, rule: text(rule)))
         }
         if let (sibling, law) = betterSibling(of: look) {
             return (.law(law), .appUses(camera, app, session: sibling.id, law))
