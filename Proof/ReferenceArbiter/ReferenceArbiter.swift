@@ -197,6 +197,9 @@ package struct ReferenceArbiter: Sendable {
             world.cameras[camera]?.holding = nil
             // It is the grant's, whoever has it next.
             world.sessions[id]?.hasMicrophone = false
+            // A recording ends with its session's control, and weighs in no look from here on.
+            world.sessions[id]?.isRecording = false
+            world.sessions[id]?.isPaused = false
         }
     }
 

@@ -34,20 +34,24 @@ extension Seating {
     // MARK: Beside the strongest app, which may exceed it
 
     /// What all but the strongest app have fits the budget by itself, or the weaker of them go, with their time. Holders make
-    /// way for whoever came in this round in the same round: the next one would set another deadline.
+    /// way for whoever came in this round in the same round: the next one would set another deadline. A seat that was won in
+    /// this round is taken back: no camera is opened only to be cut for a bid that was weighed after it.
     /// - Parameter removes: nobody has come in yet: those whose time is up go.
     mutating func giveWayToStrongest(removes: Bool) {
         guard let (strongest, beyond) = beyondBudget() else { return }
-        for index in removes ? beyond.sorted(by: >) : beyond where removes || seats[index].kind == .held {
+        for index in beyond.sorted(by: >) {
             let seat = seats[index]
+            guard removes || seat.kind == .held || seat.kind == .won else { continue }
             let due = earliestCut(seat, by: strongest)
             if due > now {
                 guard cameras[seat.camera].next.map({ due < $0.due }) ?? true else { continue }
                 cameras[seat.camera].next = contest(seat, by: strongest, due: due, .law(.budget))
-            } else if removes {
+            } else if removes || seat.kind == .won {
                 cameras[seat.camera].next = nil
                 lose(seat.look, to: nil, .law(.budget))
                 seats.remove(at: index)
+                // What lost to the seat is weighed again without it.
+                takesBack = takesBack || seat.kind == .won
             }
         }
     }

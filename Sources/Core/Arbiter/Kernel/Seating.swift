@@ -24,6 +24,8 @@ struct Seating {
     private(set) var isSuccession = false
     /// A newcomer took its own app's place: it is weighed against waiting bids in the next round.
     var takesOwnPlace = false
+    /// A seat that was won in this round does not fit beside a stronger app that came after it.
+    var takesBack = false
     /// Of the challenger that is looked at: the seats in its way, and how it stands against each.
     var rivals: [Int] = []
     var comparisons: [Comparison] = []
@@ -156,7 +158,7 @@ struct Seating {
         seats.clear()
         challengers.clear()
         order.clear()
-        takesOwnPlace = false
+        (takesOwnPlace, takesBack) = (false, false)
         if !opponents.isEmpty { opponents = [:] }
     }
 
@@ -184,7 +186,7 @@ struct Seating {
 
     /// Some bid is to be weighed against what this round brought, or has lost the obstacle that it is told of.
     var needsAnotherRound: Bool {
-        isSuccession || takesOwnPlace || seats.contains { $0.kind == .won && $0.exceeds } || isBeyondBudget
+        isSuccession || takesOwnPlace || takesBack || seats.contains { $0.kind == .won && $0.exceeds } || isBeyondBudget
             || namesLosers
     }
 
