@@ -96,7 +96,9 @@ extension ReferenceArbiter {
     mutating func noteRanks() {
         for camera in world.cameras.keys.sorted() {
             guard let holding = world.cameras[camera]?.holding, holding.granted != nil,
-                let session = world.sessions[holding.session], manners(session).lease != holding.lease
+                let session = world.sessions[holding.session], manners(session).lease != holding.lease,
+                // Whoever loses its camera for a cause loses it with the lease that ran.
+                world.bids(session, policy)
             else { continue }
             countLease(on: camera)
             let (lease, until) = (manners(session).lease, newEnd(session, on: camera))

@@ -51,6 +51,10 @@ extension Arbiter {
         if case .gaveWay(let wasRecording) = moment {
             facts.isRecording = wasRecording
             facts.bidIsNew = false
+            // What its app says of itself did not count while several users asked, and counts again once it asks no more.
+            let user = state.apps[app.slot].user
+            let asksAlone = !state.users.contains { $0.user != user && $0.requests > 0 }
+            if policy.sources.contains(.selfDeclared), !asksAlone, !state.world.severalUsersAsk { return nil }
         }
         let rule = policy.rank(facts)
         return HoldTerms(grace: rule.grace, minHold: rule.minHold)
