@@ -41,17 +41,17 @@ extension Seating {
         guard let (strongest, beyond) = beyondBudget() else { return }
         for index in beyond.sorted(by: >) {
             let seat = seats[index]
-            guard removes || seat.kind == .held || seat.kind == .won else { continue }
+            let mayGo = removes || seat.kind == .won
+            guard mayGo || seat.kind == .held else { continue }
             let due = earliestCut(seat, by: strongest)
             if due > now {
                 guard cameras[seat.camera].next.map({ due < $0.due }) ?? true else { continue }
                 cameras[seat.camera].next = contest(seat, by: strongest, due: due, .law(.budget))
-            } else if removes || seat.kind == .won {
+            } else if mayGo {
                 cameras[seat.camera].next = nil
                 lose(seat.look, to: nil, .law(.budget))
                 seats.remove(at: index)
-                // What lost to the seat is weighed again without it.
-                takesBack = takesBack || seat.kind == .won
+                if seat.kind == .won { weighsAgain = true }
             }
         }
     }

@@ -51,7 +51,7 @@ extension Seating {
         cameras[seat.camera].next = nil
         var kind = Ruling.Kind.waits
         if opensAnew(winner, over: seat.look) {
-            takesOwnPlace = true
+            weighsAgain = true
             if replaces(winner, seat.look) { kind = .replaced }
         } else if isHolder(seat), policy.contention.loser == .evict {
             kind = .evicted

@@ -22,10 +22,9 @@ struct Seating {
     private(set) var order: [Int] = []
     /// Some session followed in its app's own place: nothing else was decided in this round.
     private(set) var isSuccession = false
-    /// A newcomer took its own app's place: it is weighed against waiting bids in the next round.
-    var takesOwnPlace = false
-    /// A seat that was won in this round does not fit beside a stronger app that came after it.
-    var takesBack = false
+    /// A newcomer took its own app's place, or a seat that was won in this round does not fit beside a stronger app that came
+    /// after it: the next round weighs the bids again.
+    var weighsAgain = false
     /// Of the challenger that is looked at: the seats in its way, and how it stands against each.
     var rivals: [Int] = []
     var comparisons: [Comparison] = []
@@ -158,7 +157,7 @@ struct Seating {
         seats.clear()
         challengers.clear()
         order.clear()
-        (takesOwnPlace, takesBack) = (false, false)
+        weighsAgain = false
         if !opponents.isEmpty { opponents = [:] }
     }
 
@@ -186,7 +185,7 @@ struct Seating {
 
     /// Some bid is to be weighed against what this round brought, or has lost the obstacle that it is told of.
     var needsAnotherRound: Bool {
-        isSuccession || takesOwnPlace || takesBack || seats.contains { $0.kind == .won && $0.exceeds } || isBeyondBudget
+        isSuccession || weighsAgain || seats.contains { $0.kind == .won && $0.exceeds } || isBeyondBudget
             || namesLosers
     }
 
