@@ -28,6 +28,7 @@ public struct PlayQuestion: Sendable {
 
 /// The outcome as a part of the page: checked, lived through, explained, and what comes next.
 public struct PlayAnswer: Sendable {
+    /// HTML, escaped.
     public let text: String
 
     /// - Parameter mayGoOn: asked between steps; a clock belongs to the caller.

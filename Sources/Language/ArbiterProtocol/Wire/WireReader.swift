@@ -41,6 +41,7 @@ public struct WireReader {
     public mutating func uint64(_ name: String) throws(BrokerError) -> UInt64 { try read(name) }
     public mutating func uint32(_ name: String) throws(BrokerError) -> UInt32 { try read(name) }
     public mutating func int64(_ name: String) throws(BrokerError) -> Int64 { try read(name) }
+    /// A finite number, of whatever numeric type.
     public mutating func number(_ name: String) throws(BrokerError) -> Double { try read(name) }
     public mutating func dictionary(_ name: String) throws(BrokerError) -> WireDictionary { try read(name) }
     public mutating func dictionaries(_ name: String) throws(BrokerError) -> [WireDictionary] { try read(name) }

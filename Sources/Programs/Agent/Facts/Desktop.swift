@@ -61,6 +61,7 @@ public struct Desktop: Hashable, Sendable {
         (self.windows, self.active, self.workspace) = (windows, active, workspace)
     }
 
+    /// Forgets the windows that are not among these.
     public mutating func keep(_ there: Set<UInt32>) { windows.removeAll { !there.contains($0.id) } }
 
     /// Where the app of a window is, by this window alone.

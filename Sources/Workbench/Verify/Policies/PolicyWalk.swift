@@ -199,6 +199,7 @@ public struct PolicyWalk: Sendable {
         }
     }
 
+    /// What is wrong with the statements themselves, as sentences.
     public func problems(_ report: Report) -> [String] {
         // What was not walked to its end says nothing about what never happens.
         guard report.isComplete, report.casts == report.castsInAll else { return strangers }

@@ -54,7 +54,9 @@ public struct StateGraph: Sendable {
     public private(set) var steps: [Step] = []
     /// States that were looked at, which these situations stand for.
     public private(set) var states = 0
+    /// Situations that were reached and found no room among these.
     public private(set) var leftOut = 0
+    /// A bound ended the walk before every situation was reached.
     public private(set) var isCutOff = false
 
     /// The graph of one world of two clients and one camera; nil where the policy has none.

@@ -101,6 +101,7 @@ public struct IndicatorMenu: Sendable {
     /// The menu itself, whose children the items are.
     public static let root: Int32 = 0
 
+    /// Grows with each change of the menu.
     public private(set) var revision: UInt32 = 1
     public private(set) var items: [Item] = []
     private var lastID: Int32 = 0
