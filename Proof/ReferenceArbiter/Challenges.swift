@@ -157,14 +157,19 @@ extension Round {
         if bid.manners.isImmediate || opensAnew(bid, over: seat.bid) { return world.now }
         if let warning = warning(of: seat), let told = warning.toldUntil { return warning.isReady ? world.now : told }
         guard let holding = holding(seat) else { return world.now }
-        return max(holding.protectedUntil ?? world.now, world.now + seat.bid.manners.grace)
+        return max(holding.protectedUntil ?? world.now, world.now + grace(of: seat))
+    }
+
+    /// There is nothing to finish before the first frame.
+    private func grace(of seat: Seat) -> Duration {
+        opening.contains(seat.bid.camera) ? .zero : seat.bid.manners.grace
     }
 
     /// A holder with a grace is told as long before it has to go; the deadline never moves later.
     private func warning(_ seat: Seat, by bid: Bid, _ due: Moment) -> WholeWorld.Warning? {
         let before = self.warning(of: seat)
         if holding(seat) == nil, before?.toldUntil == nil { return nil }
-        let grace = seat.bid.manners.grace
+        let grace = grace(of: seat)
         var warning = (winner: bid.id, due: due, toldUntil: before?.toldUntil, isReady: before?.isReady ?? false)
         guard warning.toldUntil == nil, grace > .zero else { return warning }
         let tellAt = Moment(nanoseconds: due.nanoseconds - grace.wholeNanoseconds)

@@ -56,7 +56,7 @@ package struct ReferenceArbiter: Sendable {
             noteRanks()
             // A rank that leaves nothing of its lease ends it before anybody is weighed.
             if endLeases() { continue }
-            var round = Round(world, policy, occasion)
+            var round = Round(self, occasion)
             round.decide()
             if mayBeRefused, let starter = occasion.starter, round.refuses(starter) {
                 self = before

@@ -5,6 +5,8 @@ struct Round {
     let world: WholeWorld
     let policy: any HousePolicy
     let occasion: ReferenceArbiter.Occasion
+    /// Cameras whose first frame is not there yet.
+    let opening: Set<CameraID>
     let bids: [Bid]
     let contenders: [CameraID: [Bid]]
     var seats: [Seat] = []
@@ -33,8 +35,9 @@ struct Round {
         case waits(isWinning: Bool = false, watches: Bool = false)
     }
 
-    init(_ world: WholeWorld, _ policy: any HousePolicy, _ occasion: ReferenceArbiter.Occasion) {
-        (self.world, self.policy, self.occasion) = (world, policy, occasion)
+    init(_ reference: ReferenceArbiter, _ occasion: ReferenceArbiter.Occasion) {
+        let (world, policy) = (reference.world, reference.policy)
+        (self.world, self.policy, self.occasion, opening) = (world, policy, occasion, reference.opening)
         let bids = world.sessions.keys.sorted().compactMap { world.bid($0, policy) }
         self.bids = bids
         contenders = Dictionary(grouping: bids) { $0.camera }.mapValues { bids in

@@ -159,7 +159,13 @@ private struct InvariantCheck {
         check(
             bound <= budget,
             "1: the held cameras but those that may exceed it cost \(bound), and the budget is \(budget)")
-        guard state.policy.contention.reDecide == .facts, let strongest = holders.min(by: staysBefore) else { return }
+        // A winner that waits for a cut holds its camera as good as already.
+        let winners = state.cameraOrder.compactMap { slot in
+            state.cameras[slot].promise.flatMap { $0.isDormant ? nil : Grant($0.session, .max) }
+        }
+        guard state.policy.contention.reDecide == .facts,
+            let strongest = (holders.map { Grant($0.session, $0.granted) } + winners).min(by: staysBefore)
+        else { return }
         // Whoever goes for its sake has its time.
         let others = cost(
             holders.filter { state.app(of: $0.session) != state.app(of: strongest.session) && $0.contest == nil })
@@ -168,12 +174,16 @@ private struct InvariantCheck {
 
     private func cost(_ holders: [Held]) -> Int { holders.reduce(0) { $0 + state.cost(of: $1.session) } }
 
-    /// The stronger of two holders, and of equals the one that ties favour.
-    private func staysBefore(_ a: Held, _ b: Held) -> Bool {
+    /// The stronger of two that hold or have won, and of equals the one that ties favour; winners are granted in the order of
+    /// their ids.
+    private func staysBefore(_ a: Grant, _ b: Grant) -> Bool {
         let (x, y) = (state.look(at: a.session).strength, state.look(at: b.session).strength)
         if x != y { return x < y }
-        return state.policy.contention.tie == .holder ? a.granted < b.granted : a.granted > b.granted
+        let isEarlier = (a.granted, state.sessions[a.session].id) < (b.granted, state.sessions[b.session].id)
+        return isEarlier == (state.policy.contention.tie == .holder)
     }
+
+    private typealias Grant = (session: Slot<Session>, granted: Ordinal)
 
     // MARK: Sessions
 
