@@ -289,14 +289,19 @@ extension WholeWorld.Holding {
 }
 
 extension State {
-    /// Nothing of a fault is left: every camera is free or streams, and nothing is tried again or waited for.
+    /// Nothing of a fault is left: every camera is free or streams, and nothing is tried again or waited for, nor the file of a
+    /// session that is closed, which counts as one of its client's until then.
     fileprivate var isWhole: Bool {
         cameraOrder.allSatisfy { slot in
             let camera = cameras.rows[Int(slot.index)]
             let isSettled = camera.tenancy == .free || camera.tenancy.isStreaming
             return isSettled && camera.promise == nil && !camera.isStuck
                 && cameraSettings[Int(slot.index)].asked.isEmpty
-        } && sessions.rows.allSatisfy { $0.lost == nil }
+        }
+            && sessionSlots.slots.allSatisfy { slot in
+                let session = sessions.rows[Int(slot.index)]
+                return session.lost == nil && !session.has.contains(.closing)
+            }
             && !timers.contains { [.backoff, .noRoom, .closing, .resuming].contains($0.kind) }
     }
 

@@ -17,7 +17,8 @@ public struct HoldTerms: Hashable, Sendable {
 
 /// When a session's rank is asked for its times.
 public enum HoldMoment: Hashable, Sendable {
-    case granted
+    /// With the recording that it takes up with a grant of before the broker's restart.
+    case granted(isRecording: Bool)
     case gaveWay(wasRecording: Bool)
 }
 
@@ -38,7 +39,7 @@ extension Arbiter {
         let app = state.clients.rows[Int(client.index)].app
         // A session that takes its app's place over has what is left of a warning, however short (semantics §5). The session
         // that had the place does not ask for it any more.
-        if moment == .granted, state.clients(of: app).reduce(0, { $0 + state.sessions(of: $1).count }) > 1 {
+        if case .granted = moment, state.clients(of: app).reduce(0, { $0 + state.sessions(of: $1).count }) > 1 {
             return nil
         }
         let hasImmediate = policy.rankRules.contains(where: \.isImmediate)
@@ -48,7 +49,9 @@ extension Arbiter {
             if hasImmediate, policy.rank(state.words(for: Slot(row))).isImmediate { return nil }
         }
         // The facts are those after the step, in which it may have lost its recording and its start request.
-        if case .gaveWay(let wasRecording) = moment {
+        switch moment {
+        case .granted(let isRecording): facts.isRecording = isRecording
+        case .gaveWay(let wasRecording):
             facts.isRecording = wasRecording
             facts.bidIsNew = false
             // What its app says of itself did not count while several users asked, and counts again once it asks no more.
@@ -75,7 +78,10 @@ extension TraceChecker {
     /// Its camera is opened for it. A session that lost its device or recorder meanwhile goes on with the time it had,
     /// which is not measured here.
     func minHoldUntil(_ watched: Watched, _ seen: Seen, _ terms: Terms) -> Moment {
-        guard !watched.isLost, let terms = terms(watched.session, .granted) else { return .zero }
+        let isRecording = watched.marks.contains(.recording)
+        guard !watched.isLost, let terms = terms(watched.session, .granted(isRecording: isRecording)) else {
+            return .zero
+        }
         return seen.now + terms.minHold
     }
 
