@@ -123,7 +123,7 @@ struct Round {
     func opensAnew(_ bid: Bid, over holder: Bid) -> Bool {
         policy.contention.budget != nil && policy.contention.givesWay == .longestHeld
             && policy.contention.refusesNewcomers && occasion.isStart && occasion.starter == bid.id
-            && bid.app == holder.app && bid.camera == holder.camera && bid.id != holder.id
+            && bid.app == holder.app && bid.camera == holder.camera && bid.id != holder.id && !bid.watches
     }
 
     /// A session that lost a camera to a holder on it may watch, where the policy shares cameras with it.

@@ -61,10 +61,11 @@ extension Seating {
         cameras[camera].next = contest
     }
 
-    /// Its app's older session loses to such a start in any case, and its cost counts until that session is looked at.
+    /// Its app's older session loses to such a start in any case, and its cost counts until that session is looked at. A start
+    /// that is not refused, since it may watch, follows in its app's place.
     func opensAnew(_ look: Int, over holder: Int) -> Bool {
         policy.opensAnew && occasion.starter == looks[look].session && looks[look].app == looks[holder].app
-            && looks[look].camera == looks[holder].camera && look != holder
+            && looks[look].camera == looks[holder].camera && look != holder && !looks[look].watches
     }
 
     /// Seats who has the camera or is promised it; the rest challenges, or waits for its own app or for the camera's.
