@@ -27,13 +27,19 @@ public struct Arbiter: Sendable {
     /// What the step under way gathers; between two steps it is empty.
     var notes = StepNotes()
     /// Memory of the last step, used again by the next one; it says nothing about the state.
-    private var memory: StepMemory?
+    private var memory: StepMemory
 
-    public init(policy: Policy) { state = State(policy: CompiledPolicy(policy)) }
+    public init(policy: Policy) { self.init(CompiledPolicy(policy)) }
+
+    private init(_ policy: CompiledPolicy) {
+        state = State(policy: policy)
+        memory = StepMemory(policy)
+    }
 
     package init(state: State, decision: DecisionID) {
         self.state = state
         current = decision
+        memory = StepMemory(state.policy)
         deadline = earliestDeadline()
     }
 
@@ -43,11 +49,12 @@ public struct Arbiter: Sendable {
     /// not known any more are no mistake: their news was on its way when they ended.
     /// - Parameter now: never earlier than in the last step.
     public mutating func step(_ event: Event, at now: Moment) -> [Effect] {
-        var memory = memory.take() ?? StepMemory(for: self)
+        // Swapped, and not copied: that would count the references of all its arrays.
+        var memory = StepMemory(for: self)
+        swap(&memory, &self.memory)
         step(event, at: now, in: &memory)
-        let effects = memory.effects
-        self.memory = memory
-        return effects
+        swap(&memory, &self.memory)
+        return self.memory.effects
     }
 
     /// The same, in memory that the caller keeps: for callers that step millions of copies.
@@ -207,7 +214,8 @@ package struct StepMemory {
     var notes = StepNotes()
     var seating: Seating
 
-    package init(for arbiter: Arbiter) { seating = Seating(arbiter.state.policy) }
+    package init(for arbiter: Arbiter) { self.init(arbiter.state.policy) }
+    init(_ policy: CompiledPolicy) { seating = Seating(policy) }
 
     package var effects: [Effect] { @inline(__always) _read { yield notes.effects } }
 }
