@@ -218,6 +218,8 @@ extension Round {
             }
             let due = earliest(seat, by: strongest)
             if due > world.now {
+                // Who goes for another bid by then goes for that one.
+                guard warnings[seat.bid.camera].map({ due < $0.due }) ?? true else { continue }
                 warnings[seat.bid.camera] = warning(seat, by: strongest, due)
             } else {
                 seats.removeAll { $0.bid.id == seat.bid.id }

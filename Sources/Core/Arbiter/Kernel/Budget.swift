@@ -33,25 +33,22 @@ extension Seating {
 
     // MARK: Beside the strongest app, which may exceed it
 
-    /// What all but the strongest app have fits the budget by itself, or the weaker of them go, with their time. Holders make
-    /// way for whoever came in this round in the same round: the next one would set another deadline. A seat that was won in
-    /// this round is taken back: no camera is opened only to be cut for a bid that was weighed after it.
-    /// - Parameter removes: nobody has come in yet: those whose time is up go.
-    mutating func giveWayToStrongest(removes: Bool) {
+    /// What all but the strongest app have fits the budget by itself, or the weaker of them go, with their time: also for whoever
+    /// came in this round, since the next one would set another deadline, and in it that bid may have another rank. A camera
+    /// that was won in this round is not opened only to be cut for a bid that was weighed after it.
+    mutating func giveWayToStrongest() {
         guard let (strongest, beyond) = beyondBudget() else { return }
         for index in beyond.sorted(by: >) {
             let seat = seats[index]
-            let mayGo = removes || seat.kind == .won
-            guard mayGo || seat.kind == .held else { continue }
             let due = earliestCut(seat, by: strongest)
             if due > now {
                 guard cameras[seat.camera].next.map({ due < $0.due }) ?? true else { continue }
                 cameras[seat.camera].next = contest(seat, by: strongest, due: due, .law(.budget))
-            } else if mayGo {
+            } else {
                 cameras[seat.camera].next = nil
                 lose(seat.look, to: nil, .law(.budget))
                 seats.remove(at: index)
-                if seat.kind == .won { weighsAgain = true }
+                weighsAgain = true
             }
         }
     }

@@ -22,8 +22,8 @@ struct Seating {
     private(set) var order: [Int] = []
     /// Some session followed in its app's own place: nothing else was decided in this round.
     private(set) var isSuccession = false
-    /// A newcomer took its own app's place, a bid lost the place that it had while its device was lost, or a seat that was won in
-    /// this round does not fit beside a stronger app that came after it: the next round weighs the bids again.
+    /// A newcomer took its own app's place, a bid lost the place that it had while its device was lost, or a seat does not
+    /// fit beside a stronger app: the next round weighs the bids again.
     var weighsAgain = false
     /// Of the challenger that is looked at: the seats in its way, and how it stands against each.
     var rivals: [Int] = []
@@ -176,14 +176,14 @@ struct Seating {
     private mutating func seatAll() {
         for camera in cameras.indices { bid(on: camera) }
         if isOverspent() || occasion.isReload && policy.linksCameras { expel() }
-        giveWayToStrongest(removes: true)
+        giveWayToStrongest()
         challengers.sort()
         for bid in challengers {
             seat(bid.look)
             // A place that is lost when its device is tried again puts nobody first any more.
             if bid.returns, rulings[bid.look].kind == .waits { weighsAgain = true }
         }
-        giveWayToStrongest(removes: false)
+        giveWayToStrongest()
         if policy.shares { for camera in cameras.indices { ruleWatchers(on: camera) } }
     }
 
