@@ -17,7 +17,16 @@ extension Round {
         if due > world.now {
             // It takes its own app's place all the same, and nobody else's.
             if let own = rivals.first(where: { opensAnew(bid, over: $0.bid) }) { return take(bid, from: [own]) }
-            for rival in rivals { warnings[rival.bid.camera] = warning(rival, by: bid, due) }
+            for rival in rivals {
+                let new = warning(rival, by: bid, due)
+                // The stronger bid's it stays, where the weaker one waits no shorter.
+                if let old = warnings[rival.bid.camera], outcomes[old.winner] == .waits(isWinning: true),
+                    new.map({ old.due <= $0.due }) ?? true
+                {
+                    continue
+                }
+                warnings[rival.bid.camera] = new
+            }
             outcomes[bid.id] = .waits(isWinning: true)
             return seats.append(Seat(kind: .kept, bid: bid))
         }

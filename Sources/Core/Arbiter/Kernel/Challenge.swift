@@ -38,11 +38,20 @@ extension Seating {
             return win(look, on: camera, policy.sameAppRule)
         }
         for (rival, comparison) in zip(rivals, comparisons) {
-            cameras[seats[rival].camera].next = contest(seats[rival], by: look, due: due, comparison.rule)
+            let contest = contest(seats[rival], by: look, due: due, comparison.rule)
+            // A weaker bid that waits for the same holder, and no shorter, does not take it from the stronger one.
+            if let next = cameras[seats[rival].camera].next, next.due <= contest.due, isWinning(next.beneficiary) {
+                continue
+            }
+            cameras[seats[rival].camera].next = contest
         }
         lose(look, to: seats[rivals[0]].look, (comparisons.last?.rule ?? .law(.noOtherBid)).afterItsTime)
         rulings[look].isWinning = true
         seats.append(Seat(kind: .kept, look: look, camera: camera, rule: .law(.notPassedOver)))
+    }
+
+    private func isWinning(_ session: Slot<Session>) -> Bool {
+        looks.indices.contains { looks[$0].session == session && rulings[$0].isWinning }
     }
 
     func stage(of look: Int) -> Int { cameras.count == 1 ? 0 : cameras.firstIndex { $0.looks.contains(look) } ?? 0 }
