@@ -1,32 +1,32 @@
 public import Vocabulary
 
-/// The decision core: who may use which camera now, told as orders.
+/// The decision core: who may use which camera now, as orders to carry out.
 ///
-/// It is a value. `step` takes one fact and returns what has to be done about it, in order; nothing else decides anything. It
-/// has no clock, does no I/O, and never lets a hash order reach an effect, so the same trace of events gives the same effects,
-/// byte for byte. To know what *would* happen, copy it and step the copy.
+/// It is a value. `step` takes one fact and returns the effects, in order; nothing else decides anything. It has no
+/// clock, does no I/O, and never lets a hash order reach an effect, so the same trace of events gives the same effects,
+/// byte for byte. To find out what *would* happen, copy it and step the copy.
 ///
 ///     fact ──▶ deadlines that are due ──▶ the fact itself ──▶ settle ──▶ effects
 ///                                                            │
-///                      look: what rules read of a session ───┤
+///                      look: the facts and rank of a session ┤
 ///                      seating: who has which camera ────────┤
 ///                      tenancy: cameras cut and opened ──────┤
-///                      tell: what each client hears ─────────┘
+///                      tell: each client's notices ──────────┘
 ///
-/// A fact only changes the state and names the cameras it concerns; `settle` then looks at those, and at nothing else: a
+/// A fact only changes the state and names the cameras it concerns; `settle` then looks at these cameras alone: a
 /// thousand idle clients cost no time.
 ///
-/// What it never does: wait, guess, or trust a client's word about itself beyond narrowing its rights.
+/// The core never waits, never guesses, and never trusts a client's claim beyond narrowing its rights.
 ///
 /// Threading: a value; one owner steps it.
 public struct Arbiter: Sendable {
     package var state: State
     package var current: DecisionID = 0
-    /// When `step` wants to be called at the latest, with `timePassed` if nothing else happens. Nil: never.
+    /// The latest moment of the next `step`, with `timePassed` if nothing else happens; `nil`: none is due.
     public package(set) var deadline: Moment?
-    /// What the step under way gathers; between two steps it is empty.
+    /// The working memory of the present step; empty between two steps.
     var notes = StepNotes()
-    /// Memory of the last step, used again by the next one; it says nothing about the state.
+    /// Allocations of the last step, reused by the next one; no part of the state.
     private var memory: StepMemory
 
     public init(policy: Policy) { self.init(CompiledPolicy(policy)) }
@@ -43,13 +43,13 @@ public struct Arbiter: Sendable {
         deadline = earliestDeadline()
     }
 
-    /// Takes one fact, and returns what has to be done, in order, before the next event is given.
+    /// Takes one fact, and returns its effects, to be carried out in order before the next event.
     ///
-    /// A refusal is an effect too, and then nothing changed. Sessions, clients and grants that are
-    /// not known any more are no mistake: their news was on its way when they ended.
+    /// A refusal is an effect too, and then nothing changed. An event about a session, client or grant that has ended
+    /// is no mistake: it was on its way at the end.
     /// - Parameter now: never earlier than in the last step.
     public mutating func step(_ event: Event, at now: Moment) -> [Effect] {
-        // Swapped, and not copied: that would count the references of all its arrays.
+        // A swap, since a copy would count the references of all arrays.
         var memory = StepMemory(for: self)
         swap(&memory, &self.memory)
         step(event, at: now, in: &memory)
@@ -57,13 +57,13 @@ public struct Arbiter: Sendable {
         return self.memory.effects
     }
 
-    /// The same, in memory that the caller keeps: for callers that step millions of copies.
+    /// The same step with the caller's memory, for callers that step millions of copies.
     package mutating func step(_ event: Event, at now: Moment, in memory: inout StepMemory) {
         memory.notes.begin()
         take(event, at: now, &memory)
     }
 
-    /// The same, with what was decided about each session: for `explain` and for measuring which rules are reached.
+    /// The same step with each session's verdict, for `explain` and for coverage of rules.
     package mutating func observedStep(_ event: Event, at now: Moment) -> (effects: [Effect], verdicts: [Verdict]) {
         var memory = StepMemory(for: self)
         memory.notes.occasion.isObserved = true
@@ -96,7 +96,7 @@ public struct Arbiter: Sendable {
             handle(event)
             return settle(&seating)
         }
-        // Refused means that nothing changed, by construction: what would have happened is thrown away.
+        // A refusal changes nothing, by construction: the changed copy is thrown away.
         let (before, effects, hasCut, verdicts) = (state, notes.effects, notes.hasCut, notes.verdicts)
         handle(event)
         settle(&seating)
@@ -111,8 +111,8 @@ public struct Arbiter: Sendable {
         if case .startRunning = event { state.policy.contention.newcomer == .refuse } else { false }
     }
 
-    /// The decision that a recorder's news belongs to; nil: it begins one of its own. A handover is one decision from
-    /// its cut to the winner's first frame and the loser's finished file.
+    /// The decision that a recorder's report belongs to; `nil`: the report begins a decision. A handover is one
+    /// decision from its cut to the winner's first frame and the loser's finished file.
     private func decision(continuedBy event: Event) -> DecisionID? {
         switch event {
         case .recorderCut(let camera, let grant), .recorderStreaming(let camera, let grant, _):
@@ -123,45 +123,43 @@ public struct Arbiter: Sendable {
         }
     }
 
-    /// The id of the last step's notices: what a recorder reports about a handover comes under that of its beginning.
+    /// The id of the last step's notices: a recorder's reports on a handover have the id of its beginning.
     public var lastDecision: DecisionID { current }
     public var policy: Policy { state.policy.source }
 }
 
-/// What one step gathers while it runs.
 struct StepNotes {
     var occasion = Seating.Occasion()
     var effects: [Effect] = []
-    /// What the step comes to tell holders of their warnings, in the order of the places.
+    /// Warnings to send or withdraw at the end of the step, in the order of their places.
     var warnings: [Warning] = []
-    /// Cameras whose holder left in this step and which are not cut yet: their next holder may follow in this step.
+    /// Cameras without a holder since this step and not cut yet: the next holder may follow within the step.
     var passing: [Slot<Camera>] = []
-    /// Users whose apps may win or lose otherwise than before.
+    /// Users of the apps whose chances changed.
     var priorities: [UInt32] = []
     var prioritiesOfEverybody = false
     var verdicts: [Verdict] = []
     /// Cameras to decide again.
     private(set) var cameras = CameraSet()
-    /// Some holder's stream is cut.
     var hasCut = false
-    /// The session that reclaims a grant in this step: it holds the camera, and its recorder core is told when nothing keeps
-    /// it from running.
+    /// The session that reclaims a grant in this step: it holds the camera, and the recorder core receives the new
+    /// owner when nothing keeps the session from running.
     var reclaimer: Slot<Session>?
     var newcomerRefused: (refusal: Refusal, verdicts: [Verdict])?
-    /// An app that was looked at waits for its user's word.
+    /// A session that was looked at waits for its user's answer.
     var meetsUndecided = false
 
-    /// A holder that may have to hear that it is warned, or is no longer.
+    /// A holder whose warning begins or ends.
     struct Warning: BitwiseCopyable {
         let session: Slot<Session>
         let camera: Slot<Camera>
-        /// Where in `effects` it hears so.
+        /// The index in `effects` of the notice.
         let place: Int
     }
 
     var isObserved: Bool { occasion.isObserved }
 
-    /// Begins again, in the memory that it has.
+    /// Empties the notes and keeps their memory.
     mutating func begin() {
         occasion = Seating.Occasion(isObserved: isObserved)
         if !effects.isEmpty { effects.removeAll(keepingCapacity: true) }
@@ -182,13 +180,13 @@ struct StepNotes {
     }
 }
 
-/// What one decision meant for one session, for `explain` and for measuring which rules are reached.
+/// The meaning of one decision for one session, for `explain` and for coverage of rules.
 package struct Verdict: Sendable {
     package enum Outcome: Hashable, Sendable {
         case granted, refused
         case interrupted(CauseSet)
         case restricted(Access)
-        /// It holds its camera, and was told that it has to make way after so long.
+        /// The session holds its camera, and has to make way after this time.
         case warned(Duration)
         case stopped(StopReason)
     }
@@ -198,18 +196,18 @@ package struct Verdict: Sendable {
     package var rule: Rule
     /// The rule's text under the policy of the decision.
     package var text: String
-    /// What was read about the session; nil: nothing.
+    /// The facts that rules read about the session; `nil`: none.
     package var facts: Facts?
-    /// By what it may use the camera, where the decision looked at that or at the seat's user; and the seat.
+    /// The reason of its right to the camera, where the decision read it, and the seat.
     package var right: RightReason?
     package var seat: SeatID?
-    /// The app whose bid it met; nil: none, or one that is gone.
+    /// The app of the bid that it met; `nil`: none, or an app that has gone.
     package var against: AppID?
     /// The cameras of all bids that it would have to beat, or that would have won instead.
     package var opponents: [CameraID] = []
 }
 
-/// Memory for steps, kept between them so that a step allocates next to nothing; and the last step's effects.
+/// Memory of steps, kept between them so that a step allocates next to nothing, with the last step's effects.
 package struct StepMemory {
     var notes = StepNotes()
     var seating: Seating
@@ -220,7 +218,7 @@ package struct StepMemory {
     package var effects: [Effect] { @inline(__always) _read { yield notes.effects } }
 }
 
-/// Some of the cameras: bits for the first rows of their table, which are nearly always all there are.
+/// A set of cameras: bits for the first rows of the table, which are nearly always all cameras.
 struct CameraSet: Hashable, Sendable {
     private var bits: UInt64 = 0
     private var others: [Int32] = []

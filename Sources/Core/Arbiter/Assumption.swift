@@ -1,21 +1,21 @@
 package import Vocabulary
 
-/// A fact supposed to be otherwise, where no event says so: for `explain`, which lives a moment again.
+/// A counterfactual without an event of its own, for `explain`, which replays a moment.
 package enum Assumption: Sendable {
     case event(Event)
     case kind(ClientID, ClientKind)
     case multitasking(ClientID, Bool)
-    /// The client took no weaker rank.
+    /// The client did not lower its rank.
     case rankAsGiven(ClientID)
     case usesAudio(SessionID, Bool)
-    /// As if it had lasted: a lower pressure counts only then.
+    /// A lower pressure has lasted long enough to count.
     case pressureSettled(SystemPressure)
-    /// Whoever may set it, and whatever the calendar says. Nil: none is in force.
+    /// The mode, whoever may set it and whatever the calendar has; `nil`: no mode.
     case mode(String?)
 }
 
 extension Arbiter {
-    /// Makes these the facts, through the functions that take events, and settles once.
+    /// Makes these the facts, through the functions that handle events, and settles once.
     package mutating func assume(_ assumptions: [Assumption]) {
         var seating = Seating(state.policy)
         for assumption in assumptions { assume(assumption) }

@@ -1,7 +1,7 @@
 package import Vocabulary
 
-/// A rule that brought an outcome, as small as three words: one that a policy file writes, by its place among the
-/// compiled policy's texts, or a law of the contract.
+/// The rule of an outcome, as small as three words: a rule of a policy file, by its place among the compiled policy's
+/// texts, or a law of the contract.
 package struct Rule: Hashable, Sendable, Codable, BitwiseCopyable {
     package enum Kind: UInt8, Hashable, Sendable, Codable, BitwiseCopyable {
         /// A `[[cause]]` or `[[rank]]` of the policy.
@@ -14,7 +14,7 @@ package struct Rule: Hashable, Sendable, Codable, BitwiseCopyable {
     package var kind: Kind
     /// Of a policy's rule: its place among the texts in force. Of a law: its raw value.
     package var index: UInt16
-    /// Its bid has won, and waits only for the time that the holder has.
+    /// The bid has won, and waits only for the holder's time.
     package var isAfterItsTime = false
 
     init(_ kind: Kind, _ index: Int) {

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// What a step decided, noted where somebody will ask.
+/// A step's verdicts, recorded for `explain`.
 extension Arbiter {
     mutating func observe(_ look: Look, _ outcome: Verdict.Outcome, _ rule: Rule) {
         guard notes.isObserved else { return }
@@ -21,7 +21,7 @@ extension Arbiter {
         complete(verdictsFrom: first, seating, look)
     }
 
-    /// Names the bid that a session met, and others that stood in its way: for a winner, those that wait for its camera.
+    /// Adds the bid that a session met, and the others in its way: for a winner, the bids that wait for its camera.
     mutating func complete(verdictsFrom first: Int, _ seating: Seating, _ look: Int) {
         let ruling = seating.rulings[look]
         for index in notes.verdicts.indices[first...] {
@@ -39,7 +39,7 @@ extension Arbiter {
         }
     }
 
-    /// What rules read about a session now; nil: there is no such session.
+    /// The facts that rules read about a session now; `nil`: there is no such session.
     package func facts(of id: SessionID) -> Facts? {
         guard let slot = state.session(id) else { return nil }
         return state.words(for: state.look(at: slot).facts, of: slot)
@@ -47,7 +47,6 @@ extension Arbiter {
 }
 
 extension State {
-    /// What rules read about a session now.
     package func words(for slot: Slot<Session>) -> Facts { words(for: look(at: slot).facts, of: slot) }
 
     package func words(for bits: FactBits, of slot: Slot<Session>) -> Facts {

@@ -19,7 +19,7 @@ extension Seating {
         return cameras[camera].keptFor.map { $0 == looks[look].app && !cameras[camera].isClosed } ?? true
     }
 
-    /// The survivor's holder may still come back. Of several survivors the first camera's is named.
+    /// The survivor's holder may still come back. Of several survivors the first camera's app is named.
     mutating func keepSurvivorsNeighboursFree() {
         for survivor in cameras.indices where cameras[survivor].hasSurvivor {
             for other in cameras.indices
@@ -41,7 +41,8 @@ extension Seating {
         return best
     }
 
-    /// An app's better session takes over its app's seat, and one that wants control the seat of one that only watches.
+    /// An app's better session takes over its app's seat, and a session that wants control takes the seat of one that
+    /// only watches.
     mutating func succeed(on camera: Int) {
         guard let holder = holder(on: camera), looks[holder].bids else { return }
         let successor =
@@ -55,20 +56,20 @@ extension Seating {
         // A lost device counts for nothing on other cameras: the successor must win there again.
         let isDormant = policy.linksCameras && cameras[camera].isLost
         sit(successor, on: camera, isDormant ? .dormant : .won, rule, exceeds: looks[holder].exceeds)
-        // A warning is the app's: its new speaker has what is left of the grace, and is to be told.
+        // A warning is the app's: its new speaker gets the rest of the grace, and a notice of it.
         guard isOwn, var contest = cameras[camera].held?.contest, contest.announced != nil else { return }
         contest.announced?.isReady = false
         cameras[camera].next = contest
     }
 
-    /// Its app's older session loses to such a start in any case, and its cost counts until that session is looked at. A start
-    /// that is not refused, since it may watch, follows in its app's place.
+    /// The app's older session loses to such a start in any case, and its cost counts until that session is looked at.
+    /// A start that is not refused, since it may watch, follows in its app's place.
     func opensAnew(_ look: Int, over holder: Int) -> Bool {
         policy.opensAnew && occasion.starter == looks[look].session && looks[look].app == looks[holder].app
             && looks[look].camera == looks[holder].camera && look != holder && !looks[look].watches
     }
 
-    /// Seats who has the camera or is promised it; the rest challenges, or waits for its own app or for the camera's.
+    /// Seats the holder or the promised session; other bids challenge, or wait for their own app or for the camera's.
     mutating func bid(on camera: Int) {
         for look in cameras[camera].looks {
             if !looks[look].bids {
@@ -101,7 +102,7 @@ extension Seating {
         challengers.append(Bid(looks[look], at: look, returns: isHolder || promised != nil))
     }
 
-    /// The rule by which a camera is promised to a session, or to one of its app that it speaks for now.
+    /// The rule by which a camera is promised to a session, or to a session of its app that it speaks for now.
     func promise(to look: Int, on camera: Int) -> Rule? {
         guard let promise = cameras[camera].promise, cameras[camera].holder == nil else { return nil }
         if promise.session == looks[look].session { return promise.rule }
@@ -111,10 +112,10 @@ extension Seating {
         return policy.sameAppRule
     }
 
-    /// Its device is not tried before its wait is over: until then it counts for nothing on other cameras.
+    /// A camera whose device is not tried before its wait is over: until then it counts for nothing on other cameras.
     func isDormant(_ camera: Int) -> Bool { policy.linksCameras && cameras[camera].backsOff }
 
-    /// A watcher and a session that controls do not end each other.
+    /// A watcher and a session with control do not end each other.
     func replaces(_ successor: Int, _ predecessor: Int) -> Bool {
         policy.contention.sameApp == .replace && looks[predecessor].watches == looks[successor].watches
     }
@@ -131,7 +132,7 @@ extension Seating {
         }
     }
 
-    /// Sessions that lost their camera to a holder on it may watch. A camera that is only promised shows nothing yet.
+    /// Sessions that lost to the holder of a camera may watch it. A camera that is only promised has no pictures yet.
     mutating func seatSharers() {
         guard policy.shares else { return }
         for seat in seats where seat.counts {
@@ -143,7 +144,8 @@ extension Seating {
         }
     }
 
-    /// Sharers are of the holder's user, unless the policy says otherwise; and something to watch has to be left.
+    /// Sharers are of the holder's user, unless the policy allows everybody; and their causes leave them something to
+    /// watch.
     func mayWatch(_ look: Int, beside holder: Int) -> Bool {
         policy.shares && looks[look].bids && isOpenTo(look, beside: holder)
             && !looks[look].limits.access.isDisjoint(with: .sharer)

@@ -1,14 +1,14 @@
 import Vocabulary
 
-/// Who gives way when the cameras in use would cost more than the budget.
+/// Which seats give way when the cameras in use would cost more than the budget.
 extension Seating {
-    /// Without those that survivors capture from, which are as good as held: nobody there can be beaten.
+    /// The budget without the cameras of survivors, which count as held: no bid can beat a survivor.
     private var budget: Int? {
         guard let whole = policy.budget else { return nil }
         return cameras.reduce(whole) { $1.hasSurvivor ? $0 - policy.cost($1.place) : $0 }
     }
 
-    /// A camera that is kept for a waiting bid costs once, as that bid's, or as its holder's where that is more.
+    /// A camera that is kept for a waiting bid costs once: as that bid's, or as its holder's where that is more.
     private func cost(_ seat: Int) -> Int {
         let (kind, camera) = (seats[seat].kind, seats[seat].camera)
         if kind == .dormant { return 0 }
@@ -17,8 +17,8 @@ extension Seating {
         return seats.reduce(0) { $1.camera == camera && $1.kind != .dormant ? max($0, looks[$1.look].cost) : $0 }
     }
 
-    /// A session has a dearer format than it was weighed with: it followed another one of its app, its recorder took a batch
-    /// back, or its camera came back with other formats. Then the weakest go, as under another policy.
+    /// A session has a dearer format than at its weighing: it followed another session of its app, its recorder took a
+    /// batch back, or its camera came back with other formats. Then the weakest go, as under another policy.
     mutating func isOverspent() -> Bool {
         guard policy.weighsFormats || policy.contention.strongestMayExceed, let budget else { return false }
         if seats.indices.reduce(0, { $0 + cost($1) }) <= budget {
@@ -33,9 +33,9 @@ extension Seating {
 
     // MARK: Beside the strongest app, which may exceed it
 
-    /// What all but the strongest app have fits the budget by itself, or the weaker of them go, with their time: also for whoever
-    /// came in this round, since the next one would set another deadline, and in it that bid may have another rank. A camera
-    /// that was won in this round is not opened only to be cut for a bid that was weighed after it.
+    /// All apps but the strongest fit the budget by themselves, or the weaker of them go, with their time: also for a
+    /// bid that came in this round, since the next round would set another deadline, and there the bid may have another
+    /// rank. A camera that was won in this round is not opened only to be cut for a bid that was weighed later.
     mutating func giveWayToStrongest() {
         guard let (strongest, beyond) = beyondBudget() else { return }
         for index in beyond.sorted(by: >) {
@@ -53,12 +53,13 @@ extension Seating {
         }
     }
 
-    /// Somebody took a seat in this round beside whom another one may not exceed the budget any more.
+    /// A seat taken in this round leaves another seat without room beside the strongest app.
     var isBeyondBudget: Bool {
         beyondBudget().map { $0.seats.contains { cameras[seats[$0].camera].next == nil } } ?? false
     }
 
-    /// The seats without room beside the others, the strongest app's not counted. Where only starts are decided, all stay.
+    /// The seats without room beside the others, the strongest app's not counted. Where only starts are decided, all
+    /// stay.
     private func beyondBudget() -> (strongest: Int, seats: [Int])? {
         guard policy.contention.strongestMayExceed, policy.contention.reDecide == .facts, let budget else { return nil }
         let sitting = seats.indices.filter { seats[$0].counts }
@@ -75,7 +76,7 @@ extension Seating {
 
     // MARK: Who makes room for a bid
 
-    /// Adds the seats that give way to the budget; false when the sum stays above it all the same.
+    /// Adds the seats that give way to the budget; false when the sum stays above the budget all the same.
     mutating func addBudgetRivals(of look: Int, on camera: Int) -> Bool {
         guard let budget else { return true }
         return switch policy.contention.givesWay {
@@ -84,7 +85,7 @@ extension Seating {
         }
     }
 
-    /// As few as it takes, the weakest first. Whether the bid beats them is asked later, and of all of them.
+    /// As few seats as possible, the weakest first. Whether the bid beats all of them is decided later.
     private mutating func addWeakest(_ look: Int, _ budget: Int) -> Bool {
         guard looks[look].cost > 0 else { return true }
         let mayExceed =
@@ -102,10 +103,10 @@ extension Seating {
         return sum <= budget
     }
 
-    /// One look at each seat, the longest held first. A seat that the bid conflicts with counts until it is looked at, so
-    /// one held for longer may give way although the conflict alone would have made room, as on Android.
+    /// Visits each seat once, the longest held first. A seat that conflicts with the bid counts until its visit, so a
+    /// seat held for longer may give way although the conflict alone would have made room, as on Android.
     private mutating func addLongestHeld(_ look: Int, on camera: Int, _ budget: Int) -> Bool {
-        // A start that was decided stays so while it waits for the holder's time, also where only starts are.
+        // A decided start stays decided while it waits for the holder's time, also where only starts are decided.
         let hasWon = cameras[camera].contest?.beneficiary == looks[look].session
         let isStrongest =
             policy.contention.strongestMayExceed
@@ -129,7 +130,7 @@ extension Seating {
         return !exceeds || isStrongest
     }
 
-    /// A seat that was only won and waits for its cut comes after all that are held, by the start requests.
+    /// A seat that was only won and waits for its cut comes after all held seats, by the start requests.
     private func isHeldLonger(_ a: Seat, _ b: Seat) -> Bool {
         let (x, y) = (granted(a), granted(b))
         return x != y ? x < y : looks[a.look].started < looks[b.look].started

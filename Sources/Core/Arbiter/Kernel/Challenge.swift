@@ -1,12 +1,12 @@
 import Vocabulary
 
-/// Who wins a seat: by camera, conflict and budget, and when the session that has it must go.
+/// Which bid wins a seat, by camera, conflict and budget, and when the seat's session must go.
 extension Seating {
     /// One challenger, strongest first: it takes a free seat, beats everybody in its way, or waits.
     mutating func seat(_ look: Int) {
         let camera = stage(of: look)
         guard findRivals(of: look, on: camera) else { return lose(look, to: nil, .law(.budget)) }
-        // Loops and no closures in what every challenger goes through: a closure would copy the whole seating.
+        // Loops and no closures on every challenger's path: a closure would copy the whole seating.
         comparisons.clear()
         var due = now
         for place in rivals.indices {
@@ -17,7 +17,7 @@ extension Seating {
             due = max(due, earliestCut(rival, by: look))
         }
         if due > now { return contest(look, on: camera, due) }
-        // Each victim hears the rule that beat it.
+        // Each victim's verdict names the rule that beat it.
         for (rival, comparison) in zip(rivals, comparisons) { remove(seats[rival], for: look, comparison.rule) }
         if rivals.count > 1 { rivals.sort(by: >) }
         for rival in rivals { seats.remove(at: rival) }
@@ -31,7 +31,8 @@ extension Seating {
         sit(look, on: camera, isDormant(camera) ? .dormant : .won, rule, exceeds: exceeds)
     }
 
-    /// It beats everybody in its way, and they have their time first. It still takes its own app's place, and no other app's.
+    /// The bid beats everybody in its way, and they have their time first. It still takes its own app's place, and no
+    /// other app's.
     private mutating func contest(_ look: Int, on camera: Int, _ due: Moment) {
         if let own = seats.firstIndex(where: { $0.isTaken && opensAnew(look, over: $0.look) }) {
             remove(seats.remove(at: own), for: look, policy.sameAppRule)
@@ -68,12 +69,14 @@ extension Seating {
         lose(seat.look, kind, to: winner, rule)
     }
 
-    /// Weaker bids stay off what this one waits for; on its own camera they have to beat the same holder anyway.
+    /// Weaker bids stay off the cameras that this bid waits for; on its own camera they have to beat the same holder
+    /// anyway.
     private mutating func wait(_ look: Int, behind seat: Seat, _ rule: Rule) {
         lose(look, to: seat.look, rule)
         if occasion.isObserved { opponents[look] = rivals.map { seats[$0].look } }
         let camera = stage(of: look)
-        // The interrupter that is named has a camera in its way now, also where a stronger bid waits for that.
+        // The interrupter that is named has a camera in this bid's way now, also where a stronger bid waits for that
+        // camera.
         if seat.kind == .kept, let first = rivals.first, seats[first].isTaken {
             rulings[look].interrupter = looks[seats[first].look].app
         }
@@ -87,8 +90,9 @@ extension Seating {
         return nil
     }
 
-    /// The seats that a bid cannot sit beside: holders first, since the client should hear of one, and then the strongest.
-    /// - Returns: false when the budget has no room for the bid, whatever goes.
+    /// The seats that a bid cannot sit beside: holders first, since the client's notice names one, and then the
+    /// strongest.
+    /// - Returns: false when the budget has no room for the bid, whoever goes.
     mutating func findRivals(of look: Int, on camera: Int) -> Bool {
         rivals.clear()
         exceeds = false
@@ -104,7 +108,7 @@ extension Seating {
         return true
     }
 
-    /// Two cameras that cannot run together; one whose device is not tried is in nobody's way.
+    /// Two cameras that cannot run together; a camera whose device is not tried is in nobody's way.
     private func excludes(_ seat: Seat, _ camera: Int) -> Bool {
         policy.hasConflicts && seat.kind != .dormant && !isDormant(camera)
             && policy.conflict(cameras[seat.camera].place, cameras[camera].place)
@@ -112,11 +116,11 @@ extension Seating {
 
     // MARK: Two bids
 
-    /// Whether a bid beats the one that has the seat.
+    /// Whether a bid beats a seat's bid.
     func challenge(_ look: Int, _ seat: Seat) -> Comparison {
         if seat.kind == .kept { return Comparison(winner: .second, rule: .law(.notPassedOver)) }
         if opensAnew(look, over: seat.look) { return Comparison(winner: .first, rule: policy.sameAppRule) }
-        // A bid that just lost the camera makes way for those that waited, and so for the one that has the camera since.
+        // After a cool-down begins, a bid makes way for the bids that waited, and so for the present holder.
         if looks[look].coolsDown { return Comparison(winner: .second, rule: .law(.coolDown)) }
         let session = looks[look].session
         if policy.contention.reDecide == .open, occasion.starter != session, occasion.asker != session,
@@ -127,7 +131,8 @@ extension Seating {
         return compareWithTie(look, seat)
     }
 
-    /// With `tie = "newcomer"` a bid wins a tie if it is newer than the holder's grant: one that waited is no newcomer.
+    /// With `tie = "newcomer"` a bid wins a tie if it is newer than the holder's grant: a bid that waited is no
+    /// newcomer.
     func compareWithTie(_ look: Int, _ seat: Seat) -> Comparison {
         var comparison = compare(look, seat.look)
         guard comparison.winner == .tie else { return comparison }
@@ -141,18 +146,18 @@ extension Seating {
         policy.compare((looks[a].strength, looks[a].rank.rule), (looks[b].strength, looks[b].rank.rule))
     }
 
-    /// Of two bids that the policy does not tell apart, the later or the earlier one, as it says of ties.
+    /// Of two bids that the policy does not tell apart, the later or the earlier one, by the policy's `tie`.
     func staysBefore(_ a: Seat, _ b: Seat, onceBothHold: Bool = false) -> Bool {
         let winner = compare(a.look, b.look).winner
         if winner != .tie { return winner == .first }
         let (x, y) = (granted(a), granted(b))
         if x != y { return policy.contention.tie == .holder ? x < y : x > y }
-        // Two that are granted in one step are so in the order of their ids.
+        // Two grants of one step are in the order of their ids.
         if !onceBothHold { return looks[a.look].started < looks[b.look].started }
         return (looks[a.look].id < looks[b.look].id) == (policy.contention.tie == .holder)
     }
 
-    /// A bid that waits for a cut came after all that hold.
+    /// A bid that waits for a cut comes after all holders.
     func granted(_ seat: Seat) -> Ordinal { isHolder(seat) ? cameras[seat.camera].held?.granted ?? .max : .max }
 
     // MARK: Time: how long a holder is spared for its grace and its min-hold
@@ -167,16 +172,16 @@ extension Seating {
         return grace > 0 ? max(kept, now + .nanoseconds(grace)) : kept
     }
 
-    /// The bid that the seat has to make way for, as it was found before.
+    /// The contest of the seat, from an earlier round or step.
     private func contest(of seat: Seat) -> Contest? {
         if isHolder(seat) { return cameras[seat.camera].held?.contest }
         return seat.kind == .promised ? cameras[seat.camera].promise?.contest : nil
     }
 
-    /// A grace is for finishing something: there is nothing to finish before the first frame.
+    /// A grace is for finishing something: before the first frame a session has nothing to finish.
     private func grace(of seat: Seat) -> Int64 { cameras[seat.camera].isStreaming ? looks[seat.look].rank.grace : 0 }
 
-    /// The bid that a holder has to make way for at `due`; the holder is told its grace before that.
+    /// The bid that a holder has to make way for at `due`; the holder is warned its grace before that.
     func contest(_ seat: Seat, by look: Int, due: Moment, _ rule: Rule) -> Contest {
         var contest = Contest(
             beneficiary: looks[look].session, due: due, rule: rule, announced: self.contest(of: seat)?.announced)
@@ -189,8 +194,8 @@ extension Seating {
 
     // MARK: After other bids, another policy, or a dearer format
 
-    /// Whether a bid lost to a holder that a later one beat, or a later one took a seat in its way: for whom it waits now is
-    /// found in the next round.
+    /// A bid lost to a holder that a later bid beat, or a later bid took a seat in its way: the next round finds for
+    /// whom the bid waits now.
     var namesLosers: Bool {
         guard seats.contains(where: { $0.kind == .won }) else { return false }
         return rulings.indices.contains { look in
@@ -227,7 +232,8 @@ extension Seating {
 
     // MARK: What can be opened
 
-    /// Which of the winners get their camera now. A holder whose recorder was lost is opened anew when its wait is over.
+    /// Which of the winners get their camera now. A holder whose recorder was lost is opened anew when its wait is
+    /// over.
     mutating func open() {
         for seat in seats where seat.counts && (seat.kind != .held || cameras[seat.camera].isLost) {
             if isOpenable(seat.camera) { rule(seat.look, .gets, seat.rule) }
@@ -236,12 +242,12 @@ extension Seating {
 
     private func isOpenable(_ camera: Int) -> Bool {
         if cameras[camera].backsOff { return false }
-        // It is open, and stays so: what excludes it was cut before it was opened.
+        // An open camera stays open: the cameras that it excludes were cut before it was opened.
         if canPassInPlace(camera) { return true }
         for other in cameras.indices where isInUse(other) {
             let (place, othersPlace) = (cameras[camera].place, cameras[other].place)
             if other == camera || policy.conflict(othersPlace, place) { return false }
-            // A camera that is being cut still costs what it cost. One that is never let go is not waited for.
+            // A camera under its cut still costs its price. A camera that is never let go is not waited for.
             if policy.budget != nil, policy.cost(othersPlace) > 0, policy.cost(place) > 0, !cameras[other].isStuck {
                 return false
             }
@@ -249,14 +255,15 @@ extension Seating {
         return true
     }
 
-    /// It is being cut, or will be in this step. A camera whose holder stays is no obstacle: seats were weighed already.
+    /// The camera is under a cut, or will be in this step. A camera whose holder stays is no obstacle: its seat was
+    /// weighed already.
     private func isInUse(_ camera: Int) -> Bool {
         guard cameras[camera].isCapturing else { return cameras[camera].isBeingCut }
         if let holder = holder(on: camera) { return !rulings[holder].keepsItsCamera }
-        // Its holder has left: it goes on for the next one, and is cut where there is none.
+        // The holder has left: the camera goes on for the next one, and is cut where there is none.
         return !(canPassInPlace(camera) && seats.contains { $0.camera == camera && $0.counts })
     }
 
-    /// The camera can pass to its next holder as it is, without a cut.
+    /// The camera can pass to its next holder without a cut.
     private func canPassInPlace(_ camera: Int) -> Bool { policy.shares && cameras[camera].isCapturing }
 }

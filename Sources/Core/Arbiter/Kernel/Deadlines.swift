@@ -1,8 +1,8 @@
 import Vocabulary
 
-/// What ends by itself.
+/// Deadlines that are due.
 extension Arbiter {
-    /// What is due, in a fixed order: cameras by id, then what belongs to none, then sources.
+    /// Meets all due deadlines in a fixed order: cameras by id, then timers without a camera, then sources.
     mutating func meetDeadlines() {
         endReservations()
         meetTimers([.backoff, .noRoom])
@@ -26,7 +26,7 @@ extension Arbiter {
         let until = cut.isKilled ? .distantFuture : state.now + Bound.kill
         state.cameras[camera].tenancy.update(cut: Cut(until: until, isKilled: true))
         guard cut.isKilled else { return notes.effects.append(.killRecorder(state.cameraNames[camera])) }
-        // Not even SIGKILL ended it: the driver holds the process. Nobody gets this camera until it is gone.
+        // Not even SIGKILL ended the process: the driver holds it. Nobody gets this camera until the process is gone.
         state.cameras[camera].isStuck = true
         notes.touch(camera)
     }
@@ -46,7 +46,7 @@ extension Arbiter {
             case .leaseUsed, .reservation: break
             case .question: if let app = timer.app { questionIsLate(app) }
             case .falling:
-                // Of another policy's time a lower level may be over first: it has been no higher since.
+                // Under another policy's time a lower level may be due first: the pressure has been no higher since.
                 state.world.pressureLevel = min(state.world.pressureLevel, UInt8(timer.amount))
                 state.timers.removeAll { $0.kind == .falling && $0.amount >= timer.amount }
                 touchAll()
@@ -55,11 +55,11 @@ extension Arbiter {
         }
     }
 
-    /// Whoever did not come back for its camera in time asks for it like everybody.
+    /// A session that did not come back for its camera in time asks for it like any other.
     private mutating func endReservations() {
         let over = takeDue([.reservation])
         if over.isEmpty { return }
-        // A session that asked while the camera was kept is neither a newcomer against one that came back, nor newer.
+        // A session that started while the camera was kept is neither a newcomer against a returned session, nor newer.
         var returned: [(granted: Ordinal, camera: Slot<Camera>)] = []
         for camera in state.cameraOrder {
             guard let app = over.first(where: { $0.camera == camera })?.app else { continue }
@@ -69,7 +69,7 @@ extension Arbiter {
                 returned.append((held.granted, camera))
             }
         }
-        // Of two bids the one that asked earlier is stronger, as far as the order list asks.
+        // Of two bids the earlier is stronger, as far as the order list reads the age.
         let prefersOldest = state.policy.contention.order.first { $0 == .newest || $0 == .oldest } == .oldest
         for (_, camera) in returned.sorted(by: { $0.granted < $1.granted }) {
             let granted = state.nextOrdinal()

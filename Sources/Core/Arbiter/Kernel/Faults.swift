@@ -1,8 +1,8 @@
 import Vocabulary
 
-/// Recorders and devices that fail, and streams that are closed while their camera goes on.
+/// Recorders and devices that fail, and streams that close while their camera goes on.
 extension Arbiter {
-    /// The recorder was lost or the device failed under a holder: it is tried again after a wait that doubles.
+    /// The holder's recorder was lost or its device failed: the device is tried again after a wait that doubles.
     mutating func fault(_ camera: Slot<Camera>, _ lost: Session.Lost, cut: Cut?) {
         guard var held = state.cameras[camera].tenancy.held else { return }
         let session = held.session
@@ -12,9 +12,10 @@ extension Arbiter {
         }
         bankLease(held, on: camera)
         (held.leaseUntil, held.leaseSince, held.streamingSince) = (nil, nil, nil)
-        // There is nothing left to finish; the bid that was winning still is.
+        // A lost session has nothing left to finish; the winning bid still wins.
         held.contest?.announced = nil
-        // A holder that has left in this step gave the camera to whoever follows, and now nobody can: it is free.
+        // A holder that left in this step gave the camera to the session that follows, and now none can: the camera is
+        // free.
         let hasLeft = notes.passing.contains(camera)
         if hasLeft {
             vacate(camera, cut)
@@ -38,7 +39,7 @@ extension Arbiter {
         }
     }
 
-    /// Nothing is recorded any more: a recording weighs in no decision from here on.
+    /// The recording has ended: it weighs in no decision from here on.
     private mutating func lose(_ session: Slot<Session>, _ lost: Session.Lost) {
         state.sessions[session].lost = lost
         state.sessions[session].has.subtract([.recording, .paused])
@@ -61,14 +62,15 @@ extension Arbiter {
         notes.touch(camera)
     }
 
-    /// A recorder that gives no first frame, or does not close a stream, is killed: all on its camera start anew.
+    /// A recorder that gives no first frame, or does not close a stream, is killed: all sessions on its camera start
+    /// anew.
     mutating func killRecorder(_ camera: Slot<Camera>, _ lost: Session.Lost) {
         guard state.cameras[camera].tenancy.isCapturing else { return }
         notes.effects.append(.killRecorder(state.cameraNames[camera]))
         fault(camera, lost, cut: Cut(until: state.now + Bound.kill, isKilled: true))
     }
 
-    /// Orders that a grant's end makes void, done or not.
+    /// Drops the orders that a grant's end makes void, answered or not.
     mutating func forgetOrders(on camera: Slot<Camera>) {
         forgetGrant(of: camera)
         if !state.cameraSettings[camera].asked.isEmpty { state.cameraSettings[camera].asked = [] }
@@ -80,14 +82,14 @@ extension Arbiter {
 
     // MARK: Streams that are closed while the camera goes on
 
-    /// Orders a session's streams closed, before its client is told.
+    /// Orders a session's streams closed, before its client's notice.
     mutating func closeStreams(of session: Slot<Session>, on camera: Slot<Camera>) {
         guard state.cameras[camera].tenancy.isCapturing else { return }
         let order = Effect.closeStreams(state.cameraNames[camera], state.cameras[camera].grant, state.id(session))
         // A session that leaves the camera and is interrupted loses its streams once: none is opened within a step.
         guard !notes.effects.contains(order) else { return }
         notes.effects.append(order)
-        // What it opens later in the same grant begins with the picture.
+        // A stream that the session opens later in the same grant begins with the picture.
         setSlate(false, of: session, on: camera)
         state.timers.removeAll { $0.kind == .closing && $0.session == session }
         state.timers.append(TimedFact(kind: .closing, due: state.now + Bound.cut, camera: camera, session: session))

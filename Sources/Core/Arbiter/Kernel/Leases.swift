@@ -1,12 +1,12 @@
 import Vocabulary
 
-/// Time as an app uses it up: leases and cool-downs belong to an app on a camera, not to a session.
+/// Leases and cool-downs: time that an app, not a session, uses up on a camera.
 extension Arbiter {
     private func leaseTimer(_ app: AppRef, on camera: Slot<Camera>) -> Int? {
         state.timers.firstIndex { $0.kind == .leaseUsed && $0.app == app && $0.camera == camera }
     }
 
-    /// Whoever comes to the shorter lease of another rank keeps the camera for that rank's grace at least.
+    /// A session that comes to the shorter lease of another rank keeps the camera for that rank's grace at least.
     mutating func followRank(_ look: Look) {
         let tenancy = state.cameras[look.camera].tenancy
         guard let held = tenancy.held, held.session == look.session, held.leaseOfRank != look.rank.lease,
@@ -17,8 +17,8 @@ extension Arbiter {
         state.cameras[look.camera].tenancy.update { $0.setLease(until: until, look.rank, now) }
     }
 
-    /// When a lease ends that runs from now on: what the app has used of it on this camera counts.
-    /// - Parameter isChanged: it is of another rank or policy than before; what ran is banked.
+    /// The end of a lease that runs from now on, counting the app's earlier use of it on this camera.
+    /// - Parameter isChanged: the lease is of another rank or policy than before; the time so far is banked.
     func leaseEnd(_ look: Look, isChanged: Bool = false) -> Moment? {
         guard let lease = look.rank.lease else { return nil }
         let left = lease - leaseUsed(look.app, on: look.camera)
@@ -33,7 +33,7 @@ extension Arbiter {
         setLeaseUsed(used, by: app, on: camera)
     }
 
-    /// In nanoseconds, of the times before it was taken up last.
+    /// In nanoseconds, before the lease was taken up last.
     func leaseUsed(_ app: AppRef, on camera: Slot<Camera>) -> Int64 {
         leaseTimer(app, on: camera).map { state.timers[$0].amount } ?? 0
     }
@@ -47,7 +47,7 @@ extension Arbiter {
         }
     }
 
-    /// The app asks for the camera again, or not any more: once it has stayed away for the cool-down, it begins a new lease.
+    /// The app asks for the camera again, or no longer: after a cool-down away it begins a new lease.
     mutating func noteLease(_ app: AppRef, on camera: Slot<Camera>, isAsking: Bool) {
         guard let place = leaseTimer(app, on: camera) else { return }
         let coolDown = state.policy.contention.coolDown
@@ -60,36 +60,36 @@ extension Arbiter {
         }
     }
 
-    /// A new lease begins: the app left the camera to an app that waited, or its lease has ended.
+    /// A new lease begins: the app left the camera to a waiting app, or its lease has ended.
     mutating func forgetLease(_ app: AppRef, on camera: Slot<Camera>) {
         state.timers.removeAll { $0.kind == .leaseUsed && $0.app == app && $0.camera == camera }
     }
 
-    /// When an app gets a camera that another has left, the other's next lease is a new one.
+    /// An app that gets a camera begins the next lease of every app that left it.
     mutating func forgetLeases(on camera: Slot<Camera>, but app: AppRef) {
         state.timers.removeAll {
             $0.kind == .leaseUsed && $0.camera == camera && $0.app != app && $0.due < .distantFuture
         }
     }
 
-    /// The app ranks behind all that wait for this camera, for a while.
+    /// The app ranks after all that wait for this camera, for a while.
     mutating func coolDown(_ app: AppRef, on camera: Slot<Camera>) {
         let duration = state.policy.contention.coolDown
-        // What is left of an earlier one ends with it, also where the policy has none any more.
+        // The rest of an earlier cool-down ends with it, also where the policy has none any more.
         state.timers.removeAll { $0.kind == .coolDown && $0.app == app && $0.camera == camera }
         guard duration > .zero else { return }
         state.timers.append(TimedFact(kind: .coolDown, due: state.now + duration, camera: camera, app: app))
     }
 
-    /// A lease that is used up by now is over: its session is stopped for good, and its app makes way for those that wait.
-    /// - Returns: whether it was.
+    /// Ends a lease that is used up by now: its session is stopped for good, and its app makes way for waiting apps.
+    /// - Returns: whether a lease ended.
     mutating func expireUsedUp(on camera: Slot<Camera>) -> Bool {
         guard let held = state.cameras[camera].tenancy.held, let until = held.leaseUntil, until <= state.now,
             state.sessions[held.session].request != nil
         else { return false }
         let look = state.look(at: held.session)
         coolDown(look.app, on: camera)
-        // The rule that set the lease, also where the client has lowered its rank since.
+        // The rule of the lease, also where the client has lowered its rank since.
         stopForGood(held.session, .leaseExpired, state.policy.rank(look.facts).rule, why: .interrupted)
         forgetLease(look.app, on: camera)
         return true

@@ -1,7 +1,7 @@
 package import Vocabulary
 
-/// One session that asks for its camera, seen once in a round of deciding: what rules read of it, what limits it, how
-/// strong it is. Everything that is decided or told in the round reads this.
+/// One session that asks for its camera, seen once in a round of deciding: its facts, its limits, its rank. Every
+/// decision and notice of the round reads this.
 package struct Look: BitwiseCopyable {
     let session: Slot<Session>
     let id: UInt64
@@ -9,35 +9,36 @@ package struct Look: BitwiseCopyable {
     package let app: AppRef
     let user: UInt32
     package let facts: FactBits
-    /// What the machine itself forbids, under every policy; each leaves nothing.
+    /// The causes that the machine itself raises, under every policy; each leaves no access.
     package let machine: CauseSet
     let isStuck: Bool
     /// Of the privacy switches only its user's own one is on.
     let isOwnPrivacy: Bool
     let limits: Limits
-    /// What the session itself wants: a sharer's where it asked to watch only.
+    /// The access that the session wants: a sharer's where it asked to watch only.
     let wish: Access
-    /// What all of it leaves, contention apart.
+    /// The access that all limits leave, contention apart.
     package let access: Access
-    /// What its camera costs with the format that it asked for.
+    /// The cost of its camera with the format that it asked for.
     let cost: Int
-    /// It asks to run and may: only another bid keeps it from its camera. Causes that end with its first frame do not count.
+    /// The session asks to run and may: only another bid keeps it from its camera. Causes that end with its first frame
+    /// do not count.
     package let bids: Bool
     package let rank: RankTerms
     package let strength: Strength
     let started: Ordinal
     var bidSince: Ordinal
     let coolsDown: Bool
-    /// Its bid counts on its camera; found out when all sessions that ask for it are looked at.
+    /// The bid counts on its camera; set once all sessions that ask for the camera have been looked at.
     var contends = false
     /// Its app has no other session that asks to run.
     let isAlone: Bool
-    /// It was let in beyond the budget, as the strongest app's.
+    /// The session was let in beyond the budget, as the strongest app's.
     let exceeds: Bool
 
     var watches: Bool { wish == .sharer }
 
-    /// The strongest first; of equals, the one that asked first.
+    /// Sorts the strongest first; of equals, the earlier request.
     struct Standing: Comparable, BitwiseCopyable {
         let strength: Strength
         let started: Ordinal
@@ -53,7 +54,7 @@ package struct Look: BitwiseCopyable {
 
     // MARK: In words, for clients
 
-    /// Every cause that limits the session, and the app it waits behind.
+    /// Every cause that limits the session, and the cause of the app it waits for.
     package func causes(_ waits: Session.Waiting?) -> CauseSet {
         var causes = machine.union(limits.causes)
         if waits != nil { causes.insert(.videoDeviceInUseByAnotherClient) }
@@ -72,7 +73,7 @@ package struct Look: BitwiseCopyable {
         return Law(cause).map { .law($0) } ?? limits.rule(of: cause) ?? .law(.notGiven)
     }
 
-    /// The rule behind what a session that runs may not do.
+    /// The rule that limits a session's access while it runs.
     func limitingRule(_ waits: Session.Waiting?) -> Rule {
         if let rule = limits.first { return rule }
         if let waits { return waits.rule }
@@ -80,10 +81,10 @@ package struct Look: BitwiseCopyable {
     }
 }
 
-/// What several looks of one round share, so that it is found out once: it never outlives a change of the state.
+/// Findings that several looks of one round share; the memory never outlives a change of the state.
 struct LookMemory {
     fileprivate var camera: Slot<Camera>?
-    /// What the machine says of the camera itself.
+    /// The causes of the camera itself.
     fileprivate var causes = CauseSet()
     fileprivate var isStuck = false
     fileprivate var user: UInt32?
@@ -119,7 +120,7 @@ extension State {
         if isAway(client, from: session.camera) { machine.insert(.loginSessionInactive) }
         if isUndecided(client) { machine.insert(.waitingForPermission) }
         if session.has.contains(.sensitiveContent) { machine.insert(.sensitiveContentMitigationActivated) }
-        // What ends with the session's first frame does not keep it from bidding.
+        // Causes that end with the session's first frame do not keep it from bidding.
         let mayBid = machine.isEmpty
         if let lost = session.lost { machine.insert(lost.cause) }
         if session.has.contains(.reestablished) { machine.insert(.brokerRestarted) }
@@ -140,14 +141,14 @@ extension State {
             isAlone: apps[client.app.slot][client.app].requests < 2, exceeds: session.has.contains(.exceeds))
     }
 
-    /// The rank in force for a session, weakened by what its client gave up.
+    /// The rank in force for a session, weakened by its client's own lowering.
     func rank(_ facts: FactBits, _ client: Client) -> RankTerms {
         let terms = policy.rank(facts)
         guard let lowered = client.loweredRank, Int(lowered) > terms.rank else { return terms }
         return terms.lowered(to: Int(lowered))
     }
 
-    /// Its own format found no room a moment ago: others may have the camera meanwhile.
+    /// The session's own format found no room a moment ago: other sessions may have the camera meanwhile.
     func findsNoRoom(_ session: Slot<Session>) -> Bool {
         timers.contains { $0.kind == .noRoom && $0.session == session }
     }

@@ -2,8 +2,8 @@ import Vocabulary
 
 /// Decides who has which camera, for cameras that depend on each other: from looks to one ruling a session.
 ///
-/// Pure: what it reads was put in, and nothing is carried out here. A seat is a camera that is controlled; which
-/// sessions may watch it is found when all seats are taken.
+/// Pure: all input is copied in, and nothing is carried out here. A seat is a camera that is controlled; the sessions
+/// that may watch it are found when all seats are taken.
 ///
 ///     looks ──▶ bids: who speaks for each app, control before watching
 ///           ──▶ succession: a better session of the same app, or one that wants control, takes the seat; a new round
@@ -20,51 +20,52 @@ struct Seating {
     var challengers: [Bid] = []
     /// The looks in the order of their sessions' ids, whatever their cameras.
     private(set) var order: [Int] = []
-    /// Some session followed in its app's own place: nothing else was decided in this round.
+    /// A session followed in its app's own place: nothing else was decided in this round.
     private(set) var isSuccession = false
-    /// A newcomer took its own app's place, a bid lost the place that it had while its device was lost, or a seat does not
-    /// fit beside a stronger app: the next round weighs the bids again.
+    /// A newcomer took its own app's place, a bid lost its place while its device was lost, or a seat does not fit
+    /// beside a stronger app: the next round weighs the bids again.
     var weighsAgain = false
-    /// Of the challenger that is looked at: the seats in its way, and how it stands against each.
+    /// The seats in the way of the present challenger, and its comparison with each.
     var rivals: [Int] = []
     var comparisons: [Comparison] = []
-    /// The budget does not bind it, and it would not fit.
+    /// The present challenger is free of the budget, and would not fit it.
     var exceeds = false
-    /// Which looks a ruling had to beat, or lost to, by look; gathered only where `explain` will ask.
+    /// Looks that a ruling had to beat, or lost to, by look; gathered only for `explain`.
     var opponents: [Int: [Int]] = [:]
 
-    /// What makes some of the bids special in a step.
+    /// The circumstances that make some bids special in a step.
     struct Occasion {
-        /// `explain` will ask: opponents are gathered.
+        /// The step is observed, for `explain`: opponents are gathered.
         var isObserved = false
         /// Another policy was just loaded: cameras that it excludes may be held side by side.
         var isReload = false
-        /// The session whose `startRunning` this is: the only one that can be refused.
+        /// The session whose `startRunning` this is: the only session that can be refused.
         var starter: Slot<Session>?
-        /// The session that asks for control of a camera it watches: decided as if it started.
+        /// The session that asks for control of a camera it watches: decided like a start.
         var asker: Slot<Session>?
     }
 
-    /// What a camera's next holder depends on. Its row is not kept whole: a round would copy it all the time.
+    /// The parts of a camera's row that its next holder depends on: a whole row would be copied in every round.
     struct Stage {
         let slot: Slot<Camera>
         let place: Int8
         let looks: Range<Int>
-        /// Its holder left in this step, and the camera goes on for the next one.
+        /// The holder left in this step, and the camera goes on for the next one.
         let isPassing: Bool
-        /// Its tenancy's holder, unless that left in this step.
+        /// The tenancy's holder, unless it left in this step.
         let held: Held?
         let holder: Slot<Session>?
         let promise: Camera.Promise?
         let isCapturing, isStreaming, isLost, isBeingCut, isStuck: Bool
-        /// A grant of before the broker's restart is still captured for.
+        /// A grant from before the broker's restart still captures.
         let hasSurvivor: Bool
-        /// The app that held it before the restart, which has to wait, too, where the camera is closed: for a survivor.
+        /// The app that held the camera before the restart, which has to wait, too, where the camera is closed: for a
+        /// survivor.
         var keptFor: AppRef?
         var isClosed: Bool
-        /// Its device or recorder failed a moment ago.
+        /// The device or recorder failed a moment ago.
         var backsOff = false
-        /// The bid that will take it from its holder.
+        /// The bid that will take the camera from its holder.
         var next: Contest?
 
         init(_ slot: Slot<Camera>, _ camera: Camera, looks: Range<Int>, isPassing: Bool) {
@@ -81,18 +82,19 @@ struct Seating {
             isClosed = hasSurvivor
         }
 
-        /// The bid that its holder, or the session that it is promised to, has to make way for.
+        /// The bid that the holder, or the promised session, has to make way for.
         var contest: Contest? { held?.contest ?? promise?.contest }
     }
 
-    /// A camera that is spoken for.
+    /// A camera with a session on it or a bid for it.
     struct Seat {
         enum Kind {
-            /// Its holder's, streaming or not.
+            /// The holder's, streaming or not.
             case held
-            /// Its holder's or its winner's whose device was lost: until that is tried again it counts on no other camera.
+            /// Of a holder or winner whose device was lost: until the device is tried again the seat counts on no other
+            /// camera.
             case dormant
-            /// Won before, and waiting for a cut or for the device.
+            /// Won before; it waits for a cut or for the device.
             case promised
             /// Won in this look.
             case won
@@ -101,54 +103,53 @@ struct Seating {
         }
 
         var kind: Kind
-        /// Indexes of the look that sits there, and of the camera.
+        /// Indexes of the seat's look, and of the camera.
         let look: Int
         let camera: Int
-        /// The rule that gave it to its session.
+        /// The rule that gave the seat to its session.
         var rule: Rule
         /// Its session was let in beyond the budget, as the strongest app's.
         var exceeds = false
 
         var isTaken: Bool { kind != .kept }
-        /// It counts on other cameras, too.
+        /// The seat counts on other cameras, too.
         var counts: Bool { kind != .kept && kind != .dormant }
     }
 
-    /// What one session comes to in this round.
+    /// The outcome of one session in this round.
     struct Ruling {
         enum Kind {
-            /// Nothing was decided: an earlier camera's succession comes first.
+            /// Not decided: an earlier camera's succession comes first.
             case undecided
-            /// Its causes leave it nothing.
+            /// The session's causes leave it no access.
             case barred
             case holds
-            /// It has its camera from now on: opened, or passed to it in place.
+            /// The session has its camera from now on: opened, or passed on in place.
             case gets
-            /// It has won, and waits for a cut or a device.
+            /// The session has won, and waits for a cut or a device.
             case comesNext
             case waits
-            /// Stopped for good: its place was taken by another app, or by a session of its own.
+            /// Stopped for good: another app, or another session of its own app, took the place.
             case evicted, replaced
         }
 
         var kind = Kind.undecided
         var rule = Rule.law(.noOtherBid)
-        /// The look it lost to, as an index; negative: none.
+        /// Index of the look that it lost to; negative: none.
         var opponent = -1
         var interrupter: AppRef?
-        /// It has won, and only waits for the holder's time.
+        /// The session has won, and only waits for the holder's time.
         var isWinning = false
-        /// It watches beside the holder meanwhile.
+        /// The session watches beside the holder meanwhile.
         var watches = false
 
-        /// For good.
         var isStopped: Bool { kind == .evicted || kind == .replaced }
         var keepsItsCamera: Bool { kind == .holds || kind == .gets || kind == .undecided }
     }
 
     init(_ policy: CompiledPolicy) { self.policy = policy }
 
-    /// Forgets the round before, and keeps its memory.
+    /// Forgets the round before, and keeps the memory.
     mutating func begin(_ policy: CompiledPolicy, now: Moment, _ occasion: Occasion) {
         (self.policy, self.now, self.occasion) = (policy, now, occasion)
         looks.clear()
@@ -187,7 +188,7 @@ struct Seating {
         if policy.shares { for camera in cameras.indices { ruleWatchers(on: camera) } }
     }
 
-    /// Some bid is to be weighed against what this round brought, or has lost the obstacle that it is told of.
+    /// A bid has to be weighed against this round's changes, or the obstacle that its notice names is gone.
     var needsAnotherRound: Bool {
         isSuccession || weighsAgain || seats.contains { $0.kind == .won && $0.exceeds } || isBeyondBudget
             || namesLosers
@@ -209,9 +210,9 @@ struct Seating {
         seats.append(Seat(kind: kind, look: look, camera: camera, rule: rule, exceeds: exceeds))
     }
 
-    /// A bid by what orders it: a comparison that reads looks would copy the whole seating each time.
+    /// A bid with its sort keys: a comparison that reads looks would copy the whole seating each time.
     struct Bid: Comparable, BitwiseCopyable {
-        /// It has its camera or won it before, and its device is to be tried again.
+        /// The session has its camera or won it before, and its device is to be tried again.
         let returns: Bool
         let coolsDown: Bool
         let standing: Look.Standing
@@ -222,14 +223,14 @@ struct Seating {
             self.look = place
         }
 
-        /// A bid that was just cut does not come before those that waited.
+        /// A bid that was just cut does not come before waiting bids.
         static func < (a: Bid, b: Bid) -> Bool {
             if a.returns != b.returns { return a.returns }
             return a.coolsDown != b.coolsDown ? b.coolsDown : a.standing < b.standing
         }
     }
 
-    /// The first of the looks that contend on a camera, in that order, and fulfil a condition.
+    /// The first contending look of a camera, in that order, that fulfils a condition.
     func strongest(on camera: Int, where isMeant: (Int) -> Bool = { _ in true }) -> Int? {
         var best: Bid?
         for look in cameras[camera].looks where looks[look].contends && isMeant(look) {
@@ -239,7 +240,7 @@ struct Seating {
         return best?.look
     }
 
-    /// The look of the session that holds a camera, or is promised it.
+    /// The look of a camera's holder, or of the session that it is promised to.
     func look(of session: Slot<Session>?, on camera: Int) -> Int? {
         session == nil ? nil : cameras[camera].looks.first { looks[$0].session == session }
     }

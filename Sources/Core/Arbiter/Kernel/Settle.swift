@@ -1,9 +1,9 @@
 import Vocabulary
 
 extension Arbiter {
-    /// Decides again whatever the step touched, until nothing changes any more. A round that takes a start request or a
+    /// Decides again all that the step touched, until nothing changes any more. A round that takes a start request or a
     /// recording away leads to another one; each is taken once, so that their numbers bound the rounds.
-    /// - Parameter seating: what the last one to decide left behind; its memory is used again.
+    /// - Parameter seating: from the step before; its memory is used again.
     mutating func settle(_ seating: inout Seating) {
         var roundsLeft = 4 * (state.sessionSlots.count + state.cameraOrder.count) + 8
         while !notes.cameras.isEmpty, roundsLeft > 0 {
@@ -14,9 +14,9 @@ extension Arbiter {
             let cameras = linked(to: touched)
             seating.begin(state.policy, now: state.now, notes.occasion)
             for camera in state.cameraOrder where cameras.contains(camera) { look(at: camera, &seating) }
-            // Nobody is told what the next round takes back.
+            // The next round would take this round's notices back: none is sent.
             var isVoid = false
-            // Without leases in the policy nobody comes to one; what runs of a policy before ends by its deadline.
+            // Without leases in the policy no session comes to one; a lease of an earlier policy ends by its deadline.
             for camera in state.cameraOrder where state.policy.longestLease > 0 && cameras.contains(camera) {
                 if expireUsedUp(on: camera) { isVoid = true }
             }
@@ -27,7 +27,7 @@ extension Arbiter {
             }
             if !isVoid {
                 carryOut(seating)
-                // Once is enough: what is seated from here on was weighed by the new policy.
+                // Once is enough: the new policy weighed every seat from here on.
                 if !seating.isSuccession { notes.occasion.isReload = false }
             }
             if isVoid || seating.needsAnotherRound { notes.touch(cameras) }
@@ -59,7 +59,7 @@ extension Arbiter {
         }
     }
 
-    /// Looks at every session that asks for a camera, and notes since when each contends.
+    /// Looks at every session that asks for a camera, and records since when each contends.
     private mutating func look(at camera: Slot<Camera>, _ seating: inout Seating) {
         if state.cameras[camera].tenancy.survivor != nil, state.barsSurvivor(camera) { endSurvivor(camera) }
         let first = seating.looks.count
@@ -68,7 +68,7 @@ extension Arbiter {
         while let slot = place {
             var look = state.look(at: slot, &memory)
             if look.machine.contains(.waitingForPermission) { notes.meetsUndecided = true }
-            // It begins to contend, or no longer does.
+            // The session begins to contend, or no longer does.
             if (state.sessions[slot].request?.bidSince != nil) != look.bids {
                 let bidSince = look.bids ? state.nextOrdinal() : nil
                 state.sessions[slot].request?.bidSince = bidSince
@@ -76,7 +76,7 @@ extension Arbiter {
             }
             seating.looks.append(look)
             seating.rulings.append(Seating.Ruling())
-            // Whoever loses the camera for a cause loses it with the lease that ran.
+            // A session that loses the camera for a cause loses it with the lease that ran.
             if look.bids, state.policy.longestLease > 0 { followRank(look) }
             place = state.sessions[slot].nextOnCamera
         }
@@ -92,14 +92,14 @@ extension Arbiter {
 
     // MARK: Before anything is carried out
 
-    /// A newcomer that loses, where it may not wait: its request is refused, and nothing changes.
+    /// Refuses a newcomer that loses, where the policy has no waiting: nothing else changes.
     private mutating func refuseStarter(_ seating: Seating) -> Bool {
         guard let starter = notes.occasion.starter, state.policy.contention.newcomer == .refuse,
             let index = seating.looks.firstIndex(where: { $0.session == starter })
         else { return false }
         let (look, ruling) = (seating.looks[index], seating.rulings[index])
         guard ruling.kind == .waits, !ruling.isWinning else { return false }
-        // A session that asked only to watch is not refused while there is something to watch, or about to be.
+        // A session that asked only to watch is not refused while there is something to watch, or soon will be.
         let sitting = seating.sitting(on: seating.stage(of: index))
         if look.watches, ruling.watches || sitting.map({ seating.mayWatch(index, beside: $0.look) }) == true {
             return false
@@ -108,7 +108,7 @@ extension Arbiter {
         return true
     }
 
-    /// Stops the sessions that won a camera which came back without the format they need, before anybody is cut for them.
+    /// Stops the sessions that won a camera which came back without their format, before anybody is cut for them.
     private mutating func stopImpossible(_ seating: Seating) -> Bool {
         var isAny = false
         for seat in seating.seats where seat.isTaken && seating.rulings[seat.look].kind != .holds {
@@ -122,7 +122,7 @@ extension Arbiter {
 
     // MARK: Carrying out
 
-    /// Orders first, then what the losers hear, then everybody else, then the openings: cut first, tell second.
+    /// Orders first, then the losers' notices, then all others', then the openings: cut first, tell second.
     private mutating func carryOut(_ seating: Seating) {
         var removed: [Int] = []
         promise(seating)
@@ -143,10 +143,11 @@ extension Arbiter {
             let contest = seating.cameras[seating.stage(of: look)].next
             grant(seating.looks[look], seating.rulings[look].rule, contest)
             observe(seating, look, .granted)
-            // A bid that waits for another camera's holder beats this one too: as a holder it has its times, and is warned.
+            // A bid that waits for another camera's holder beats this one too: as a holder it has its times, and is
+            // warned.
             if contest != nil { notes.touch(seating.looks[look].camera) }
         }
-        // Without sharing nobody watches, and no camera is looked at for it.
+        // Without sharing nobody watches.
         guard state.policy.shares else { return }
         // Only now is there something to watch.
         for look in seating.order where seating.rulings[look].watches && !removed.contains(look) {
@@ -155,7 +156,7 @@ extension Arbiter {
         for stage in seating.cameras { tellSharers(on: stage.slot) }
     }
 
-    /// Winners that wait for a cut or a device: nothing is said to them yet.
+    /// Winners that wait for a cut or a device: they receive nothing yet.
     private mutating func promise(_ seating: Seating) {
         for index in seating.cameras.indices {
             var promise: Camera.Promise?
@@ -180,7 +181,8 @@ extension Arbiter {
         }
     }
 
-    /// The recorder core hears whose its grant is, now that nothing keeps the session from running, or another one follows.
+    /// The recorder core receives its grant's owner, now that nothing keeps the session from running, or another one
+    /// follows.
     private mutating func resumeReclaimer(_ seating: Seating) {
         guard let reclaimer = notes.reclaimer, let index = seating.looks.firstIndex(where: { $0.session == reclaimer }),
             seating.rulings[index].kind != .undecided
@@ -190,7 +192,7 @@ extension Arbiter {
         if holds || state.policy.shares && state.requests(on: look.camera).count > 1 { resume(look) }
     }
 
-    /// The holder that does not keep its camera leaves it: at once where it is only interrupted.
+    /// A holder that does not keep its camera leaves it: at once where it is only interrupted.
     private mutating func removeHolder(_ seating: Seating, _ index: Int, _ removed: inout [Int]) {
         let camera = seating.cameras[index].slot
         let heirs = seating.seats.contains { $0.camera == index && seating.rulings[$0.look].kind == .gets }
@@ -202,16 +204,17 @@ extension Arbiter {
         guard let holder = seating.holder(on: index) else { return }
         let ruling = seating.rulings[holder]
         guard !ruling.keepsItsCamera, !ruling.isStopped else { return }
-        // Another session has its place, so the lost device is no longer a reason of its own.
+        // Another session has its place, so the lost device is no reason of its own any more.
         if ruling.kind == .waits { state.sessions[seating.looks[holder].session].lost = nil }
-        // A camera that is shared goes on for its next holder, and for the last one too if that may still watch.
+        // A shared camera goes on for its next holder, and for the former one too if that may still watch.
         leave(camera, why: .interrupted, goesOn: heirs, keepsWatching: ruling.watches)
-        // Where nothing else depends on it, its next holder was decided with it.
+        // Where nothing else depends on the camera, its next holder was decided with it.
         if state.policy.shares || state.policy.linksCameras { notes.touch(camera) }
         removed.append(holder)
     }
 
-    /// The least recently opened is told first. Where a session of its own app takes the place, nothing cools down.
+    /// The least recently opened loser is stopped first. Where a session of its own app takes the place, nothing cools
+    /// down.
     private mutating func stopLosers(_ seating: Seating) {
         let losers = seating.order.filter { seating.rulings[$0].isStopped }
         if losers.isEmpty { return }

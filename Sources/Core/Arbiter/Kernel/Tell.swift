@@ -1,9 +1,9 @@
 import Vocabulary
 
-/// What each client hears: nothing else writes `Session.shown`, and what was said before decides what is said now. An
-/// interruption ends with the session's first frame. From winning to that frame the causes last told stand.
+/// Each client's notices: nothing else writes `Session.shown`, and the last notice decides the next one. An
+/// interruption ends with the session's first frame. From winning to that frame the last causes stand.
 extension Arbiter {
-    /// Tells one session's client what a round of deciding changed for it, and nothing when nothing did.
+    /// Sends one session's client the changes of a round of deciding, and nothing where nothing changed.
     mutating func tell(_ look: Look, _ ruling: Seating.Ruling) {
         let slot = look.session
         var waits: Session.Waiting?
@@ -18,7 +18,7 @@ extension Arbiter {
         state.sessions[slot].waits = waits
         let tenancy = state.cameras[look.camera].tenancy
         if ruling.kind == .holds, tenancy.isStreaming {
-            // What its client last heard came from another broker: once, it is told in any case.
+            // The client's last notice came from another broker: one notice is sent in any case.
             let isReclaimed = notes.reclaimer == slot
             if isReclaimed { notes.reclaimer = nil }
             tellAccess(look, always: isReclaimed)
@@ -31,7 +31,8 @@ extension Arbiter {
         }
     }
 
-    /// It has won, and its first frame is still to come. A fault on the way is told; that others were in its way is not news.
+    /// The session has won, and its first frame is still to come. A fault on the way is sent; a rival's part in it is
+    /// no news.
     mutating func tellGranted(_ look: Look) {
         let (shown, fault) = (state.sessions[look.session].shown, state.sessions[look.session].lost?.cause)
         if case .interrupted(let told, _) = shown {
@@ -52,7 +53,7 @@ extension Arbiter {
         let (waits, before) = (state.sessions[slot].waits, state.sessions[slot].shown)
         let causes = look.causes(waits)
         let by = state.interrupter(of: look, waits, causes)
-        // What is told of an app is its name: one that is vouched for now is no other one.
+        // A notice has an app's name alone: a name that is vouched for now is the same name.
         if case .interrupted(let told, let other) = before, told == causes,
             by == nil || by?.isOfSameName(as: other) == true
         {
@@ -83,16 +84,16 @@ extension Arbiter {
         observe(look, .interrupted(causes), rule)
     }
 
-    /// The recording that its session loses: the client hears for what.
+    /// Takes the recording from a session that loses it, with the cause for its client.
     private mutating func takeRecording(_ look: Look, _ cause: Cause?, _ interrupter: Interrupter?) -> RecordingID? {
         guard let recording = forgetRecording(look.session) else { return nil }
         note(cause, by: interrupter, for: recording, on: look.camera)
-        // A rule may read that it records.
+        // A rule may read that the session records.
         notes.touch(look.camera)
         return recording
     }
 
-    /// Named to clients of the same user; to others it is another user's app.
+    /// An app's name for clients of the same user; for all others "another user's app".
     private func words(_ app: AppRef?, for look: Look) -> Interrupter? {
         guard let app, state.isThere(app) else { return nil }
         let id = state.id(app)
@@ -112,7 +113,8 @@ extension Arbiter {
 
     // MARK: Running
 
-    /// It runs from now on: what is in force, the end of its interruption, that it runs, and what it may do.
+    /// The session runs from now on: sends the configuration in force, the end of its interruption, the start, and its
+    /// access.
     mutating func tellRunning(
         _ slot: Slot<Session>, applied: (asked: Configuration, inForce: Configuration, by: Applier)?
     ) {
@@ -137,7 +139,8 @@ extension Arbiter {
         if state.policy.readsBids { notes.touch(session.camera) }
     }
 
-    /// What was asked, and values that differ from those that the client heard last; before it runs only where that is news.
+    /// Sends the asked configuration, and values that differ from the last notice; before the session runs only where
+    /// that is news.
     mutating func tellConfigured(_ slot: Slot<Session>, asked: Configuration, _ inForce: Configuration, _ by: Applier) {
         var (told, applied) = (asked, inForce)
         if state.sessionSettings[slot].heard != inForce {
@@ -155,7 +158,7 @@ extension Arbiter {
         notify(slot, .configurationApplied(ConfigurationChange(asked: told, inForce: applied, by: by)))
     }
 
-    /// What a session that runs may do now, if that changed.
+    /// Sends a running session its access, if that changed.
     mutating func tellAccess(_ look: Look, always: Bool = false) {
         let slot = look.session
         let session = state.sessions[slot]
@@ -191,7 +194,7 @@ extension Arbiter {
 
     // MARK: Stops
 
-    /// Nothing will resume. A stop for good closes an open interruption by itself, without an `InterruptionEnded`.
+    /// Nothing will resume. A stop for good closes an open interruption without an `InterruptionEnded`.
     mutating func tellStopped(_ slot: Slot<Session>, forGood stop: (reason: StopReason, rule: Rule)? = nil) {
         let wasRunning = state.sessions[slot].shown.isRunning
         if stop != nil { state.sessions[slot].ledger.open = nil }
@@ -201,7 +204,7 @@ extension Arbiter {
         state.sessions[slot].shown = .stopped
     }
 
-    /// It moved to another camera: it stops here, and its interruption goes on there.
+    /// The session moved to another camera: it stops here, and its interruption goes on there.
     mutating func tellMoved(_ slot: Slot<Session>) {
         state.sessions[slot].ledger.announced = nil
         guard state.sessions[slot].shown.isRunning else { return }
@@ -212,7 +215,7 @@ extension Arbiter {
     // MARK: The notice itself
 
     mutating func notify(_ slot: Slot<Session>, _ event: SessionEvent) {
-        // Where a warning may still come before it, it is numbered behind that.
+        // Where a warning may still come before this notice, its number follows the warning's.
         if notes.warnings.isEmpty { state.sessions[slot].ledger.sequence += 1 }
         let sequence = notes.warnings.isEmpty ? state.sessions[slot].ledger.sequence : 0
         notes.effects.append(notice(slot, sequence: sequence, event))

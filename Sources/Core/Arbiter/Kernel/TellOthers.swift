@@ -1,6 +1,6 @@
 import Vocabulary
 
-/// What a camera's holder and those that watch hear of each other, and what a holder hears before it has to make way.
+/// Notices between a camera's holder and its sharers, and the warnings of holders.
 extension Arbiter {
     /// A session that lost its camera to a holder that streams, and may watch.
     mutating func tellSharer(_ look: Look) {
@@ -10,14 +10,14 @@ extension Arbiter {
             let inForce = state.cameraSettings[look.camera].inForce
             return tellRunning(slot, applied: (state.sessionSettings[slot].wanted.ofTheCamera, inForce, .sharer))
         }
-        // It loses control and not the picture: the interruption that it was warned of does not come.
+        // The session loses control and not the picture: the announced interruption does not come.
         if let announced = state.sessions[slot].ledger.announced.take() {
             notify(slot, .interruptionWithdrawn(announced))
         }
         tellAccess(state.look(at: slot))
     }
 
-    /// The holder of a shared camera hears which other apps watch it, whenever those are others than it heard of last.
+    /// Sends the holder of a shared camera its sharers' apps, whenever they differ from the last notice.
     mutating func tellSharers(on camera: Slot<Camera>) {
         guard case .streaming(let held) = state.cameras[camera].tenancy, state.sessions[held.session].shown.isRunning
         else { return }
@@ -28,7 +28,7 @@ extension Arbiter {
             if app != own, !apps.contains(app) { apps.append(app) }
         }
         apps.sort { (state.id($0), $0.isClaimed ? 1 : 0) < (state.id($1), $1.isClaimed ? 1 : 0) }
-        // Which they are as one number, so that a row stays plain; nobody is 0.
+        // The apps as one number, so that a row stays plain; no app is 0.
         let told = apps.reduce(UInt64(0)) { number, app in
             (number ^ (UInt64(app.slot.index) << 17 | UInt64(app.generation) << 1 | (app.isClaimed ? 1 : 0)) &+ 1)
                 &* 0x0000_0100_0000_01b3
@@ -44,8 +44,8 @@ extension Arbiter {
 
     // MARK: Warnings
 
-    /// Keeps the bid that a holder has to make way for, and notes where the holder would hear so. The bid may still lose in a
-    /// later round of the step, and nobody is warned for it then.
+    /// Keeps the bid that a holder has to make way for, and the place of the holder's warning. The bid may still lose
+    /// in a later round of the step, and then no warning is sent.
     mutating func keep(_ contest: Contest?, on camera: Slot<Camera>) {
         guard let held = state.cameras[camera].tenancy.held else { return }
         if held.contest != contest { state.cameras[camera].tenancy.update { $0.contest = contest } }
@@ -54,10 +54,10 @@ extension Arbiter {
         notes.warnings.append(StepNotes.Warning(session: held.session, camera: camera, place: notes.effects.count))
     }
 
-    /// Announces contests and withdraws warnings, each where the step noted it.
+    /// Sends and withdraws warnings, each at its place in the step.
     mutating func tellWarnings() {
         guard let first = notes.warnings.first?.place else { return }
-        // From the last one on, so that the places of those before it stay. Of two for one session the later one counts.
+        // From the last one on, so that earlier places stay. Of two for one session the later one counts.
         while let warning = notes.warnings.popLast() {
             let (slot, tenancy) = (warning.session, state.cameras[warning.camera].tenancy)
             // Before its first frame a session has nothing to finish.
@@ -78,7 +78,7 @@ extension Arbiter {
             }
             notes.effects.insert(notice(slot, event), at: warning.place)
         }
-        // What is told from the first warning on is numbered anew, for each session without a gap.
+        // Notices from the first warning on are numbered anew, for each session without a gap.
         for place in first..<notes.effects.count {
             guard case .notify(let client, let id, _, let event) = notes.effects[place], let slot = state.session(id)
             else { continue }

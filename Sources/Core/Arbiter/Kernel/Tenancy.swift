@@ -1,10 +1,10 @@
 import Vocabulary
 
-/// Who has a camera, from one state to the next.
+/// A camera's tenancy, from one state to the next.
 extension Arbiter {
     // MARK: Getting it
 
-    /// Gives a camera to a session: opened for it, or passed to it in place.
+    /// Gives a camera to a session: opened for it, or passed on in place.
     /// - Parameter contest: the bid that the session's app has to make way for already.
     mutating func grant(_ look: Look, _ rule: Rule, _ contest: Contest?) {
         let camera = look.camera
@@ -13,7 +13,7 @@ extension Arbiter {
         state.cameras[camera].handover = lastDecision
         state.cameras[camera].promise = nil
         state.sessions[look.session].waits = nil
-        // Most sessions were configured before, or never: then there is nothing to write.
+        // Most sessions were configured before, or never: then nothing is written.
         if state.sessionSettings[look.session].confirmed != state.sessionSettings[look.session].wanted {
             state.sessionSettings[look.session].confirmed = state.sessionSettings[look.session].wanted
         }
@@ -46,7 +46,8 @@ extension Arbiter {
             if look.rank.minHold > 0 { held.minHoldUntil = state.now + .nanoseconds(look.rank.minHold) }
         }
         if leaseEnd(look) == state.now {
-            // It was used up in the moment in which the recorder was lost, and nobody was stopped for it: a new one begins.
+            // The lease was used up in the moment of the recorder's loss, and nobody was stopped for it: a new one
+            // begins.
             forgetLease(look.app, on: look.camera)
         }
         held.setLease(until: leaseEnd(look), look.rank, state.now)
@@ -54,28 +55,28 @@ extension Arbiter {
         return held
     }
 
-    /// The new holder of a camera that goes on finds its defaults, and what it asked for over them.
+    /// The new holder of a camera that goes on gets the camera's defaults, with its own configuration over them.
     private mutating func takeOver(_ look: Look, _ fitted: Configuration) {
         let camera = look.camera
         guard state.cameras[camera].tenancy.isStreaming else {
-            // Its first frame is still to come; what it asked for is set then.
+            // The first frame is still to come; the session's configuration is set then.
             state.sessionSettings[look.session].confirmed = Configuration()
             return tellGranted(look)
         }
         let settings = state.cameraSettings[camera]
-        // What the recorder was told and has not answered yet is as good as set.
+        // Orders that the recorder has not answered yet count as set.
         let check = check(camera)
         let soon = settings.asked.reduce(settings.inForce) { check.merged($1.ordered, into: $0) }
         let whole = check.batch(setting: fitted.ofTheCamera, over: soon)
         state.sessions[look.session].lost = nil
         let isSet = whole.changes(since: soon).isEmpty
         if !isSet { order(whole, asked: whole, of: look.session, by: .client) }
-        // What is not set yet is told when it is; a change of camera is told at once.
+        // A value that is not set yet is sent when it is set; a change of camera is sent at once.
         let tells = isSet || state.sessions[look.session].has.contains(.switched)
         tellRunning(look.session, applied: tells ? (Configuration(), settings.inForce, .client) : nil)
     }
 
-    /// The first frame is there: whoever has the camera runs, and hears of it once.
+    /// The first frame is there: the holder runs, and receives one notice of it.
     mutating func firstFrame(_ camera: Slot<Camera>, _ inForce: Configuration) {
         guard case .starting(var held, _) = state.cameras[camera].tenancy else { return resumed(camera, inForce) }
         held.streamingSince = state.now
@@ -84,10 +85,10 @@ extension Arbiter {
         state.sessions[held.session].lost = nil
         let by: Applier = state.sessions[held.session].request?.hasHeld == true ? .resumption : .client
         var asked = state.sessionSettings[held.session].confirmed
-        // Its sharing and capture modes were told when they were set; on another camera that is no news.
+        // The sharing and capture modes were sent when they were set; on another camera they are no news.
         if state.sessions[held.session].has.contains(.switched) { asked = asked.keeping { !$0.isOfTheBroker } }
         tellRunning(held.session, applied: (asked, inForce, by))
-        // What is announced from now on has a grace; sessions that share the camera have something to watch.
+        // A warning from now on has a grace; sessions that share the camera have something to watch.
         if held.contest != nil || state.policy.shares { notes.touch(camera) }
         // The device works again for every session that lost it.
         for other in state.requests(on: camera) where other != held.session && state.sessions[other].lost != nil {
@@ -95,7 +96,7 @@ extension Arbiter {
             state.sessions[other].lost = nil
             notes.touch(camera)
         }
-        // What was configured while the camera started reaches the recorder now.
+        // A configuration made during the start reaches the recorder now.
         let settings = state.sessionSettings[held.session]
         let later = settings.wanted.changes(since: settings.confirmed).ofTheCamera
         if !later.isEmpty { order(later, asked: later, of: held.session, by: .client) }
@@ -113,7 +114,7 @@ extension Arbiter {
         notes.touch(camera)
     }
 
-    /// Its stream is ordered cut, or only its holder's streams are closed where the camera goes on for other sessions.
+    /// Orders the stream cut, or closes only the holder's streams where the camera goes on for other sessions.
     mutating func leave(_ camera: Slot<Camera>, why: RecordingEnd, goesOn: Bool, keepsWatching: Bool = false) {
         let tenancy = state.cameras[camera].tenancy
         guard let held = tenancy.held else { return }
@@ -134,7 +135,7 @@ extension Arbiter {
         }
     }
 
-    /// Nobody has the camera any more, and nobody is to take it over in this step: it is free, or will be once it is cut.
+    /// The camera has no holder, and no next one in this step: it is free, or will be after its cut.
     mutating func vacate(_ camera: Slot<Camera>, _ cut: Cut?) {
         state.cameras[camera].tenancy = cut.map { .revoking($0) } ?? .free
         notes.passing.removeAll { $0 == camera }
@@ -150,7 +151,8 @@ extension Arbiter {
         vacate(camera, Cut(until: state.now + Bound.cut))
     }
 
-    /// Names the next holder in the step's cuts. A cut is ordered before the winner is known: the rounds after it find that.
+    /// Names the next holder in the step's cuts. A cut is ordered before the winner is known: later rounds find the
+    /// winner.
     mutating func nameFollowers() {
         for place in notes.effects.indices {
             guard case .cut(let camera, let grant, let why, _, let reason) = notes.effects[place],
@@ -168,12 +170,12 @@ extension Arbiter {
 
     // MARK: Survivors: grants that outlived the broker
 
-    /// Nobody reclaimed it, or nobody may: cut like every stream, and never left to another.
+    /// A survivor that nobody reclaimed, or that nobody may have: cut like every stream, and never left to another app.
     mutating func endSurvivor(_ camera: Slot<Camera>) {
         if state.cameras[camera].tenancy.survivor != nil { cut(camera, why: .interrupted) }
     }
 
-    /// The recorder core hears whose its grant is now.
+    /// The recorder core receives its grant's new session.
     mutating func resume(_ look: Look) {
         let camera = look.camera
         let fitted = fittedConfiguration(of: look.session, on: camera)

@@ -1,30 +1,30 @@
 package import Vocabulary
 
-/// A policy made ready for decisions: rules as conditions on bits, strength as one number, cameras as sets of bits.
-/// It is never changed, and all copies of an arbiter share it; texts are looked up when somebody is told.
+/// A policy made ready for decisions: rules as conditions on bits, strength as one number, cameras as sets of bits. It
+/// never changes, and all copies of an arbiter share it; texts are looked up only for notices.
 package final class CompiledPolicy: Sendable {
     package let source: Policy
     /// The texts that `Rule.index` means: cause rules, rank rules, order keys, each in the file's order.
     package let texts: [String]
-    /// The same, of a bid that has won and waits only for the time that the holder has.
+    /// The texts for a bid that has won and waits only for the holder's time.
     let lateTexts: [String]
-    /// From here on the texts are those of the order list.
+    /// The index of the order list's first text.
     let firstOrderText: Int
     let causes: [CompiledCause]
     let ranks: [CompiledRank]
     private let weakest: RankTerms
-    /// What bids are compared by after their rank, strongest bits first.
+    /// The comparison of bids after their rank, strongest bits first.
     let order: [OrderField]
     /// Whether the order list ends with the age of the start request, and which way.
     let age: (isNewestFirst: Bool, rule: Rule)?
     package let names: PolicyNames
     let rights: Rights
-    /// For each camera that the policy names: those it cannot run beside, as bits, and its cost.
+    /// For each camera that the policy names: conflicting cameras as bits, and the cost.
     private let conflicts: [UInt64]
     private let costs: [CameraCost]
-    /// The dearest of each, since it is asked for in every round.
+    /// The dearest cost of each camera, which every round reads.
     private let mostCosts: [Int]
-    /// Some camera's cost depends on the format, and there is a budget to count it towards: sessions are weighed one by one.
+    /// A camera's cost depends on the format, and a budget counts it: sessions are weighed one by one.
     let weighsFormats: Bool
     /// A decision on one camera can touch another.
     package let linksCameras: Bool
@@ -34,18 +34,18 @@ package final class CompiledPolicy: Sendable {
     /// refused and the longest held give way.
     let opensAnew: Bool
     package let reads: StrengthReads
-    /// Some rule reads whether a session has held its camera since it asked for it.
+    /// A rule reads whether a session has held its camera since its request.
     let readsBids: Bool
-    /// No lease is longer; 0: there is none.
+    /// The longest lease of all ranks; 0: none has one.
     package let longestLease: Int64
 
-    /// Copied out of the policy, because every comparison asks.
+    /// A copy, because every comparison reads it.
     package let contention: Contention
     package let budget: Int?
-    /// Which sources are believed about presence, the most trusted first.
+    /// The sources of presence that count, the most trusted first.
     let sources: [PresenceSource]
 
-    /// The one that needs no file.
+    /// The policy without a file.
     static let builtIn = CompiledPolicy(.firstCome)
 
     package init(_ policy: Policy) {
@@ -88,10 +88,10 @@ package final class CompiledPolicy: Sendable {
         a >= 0 && b >= 0 && conflicts[Int(a)] >> UInt64(b) & 1 == 1
     }
 
-    /// What it costs at most, whatever its format.
+    /// The highest cost in any format.
     @inline(__always) func cost(_ camera: Int8) -> Int { camera >= 0 ? mostCosts[Int(camera)] : 0 }
 
-    /// Its costs by format; nil: it costs the same in every format.
+    /// The costs by format; `nil`: every format costs the same.
     func costsByFormat(_ camera: Int8) -> CameraCost? {
         guard weighsFormats, camera >= 0, costs[Int(camera)].isByFormat else { return nil }
         return costs[Int(camera)]
@@ -104,7 +104,7 @@ package final class CompiledPolicy: Sendable {
     }
 }
 
-/// A cause rule. The four causes that a policy may raise have places of their own, so that a look keeps four answers.
+/// A cause rule. The four causes that a policy may raise have fixed places, so that a look keeps four results.
 struct CompiledCause: Sendable, BitwiseCopyable {
     let when: Condition
     let place: Int
@@ -121,7 +121,6 @@ struct CompiledCause: Sendable, BitwiseCopyable {
     }
 }
 
-/// A rank rule: when it holds, and what it then gives.
 struct CompiledRank: Sendable, BitwiseCopyable {
     let when: Condition
     let terms: RankTerms
@@ -135,7 +134,7 @@ struct CompiledRank: Sendable, BitwiseCopyable {
     }
 }
 
-/// What a bid has of its rank; times in nanoseconds.
+/// A rank as bids use it; times in nanoseconds.
 package struct RankTerms: Sendable, BitwiseCopyable {
     /// 0 is the strongest.
     package var rank: Int
@@ -146,13 +145,13 @@ package struct RankTerms: Sendable, BitwiseCopyable {
     var lease: Int64?
     var rule: Rule
 
-    /// The rank that a client took for itself: nobody keeps the privileges of a rank it gave up, but its lease stays.
+    /// The rank that a client lowered itself to: the privileges of the higher rank are gone, and its lease stays.
     func lowered(to rank: Int) -> RankTerms {
         RankTerms(rank: rank, denies: denies, lease: lease, rule: .law(.lowered))
     }
 }
 
-/// Which facts the strength of a bid depends on: whoever may win hears when one of them changes.
+/// The facts that the strength of bids depends on: apps that may win are announced when one of these changes.
 package struct StrengthReads: Sendable {
     private(set) var presence = false
     private(set) var attributes = false

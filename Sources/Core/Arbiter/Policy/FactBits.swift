@@ -1,17 +1,18 @@
 import Vocabulary
 
-/// What a rule may read about one session, as three words that it tests at once; `Facts` says the same in words.
+/// The facts about one session that a rule may read, as three words that one test reads at once; `Facts` has the same
+/// in words.
 package struct FactBits: Hashable, Sendable, BitwiseCopyable {
-    /// Names that the policy's rules mention, 16 bits each; 0: any other. App, claimed app, user, camera.
+    /// Names that the policy's rules mention, 16 bits each, 0 for any other: app, claimed app, user, camera.
     package var who: UInt64 = 0
     package var what: UInt64 = 0
-    /// The place of the app's value of each attribute, a byte each.
+    /// The index of the app's value of each attribute, a byte each.
     package var attributes: UInt64 = 0
 
     enum Who {
         static let width: UInt64 = 0xffff
 
-        /// Where the name lies that a test asks for; nil: it asks for none.
+        /// The bits of the name that a test reads; `nil`: the test reads none.
         static func place(of test: FactTest) -> UInt64? {
             switch test {
             case .app: 0
@@ -23,7 +24,7 @@ package struct FactBits: Hashable, Sendable, BitwiseCopyable {
         }
     }
 
-    /// Where a fact lies in `what`, and how wide it is.
+    /// A fact's bits in `what`.
     struct Field {
         let shift: UInt64
         let width: UInt64
@@ -43,14 +44,14 @@ package struct FactBits: Hashable, Sendable, BitwiseCopyable {
         static let position = Field(12, 2)
         static let usesAudio = Field(14, 1)
         static let microphone = Field(15, 1)
-        /// A bit for each level above `nominal` that is reached.
+        /// A bit for each reached level above `nominal`.
         static let pressure = Field(16, 3)
         static let recording = Field(19, 1)
         static let bidIsNew = Field(20, 1)
         static let chosen = Field(21, 1)
         /// The mode's place in the policy, from 1; 0: none.
         static let mode = Field(22, 6)
-        /// Of no session: a test that asks for it never holds.
+        /// Set for no session: a test of it never holds.
         static let impossible = Field(63, 1)
     }
 
@@ -62,7 +63,7 @@ package struct FactBits: Hashable, Sendable, BitwiseCopyable {
     @inline(__always) func has(_ field: Field) -> Bool { what & field.mask != 0 }
 }
 
-/// A rule's `when`: the bits that it reads, and what they have to be.
+/// A rule's `when`: the bits that it reads, and their required values.
 package struct Condition: Hashable, Sendable, BitwiseCopyable {
     private(set) var mask = FactBits()
     private(set) var value = FactBits()
@@ -87,7 +88,7 @@ package struct Condition: Hashable, Sendable, BitwiseCopyable {
     mutating func requireTheImpossible() { require(.impossible, 1) }
 
     private mutating func add(_ word: WritableKeyPath<FactBits, UInt64>, _ bits: UInt64, _ wanted: UInt64) {
-        // Two tests of one fact that want different values never hold together.
+        // Two tests of one fact for different values never hold together.
         if (value[keyPath: word] ^ wanted) & mask[keyPath: word] & bits != 0 { requireTheImpossible() }
         mask[keyPath: word] |= bits
         value[keyPath: word] |= wanted

@@ -1,15 +1,15 @@
 package import Vocabulary
 
 extension Look {
-    /// What a policy's rules leave, for each of the causes that a policy may raise.
+    /// The access that a policy's rules leave, for each of the causes that a policy may raise.
     package struct Limits: BitwiseCopyable {
-        /// By the causes' places: one more than the rule that limits, as its place in the policy's file; 0: none does.
+        /// By the causes' places: the place of the limiting rule in the policy's file plus one; 0: no rule limits.
         private var rules: SIMD4<UInt16> = .zero
         package private(set) var causes = CauseSet()
         private(set) var access = Access.all
 
-        /// Each cause's first matching rule answers. One that leaves everything is an exemption: it answers, and the cause
-        /// is not live.
+        /// Each cause's first matching rule decides. A rule that leaves everything is an exemption: the cause is not
+        /// live.
         init(_ facts: FactBits, _ policy: CompiledPolicy) {
             var answered = 0
             for rule in policy.causes where answered >> rule.place & 1 == 0 && rule.when.holds(for: facts) {
@@ -26,12 +26,10 @@ extension Look {
             return Rule(.policy, Int(rules[place]) - 1)
         }
 
-        /// The rules that limit, in the order of the policy's file.
         func all(_ policy: CompiledPolicy) -> [CompiledCause] {
             (0..<4).compactMap { rules[$0] > 0 ? Int(rules[$0]) - 1 : nil }.sorted().map { policy.causes[$0] }
         }
 
-        /// The first rule of the policy's file that limits.
         var first: Rule? {
             let places = rules.replacing(with: .max, where: rules .== 0)
             return places.min() == .max ? nil : Rule(.policy, Int(places.min()) - 1)

@@ -2,7 +2,7 @@ package import Vocabulary
 
 /// The names that a policy's rules mention, as small numbers from 1. Any other name is 0.
 package struct PolicyNames: Sendable {
-    /// Of the tests that ask for a name: its number, where it lies in `FactBits.who`.
+    /// The number of each test's name, at its place in `FactBits.who`.
     private let numbers: [FactTest: UInt64]
     /// The cameras of the policy's table and of its conflicts, sorted.
     let cameras: [CameraID]
@@ -39,7 +39,7 @@ package struct PolicyNames: Sendable {
 
     private func number(_ test: FactTest?) -> UInt64 { test.flatMap { numbers[$0] } ?? 0 }
 
-    /// Its place in the policy's table; negative: the policy says nothing of it.
+    /// The camera's place in the policy's table; negative: the policy does not name it.
     func place(of camera: CameraID) -> Int8 { Int8(cameras.firstIndex(of: camera) ?? -1) }
 
     package func condition(_ tests: [FactTest]) -> Condition {
@@ -67,7 +67,7 @@ package struct PolicyNames: Sendable {
         case .bidIsNew(let isNew): flag(.bidIsNew, isNew)
         case .operatorChosen(let chosen): flag(.chosen, chosen)
         case .attribute(let name, let value):
-            // A test of what the policy does not declare never holds; a file with one is refused.
+            // A test of an undeclared name never holds; a file with such a test is refused.
             guard let index = attributes.firstIndex(where: { $0.name == name }),
                 let place = attributes[index].values.firstIndex(of: value)
             else { return condition.requireTheImpossible() }
@@ -85,7 +85,6 @@ package struct PolicyNames: Sendable {
     }
 }
 
-// What a fact is in bits.
 
 extension Facts.LoginState { var code: UInt64 { self == .none ? 0 : self == .active ? 1 : 2 } }
 extension Facts.ForegroundApps { var code: UInt64 { self == .none ? 0 : self == .one ? 1 : 2 } }
@@ -97,5 +96,5 @@ extension Presence.Layout {
     var code: UInt64 { self == .fullscreen ? 1 : self == .split ? 2 : self == .slideOver ? 3 : 4 }
 }
 
-/// A bit for each level above `nominal` that is reached.
+/// A bit for each reached level above `nominal`.
 extension SystemPressure { var thermometer: UInt64 { (1 << UInt64(rawValue)) - 1 } }

@@ -1,11 +1,11 @@
 import Vocabulary
 
-/// How strong a bid is, as one number: smaller is stronger. Which rule told two apart is found out from the bits in
-/// which they differ, when somebody is told.
+/// How strong a bid is, as one number: smaller is stronger. The rule that told two bids apart follows from the bits in
+/// which they differ, and is looked up only for notices.
 package struct Strength: Hashable, Comparable, Sendable, BitwiseCopyable {
     /// The rank above the order list's keys, from the left.
     var key: UInt64
-    /// The age of the start request, where the order list asks for it; else 0.
+    /// The age of the start request, where the order list has it; else 0.
     var age: UInt64
 
     package static func < (a: Strength, b: Strength) -> Bool { a.key != b.key ? a.key < b.key : a.age < b.age }
@@ -14,7 +14,7 @@ package struct Strength: Hashable, Comparable, Sendable, BitwiseCopyable {
     static let rankShift: UInt64 = 58
 }
 
-/// A key of the order list that comes before the age of the start request: some bits of `Strength.key`.
+/// A key of the order list before the age of the start request: some bits of `Strength.key`.
 struct OrderField: Sendable {
     enum Reads: Sendable {
         case fact(FactBits.Field)
@@ -39,7 +39,7 @@ struct OrderField: Sendable {
             fields.append(OrderField(reads: .fact(field), shift: shift, rule: rule))
         }
         for (index, key) in policy.contention.order.enumerated() {
-            // A key that is written twice decides nothing the second time.
+            // The second of two equal keys decides nothing.
             if policy.contention.order[..<index].contains(key) { continue }
             let rule = Rule(.order, text + index)
             switch key {
@@ -67,7 +67,7 @@ struct OrderField: Sendable {
     }
 }
 
-/// What comparing two bids came to, and by which rule.
+/// The outcome of comparing two bids, and its rule.
 struct Comparison: Hashable, Sendable, BitwiseCopyable {
     enum Winner: Hashable, Sendable { case first, second, tie }
     var winner: Winner
@@ -84,7 +84,7 @@ extension CompiledPolicy {
         return Strength(key: key, age: age.isNewestFirst ? .max - started : started)
     }
 
-    /// Ranks first, then the order list from left to right; each bid comes with the rule that gave it its rank.
+    /// Ranks first, then the order list from left to right; each bid comes with the rule of its rank.
     func compare(_ a: (strength: Strength, rank: Rule), _ b: (strength: Strength, rank: Rule)) -> Comparison {
         let (x, y) = (a.strength, b.strength)
         guard x != y else { return Comparison(winner: .tie, rule: tieRule) }
@@ -92,7 +92,8 @@ extension CompiledPolicy {
         return Comparison(winner: isFirst ? .first : .second, rule: rule(rankOfWinner: isFirst ? a.rank : b.rank, x, y))
     }
 
-    /// What tells two bids apart: the winner's rank rule, or the first key of the order list in which they differ.
+    /// The rule that tells two bids apart: the winner's rank rule, or the first key of the order list in which they
+    /// differ.
     private func rule(rankOfWinner: Rule, _ x: Strength, _ y: Strength) -> Rule {
         let differing = x.key ^ y.key
         if differing >> Strength.rankShift != 0 { return rankOfWinner }
@@ -103,7 +104,7 @@ extension CompiledPolicy {
 }
 
 extension CompiledPolicy {
-    /// The rule that a verdict names when nothing but the tie decided.
+    /// The rule of a verdict that only the tie decided.
     package var tieRule: Rule { .law(contention.tie == .newcomer ? .tieNewcomer : .tieHolder) }
 
     var sameAppRule: Rule {

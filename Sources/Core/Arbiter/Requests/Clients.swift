@@ -2,7 +2,7 @@ import Vocabulary
 
 extension Arbiter {
     mutating func connect(_ id: ClientID, _ app: AppID, _ identity: ClientIdentity) {
-        // Told twice, it is the same client.
+        // A second event of the same client changes nothing.
         guard state.client(id) == nil else { return }
         let name = state.row(of: app)
         let ref = state.ref(name, isClaimed: !identity.isVerified)
@@ -24,7 +24,7 @@ extension Arbiter {
         noteApp(name, since: before)
     }
 
-    /// Its first session was decided by the name and the kind; what an app can do beside others may change any time.
+    /// The app's name and kind are fixed with its first session; multitasking attributes may change any time.
     mutating func declare(_ id: ClientID, _ attributes: ClientAttributes) throws(Refusal) {
         guard let slot = state.client(id) else { return }
         let client = state.clients[slot]
@@ -44,7 +44,7 @@ extension Arbiter {
         noteApp(state.clients[slot].app.slot, since: before)
     }
 
-    /// A client that the kernel does not vouch for says that it is of another app.
+    /// A client without a vouched name claims another app.
     private mutating func move(_ slot: Slot<Client>, to name: String, since before: Facts.ForegroundApps) {
         let old = state.clients[slot].app
         let user = state.apps[old.slot].user
@@ -84,12 +84,12 @@ extension Arbiter {
         notePriorities(of: state.clients[slot].app)
     }
 
-    /// Everything it held is free in this step.
+    /// All cameras that the client held are free in this step.
     mutating func disconnect(_ id: ClientID) {
         guard let slot = state.client(id) else { return }
         let client = state.clients[slot]
         let before = state.foregroundApps(of: state.apps[client.app.slot].user)
-        // A list that is gone through while its rows change would keep a copy of the table.
+        // A loop over a list whose rows change would keep a copy of the table.
         while let session = state.clients[slot].firstSession { end(session) }
         state.unlink(slot, from: client.app)
         if let login = client.login {
@@ -102,13 +102,13 @@ extension Arbiter {
         state.release(client.app.slot)
     }
 
-    /// A name's sessions are looked at again, and all of its user's where the number of apps in front has changed;
-    /// where only which apps these are has changed, the sessions that were told the app beside them are.
+    /// Looks again at a name's sessions, and at all of its user's where the number of apps in front has changed; where
+    /// only the apps in front are others, at the sessions whose notices named the app beside them.
     mutating func noteApp(_ name: Slot<App>, since before: Facts.ForegroundApps) {
         let areOthersInFront = state.updateInFront(name)
         state.updateAttributes(name)
         touch(name)
-        // A camera that is kept for an app of this name is kept for the vouched-for one, where that is connected.
+        // A camera that is kept for this name is kept for the vouched app, where that is connected.
         for timer in state.timers where timer.kind == .reservation && timer.app?.slot == name {
             if let camera = timer.camera { notes.touch(camera) }
         }
@@ -145,7 +145,7 @@ extension State {
         return slot
     }
 
-    /// Frees a name's row, once nobody has anything to say of it.
+    /// Frees a name's row once no fact names it.
     mutating func release(_ slot: Slot<App>) {
         let app = apps[slot]
         guard !app.isConnected, !app.byShell.isSomewhere, !app.byAgent.isSomewhere, !app.hasMicrophone,
@@ -168,7 +168,7 @@ extension State {
         clients.link(slot, OfApp.self, from: &apps[app.slot][app].firstClient)
     }
 
-    /// What an app said of itself ends with its last client; what a shell says of it stays.
+    /// An app's own claims end with its last client; a shell's placement stays.
     mutating func unlink(_ slot: Slot<Client>, from app: AppRef) {
         clients.unlink(slot, OfApp.self, from: &apps[app.slot][app].firstClient)
         guard apps[app.slot][app].firstClient == nil, apps[app.slot][app].declared.isSomewhere else { return }
@@ -176,7 +176,7 @@ extension State {
         updateUser(of: app.slot) { $0.declared -= 1 }
     }
 
-    /// What a client is to the rules of the policy in force.
+    /// Finds a client's names under the policy in force.
     mutating func identify(_ slot: Slot<Client>) {
         let client = clients[slot]
         let texts = clientTexts[slot]

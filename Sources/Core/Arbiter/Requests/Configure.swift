@@ -1,7 +1,7 @@
 package import Vocabulary
 
 extension Arbiter {
-    /// While it runs what is in force on its camera, with what is the session's own; otherwise what it asked for.
+    /// The configuration in force on its camera with the session's own keys while it runs; otherwise the wanted one.
     package func configuration(of slot: Slot<Session>) -> Configuration {
         let wanted = state.sessionSettings[slot].wanted
         guard state.sessions[slot].shown.isRunning else { return wanted }
@@ -38,14 +38,15 @@ extension Arbiter {
         state.sessionSettings[slot].open.batch = collected
     }
 
-    /// A whole batch: to the recorder if the session has the camera, kept for later if not, refused if it may not.
+    /// A whole batch: sent to the recorder if the session has the camera, kept for later if not, refused if it may not
+    /// configure.
     private mutating func apply(_ batch: Configuration, to slot: Slot<Session>) throws(Refusal) {
         let camera = try camera(of: batch, slot)
         try validate(batch, slot, on: camera)
         try demandMicrophone(batch, slot)
         let session = state.sessions[slot]
         let moves = camera != session.camera
-        // A switch to a camera that is not there would only lose the picture that there is.
+        // A switch to an unplugged camera would only lose the present picture.
         if moves, !state.cameras[camera].isPresent { throw .unplugged(state.cameraNames[camera]) }
         if case .running(let access) = session.shown, !access.contains(.configure), !batch.onlyAsksForControl,
             !(moves && state.cameras[camera].tenancy == .free && state.cameras[camera].promise == nil)
@@ -73,7 +74,7 @@ extension Arbiter {
         if batch.ordered.contains(where: \.key.isOfTheSession) { touch(slot) }
     }
 
-    /// Gives a batch to the recorder, and remembers the session that will hear the answer.
+    /// Orders a batch from the recorder, and remembers the session for the result.
     mutating func order(_ ordered: Configuration, asked: Configuration, of slot: Slot<Session>, by: Applier) {
         let camera = state.sessions[slot].camera
         state.cameraSettings[camera].asked.append(
@@ -83,7 +84,6 @@ extension Arbiter {
 
     // MARK: What a batch has to keep to
 
-    /// The camera that a batch is for.
     private func camera(of batch: Configuration, _ slot: Slot<Session>) throws(Refusal) -> Slot<Camera> {
         let session = state.sessions[slot]
         guard case .text(let name)? = batch[.camera] else { return session.camera }
@@ -110,7 +110,7 @@ extension Arbiter {
     }
 
     private func validate(_ batch: Configuration, _ slot: Slot<Session>, on camera: Slot<Camera>) throws(Refusal) {
-        // What was configured for another camera does not bind this one.
+        // A configuration for another camera does not bind this one.
         let current = wantedBefore(slot, on: camera)
         let isRecording = camera == state.sessions[slot].camera && state.sessions[slot].has.contains(.recording)
         if let problem = check(camera).problem(batch, over: current, isRecording: isRecording) {
@@ -118,7 +118,7 @@ extension Arbiter {
         }
     }
 
-    /// Adding a microphone while another app has it is refused, unless the client takes the interruption.
+    /// Refuses to add a microphone while another app has it, unless the client takes the interruption.
     private func demandMicrophone(_ batch: Configuration, _ slot: Slot<Session>) throws(Refusal) {
         guard batch[.usesAudio] == .flag(true), !state.sessions[slot].has.contains(.audio),
             batch[.whenBusy] != .text("interrupt")
@@ -130,14 +130,14 @@ extension Arbiter {
         }
     }
 
-    /// Of its own camera all; of another what it asked when it had that; of a new one what is the session's own.
+    /// For its own camera all keys; for a former camera its keys of that time; for a new one the session's own keys.
     private func wantedBefore(_ slot: Slot<Session>, on camera: Slot<Camera>) -> Configuration {
         let settings = state.sessionSettings[slot]
         guard camera != state.sessions[slot].camera else { return settings.wanted }
         let remembered = settings.others.first { $0.camera == camera }
         var wanted = remembered?.wanted ?? Configuration()
         wanted.merge(settings.wanted.keeping(\.isOfTheSession))
-        // AVFoundation's preset is the session's, too: a camera that has it begins with it.
+        // As in AVFoundation a preset is the session's: a new camera begins with it.
         if remembered == nil, let preset = settings.wanted[.sessionPreset] {
             wanted[.sessionPreset] = preset
             if check(camera).choice(wanted) == nil { wanted[.sessionPreset] = nil }
@@ -145,7 +145,7 @@ extension Arbiter {
         return wanted
     }
 
-    /// What it has asked of it when the batch is taken. A ramp belongs to its batch, not to what is restored later.
+    /// The wanted configuration after a batch. A ramp belongs to its batch, not to a later restoration.
     private func wantedAfter(_ batch: Configuration, of slot: Slot<Session>, on camera: Slot<Camera>) -> Configuration {
         check(camera).merged(batch, into: wantedBefore(slot, on: camera)).keeping {
             $0 != .videoZoomRampRate && $0 != .cancelVideoZoomRamp
@@ -156,7 +156,8 @@ extension Arbiter {
     private mutating func switchCamera(_ slot: Slot<Session>, to camera: Slot<Camera>, _ batch: Configuration) {
         let session = state.sessions[slot]
         let wanted = wantedAfter(batch.wish, of: slot, on: camera)
-        // Format, zoom, flash and all else are remembered for each camera; a torch is off once its camera is left.
+        // Format, zoom, flash and all other keys are remembered for each camera; a torch is off once its camera is
+        // left.
         let left = state.sessionSettings[slot].wanted.keeping {
             !$0.isOfTheSession && $0 != .torchMode && $0 != .torchLevel
         }
@@ -182,9 +183,9 @@ extension Arbiter {
 }
 
 extension Configuration {
-    /// It says how the session shares, and nothing that the camera would have to do.
+    /// The batch changes how the session shares, and nothing on the camera.
     var onlyAsksForControl: Bool { count == 1 && self[.sharingMode] != nil }
 
-    /// Without what only says how the batch is to be taken.
+    /// The configuration without the keys that only govern the batch itself.
     var wish: Configuration { keeping { $0 != .camera && $0 != .whenBusy } }
 }

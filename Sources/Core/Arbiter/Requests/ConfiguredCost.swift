@@ -1,8 +1,8 @@
 import Vocabulary
 
-/// What formats cost, where a policy tells them apart.
+/// Costs of formats, where a policy tells them apart.
 extension State {
-    /// What a session's camera costs while the session has it: by the format, and the rate, that it asked for last.
+    /// The cost of a session's camera while the session has it: by the wanted format and rate.
     package func cost(of slot: Slot<Session>) -> Int { cost(of: slot, wanting: sessionSettings[slot].wanted) }
 
     fileprivate func cost(of slot: Slot<Session>, wanting wanted: Configuration) -> Int {
@@ -15,7 +15,7 @@ extension State {
         return costs.of(format, at: rate)
     }
 
-    /// A survivor, and a camera that is being cut, count with their dearest format, because nobody says theirs.
+    /// A survivor, and a camera under its cut, count with their dearest format, because their format is not known.
     package func costInUse(of slot: Slot<Camera>) -> Int {
         let camera = cameras[slot]
         if let held = camera.tenancy.held { return cost(of: held.session) }
@@ -25,8 +25,8 @@ extension State {
 }
 
 extension Arbiter {
-    /// Nobody is cut for a configuration, so one that costs too much is refused. A session that waits is weighed again
-    /// with what it asks for.
+    /// Refuses a batch that costs too much: nobody is cut for a configuration. A waiting session is weighed again with
+    /// its new cost.
     mutating func demandRoom(for batch: Configuration, of slot: Slot<Session>) throws(Refusal) {
         guard let budget = state.policy.budget, state.policy.weighsFormats, state.sessions[slot].request != nil else {
             return
@@ -39,7 +39,7 @@ extension Arbiter {
         let (tenancy, promise) = (state.cameras[own].tenancy, state.cameras[own].promise)
         let counts =
             tenancy.isCapturing && tenancy.holder == slot || promise.map { $0.session == slot && !$0.isDormant } == true
-        // Somebody may fit now who did not before, or the session itself.
+        // Another bid may fit now, or the session itself.
         guard counts, after > before else { return touch(slot) }
         let others = state.cameraOrder.reduce(0) { sum, other in
             other == own || state.cameras[other].tenancy.isLost || state.cameras[other].isStuck
@@ -51,7 +51,7 @@ extension Arbiter {
         touch(slot)
     }
 
-    /// The budget does not bind the strongest app, where the policy says so.
+    /// The budget does not bind the strongest app, where the policy allows that.
     private func mayExceed(_ slot: Slot<Session>) -> Bool {
         guard state.policy.contention.strongestMayExceed else { return false }
         let own = state.look(at: slot)

@@ -1,12 +1,12 @@
 import Vocabulary
 
 extension Arbiter {
-    /// A request that is refused changes nothing but what was so before it.
+    /// A refused request changes nothing.
     mutating func handle(_ event: Event) {
         do { try sort(event) } catch { notes.effects.append(.refused(error)) }
     }
 
-    /// Each event to the function that takes it. Exhaustive on purpose: a new event has to say where it belongs.
+    /// Exhaustive on purpose: a new event needs its function here.
     private mutating func sort(_ event: Event) throws(Refusal) {
         switch event {
         case .connected(let client, let app, let identity): connect(client, app, identity)
@@ -101,7 +101,7 @@ extension Arbiter {
 
     mutating func touch(app: AppRef) { for client in state.clients(of: app) { touch(client: client) } }
 
-    /// Both apps of a name: what is said by name may reach either.
+    /// Both apps of a name: a fact by name may reach either.
     mutating func touch(_ name: Slot<App>) {
         touch(app: state.ref(name, isClaimed: false))
         touch(app: state.ref(name, isClaimed: true))
@@ -144,7 +144,7 @@ extension Arbiter {
 }
 
 extension State {
-    /// What clients and `explain` call a rule.
+    /// The text of a rule for clients and `explain`.
     package func text(_ rule: Rule) -> String {
         if rule.law == nil, Int(rule.index) < policy.texts.count {
             return rule.isAfterItsTime ? policy.lateTexts[Int(rule.index)] : policy.texts[Int(rule.index)]

@@ -1,7 +1,8 @@
 import Vocabulary
 
 extension Arbiter {
-    /// Refuses what needs the camera and the session may not do now, and says what is missing.
+    /// Refuses an output that needs access which the session does not have now, with a sentence about the missing
+    /// access.
     func demand(_ right: Access, of slot: Slot<Session>, to verb: String, _ law: Law) throws(Refusal) {
         switch state.sessions[slot].shown {
         case .running(let access) where access.isSuperset(of: right): break
@@ -18,7 +19,7 @@ extension Arbiter {
             .accessDenied, "This session may not \(verb) now: \(limit.sentence).\(rest)", rule: text(limit.rule))
     }
 
-    /// The rule that takes a right from a session that runs, and what to say about it.
+    /// The rule that takes a right from a running session, with a sentence for its client.
     private func limit(on right: Access, of slot: Slot<Session>) -> (rule: Rule, sentence: String) {
         let look = state.look(at: slot)
         if let limit = look.limits.all(state.policy).first(where: { !$0.access.isSuperset(of: right) }) {

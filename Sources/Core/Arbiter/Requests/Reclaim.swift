@@ -1,8 +1,8 @@
 package import Vocabulary
 
-/// Grants that outlive the broker (semantics.md §5): kept for whoever had them, taken up again, or cut. A survivor is a
-/// camera that is in use by no session that this broker knows. It ends with its reservation at the latest, by the same
-/// cut as every other stream, so that two never capture from one camera.
+/// Grants that outlive the broker (semantics.md §5): kept for their former app, reclaimed, or cut. A survivor is a
+/// camera in use by no session of this broker. It ends with its reservation at the latest, by the same cut as every
+/// other stream, so that two sessions never capture from one camera.
 extension Arbiter {
     // MARK: Keeping it
 
@@ -10,21 +10,21 @@ extension Arbiter {
     mutating func reserve(_ id: CameraID, _ app: AppID, _ survivor: Survivor?) {
         let survivor = survivor.flatMap { $0.isCredible ? $0 : nil }
         if let survivor {
-            // Also where the camera is not there yet: nothing is numbered twice.
+            // Also where the camera is not there yet: no number is given twice.
             state.ledger.grant = max(state.ledger.grant, survivor.grant.rawValue)
             state.ledger.lastRecording = max(state.ledger.lastRecording, survivor.recording ?? 0)
         }
         guard let camera = state.cameraNames[id] else { return }
-        // Told of twice, it is kept for the later app, and no longer captures for the earlier one.
+        // A second reservation keeps the camera for the later app, and its capture for the earlier one ends.
         endSurvivor(camera)
         let earlier = state.timers.filter { $0.kind == .reservation && $0.camera == camera }
         state.timers.removeAll { $0.kind == .reservation && $0.camera == camera }
-        // Kept for the app that the kernel vouches for, and, while that is not there, for one that only claims the name.
+        // Kept for the vouched app of the name, and, while that is not connected, for an app that only claims it.
         let row = state.row(of: app)
         let ref = state.ref(row, isClaimed: false)
         state.timers.append(TimedFact(kind: .reservation, due: state.now + Bound.reservation, camera: camera, app: ref))
         for timer in earlier { if let app = timer.app { state.release(app.slot) } }
-        // Once this broker has given out a camera, no recorder core of another broker is left on it.
+        // Once this broker has granted a camera, no recorder core of another broker is left on it.
         if let survivor, state.cameras[camera].grant == GrantID(0) { keep(survivor, on: camera) }
         notes.touch(camera)
     }
@@ -37,8 +37,8 @@ extension Arbiter {
         if !hasRoom { endSurvivor(camera) }
     }
 
-    /// Whether the policy lets the camera be used beside those in use: it may differ from the former broker's policy.
-    /// Of several survivors that exclude each other the first that is told of stays.
+    /// Whether the policy lets the camera be used beside the cameras in use: it may differ from the former broker's
+    /// policy. Of several survivors that exclude each other the first to be reserved stays.
     private func hasRoom(for camera: Slot<Camera>) -> Bool {
         let taken = state.cameraOrder.filter {
             $0 != camera && (state.cameras[$0].tenancy != .free || state.cameras[$0].promise != nil)
@@ -51,8 +51,9 @@ extension Arbiter {
 
     // MARK: Taking it up again
 
-    /// The session had the grant, and is its holder from here on like any other: its client was told so by the former
-    /// broker. Causes that keep it from running end that as at any time; without any, its recorder core goes on.
+    /// The session had the grant, and is its holder from here on like any other: the former broker already sent it
+    /// `didStartRunning`. Causes that keep it from running end the grant as at any time; without any, its recorder core
+    /// goes on.
     mutating func reclaim(_ slot: Slot<Session>, _ grant: GrantID) throws(Refusal) {
         let session = state.sessions[slot]
         guard !session.has.contains(.insideBatch) else { throw .insideBatch }
@@ -62,7 +63,7 @@ extension Arbiter {
         let (camera, app) = (session.camera, state.app(of: slot))
         state.sessions[slot].request = Session.StartRequest(started: state.nextOrdinal(), hasHeld: true)
         state.sessions[slot].has.remove(.reestablished)
-        // A survivor is kept whatever it costs then.
+        // A survivor is kept then, whatever it costs.
         if state.policy.contention.strongestMayExceed { state.sessions[slot].has.insert(.exceeds) }
         state.sessions[slot].shown = .running(.all)
         state.sessionSettings[slot].confirmed = state.sessionSettings[slot].wanted
@@ -71,7 +72,7 @@ extension Arbiter {
         if let recording = survivor.recording { takeUp(recording, slot) }
         touch(slot)
         let look = state.look(at: slot)
-        // What the policy or the camera of this broker no longer allows at all.
+        // The policy or the camera of this broker does not allow the configuration at all.
         let formatLost = (reason: StopReason.configurationLost, rule: Rule.law(.formatLost))
         if let (reason, rule) = denial(of: look) ?? (isImpossible(slot, on: camera) ? formatLost : nil) {
             endSurvivor(camera)
@@ -82,7 +83,7 @@ extension Arbiter {
         held.streamingSince = state.now
         state.cameras[camera].tenancy = .streaming(held)
         state.cameras[camera].handover = lastDecision
-        // What its client last asked for, until the recorder core says what is in force.
+        // The client's last configuration, until the recorder core reports the one in force.
         state.cameraSettings[camera].inForce = fittedConfiguration(of: slot, on: camera).ofTheCamera
         notes.reclaimer = slot
     }
@@ -95,14 +96,14 @@ extension Arbiter {
         return survivor
     }
 
-    /// The recording goes on under its number, and ends as if it had begun here.
+    /// The recording goes on under its number, and ends like a recording of this broker.
     private mutating func takeUp(_ recording: RecordingID, _ slot: Slot<Session>) {
         // Where a wrong file gives two recordings one number, the first has it.
         guard !state.ledger.recordings.contains(where: { $0.id == recording }) else { return }
         begin(recording, of: slot)
     }
 
-    /// It goes on. What its session asked for and is not in force, because the former broker died on the way, is set now.
+    /// The grant goes on. Wanted keys that are not in force, because the former broker died on the way, are set now.
     mutating func resumed(_ camera: Slot<Camera>, _ inForce: Configuration) {
         guard let place = state.timers.firstIndex(where: { $0.kind == .resuming && $0.camera == camera }) else {
             return
@@ -110,11 +111,11 @@ extension Arbiter {
         state.timers.remove(at: place)
         let settings = state.cameraSettings[camera]
         var missing = settings.inForce.changes(since: inForce)
-        // A mode that has done its work is not set again: that would focus anew in the middle of a recording.
+        // A one-shot mode that has finished is not set again: that would focus anew in the middle of a recording.
         for (key, value) in missing.ordered where value == .text("auto") && inForce[key] == .text("locked") {
             missing[key] = nil
         }
-        // What was ordered since its reclaim is newer, and on its way.
+        // Orders since the reclaim are newer, and on their way.
         for batch in settings.asked { for (key, _) in batch.ordered.ordered { missing[key] = nil } }
         state.cameraSettings[camera].inForce = inForce
         guard let session = state.cameras[camera].tenancy.holder else { return }
@@ -122,7 +123,7 @@ extension Arbiter {
         if !missing.isEmpty { order(missing, asked: missing, of: session, by: .resumption) }
     }
 
-    /// It ended before anybody reclaimed it, and so nobody hears of it here.
+    /// A recording that ended before its session's reclaim has no client to notify.
     mutating func forgetRecordingOfSurvivor(_ recording: RecordingID) {
         for camera in state.cameraOrder {
             guard var survivor = state.cameras[camera].tenancy.survivor, survivor.recording == recording else {
@@ -135,7 +136,7 @@ extension Arbiter {
 }
 
 extension Survivor {
-    /// It was read from a file: a number that no broker can have reached is not believed.
+    /// From a file: a number that no broker can have reached is wrong.
     package var isCredible: Bool {
         (1...Bound.survivorMax).contains(grant.rawValue) && (1...Bound.survivorMax).contains(recording ?? 1)
     }

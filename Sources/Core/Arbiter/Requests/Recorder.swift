@@ -1,6 +1,7 @@
 import Vocabulary
 
-/// What recorders report. News of a grant that is over, or of a camera that is gone, is no mistake: it was on its way.
+/// Reports of recorders. A report on a grant that is over, or on a camera that is gone, is no mistake: it was on its
+/// way.
 extension Arbiter {
     mutating func handleRecorder(_ event: Event) {
         switch event {
@@ -34,7 +35,7 @@ extension Arbiter {
         }
     }
 
-    /// The camera that news of a grant is about; nil when the grant is over.
+    /// The camera of a report's grant; `nil` when the grant is over.
     func current(_ camera: CameraID, _ grant: GrantID) -> Slot<Camera>? {
         state.cameraNames[camera].flatMap { state.cameras[$0].grant == grant ? $0 : nil }
     }
@@ -45,18 +46,18 @@ extension Arbiter {
 
     private mutating func recorderCut(_ camera: Slot<Camera>) {
         let tenancy = state.cameras[camera].tenancy
-        // The client of a grant that nobody reclaimed has ended, and so its recorder core ended the grant by itself. Once the
-        // recorder is killed, only its end counts: a session that is opened before would lose it at once.
+        // The client of a grant that nobody reclaimed has ended, and so its recorder core ended the grant by itself.
+        // Once the recorder is killed, only its end counts: a session that is opened before would lose it at once.
         if tenancy.survivor != nil || tenancy.cut?.isKilled == false { cutIsDone(camera) }
     }
 
-    /// The batch that the recorder answers: the earliest that it was given.
+    /// The batch of the recorder's reply: the earliest without one.
     private mutating func takeAnswered(_ camera: Slot<Camera>) -> CameraSettings.Asked? {
         guard state.cameras[camera].tenancy.isStreaming, !state.cameraSettings[camera].asked.isEmpty else { return nil }
         return state.cameraSettings[camera].asked.removeFirst()
     }
 
-    /// The answer goes to the session that asked, also when another session has taken control meanwhile.
+    /// The reply goes to the session of the batch, also when another session has taken control meanwhile.
     private mutating func recorderConfigured(_ camera: Slot<Camera>, _ inForce: Configuration) {
         guard let answered = takeAnswered(camera) else { return }
         state.cameraSettings[camera].inForce = inForce
@@ -65,7 +66,7 @@ extension Arbiter {
             let confirmed = state.sessionSettings[asker].confirmed
             state.sessionSettings[asker].confirmed = check(camera).merged(answered.ordered.ofTheCamera, into: confirmed)
             if answered.batch[.cancelVideoZoomRamp] == .flag(true) {
-                // Where the ramp was stopped is what is restored later, unless the session has asked for another zoom since.
+                // The zoom at which a ramp stopped is restored later, unless the session has set another zoom since.
                 state.sessionSettings[asker].confirmed[.videoZoomFactor] = inForce[.videoZoomFactor]
                 let isOverruled = state.cameraSettings[camera].asked.contains {
                     $0.session == answered.session && $0.batch[.videoZoomFactor] != nil
@@ -81,7 +82,7 @@ extension Arbiter {
         }
     }
 
-    /// Everybody who sees the picture hears of it: the holder, and those that watch.
+    /// Every session that sees the picture receives the state: the holder and its sharers.
     private mutating func cameraStateChanged(_ camera: Slot<Camera>, _ changed: Configuration) {
         guard state.cameras[camera].tenancy.isStreaming, !changed.isEmpty else { return }
         state.cameraSettings[camera].inForce.merge(changed)
@@ -94,7 +95,7 @@ extension Arbiter {
         }
     }
 
-    /// The whole batch is taken back, and nothing of what was asked before or since.
+    /// Takes the whole batch back, and none before or after it.
     private mutating func recorderRefused(_ camera: Slot<Camera>, _ message: String) {
         guard let answered = takeAnswered(camera) else { return }
         guard let asker = state.sessionSlots[answered.session], state.sessions[asker].camera == camera else { return }
@@ -103,7 +104,7 @@ extension Arbiter {
         for (key, value) in answered.batch.ordered where wanted[key] == value {
             state.sessionSettings[asker].wanted[key] = confirmed[key]
         }
-        // What the batch put away comes back with it.
+        // The values that the batch replaced come back.
         for (key, value) in confirmed.ordered where wanted[key] == nil {
             state.sessionSettings[asker].wanted[key] = value
         }
@@ -131,11 +132,11 @@ extension Arbiter {
     private mutating func deviceFailed(_ camera: Slot<Camera>, _ deviceFault: DeviceFault, _ message: String) {
         if state.cameras[camera].tenancy.survivor != nil { return endSurvivor(camera) }
         guard state.cameras[camera].tenancy.isCapturing, let held = state.cameras[camera].tenancy.held else { return }
-        // Told once, and not at each try: it is interrupted since.
+        // One notice, and none for each retry: the session is interrupted since.
         if state.sessions[held.session].lost == nil {
             notify(held.session, .runtimeError(code: deviceFault.rawValue, message: message))
         }
-        // The process lives and may still hold the device: it is told to let go.
+        // The process lives and may still hold the device: an order makes it let go.
         notes.effects.append(.cut(state.cameraNames[camera], state.cameras[camera].grant, why: .interrupted, next: nil))
         state.cameras[camera].handover = lastDecision
         let cut = Cut(until: state.now + Bound.cut)

@@ -1,8 +1,8 @@
 import Vocabulary
 
-/// What a session records: the picture, its own microphone's sound, and metadata beside them.
+/// Recordings of a session: the picture, its own microphone's sound, and metadata beside them.
 extension Arbiter {
-    /// It belongs to the grant: whatever ends that or gives it to another session ends the microphone too.
+    /// The microphone belongs to the grant: it ends with the grant, and when another session takes the grant over.
     mutating func attachMicrophone(_ slot: Slot<Session>, _ format: MicrophoneFormat) throws(Refusal) {
         try demand(.record, of: slot, to: "attach a microphone", .runningToAttach)
         guard state.sessions[slot].has.contains(.audio) else { throw .usesNoAudio }
@@ -10,13 +10,13 @@ extension Arbiter {
         order(for: slot) { .attachMicrophone($0, $1, $2, format) }
     }
 
-    /// While its grant goes on.
+    /// Detaches the microphone while its grant goes on.
     mutating func detachMicrophone(of slot: Slot<Session>) {
         guard state.sessions[slot].has.remove(.microphone) != nil else { return }
         order(for: slot) { camera, grant, _ in .detachMicrophone(camera, grant) }
     }
 
-    /// What the recorder core had of a grant's sessions is gone with the grant.
+    /// Forgets the outputs that the recorder core lost with the grant.
     mutating func forgetGrant(of camera: Slot<Camera>) {
         var place = state.cameras[camera].firstRequest
         while let slot = place {
@@ -58,7 +58,7 @@ extension Arbiter {
         touch(slot)
     }
 
-    /// The session records no more; the file is finished by the recorder, which reports it later.
+    /// Ends the session's recording; the recorder finishes the file, and reports that later.
     @discardableResult mutating func forgetRecording(_ slot: Slot<Session>) -> RecordingID? {
         state.sessions[slot].has.subtract([.recording, .paused])
         guard let recording = state.sessions[slot].ledger.recording else { return nil }
@@ -76,7 +76,7 @@ extension Arbiter {
         let known = state.ledger.recordings.remove(at: place)
         guard let slot = state.sessionSlots[known.session] else { return }
         state.sessions[slot].ledger.unfinished -= 1
-        // It ended by itself: a limit, a full disk, an error.
+        // The recording ended by itself: a limit, a full disk, an error.
         if state.sessions[slot].ledger.recording == end.recording {
             forgetRecording(slot)
             touch(slot)
@@ -90,7 +90,7 @@ extension Arbiter {
             case .pending, .stopped: .afterStart
             }
         notify(slot, .recordingFinished(told))
-        // It was closed, and only had this left to say.
+        // The session was closed, and this was its last notice.
         if state.sessions[slot].has.contains(.closing), state.sessions[slot].ledger.unfinished == 0 { self.end(slot) }
     }
 
@@ -107,7 +107,7 @@ extension Arbiter {
         notify(slot, pauses ? .recordingPaused(recording) : .recordingResumed(recording))
     }
 
-    /// The items go to the recorder core, which knows the kinds that were declared, and answers.
+    /// The items go to the recorder core, which has the declared kinds, and replies.
     mutating func appendMetadata(_ slot: Slot<Session>) throws(Refusal) {
         guard let recording = recording(of: slot) else { throw .notRecording("append metadata to", .recordingToAppend) }
         notes.effects.append(.appendMetadata(camera(of: slot), recording))
@@ -119,7 +119,7 @@ extension Arbiter {
 
     private func camera(of slot: Slot<Session>) -> CameraID { state.cameraNames[state.sessions[slot].camera] }
 
-    /// What the client is told goes with the order that ends the recording, and is told again when its file is whole.
+    /// Records the cause for the order that ends the recording, and for the notice of its whole file.
     mutating func note(
         _ cause: Cause?, by interrupter: Interrupter?, for recording: RecordingID, on camera: Slot<Camera>
     ) {

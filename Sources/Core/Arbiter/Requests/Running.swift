@@ -13,7 +13,7 @@ extension Arbiter {
         touch(slot)
     }
 
-    /// Whether the policy lets a session ask for a camera at all, or refuses it as it does now.
+    /// Refuses a session that the policy lets not ask for a camera at all.
     mutating func mayStart(_ slot: Slot<Session>, on camera: Slot<Camera>) throws(Refusal) {
         let own = state.sessions[slot].camera
         state.sessions[slot].camera = camera
@@ -24,7 +24,7 @@ extension Arbiter {
         throw refusal
     }
 
-    /// What hinders a session from asking for its camera: the rule, and what its client is told.
+    /// The obstacle to a session's request: its rule, and the refusal for its client.
     private func hindrance(of look: Look) -> (Rule, Refusal)? {
         let (camera, app) = (state.cameraNames[look.camera], state.id(look.app))
         if let rule = denial(of: look)?.rule {
@@ -46,7 +46,7 @@ extension Arbiter {
         return nil
     }
 
-    /// What takes the camera from a session for good, whoever else wants it.
+    /// The denial that takes the camera from a session for good, whoever else wants it.
     func denial(of look: Look) -> (reason: StopReason, rule: Rule)? {
         if !state.mayUse(look.camera, state.sessions[look.session].client) {
             return (.deniedByPolicy, .law(.noRight))
@@ -69,7 +69,7 @@ extension Arbiter {
         return nil
     }
 
-    /// Another session of the same app that asks for a camera which cannot run beside this one's.
+    /// Another session of the app that asks for a camera which cannot run beside this one's.
     private func conflictingSibling(of look: Look) -> Session? {
         let place = state.cameras[look.camera].place
         for camera in state.cameraOrder
@@ -87,7 +87,7 @@ extension Arbiter {
         tellStopped(slot)
     }
 
-    /// Stops a session for good, and says so. The client may start again.
+    /// Stops a session for good, with a notice. The client may start again.
     mutating func stopForGood(_ slot: Slot<Session>, _ reason: StopReason, _ rule: Rule, why: RecordingEnd) {
         guard state.sessions[slot].request != nil else { return }
         let look = state.look(at: slot)
@@ -105,7 +105,7 @@ extension Arbiter {
         notes.touch(session.camera)
     }
 
-    /// The refusal of a newcomer that loses and may not wait.
+    /// Refuses a newcomer that loses and may not wait.
     mutating func refuse(_ index: Int, _ seating: Seating) {
         let (look, ruling) = (seating.looks[index], seating.rulings[index])
         let holder: String =

@@ -5,13 +5,13 @@ extension Arbiter {
         _ id: SessionID, _ clientID: ClientID, _ camera: CameraID?, _ configuration: Configuration,
         _ reestablished: Bool
     ) throws(Refusal) {
-        // Told twice, it is the same session; and a client that is gone needs none.
+        // A second event of the same session changes nothing; and a client that is gone needs none.
         guard state.session(id) == nil, let client = state.client(clientID) else { return }
         guard let chosen = camera.map({ state.cameraNames[$0] }) ?? usualCamera else {
             throw .unknownCamera(camera, among: knownCameras)
         }
         let check = check(chosen)
-        // What it asked for batch by batch before the restart may not be asked for at once: the nearest counts then.
+        // Batches of before the restart may not be possible all at once: the nearest configuration counts then.
         let problem =
             reestablished
             ? check.problem(takenBefore: configuration) : check.problem(configuration, over: Configuration())
@@ -26,7 +26,7 @@ extension Arbiter {
         state.sessions.link(slot, OfClient.self, from: &state.clients[client].firstSession)
     }
 
-    /// Whoever names no camera gets the back one, as from AVFoundation; where none is there, the first by its id.
+    /// The camera of a session that names none: the back one, as in AVFoundation; without one, the first by its id.
     private var usualCamera: Slot<Camera>? {
         let back = state.cameraOrder.first {
             state.cameras[$0].isPresent && state.cameraSettings[$0].capabilities.position == .back
@@ -36,7 +36,7 @@ extension Arbiter {
 
     var knownCameras: [CameraID] { state.cameraOrder.map { state.cameraNames[$0] } }
 
-    /// A session that records tells the end of its file first.
+    /// A session that records reports the end of its file first.
     mutating func close(_ slot: Slot<Session>) {
         guard state.sessions[slot].ledger.unfinished > 0 else { return end(slot) }
         withdrawRequest(slot, why: .sessionEnded)
@@ -46,7 +46,7 @@ extension Arbiter {
         state.sessions[slot].shown = .stopped
     }
 
-    /// A session that ends closes silently; its camera is free in this step.
+    /// Ends a session without a notice; its camera is free in this step.
     mutating func end(_ slot: Slot<Session>) {
         let session = state.sessions[slot]
         withdrawRequest(slot, why: .sessionEnded)
@@ -58,7 +58,7 @@ extension Arbiter {
         state.sessions.remove(slot)
     }
 
-    /// Takes the start request back and leaves the camera, if the session has it. Says nothing to the client.
+    /// Takes the start request back and leaves the camera, if the session has it, without a notice.
     mutating func withdrawRequest(_ slot: Slot<Session>, why: RecordingEnd) {
         guard state.sessions[slot].request != nil else { return }
         stopAsking(slot, why: why)
@@ -69,7 +69,7 @@ extension Arbiter {
         state.sessions[slot].has.subtract([.reestablished, .previews, .metadata, .hadMicrophone, .exceeds])
     }
 
-    /// Asks for its camera no more. Once none of an app's sessions does, the app has left it.
+    /// The session asks for its camera no more. Once none of an app's sessions does, the app has left it.
     mutating func stopAsking(_ slot: Slot<Session>, why: RecordingEnd) {
         let (camera, app) = (state.sessions[slot].camera, state.app(of: slot))
         leaveCamera(slot, why: why)
@@ -104,7 +104,7 @@ extension State {
         updateUser(of: app.slot) { $0.requests += change }
     }
 
-    /// What rules read of a session's settings, beside them.
+    /// Copies the settings that rules read to the session's row.
     package mutating func noteWishes(of slot: Slot<Session>) {
         let wanted = sessionSettings[slot].wanted
         set(.audio, wanted[.usesAudio] == .flag(true), of: slot)

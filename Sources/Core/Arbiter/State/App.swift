@@ -1,11 +1,11 @@
 package import Vocabulary
 
-/// Everything known of one name and user. What is said by name reaches the app that the kernel vouches for; the one that
-/// only claims the name hears it while no vouched-for client is connected.
+/// One name and user, as two apps: the app that the kernel vouches for, and the app that only claims the name. A fact
+/// by name reaches the vouched app; while no vouched client is connected, it reaches the claimed one.
 package struct App: Sendable, Codable, BitwiseCopyable {
     package let user: UInt32
     package var generation: UInt16
-    /// Where shells and agents put it.
+    /// The placement by shells and agents.
     package var byShell = Placed.nowhere
     package var byAgent = Placed.nowhere
     package var hasMicrophone = false
@@ -17,15 +17,15 @@ package struct App: Sendable, Codable, BitwiseCopyable {
     package struct Side: Sendable, Codable, BitwiseCopyable {
         /// In the order of their ids.
         package var firstClient: Slot<Client>?
-        /// Where it says itself that it is.
+        /// The app's own placement.
         package var declared = Placed.nowhere
-        /// It counts among its user's apps in front.
+        /// The app counts among its user's apps in front.
         package var isInFront = false
-        /// Its value's place of each attribute of the policy, a byte each.
+        /// The index of its value of each attribute of the policy, a byte each.
         var attributes: UInt64 = 0
         /// Its sessions that ask to run.
         package var requests: Int32 = 0
-        /// What is said of it: kept beside the names, so that it outlives the row.
+        /// The answer about the app: kept beside the names, so that it outlives the row.
         package var word = State.Word.none
     }
 
@@ -42,24 +42,24 @@ package struct App: Sendable, Codable, BitwiseCopyable {
     }
 }
 
-/// Where somebody put an app.
+/// A placement of an app by one source.
 package struct Placed: Hashable, Sendable, Codable, BitwiseCopyable {
-    /// 0: nowhere, nobody said anything; 1: in the background; from 2 on in front, in the layout of this code less one.
+    /// 0: nowhere; 1: in the background; from 2 on in front, in the layout of this code less one.
     @usableFromInline var code: UInt8
     package var isFocused: Bool
-    /// Said by a source that is gone since.
+    /// The source has gone since.
     package var isStale = false
-    /// Said by the source that speaks for this user alone, where there are that one and one for everybody.
+    /// The placement came from the source of this user alone, where there is also one for everybody.
     package var isOwn = false
 
     static let nowhere = Placed(code: 0)
     static let background = Placed(code: 1)
-    /// What counts while nobody says anything.
+    /// The placement without any source.
     static let unknown = Placed(.foreground(.fullscreen), isFocused: false)
 
     private init(code: UInt8) { (self.code, isFocused) = (code, false) }
 
-    /// An app in the background has no focus, whatever its source says.
+    /// An app in the background has no focus, whatever its source reports.
     package init(_ presence: Presence, isFocused: Bool) {
         code = presence.layout.map { UInt8(1 + $0.code) } ?? 1
         self.isFocused = isFocused && code > 1
@@ -73,16 +73,16 @@ package struct Placed: Hashable, Sendable, Codable, BitwiseCopyable {
         Presence.Layout.allCases.first { $0.code == layoutCode }.map { .foreground($0) } ?? .background
     }
 
-    /// Whether both say the same of the app, whoever said it.
+    /// Whether both place the app alike, whatever their sources.
     package func says(_ other: Placed) -> Bool { code == other.code && isFocused == other.isFocused }
 
     /// As bits, for fingerprints.
     @inlinable package var mark: UInt64 { UInt64(code) | (isFocused ? 16 : 0) | (isStale ? 32 : 0) | (isOwn ? 64 : 0) }
 }
 
-/// A login session that clients belong to, or that logind told of.
+/// A login session that clients belong to, or that logind reported.
 package struct Login: Hashable, Sendable, Codable, BitwiseCopyable {
-    /// Nobody said anything of it: then it limits nobody.
+    /// A source reported the session: an unreported one limits nobody.
     package var isKnown = false
     package var isActive = false
     package var isLocked = false
@@ -99,25 +99,24 @@ package struct Login: Hashable, Sendable, Codable, BitwiseCopyable {
     }
 }
 
-/// A shell or an agent that speaks, or spoke.
+/// A presence source, attached or gone.
 package struct Source: Hashable, Sendable, Codable, BitwiseCopyable {
     package let isShell: Bool
-    /// Nil: believed for every user.
+    /// `nil`: trusted for every user.
     package let user: UInt32?
     package var state: State
 
     package enum State: Hashable, Sendable, Codable, BitwiseCopyable {
         case attached
-        /// Back within the freeze: what its predecessor said holds until then, unless it says otherwise.
+        /// Back within the freeze: its predecessor's placements hold until then, unless it places the apps anew.
         case resumed(until: Moment)
-        /// Gone a moment ago; what it said still holds.
+        /// Gone a moment ago; its placements still hold.
         case frozen(until: Moment)
         /// Gone for good: its apps are in the background.
         case lost
 
         package var isAttached: Bool { if case .resumed = self { true } else { self == .attached } }
 
-        /// When something of it ends by itself.
         package var until: Moment? {
             switch self {
             case .frozen(let until), .resumed(let until): until
@@ -129,17 +128,17 @@ package struct Source: Hashable, Sendable, Codable, BitwiseCopyable {
     package var kind: PresenceSource { isShell ? .shell : .agent }
 }
 
-/// How many of a user's apps are in front, and how many said where they are: kept so that counting costs nothing.
+/// Counts of a user's apps: in front, and with a placement of their own.
 package struct User: Hashable, Sendable, Codable, BitwiseCopyable {
     package let user: UInt32
     var inFront: Int32 = 0
     var declared: Int32 = 0
     /// Sessions that ask to run.
     package var requests: Int32 = 0
-    /// The app in focus, as the shell and as the agent has it.
+    /// The app in focus, by the shell and by the agent.
     package var focusOfShell: Slot<App>?
     package var focusOfAgent: Slot<App>?
-    /// Its apps' rows: without any, the user is forgotten.
+    /// Rows of its apps: without any, the user is forgotten.
     var apps: Int32 = 0
 
     subscript(focusOf source: PresenceSource) -> Slot<App>? {

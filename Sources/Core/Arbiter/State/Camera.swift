@@ -1,53 +1,54 @@
 package import Vocabulary
 
-/// One camera: what keeps it from working, who wants it, and who has it.
+/// One camera: its causes, its requests and its tenancy.
 package struct Camera: Sendable, Codable, BitwiseCopyable {
     package var isPresent = true
     package var isPrivate = false
     package var isHeldOutside = false
-    /// The recorder did not even end when it was killed.
+    /// The recorder did not even end by SIGKILL.
     package var isStuck = false
     /// Sessions with a start request, in the order of their ids.
     package var firstRequest: Slot<Session>?
     package var tenancy = Tenancy.free
-    /// The session that gets it as soon as the cut under way is done, or the device may be tried again.
+    /// The session that gets the camera as soon as the present cut is done, or the device may be tried again.
     package var promise: Promise?
-    /// Faults in a row: how long the next wait is.
+    /// Faults in a row: the length of the next wait.
     package var faults: UInt8 = 0
-    /// The grant it was last given, and the decision that its present cut or grant came from.
+    /// The last grant, and the decision of the present cut or grant.
     package var grant = GrantID(0)
     var handover: DecisionID = 0
-    /// Its place in the policy's table, negative where that says nothing of it, and its number in the rules.
+    /// Its place in the policy's table, negative where that lacks it, and its number in the rules.
     package var place: Int8 = -1
     var who: UInt64 = 0
     var position: UInt8 = 0
-    /// Its place among the seats; negative: at none that is told apart.
+    /// Its place among the seats; negative: at no seat that is told apart.
     package var seat: Int8 = 0
 
     package struct Promise: Hashable, Sendable, Codable, BitwiseCopyable {
         package var session: Slot<Session>
         package var rule: Rule
-        /// Won while the device was not to be tried: before it opens it must beat what it then meets on other cameras.
+        /// Won while the device was not to be tried: before it opens, the bid must beat the bids that it then meets on
+        /// other cameras.
         package var isDormant = false
-        /// The bid that its app was warned of, in the place that the session takes over.
+        /// The bid that the app was warned of, in the place that the session takes over.
         package var contest: Contest?
     }
 
-    /// The bid that its holder, or the session that it is promised to, has to make way for.
+    /// The bid that the holder, or the promised session, has to make way for.
     package var contest: Contest? { tenancy.held?.contest ?? promise?.contest }
 }
 
-/// What is known of a camera in words. Beside the plain row, because hardly any step reads it.
+/// A camera's settings in words. Beside the plain row, because hardly any step reads them.
 package struct CameraSettings: Hashable, Sendable, Codable {
     package var capabilities: CameraCapabilities
-    /// What the camera is set to, as far as its recorder said since the grant.
+    /// The settings by the recorder's reports since the grant.
     package var inForce = Configuration()
-    /// Batches that the recorder was given and has not answered, in that order, each with the session that asked.
+    /// Orders without a reply, the earliest first, each with its session.
     package var asked: [Asked] = []
 
     package struct Asked: Hashable, Sendable, Codable {
         package var session: UInt64
-        /// What the client wrote, and what its recorder was told.
+        /// The client's batch, and the order to its recorder.
         package var batch: Configuration
         package var ordered: Configuration
         package var by: Applier
@@ -69,7 +70,7 @@ package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
     case free
     /// A recorder core captures on for a grant of the former broker: no other app gets this camera meanwhile.
     case surviving(Survivor)
-    /// Granted, and the recorder was told; it has failed if its first frame is not there by `until`.
+    /// Granted and ordered open; failed without a first frame by `until`.
     case starting(Held, until: Moment)
     case streaming(Held)
     /// The recorder was lost, or the device failed. For others the camera counts for nothing until it is tried again.
@@ -100,15 +101,13 @@ package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {
         }
     }
 
-    /// Frames may be captured for the holder.
     package var isCapturing: Bool { if case .starting = self { true } else { isStreaming } }
 
-    /// What a recorder core of before the restart still captures for.
     package var survivor: Survivor? { if case .surviving(let survivor) = self { survivor } else { nil } }
     package var isStreaming: Bool { if case .streaming = self { true } else { false } }
     package var isLost: Bool { if case .lost = self { true } else { false } }
 
-    /// Another deadline for the cut under way, or, nil, its end, or a survivor's.
+    /// Sets another deadline for the present cut; `nil` ends the cut, or a survivor.
     mutating func update(cut: Cut?) {
         switch self {
         case .revoking, .surviving: self = cut.map { .revoking($0) } ?? .free
@@ -145,28 +144,28 @@ package struct Held: Hashable, Sendable, Codable, BitwiseCopyable {
     package var session: Slot<Session>
     package var granted: Ordinal
     package var since: Moment
-    /// Its first frame; nil: still to come.
+    /// The moment of its first frame; `nil` until then.
     package var streamingSince: Moment?
     /// Stronger bids wait until then, unless they are immediate.
     package var minHoldUntil: Moment?
     package var leaseUntil: Moment?
-    /// Since when held time is not banked yet; nil: its rank has no lease.
+    /// Since when held time is not banked yet; `nil`: its rank has no lease.
     package var leaseSince: Moment?
-    /// The lease of its rank when that was last looked at, in nanoseconds: another one is another lease.
+    /// The lease of its rank at the last look, in nanoseconds: a different length is a different lease.
     package var leaseOfRank: Int64?
     package var contest: Contest?
-    /// The rule that gave it the camera.
+    /// The rule of the grant.
     package var rule: Rule
 }
 
-/// A stronger bid that has to wait a little: for the holder's grace, or for its min-hold.
+/// A stronger bid that has to wait: for the holder's grace, or for its min-hold.
 package struct Contest: Hashable, Sendable, Codable, BitwiseCopyable {
-    /// The session that gets the camera when time is up.
+    /// The session that gets the camera when the time is up.
     package var beneficiary: Slot<Session>
-    /// When the decision is looked at again: the announcement, or the cut.
+    /// The moment of the next decision on it: the announcement, or the cut.
     package var due: Moment
     package var rule: Rule
-    /// Set once the holder was told.
+    /// Set with the holder's warning.
     package var announced: Announced?
 
     package struct Announced: Hashable, Sendable, Codable, BitwiseCopyable {
@@ -177,15 +176,14 @@ package struct Contest: Hashable, Sendable, Codable, BitwiseCopyable {
 }
 
 extension Held {
-    /// One that ends then; nil: none runs.
+    /// Sets the lease's end; `nil`: no lease runs.
     mutating func setLease(until: Moment?, _ rank: RankTerms, _ now: Moment) {
         leaseUntil = until
         leaseSince = until == nil ? nil : now
         leaseOfRank = rank.lease
     }
 
-    /// What its app has used of a lease, in nanoseconds, of which `banked` before. A grace behind a lease that is used up is
-    /// no part of it.
+    /// The app's use of a lease, in nanoseconds, `banked` included. A grace after a used-up lease is no part of it.
     package func leaseUsed(by now: Moment, banked: Int64) -> Int64 {
         guard let since = leaseSince else { return banked }
         return max(banked, min(banked + (now - since).wholeNanoseconds, leaseOfRank ?? .max))

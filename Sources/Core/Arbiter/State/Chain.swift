@@ -27,7 +27,7 @@ package enum OnCamera: Link {
     package static func setNext(_ row: inout Session, _ next: Slot<Session>?) { row.nextOnCamera = next }
 }
 
-/// The rows of a list as they are when it is asked for.
+/// The rows of a list as they are at its creation.
 package struct Chain<L: Link>: Sequence, IteratorProtocol {
     let rows: [L.Row]
     package private(set) var first: Slot<L.Row>?

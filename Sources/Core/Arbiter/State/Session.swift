@@ -6,27 +6,28 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
     /// Of the same client, in the order of their creation.
     package var nextOfClient: Slot<Session>?
     package var camera: Slot<Camera>
-    /// Of those that ask for the same camera, in the order of their ids.
+    /// Of the sessions that ask for the same camera, in the order of their ids.
     package var nextOnCamera: Slot<Session>?
     /// Set by `startRunning`; survives interruptions.
     package var request: StartRequest?
     package var shown = Shown.stopped
     /// Why it waits for its camera although nothing else keeps it from running.
     package var waits: Waiting?
-    /// Its recorder or device was lost, and it has not run since: 104 or 106.
+    /// The recorder or device was lost, and the session has not run since: 104 or 106.
     package var lost: Lost?
     /// Recorders in a row that died under it, and times in a row that the camera could not start for want of room.
     package var deaths: UInt8 = 0
     package var refusals: UInt8 = 0
     package var has: Marks = []
-    /// What only counts and names; no decision reads it.
+    /// Counts and ids that no decision reads.
     package var ledger = Ledger()
 
     package struct StartRequest: Hashable, Sendable, Codable, BitwiseCopyable {
         package var started: Ordinal
-        /// When it last began to contend: with its request, or when its causes last left access again. Nil: it does not.
+        /// The start of its present contention: its request, or the moment when its causes last left access again.
+        /// `nil`: it does not contend.
         package var bidSince: Ordinal?
-        /// It has run since this request.
+        /// The session has run since this request.
         package var hasHeld = false
 
         /// Traces of 0.1 begin with states that have the earlier name.
@@ -38,10 +39,10 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
     }
 
     package struct Waiting: Hashable, Sendable, Codable, BitwiseCopyable {
-        /// The app whose bid stands in the way; nil: none, or one that is gone.
+        /// The app whose bid stands in the way; `nil`: none, or an app that has gone.
         package var interrupter: AppRef?
         package var rule: Rule
-        /// It watches beside the holder meanwhile.
+        /// The session watches beside the holder meanwhile.
         package var isSharing = false
     }
 
@@ -51,22 +52,23 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
         package var cause: Cause { self == .recorder ? .recorderReset : .deviceError }
     }
 
-    /// What the client was last told.
+    /// The session's state by its client's last notice.
     ///
     ///     stopped ──▶ pending ──▶ running ──▶ interrupted ──▶ running
     ///
-    /// Everything leads to `stopped` by a stop, and to `interrupted` by causes. An interruption ends with the first frame:
-    /// a session that has won and waits for the frame is still `interrupted`, with the causes it was last told.
+    /// Everything leads to `stopped` by a stop, and to `interrupted` by causes. An interruption ends with the first
+    /// frame: a session that has won and waits for the frame is still `interrupted`, with the causes of its last
+    /// notice.
     package enum Shown: Hashable, Sendable, Codable, BitwiseCopyable {
         case stopped
-        /// A start request that is being served: nothing has been said yet.
+        /// A start request before its first notice.
         case pending
         case running(Access)
         case interrupted(CauseSet, by: AppRef?)
 
         package var isRunning: Bool { if case .running = self { true } else { false } }
 
-        /// Its interrupter follows from which apps are in front, or will once no other cause has one.
+        /// The interrupter follows from the apps in front, or will once no other cause has one.
         var namesTheAppBeside: Bool {
             guard case .interrupted(let causes, _) = self else { return false }
             return causes.contains(.videoDeviceNotAvailableWithMultipleForegroundApps)
@@ -76,34 +78,35 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
     package struct Marks: OptionSet, Hashable, Sendable, Codable, BitwiseCopyable {
         package let rawValue: UInt16
         package init(rawValue: UInt16) { self.rawValue = rawValue }
-        /// A trusted agent raised it, and the client has not continued yet.
+        /// A trusted agent raised the cause, and the client has not continued yet.
         package static let sensitiveContent = Marks(rawValue: 1)
-        /// It says that it ran before the broker restarted, and has not run since.
+        /// The session ran before the broker restarted, by its own claim, and has not run since.
         package static let reestablished = Marks(rawValue: 2)
         package static let recording = Marks(rawValue: 4)
         package static let audio = Marks(rawValue: 8)
-        /// It wants to watch beside whoever configures and records; counts where the policy shares cameras.
+        /// The session asks to watch beside the holder; counts where the policy shares cameras.
         package static let asksToWatch = Marks(rawValue: 16)
-        /// It was moved to another camera, and its client has not been told that this is in force.
+        /// The session moved to another camera, and its client has no notice yet that this is in force.
         package static let switched = Marks(rawValue: 32)
         /// Between `beginConfiguration` and `commitConfiguration`.
         package static let insideBatch = Marks(rawValue: 64)
-        /// Closed, and only waiting to tell the end of its recording.
+        /// Closed, with the end of its recording still to be sent.
         package static let closing = Marks(rawValue: 128)
-        /// It has opened a preview stream since it last started or was last told which outputs to open again.
+        /// The session has opened a preview stream since it last started or last received the outputs to open again.
         package static let previews = Marks(rawValue: 256)
-        /// Its client's microphone is attached to the grant that it holds.
+        /// Its client's microphone is attached to its grant.
         package static let microphone = Marks(rawValue: 512)
-        /// Its last recording had timed metadata, since it last started or was last told what to opt in to again.
+        /// Its last recording had timed metadata, since it last started or last received the metadata to declare again.
         package static let metadata = Marks(rawValue: 1024)
         package static let paused = Marks(rawValue: 2048)
         /// Its `captureMode` is `video`.
         package static let takesVideo = Marks(rawValue: 4096)
-        /// Its preview was ordered black for the grant that there is.
+        /// The preview was ordered black for the present grant.
         package static let slate = Marks(rawValue: 8192)
-        /// It had a microphone when it was switched to another camera, and its client has not been told to attach it again.
+        /// The session had a microphone at its switch to another camera, and its client has no notice yet to attach it
+        /// again.
         package static let hadMicrophone = Marks(rawValue: 16384)
-        /// It has its camera, or has won it, beyond the budget, which does not bind the strongest app.
+        /// The session has its camera, or has won it, beyond the budget, which does not bind the strongest app.
         package static let exceeds = Marks(rawValue: 32768)
     }
 
@@ -114,32 +117,33 @@ package struct Session: Sendable, Codable, BitwiseCopyable {
         package var open: Interruption?
         package var announced: InterruptionID?
         package var recording: RecordingID?
-        /// Files that are not finished yet, the running one included.
+        /// Unfinished files, the running recording's included.
         package var unfinished: UInt32 = 0
-        /// The sharers that the client was last told of: a fingerprint of their names.
+        /// The sharers of the client's last notice: a fingerprint of their names.
         var sharersTold: UInt64 = 0
 
         package struct Interruption: Sendable, Codable, BitwiseCopyable {
             var id: InterruptionID
             package var began: Moment
             var causes: CauseSet
-            /// What it cut.
+            /// The recording that it cut.
             var recording: RecordingID?
         }
     }
 }
 
-/// What a session is configured to. Beside the plain row, because hardly any step reads it.
+/// A session's configuration. Beside the plain row, because hardly any step reads it.
 package struct SessionSettings: Hashable, Sendable, Codable {
-    /// All that the client asked for, whether or not it is in force yet.
+    /// The client's whole configuration, whether or not it is in force yet.
     package var wanted = Configuration()
-    /// What the recorder was last told, or confirmed; what a refused batch falls back to.
+    /// The recorder's last order or report; a refused batch falls back to it.
     package var confirmed = Configuration()
-    /// What the client last heard to be in force while it ran; nil: it never ran on this camera.
+    /// The configuration in force by the client's last notice; `nil`: the session never ran on this camera.
     package var heard: Configuration?
     /// Batches between `beginConfiguration` and `commitConfiguration`, merged.
     package var open = OpenBatch()
-    /// What it asked of cameras that it was switched away from, in the order of the switches; at most one for each.
+    /// The configurations of cameras that the session was switched away from, in the order of the switches; at most one
+    /// for each.
     package var others: [Remembered] = []
 
     package struct Remembered: Hashable, Sendable, Codable {
@@ -169,7 +173,7 @@ package struct SessionSettings: Hashable, Sendable, Codable {
 }
 
 extension Session.Ledger {
-    /// The interruption that was announced, or a new one.
+    /// The announced interruption, or a new one.
     mutating func beginInterruption() -> InterruptionID {
         if let announced = announced.take() { return announced }
         interruptions += 1

@@ -1,8 +1,8 @@
 package import Vocabulary
 
 extension State {
-    /// Every moment at which something ends by itself, in one place: all code that looks for the earliest one, meets
-    /// those that are due, or checks them reads this list.
+    /// Every deadline, in one place: the search for the earliest, the handling of due ones and their check read this
+    /// list.
     @inline(__always) package func forEachDeadline(leases: Bool = true, _ body: (Moment) -> Void) {
         for slot in cameraOrder {
             if let contest = cameras[slot].promise?.contest { body(contest.due) }
@@ -30,7 +30,7 @@ extension State {
 }
 
 extension Arbiter {
-    // Each step asks: as calls of their own they would copy the whole state.
+    // Each step calls these two: as calls of their own they would copy the whole state.
     @inline(__always) package func earliestDeadline(leases: Bool = true) -> Moment? {
         var earliest = Moment.distantFuture
         var isAny = false
@@ -42,7 +42,7 @@ extension Arbiter {
     }
 }
 
-/// For walks that do not count what is left of leases.
+/// For walks that do not count the rest of leases.
 extension Arbiter {
     /// The whole lease of a camera's holder, used or not.
     package func leaseLength(on camera: Slot<Camera>) -> Duration? {
@@ -51,7 +51,7 @@ extension Arbiter {
         return until - since + .nanoseconds(leaseUsed(state.app(of: held.session), on: camera))
     }
 
-    /// Sets the used part of the holder's lease so that the lease ends then: at most a whole lease from now.
+    /// Sets the used part of the holder's lease so that the lease ends at `moment`: at most a whole lease from now.
     package mutating func endLease(on camera: Slot<Camera>, at moment: Moment) {
         guard let held = state.cameras[camera].tenancy.held, let length = leaseLength(on: camera) else { return }
         let used = (length - (moment - state.now)).wholeNanoseconds

@@ -1,8 +1,7 @@
 package import Vocabulary
 
-/// What decisions read of the state, found out and not decided.
+/// Facts that decisions read, derived from the state.
 extension State {
-    /// What rules read of a session.
     func facts(_ session: Session, _ client: Client, _ foregroundApps: Facts.ForegroundApps) -> FactBits {
         let placed = placement(of: client.app)
         var facts = FactBits()
@@ -26,13 +25,13 @@ extension State {
         return facts
     }
 
-    /// What is said by name reaches an app that only claims the name while nobody vouched-for is connected under it.
+    /// A fact by name reaches a claimed app while no vouched client of the name is connected.
     @inline(__always) package func isReached(_ app: AppRef) -> Bool {
         !app.isClaimed || apps[app.slot].vouched.firstClient == nil
     }
 
-    /// The app that has the microphone a session wants. A session's own app does not count, nor do other users':
-    /// a shell speaks for its own user, and only root's apps are heard by everybody.
+    /// The app that has the microphone a session wants. A session's own app does not count, nor do other users': a
+    /// shell reports its own user's, and only root's apps count for everybody.
     func microphoneTaker(against app: AppRef) -> Slot<App>? {
         let user = apps[app.slot].user
         return microphones.first { taker in
@@ -41,7 +40,7 @@ extension State {
         }
     }
 
-    /// What the machine says of a camera, whichever session asks for it, except a recorder that does not end.
+    /// The causes of a camera for every session, except a recorder that does not end.
     func causes(of camera: Camera) -> CauseSet {
         var causes = CauseSet()
         if !camera.isPresent { causes.insert(.videoDeviceDisconnected) }
@@ -60,31 +59,30 @@ extension State {
 
     package func app(of session: Slot<Session>) -> AppRef { clients[sessions[session].client].app }
 
-    /// Something keeps everybody off a survivor, or the user of the app that it is kept for has its own privacy switch on.
+    /// A cause keeps everybody off a survivor, or the user of the survivor's app has its own privacy switch on.
     package func barsSurvivor(_ camera: Slot<Camera>) -> Bool {
         if !causes(of: cameras[camera]).isEmpty { return true }
         return reservation(of: camera).map { privateUsers.contains(apps[$0.slot].user) } ?? false
     }
 
-    /// The app that a camera is kept for. The name reaches an app that only claims it while no vouched-for one of that
-    /// name is there.
+    /// The app that a camera is kept for: a claimed app only while no vouched app of the name is connected.
     package func reservation(of camera: Slot<Camera>) -> AppRef? {
         guard let timer = timers.first(where: { $0.kind == .reservation && $0.camera == camera }), let app = timer.app
         else { return nil }
         return ref(app.slot, isClaimed: apps[app.slot].vouched.firstClient == nil)
     }
 
-    /// The app behind an interruption, where there is one.
+    /// The app that causes an interruption, where there is one.
     package func interrupter(of look: Look, _ waits: Session.Waiting?, _ causes: CauseSet) -> AppRef? {
         if causes.contains(.videoDeviceInUseByAnotherClient) { return waits?.interrupter }
-        // The one app beside it is the interrupter; of several, none is.
+        // The single app beside it is the interrupter; of several, none is.
         if causes.contains(.videoDeviceNotAvailableWithMultipleForegroundApps) { return appBeside(look.app) }
         guard causes.contains(.audioDeviceInUseByAnotherClient) else { return nil }
         return microphoneTaker(against: look.app).map { ref($0, isClaimed: false) }
     }
 
-    /// A session that takes video, and that another app beside its own keeps from recording: it sees black, so that nobody
-    /// takes its preview for a recording. (An image picker in video mode, as iOS 9 documents it.)
+    /// A session that takes video, and that another app beside its own keeps from recording: its preview is black, so
+    /// that nobody takes it for a recording. (An image picker in video mode, as iOS 9 documents it.)
     package func isSlateDue(_ look: Look, _ access: Access) -> Bool {
         guard sessions[look.session].has.contains(.takesVideo), access.contains(.preview) else { return false }
         return look.limits.all(policy).contains {

@@ -1,12 +1,12 @@
 package import Vocabulary
 
-/// All that decisions depend on, and what only counts: flat tables of plain rows, and beside them the words that hardly
-/// any step reads. Names are at the edge. Changing a table copies its bytes.
+/// All that decisions depend on, and all counters: flat tables of plain rows, and beside them the words that hardly any
+/// step reads. Names are at the edge. Changing a table copies its bytes.
 package struct State: Sendable, Codable {
     package var now = Moment.zero
     /// A snapshot has it beside the state.
     package var policy = CompiledPolicy.builtIn
-    /// Texts of rules that a policy before this one wrote and that something in force still names.
+    /// Texts of an earlier policy's rules that something in force still names.
     package var carriedTexts: [String] = []
 
     package var clients = Table<Client>()
@@ -19,9 +19,9 @@ package struct State: Sendable, Codable {
     package var timers: [TimedFact] = []
     /// Sorted by their names, so that the first is always the same one.
     package var microphones: [Slot<App>] = []
-    /// What is said of apps, by user and name; of most of them nothing, and they need not be there.
+    /// Answers about apps, by user and name; most apps have none, and they need not be connected.
     package var words: [AppWord] = []
-    /// Users whose own privacy switch is on, and users who would see a question. The latest one is last.
+    /// Users with their own privacy switch on, and users with a dialog for questions. The latest one is last.
     package var privateUsers: [UInt32] = []
     package var questionWatchers: [UInt32] = []
 
@@ -32,17 +32,18 @@ package struct State: Sendable, Codable {
     package var loginNames = NameTable<LoginSessionID, Login>()
     /// In the order of their ids; the first is the default one.
     package var cameraOrder: [Slot<Camera>] = []
-    /// Seats that a camera or a login session is at, in the order in which they were first heard of.
+    /// Seats of cameras and login sessions, in the order of their first report.
     package var seats = [SeatID.usual]
 
     // By the slots of their tables.
     package var clientTexts: [ClientTexts] = []
     package var sessionSettings: [SessionSettings] = []
     package var cameraSettings: [CameraSettings] = []
-    /// What apps were told of their attributes by a trusted source.
+    /// Attributes of apps, from a trusted source.
     package var attributes: [AttributeValues] = []
 
-    /// What was said of the machine's mode; which one is in force follows from it and the policy (`world.mode`).
+    /// The mode's settings by hand and by the calendar; the mode in force follows from them and the policy
+    /// (`world.mode`).
     package var modeWords = ModeWords()
     package var world = Machine()
     package var lastOrdinal: Ordinal = 0
@@ -73,7 +74,7 @@ package struct Machine: Hashable, Sendable, Codable, BitwiseCopyable {
     /// The mode in force, by its place in the policy from 1; 0: none.
     package var mode: UInt8 = 0
     var attributedApps: Int32 = 0
-    /// Sessions of more than one user ask to run: then nobody is in front by its own word (semantics.md §1).
+    /// Sessions of more than one user ask to run: then no app is in front by its own claim (semantics.md §1).
     package var severalUsersAsk = false
 
     package var pressure: SystemPressure {
@@ -92,7 +93,7 @@ package struct Ledger: Sendable, Codable {
     /// Recordings and photos under way, the oldest first.
     package var recordings: [Recording] = []
     package var photos: [Photo] = []
-    /// Those that stand; each has a timer of its app.
+    /// Open questions; each has a timer of its app.
     package var questions: [Question] = []
 
     package struct Question: Hashable, Sendable, Codable, BitwiseCopyable {
@@ -105,9 +106,9 @@ package struct Ledger: Sendable, Codable {
     package struct Recording: Sendable, Codable {
         let id: RecordingID
         package let session: UInt64
-        /// The decision that ended it; nil: it runs.
+        /// The decision that ended it; `nil` while it runs.
         package var endedBy: DecisionID?
-        /// For what it was taken from its session, as the client was told.
+        /// The cause in the notice of the recording's end.
         var cause: Cause?
         var interrupter: Interrupter?
     }
@@ -134,7 +135,7 @@ extension State {
     package func id(_ client: Slot<Client>) -> ClientID { ClientID(clients[client].id) }
     package func id(_ app: AppRef) -> AppID { appNames[app.slot] }
 
-    /// Another app's row may be where this one's was.
+    /// Another app's row may have this one's place.
     package func isThere(_ app: AppRef) -> Bool { apps[app.slot].generation == app.generation }
 
     package func ref(_ slot: Slot<App>, isClaimed: Bool) -> AppRef {
@@ -145,7 +146,7 @@ extension State {
     package func forEachClient(_ body: (Slot<Client>) -> Void) { for slot in clientSlots.slots { body(slot) } }
     package func forEachSession(_ body: (Slot<Session>) -> Void) { for slot in sessionSlots.slots { body(slot) } }
 
-    /// What is said by name concerns both: the app that the kernel vouches for, and the one that claims the name.
+    /// A fact by name concerns both: the vouched app, and the claimed one.
     func both(_ name: Slot<App>) -> [AppRef] { [ref(name, isClaimed: false), ref(name, isClaimed: true)] }
 
     package func requests(on camera: Slot<Camera>) -> Chain<OnCamera> {
@@ -168,27 +169,27 @@ extension State {
     }
 }
 
-/// Something that ends by itself and belongs to no tenancy: one flat list of all of them.
+/// A deadline without a tenancy: one flat list of all of them.
 package struct TimedFact: Hashable, Sendable, Codable, BitwiseCopyable {
     package enum Kind: UInt8, Hashable, Sendable, Codable, BitwiseCopyable {
         /// After a restart of the broker the camera is kept for the app that held it.
         case reservation
-        /// The device failed, or its recorder died: it is tried again when this ends.
+        /// The device failed, or its recorder died: it is tried again at the end.
         case backoff
         /// The session's own format found no room; others may have the camera meanwhile.
         case noRoom
         /// A stream was ordered closed while its camera goes on: the recorder is killed at the end.
         case closing
-        /// The app lost the camera by lease or eviction, and ranks behind all that wait.
+        /// The app lost the camera by lease or eviction, and ranks after all that wait.
         case coolDown
-        /// How much of its lease the app has used on this camera (`amount`, nanoseconds). It has no end while the app asks
-        /// for the camera; once it has left, a new lease begins at the end.
+        /// The app's use of its lease on this camera (`amount`, nanoseconds). Without an end while the app asks for the
+        /// camera; after that a new lease begins at the end.
         case leaseUsed
         /// A lower pressure, which counts once it has lasted until then.
         case falling
-        /// A recorder core that outlived the broker was told whose it is now: it is killed if it has not answered by then.
+        /// A recorder core that outlived the broker received its new owner: it is killed without a reply by then.
         case resuming
-        /// The app's user is asked about it: no answer until then is a no.
+        /// A question to the app's user: no reply by then means no.
         case question
     }
 

@@ -1,6 +1,6 @@
 import Vocabulary
 
-/// A row's place in its table. A row that goes leaves its place to a later one.
+/// A row's place in its table. A later row may take the place of a removed one.
 package struct Slot<Row>: Hashable, Sendable, Codable, BitwiseCopyable {
     package var index: Int32
     package init(_ index: Int) { self.index = Int32(truncatingIfNeeded: index) }
@@ -8,10 +8,10 @@ package struct Slot<Row>: Hashable, Sendable, Codable, BitwiseCopyable {
 
 // Other targets read the rows themselves: there, a subscript would be a generic function that knows no row.
 
-/// Rows of plain bytes in one flat array: copying a table is copying bytes, and nothing in it counts references.
+/// Rows of plain bytes in one flat array: copying a table is copying bytes, and no row counts references.
 package struct Table<Row: Codable & Sendable & BitwiseCopyable>: Sendable, Codable {
     package var rows: [Row] = []
-    /// Places that nobody has, the last freed first.
+    /// Free places, the last freed first.
     package var free: [Int32] = []
 
     package subscript(slot: Slot<Row>) -> Row {
@@ -31,13 +31,13 @@ package struct Table<Row: Codable & Sendable & BitwiseCopyable>: Sendable, Codab
     mutating func remove(_ slot: Slot<Row>) { free.append(slot.index) }
 }
 
-/// Which row an id stands for, sorted by the ids. The caller's ids grow, so a new one almost always comes last.
+/// The row of each id, sorted by the ids. The caller's ids grow, so a new one almost always comes last.
 package struct Directory<Row>: Sendable, Codable {
     package private(set) var ids: [UInt64] = []
     package private(set) var places: [Int32] = []
 
     package var slots: some Sequence<Slot<Row>> { places.lazy.map { Slot<Row>(Int($0)) } }
-    /// Those whose id is greater.
+    /// Rows with greater ids.
     package func slots(after id: UInt64) -> some Sequence<Slot<Row>> {
         places[ids.place { $0 <= id }...].lazy.map { Slot<Row>(Int($0)) }
     }
@@ -69,15 +69,15 @@ package struct Directory<Row>: Sendable, Codable {
     }
 }
 
-/// The names of a table's rows, both ways: rows are numbers inside the core, and names at its edge. Other targets ask the
-/// state, since there the subscripts would be generic functions, too.
+/// The names of a table's rows, both ways: rows are numbers inside the core, and names at its edge. Other targets read
+/// them through the state, since there the subscripts would be generic functions, too.
 package struct NameTable<Name: Hashable & Comparable & Codable & Sendable, Row>: Sendable, Codable {
     package private(set) var names: [Name?] = []
-    /// Only ever looked up, so that its order reaches nothing.
+    /// For look-ups alone, so that its order reaches nothing.
     private(set) var places: [Name: Int32] = [:]
 
     subscript(name: Name) -> Slot<Row>? {
-        // A few names are compared before one is hashed.
+        // A comparison with a few names is cheaper than a hash.
         if names.count > 8 { return places[name].map { Slot(Int($0)) } }
         for place in names.indices where names[place] == name { return Slot(place) }
         return nil
@@ -99,7 +99,7 @@ package struct NameTable<Name: Hashable & Comparable & Codable & Sendable, Row>:
         names[Int(slot.index)] = nil
     }
 
-    /// Nil where the row is free.
+    /// `nil` where the row is free.
     package func name(at row: Int) -> Name? { row < names.count ? names[row] : nil }
 
     package func isNamed(_ slot: Slot<Row>) -> Bool {
@@ -119,7 +119,7 @@ package struct NameTable<Name: Hashable & Comparable & Codable & Sendable, Row>:
     }
 }
 
-/// What is known of a table's rows in words. Beside the rows, by their slots, because hardly any step reads it.
+/// The words of a table's rows. Beside the rows, by their slots, because hardly any step reads them.
 package protocol RowWords {
     associatedtype Row
 }
@@ -151,7 +151,7 @@ extension Array {
         return low
     }
 
-    /// Of a few plain values, quicker than replacing them by none.
+    /// Quicker for a few plain values than a new array.
     mutating func clear() {
         if count > 8 { return removeAll(keepingCapacity: true) }
         while !isEmpty { removeLast() }

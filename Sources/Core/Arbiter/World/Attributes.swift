@@ -1,10 +1,10 @@
 import Vocabulary
 
-/// Attributes that a policy declares: what apps are told of them, and what their clients give up.
+/// Attributes that a policy declares: set by trusted sources, lowered by clients.
 extension Arbiter {
     mutating func attribute(_ id: AppID, _ name: String, _ value: String?) throws(Refusal) {
         guard let value else {
-            // Also one that another policy declared: whoever set it may always take it back.
+            // Also an attribute of another policy: its setter may always take it back.
             guard let app = state.appNames[id], state.apps[app].isAttributed else { return }
             var values = state.attributes[app]
             values[name] = nil
@@ -35,7 +35,7 @@ extension Arbiter {
         state.release(app)
     }
 
-    /// Demotion only, and for the whole app: its value counts for all that it holds.
+    /// Demotion only, and for the whole app: its value counts for all its sessions.
     mutating func lowerAttribute(_ id: ClientID, _ name: String, _ value: String) throws(Refusal) {
         guard let slot = state.client(id) else { return }
         let index = try declared(name, value)
@@ -54,7 +54,7 @@ extension Arbiter {
         if state.policy.reads.attributes { notePriorities(of: app) }
     }
 
-    /// The place of the attribute with this name and this value among those of the policy.
+    /// The place of the attribute with this name and this value among the policy's.
     private func declared(_ name: String, _ value: String) throws(Refusal) -> Int {
         let attributes = policy.attributes
         guard let index = attributes.firstIndex(where: { $0.name == name }) else {
@@ -67,7 +67,8 @@ extension Arbiter {
 }
 
 extension State {
-    /// What each of its two apps was told where that reaches it, or weaker where one of its clients lowered it.
+    /// Each of the two apps gets the name's value where that reaches it, or a weaker one where one of its clients
+    /// lowered it.
     mutating func updateAttributes(_ slot: Slot<App>) {
         let declared = policy.source.attributes
         // Most policies declare none.
@@ -80,7 +81,7 @@ extension State {
             for (index, attribute) in declared.enumerated() {
                 var place = attribute.place(of: told[attribute.name])
                 for speaker in speakers {
-                    // A value that the policy lacks gives nothing up, as with a rank that it lacks.
+                    // A value that the policy lacks lowers nothing, as with a rank that it lacks.
                     if let lowered = speaker[attribute.name], let weaker = attribute.values.firstIndex(of: lowered) {
                         place = max(place, weaker)
                     }

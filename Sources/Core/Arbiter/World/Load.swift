@@ -1,10 +1,10 @@
 import Vocabulary
 
 extension Arbiter {
-    /// Of the policy that is in force, a load only asks again whom it lets use cameras at all.
+    /// Under the policy in force already, a load only checks again whom it lets use cameras at all.
     mutating func load(_ policy: Policy) {
         if policy != self.policy { replacePolicy(by: policy) }
-        // What apps say of themselves counts differently where the leases left a single user, and a rule may deny by it.
+        // Apps' own claims count differently where the leases left a single user, and a rule may deny by them.
         noteUsersWhoAsk()
         for slot in state.requesting {
             if let (reason, rule) = denial(of: state.look(at: slot)) {
@@ -17,9 +17,9 @@ extension Arbiter {
     private mutating func replacePolicy(by policy: Policy) {
         carryTexts(to: CompiledPolicy(policy))
         identifyAll()
-        // A policy's leave to run beside others is asked again only of a session, and a survivor has none.
+        // A session has to pass the new policy's right to run beside others, and a survivor has no session.
         for camera in state.cameraOrder { endSurvivor(camera) }
-        // Beyond a budget that binds everybody nobody is let in.
+        // Nobody is let in beyond a budget that binds everybody.
         if !state.policy.contention.strongestMayExceed { state.forEachSession { state.set(.exceeds, false, of: $0) } }
         for camera in state.cameraOrder { shortenTimes(on: camera) }
         // A shorter lease may be over already.
@@ -36,14 +36,14 @@ extension Arbiter {
         state.updateAllInFront()
     }
 
-    /// Each deadline becomes the earlier one: as it runs now, or as the new policy would set it.
+    /// Each deadline becomes the earlier one: the present one, or the new policy's.
     private mutating func shortenTimes(on camera: Slot<Camera>) {
         guard var held = state.cameras[camera].tenancy.held else { return }
         let look = state.look(at: held.session)
         if let until = held.minHoldUntil {
             held.minHoldUntil = look.rank.minHold > 0 ? min(until, held.since + .nanoseconds(look.rank.minHold)) : nil
         }
-        // A camera whose device was lost uses nothing up until it streams again.
+        // A camera whose device was lost uses no lease until it streams again.
         if !state.cameras[camera].tenancy.isLost {
             // Where the policy before had no lease for it, its time counts from the grant.
             if look.rank.lease != nil, held.leaseSince == nil { held.leaseSince = held.since }
@@ -54,7 +54,7 @@ extension Arbiter {
         state.cameras[camera].tenancy.update { $0 = held }
     }
 
-    /// Texts of rules of the former policy are kept where something in force still names them.
+    /// Keeps the texts of the former policy's rules that something in force still names.
     private mutating func carryTexts(to policy: CompiledPolicy) {
         let old = state
         state.policy = policy

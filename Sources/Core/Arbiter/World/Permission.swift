@@ -1,34 +1,35 @@
 public import Vocabulary
 
-/// Whether its user lets an app have cameras: beside the right, which is the client's, and asked after it.
+/// Whether its user lets an app have cameras: beside the right, which is the client's, and checked after it.
 ///
 ///     given ◀──allow── asked ──deny, late──▶ its sessions are stopped, and a start asks anew or is refused
 ///
 /// A no counts under every policy; a yes is wanted only where the policy has `[access] apps = "ask"`.
 extension State {
-    /// A byte of an app's row, so that a look asks for no name.
+    /// A byte of an app's row, so that a look reads no name.
     package enum Word: UInt8, Hashable, Sendable, Codable, BitwiseCopyable {
         case none, allowed
         /// By its user, or in the permission store of its user's desktop.
         case denied, deniedInStore
 
-        /// The rule by which it is denied; nil: it is not.
+        /// The rule that denies it; `nil`: it is not denied.
         var denial: Law? { self == .denied ? .saidNo : self == .deniedInStore ? .deniedInStore : nil }
     }
 
     func word(of app: AppRef) -> Word { apps[app.slot][app].word }
 
-    /// Nothing is said of its app, and the policy wants it said: its sessions wait (cause 108).
+    /// No answer about the app, and the policy wants one: its sessions wait (cause 108).
     func isUndecided(_ client: Client) -> Bool { client.right.isAsked && word(of: client.app) == .none }
     package func hasLeave(_ client: Client) -> Bool { word(of: client.app).denial == nil && !isUndecided(client) }
 
-    /// Whether the policy has its user asked: not about root's apps, nor about services that it names itself.
+    /// Whether the policy wants its user's answer: not about root's apps, nor about services that the policy itself
+    /// names.
     func isAsked(_ client: Client, _ app: AppID) -> Bool {
         guard policy.rights.apps == .ask, app.user != 0 else { return false }
         return client.app.isClaimed || !policy.rights.services.contains(app.name)
     }
 
-    /// In the order in which they asked. While its user is away or the machine sleeps nobody could answer.
+    /// In the order of their requests. While its user is away or the machine sleeps nobody could answer.
     package var whoAsks: [Slot<Session>] {
         if world.isAsleep || policy.rights.apps != .ask { return [] }
         let asking = requesting.filter { slot in
@@ -45,7 +46,7 @@ extension State {
 
     private func place(of app: AppID, _ isClaimed: Bool) -> Int { words.place { $0.isBefore(app, isClaimed) } }
 
-    /// Where a user's words are: together, since they are sorted by user first.
+    /// The range of a user's answers, which are sorted by user first.
     func places(ofWordsOf user: UInt32) -> Range<Int> {
         words.place { $0.app.user < user }..<words.place { $0.app.user <= user }
     }
@@ -56,7 +57,7 @@ extension State {
         return words[place]
     }
 
-    /// The word that counts. What the store denies is denied to whoever bears the name: a claim gains nothing by it.
+    /// The answer that counts. The store's denial holds for every app of the name: a claim gains nothing by it.
     package func word(of app: AppID, isClaimed: Bool) -> Word {
         if words.isEmpty { return .none }
         if said(of: app, isClaimed: false)?.isDenied == true { return .deniedInStore }
@@ -67,7 +68,7 @@ extension State {
         }
     }
 
-    /// Changes what is said; an entry that says nothing is removed.
+    /// Changes an answer; an empty entry is removed.
     fileprivate mutating func say(of app: AppID, isClaimed: Bool, _ change: (inout AppWord) -> Void) {
         let place = place(of: app, isClaimed)
         if said(of: app, isClaimed: isClaimed) == nil {
@@ -78,7 +79,7 @@ extension State {
         if let slot = appNames[app] { updateWords(slot) }
     }
 
-    /// Of a row that is new, or after a word about its name.
+    /// For a new row, or after an answer about its name.
     mutating func updateWords(_ slot: Slot<App>) {
         let name = appNames[slot]
         apps[slot].vouched.word = word(of: name, isClaimed: false)
@@ -136,7 +137,7 @@ extension Arbiter {
         if let slot = state.appNames[app] { obeyWords(slot) }
     }
 
-    /// As if each were taken back; the answers still stand wherever they are kept.
+    /// As if each answer were taken back; the stored ones stay wherever they are kept.
     private mutating func forgetAnswers(of user: UInt32) {
         let places = state.places(ofWordsOf: user)
         let named = state.words[places].map(\.app)
@@ -151,7 +152,7 @@ extension Arbiter {
         touchAll()
     }
 
-    /// Both apps of a name: what the store denies is denied to either.
+    /// Both apps of a name: the store's denial is for either.
     private mutating func obeyWords(_ slot: Slot<App>) {
         for app in state.both(slot) {
             let word = state.word(of: app)
@@ -162,7 +163,6 @@ extension Arbiter {
         state.release(slot)
     }
 
-    /// Every session of an app that asks to run.
     private mutating func stopAll(of app: AppRef, _ reason: StopReason, rule law: Law) {
         for session in state.sessions(of: app) { stopForGood(session, reason, .law(law), why: .interrupted) }
     }
@@ -185,7 +185,7 @@ extension Arbiter {
         notes.effects.append(.announce(.questionEnded(question.id, user: state.apps[app.slot].user, end)))
     }
 
-    /// Nobody answered: no for this time, and nothing is kept.
+    /// No answer in time: no for this start, and nothing is kept.
     mutating func questionIsLate(_ app: AppRef) {
         let isWatched = state.questionWatchers.contains(state.apps[app.slot].user)
         stopAll(of: app, .deniedByUser, rule: isWatched ? .notAnswered : .nobodyToAsk)
@@ -216,7 +216,7 @@ extension Arbiter {
 
     // MARK: For the program that shows it
 
-    /// The questions that stand, in the order in which they were asked: at most one a user.
+    /// The open questions, in the order in which they were asked: at most one a user.
     public var questions: [Question] {
         state.ledger.questions.compactMap { known in
             let timer = state.timers.first { $0.kind == .question && $0.app == known.app }
@@ -228,9 +228,8 @@ extension Arbiter {
         }
     }
 
-    /// What is said of a user's apps, by name, the vouched-for one first.
+    /// Answers about a user's apps, by name, the vouched app first.
     public func words(of user: UInt32) -> ArraySlice<AppWord> { state.words[state.places(ofWordsOf: user)] }
 
-    /// A user's own privacy switch is on.
     public func isPrivate(for user: UInt32) -> Bool { state.privateUsers.contains(user) }
 }

@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// Where apps are, and which source is believed about it.
+/// Where apps are, and which source counts.
 extension Arbiter {
     mutating func attachSource(_ source: PresenceSource, _ user: UInt32?) {
         guard source == .shell || source == .agent else { return }
@@ -18,7 +18,7 @@ extension Arbiter {
         touchAll()
     }
 
-    /// What it said, and nothing that another one said, holds for a moment longer.
+    /// The source's placements, and no other's, hold for a moment longer.
     mutating func loseSource(_ source: PresenceSource, _ user: UInt32?) {
         guard let place = state.place(of: source, user), state.sources[place].state.isAttached else { return }
         state.sources[place].state = .frozen(until: state.now + Bound.sourceFreeze)
@@ -29,7 +29,7 @@ extension Arbiter {
         touchAll()
     }
 
-    /// The freeze is over: what the lost source said, and nobody repeated, no longer holds.
+    /// The freeze is over: placements of the lost source that no other repeated end.
     mutating func thaw(_ place: Int) {
         let source = state.sources[place]
         state.sources[place].state = source.state.isAttached ? .attached : .lost
@@ -49,7 +49,7 @@ extension Arbiter {
         return source.user == nil ? !placed.isOwn : placed.isOwn && state.apps[app].user == source.user
     }
 
-    /// - Parameter placed: nil: the source knows nothing of the app any more.
+    /// - Parameter placed: `nil`: the source no longer places the app.
     mutating func place(_ id: AppID, _ placed: Placed?, _ source: PresenceSource) {
         guard source == .shell || source == .agent else { return }
         guard placed != nil || state.appNames[id] != nil else { return }
@@ -57,7 +57,7 @@ extension Arbiter {
         let before = state.foregroundApps(of: id.user)
         moveFocus(to: app, placed, source)
         var placed = placed ?? .nowhere
-        // The source that speaks for this user alone is taken to say it, where it is there.
+        // The placement counts as the source's for this user alone, where that is attached.
         let isOwn = state.place(of: source, id.user).map { state.sources[$0].state.isAttached } ?? false
         placed.isOwn = isOwn && placed.isSomewhere
         let isNews = !state.apps[app][source].says(placed)
@@ -67,7 +67,7 @@ extension Arbiter {
         state.release(app)
     }
 
-    /// The focus is one for each user: the app that gets it takes it from the app that had it.
+    /// One focus for each user: the app that gets it takes it from the app that had it.
     private mutating func moveFocus(to app: Slot<App>, _ placed: Placed?, _ source: PresenceSource) {
         let isFocused = placed?.isFocused == true
         guard let user = state.users.firstIndex(where: { $0.user == state.apps[app].user }) else { return }
@@ -92,12 +92,12 @@ extension State {
         for one in sources where one.kind == source {
             if one.user == nil { everybody = one.state } else if one.user == user { own = one.state }
         }
-        // One that speaks now is believed before one that fell silent.
+        // An attached source counts before one that fell silent.
         if own?.isAttached == true || everybody == nil { return own }
         return everybody?.isAttached == true || own == nil ? everybody : own
     }
 
-    /// A login session that takes over from a lost shell knows whether the user is there, not which apps are in front.
+    /// A login session that takes over from a lost shell shows whether the user is there, not which apps are in front.
     package func isPresenceKnown(for user: UInt32) -> Bool {
         switch presenceStanding(for: user) {
         case .told, .kept: true
@@ -105,7 +105,8 @@ extension State {
         }
     }
 
-    /// What `placement(of:)` goes by for a user's apps. An app that no login session has is placed as if none were known.
+    /// The source that `placement(of:)` reads for a user's apps. An app without a login session is placed as if no
+    /// source existed.
     package func presenceStanding(for user: UInt32) -> PresenceStanding {
         var gone: PresenceStanding?
         for source in policy.sources {
@@ -124,7 +125,7 @@ extension State {
         return gone ?? .nobody
     }
 
-    /// Where an app is, by the first believed source that has something to say (semantics.md §9, row 16).
+    /// Where an app is, by the first trusted source that places it (semantics.md §9, row 16).
     package func placement(of ref: AppRef) -> Placed {
         if policy.sources.isEmpty { return .unknown }
         let app = apps[ref.slot]
@@ -140,7 +141,7 @@ extension State {
                 case nil: continue
                 }
             case .selfDeclared:
-                // Between users no app comes to the front by its own word: it counts as not said.
+                // Between users no app comes to the front by its own claim.
                 let declared = app[ref].declared
                 if declared.isSomewhere, !(world.severalUsersAsk && declared.isForeground) { return declared }
             case .loginSession:
@@ -156,7 +157,7 @@ extension State {
         return placed.isSomewhere && isReached(ref) ? placed : .background
     }
 
-    /// Nil when the app has no login session that anybody reported.
+    /// `nil` when the app has no reported login session.
     private func isLoginSessionActive(of app: AppRef) -> Bool? {
         for client in clients(of: app) {
             if let login = clients[client].login, logins[login].isKnown { return logins[login].isActive }
@@ -167,7 +168,7 @@ extension State {
     // MARK: Apps in front
 
     func foregroundApps(of user: UInt32) -> Facts.ForegroundApps {
-        // No source says where apps are: then none is known to be beside another.
+        // Without a source of placements no app counts as beside another.
         guard !policy.sources.isEmpty, isPresenceKnown(for: user) else { return .one }
         return switch users.first(where: { $0.user == user })?.inFront ?? 0 {
         case 0: .none
@@ -176,12 +177,12 @@ extension State {
         }
     }
 
-    /// How many an app so placed sees: one that requires the full screen is not counted, and still in front.
+    /// The count that an app so placed sees: an app that requires the full screen is not counted, and still in front.
     func counted(_ apps: Facts.ForegroundApps, from placed: Placed) -> Facts.ForegroundApps {
         apps == .none && placed.isForeground ? .one : apps
     }
 
-    /// The one other app of the user in front; nil: none, or several.
+    /// The one other app of the user in front; `nil`: none, or several.
     func appBeside(_ app: AppRef) -> AppRef? {
         var found: AppRef?
         let user = apps[app.slot].user
@@ -203,7 +204,7 @@ extension State {
     /// An app that requires the full screen is in front alone or not at all: it never counts as one of several.
     private func countsAsInFront(_ app: AppRef) -> Bool {
         let row = apps[app.slot]
-        // A name that nobody bears yet is counted where a shell or an agent puts it.
+        // A name without clients is counted where a shell or an agent puts it.
         let isThere =
             row[app].firstClient != nil
             || (!app.isClaimed && !row.isConnected && (row.byShell.isSomewhere || row.byAgent.isSomewhere))
@@ -227,6 +228,6 @@ extension State {
         return true
     }
 
-    /// After a source came or went, or the policy believes others.
+    /// After a source came or went, or the policy trusts others.
     mutating func updateAllInFront() { for app in namedApps { updateInFront(app) } }
 }

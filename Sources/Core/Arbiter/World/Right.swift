@@ -1,25 +1,25 @@
 package import Vocabulary
 
-/// Where a client may use cameras, a bit for each seat: worked out when one of the facts behind it changes.
+/// Where a client may use cameras, a bit for each seat: derived again when one of the facts behind it changes.
 package struct Right: Hashable, Sendable, Codable, BitwiseCopyable {
     /// By its user, a group, its unit, or as root: at every seat, and whoever sits there.
     var isNamed = false
     /// Seats at which its user has a login session.
     var seats: UInt64 = 0
-    /// Those of them that show it, unlocked.
+    /// The seats that show its user's login session, unlocked.
     var activeSeats: UInt64 = 0
-    /// Where nothing is said of its app, its user is asked.
+    /// Without an answer about its app, its user is asked.
     var isAsked = false
 }
 
 extension State {
-    /// Whether a client may use a camera at all. A policy's rules are not asked.
+    /// Whether a client may use a camera at all, policy rules aside.
     package func mayUse(_ camera: Slot<Camera>, _ client: Slot<Client>) -> Bool {
         let right = clients[client].right
         return right.isNamed || right.seats & bit(of: cameras[camera].seat) != 0
     }
 
-    /// Its login session is not the active one; or its right is the seat's, and the seat shows somebody else or a lock.
+    /// The login session is not the active one; or the right is the seat's, and the seat shows somebody else or a lock.
     @inline(__always) func isAway(_ client: Client, from camera: Slot<Camera>) -> Bool {
         if let login = client.login, logins[login].state == .inactive { return true }
         return !client.right.isNamed && client.right.activeSeats & bit(of: cameras[camera].seat) == 0
@@ -27,7 +27,7 @@ extension State {
 
     @inline(__always) private func bit(of seat: Int8) -> UInt64 { seat >= 0 ? 1 << UInt64(seat) : 0 }
 
-    /// Found out anew: by the policy in force, and the login sessions as they are.
+    /// Derived from the policy in force and the present login sessions.
     package func right(of slot: Slot<Client>) -> Right {
         let client = clients[slot]
         var right = Right(isAsked: isAsked(client, appNames[client.app.slot]))
@@ -49,7 +49,7 @@ extension State {
         policy.rights.identity == .strong && client.marks.contains(.weak)
     }
 
-    /// By what it has a right wherever its user is; `none`: it has at most the seat's.
+    /// The reason of a right wherever its user is; `none`: it has at most the seat's.
     private func namedReason(of slot: Slot<Client>) -> RightReason {
         let client = clients[slot]
         let app = appNames[client.app.slot]
@@ -67,12 +67,11 @@ extension State {
         return reason == .none && mayUse(camera, slot) ? .seat : reason
     }
 
-    /// After a login session changed.
     package mutating func updateRights() {
         for slot in Array(clientSlots.slots) { clients[slot].right = right(of: slot) }
     }
 
-    /// A seat's place, given where it has none; negative where there are too many.
+    /// A seat's place, added where it has none; negative where there are too many.
     mutating func place(of seat: SeatID) -> Int8 {
         if let place = seats.firstIndex(of: seat) { return Int8(place) }
         guard seats.count < Bound.seatsMax else { return -1 }
@@ -80,7 +79,7 @@ extension State {
         return Int8(seats.count - 1)
     }
 
-    /// Nil: at none that is told apart.
+    /// `nil`: at no seat that is told apart.
     package func seat(of camera: Slot<Camera>) -> SeatID? {
         cameras[camera].seat < 0 ? nil : seats[Int(cameras[camera].seat)]
     }
@@ -93,7 +92,7 @@ extension Arbiter {
         return state.clients[slot].right.isNamed || state.clients[slot].right.seats != 0
     }
 
-    /// What apps say of themselves counts differently then. Once a round, so that all its bids are judged alike.
+    /// Apps' own claims count differently then. Once a round, so that all its bids are judged alike.
     mutating func noteUsersWhoAsk() {
         let several = state.users.count { $0.requests > 0 } > 1
         if several == state.world.severalUsersAsk { return }

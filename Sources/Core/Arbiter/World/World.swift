@@ -1,6 +1,6 @@
 import Vocabulary
 
-/// The user's world, as shells, agents, operators and logind tell of it.
+/// The user's world, as shells, agents, operators and logind report it.
 extension Arbiter {
     mutating func microphone(_ id: AppID, _ taken: Bool) {
         guard taken || state.appNames[id] != nil else { return }
@@ -14,7 +14,7 @@ extension Arbiter {
         touchAll()
     }
 
-    /// Stands for each of the app's sessions until its client continues.
+    /// The cause stands for each of the app's sessions until its client continues.
     mutating func raiseSensitiveContent(_ id: AppID) {
         guard let app = state.appNames[id] else { return }
         for session in state.both(app).filter({ state.isReached($0) }).flatMap({ state.sessions(of: $0) }) {
@@ -35,7 +35,7 @@ extension Arbiter {
         if let before { state.release(before) }
     }
 
-    /// - Parameter facts: nil: it has ended.
+    /// - Parameter facts: `nil` for a session that has ended.
     mutating func loginSession(_ id: LoginSessionID, _ facts: LoginSessionFacts?) {
         guard facts != nil || state.loginNames[id] != nil else { return }
         let login = state.row(of: id)
@@ -91,7 +91,8 @@ extension Arbiter {
             state.world.pressure = level
             return touchAll()
         }
-        // Timers of levels up to this one end. Pressure has been this low since the first of them began, so its due counts.
+        // Timers of levels up to this one end. Pressure has been this low since the first of them began, so its due
+        // counts.
         let since = state.timers.first { $0.kind == .falling && $0.amount <= raw }
         state.timers.removeAll { $0.kind == .falling && $0.amount <= raw }
         let due = since?.due ?? state.now + policy.pressureSettle
@@ -127,7 +128,7 @@ extension Arbiter {
 }
 
 extension State {
-    /// What a camera is to the policy in force.
+    /// Finds a camera's number under the policy in force.
     mutating func identify(_ slot: Slot<Camera>) {
         let id = cameraNames[slot]
         cameras[slot].place = policy.names.place(of: id)
