@@ -1,4 +1,4 @@
-/// What a session may do now: the intersection of what its causes leave.
+/// The access of a session now: the intersection of its causes' limits.
 public struct Access: OptionSet, Hashable, Sendable, BitwiseCopyable {
     public let rawValue: UInt8
     public init(rawValue: UInt8) { self.rawValue = rawValue }
@@ -10,10 +10,10 @@ public struct Access: OptionSet, Hashable, Sendable, BitwiseCopyable {
 
     public static let none: Access = []
     public static let all: Access = [.preview, .photo, .record, .configure]
-    /// The most a sharer can have beside the holder.
+    /// The most that a sharer can have beside the holder.
     public static let sharer: Access = [.preview, .photo]
 
-    /// The single rights, in the order in which they are written.
+    /// The single rights, in the order of the wire.
     public static let rights: [(name: String, right: Access)] = [
         ("preview", .preview), ("photo", .photo), ("record", .record), ("configure", .configure),
     ]
@@ -28,55 +28,55 @@ public struct Access: OptionSet, Hashable, Sendable, BitwiseCopyable {
     }
 }
 
-/// One question to a user about an app, counted from 1 by each broker.
+/// A question to a user about an app, counted from 1 by each broker.
 public typealias QuestionID = UInt32
 
-/// What is said to an app that asks for a camera, where its user is asked.
+/// A user's decision about an app that asks for a camera.
 public enum AppAnswer: String, Hashable, Sendable, CaseIterable, Codable, BitwiseCopyable {
     case allow
     case deny
 }
 
-/// Where an answer about an app comes from.
+/// The source of an answer about an app.
 public enum AnswerOrigin: String, Hashable, Sendable, CaseIterable, Codable, BitwiseCopyable {
-    /// The user was asked.
+    /// A question to the user.
     case question
-    /// The user said it without being asked.
+    /// The user, without a question.
     case user
-    /// The desktop's portals keep it: `devices`, `camera`. Denials only.
+    /// The desktop's portals: `devices`, `camera`. Denials only.
     case permissionStore = "permission-store"
 }
 
-/// How a question came to its end.
+/// The end of a question.
 public enum QuestionEnd: String, Hashable, Sendable, CaseIterable, BitwiseCopyable {
     case allow
     case deny
-    /// Nobody answered in time: no, and nothing is stored.
+    /// No reply in time: no, and nothing is stored.
     case late
     /// The app left or stopped.
     case gone
 }
 
-/// The users and groups of a machine: looked up where a policy file is read, and nowhere else.
+/// The users and groups of a machine: looked up only while a policy file is read.
 public protocol Accounts: Sendable {
-    /// Nil: the machine has no user of that name.
+    /// `nil`: the machine has no user of that name.
     func user(named name: String) -> UInt32?
     func group(named name: String) -> UInt32?
 }
 
-/// A machine without users and groups, for what must not depend on the machine that reads it: traces, scenarios, tests.
+/// A machine without users and groups, for text that must read alike on every machine: traces, scenarios, tests.
 public struct NoAccounts: Accounts {
     public init() {}
     public func user(named name: String) -> UInt32? { nil }
     public func group(named name: String) -> UInt32? { nil }
 }
 
-/// By what a client may use a camera, in words: the first that holds, in this order.
+/// The reason of a client's right to a camera, in words: the first that holds, in this order.
 public enum RightReason: String, Hashable, Sendable, CaseIterable {
     case root
-    /// The broker is its user's own, and serves it.
+    /// The broker is its user's own.
     case own
     case user, group, service, seat
-    /// It may not.
+    /// No right.
     case none
 }

@@ -1,13 +1,12 @@
-/// What is said of one app of a user's.
+/// The answer about one app of a user.
 public struct AppWord: Hashable, Sendable, Codable {
     public let app: AppID
-    /// It is said of whoever claims the name. What the kernel vouches for is another app.
+    /// True for clients that claim the name. The app that the kernel vouches for is another app.
     public let isClaimed: Bool
-    /// Nil: its user said nothing.
+    /// `nil`: no answer by its user.
     public package(set) var answer: AppAnswer?
-    /// Where that comes from.
     public package(set) var origin: AnswerOrigin
-    /// The permission store says no.
+    /// The permission store denies the app.
     public package(set) var isDenied: Bool
 
     package init(
@@ -17,23 +16,23 @@ public struct AppWord: Hashable, Sendable, Codable {
         (self.origin, self.isDenied) = (origin, isDenied)
     }
 
-    /// By user, then by name, the vouched-for app first.
+    /// By user, then by name, the vouched app first.
     package func isBefore(_ app: AppID, _ isClaimed: Bool) -> Bool {
         if self.app.user != app.user { return self.app.user < app.user }
         return self.app.name != app.name ? self.app.name < app.name : !self.isClaimed && isClaimed
     }
 }
 
-/// A user is asked whether an app may have cameras.
+/// A question to a user whether an app may have cameras.
 public struct Question: Hashable, Sendable {
     public var id: QuestionID
     public var app: AppID
     /// The kernel does not vouch for the name.
     public var isClaimed: Bool
-    /// Whose start asked, and for which camera.
+    /// The session whose start asks, and its camera.
     public var session: SessionID
     public var camera: CameraID
-    /// Then it is late.
+    /// The end of the time for a reply.
     public var until: Moment
 
     package init(id: QuestionID, app: AppID, isClaimed: Bool, session: SessionID, camera: CameraID, until: Moment) {

@@ -1,5 +1,4 @@
-/// An answer of the broker that is not the one hoped for: its D-Bus name, and a sentence that says
-/// what was wrong, with which value, and what to do.
+/// An error of the broker: its D-Bus name, and a sentence with the wrong value and a way on.
 public struct BrokerError: Error, Hashable, Sendable {
     public var kind: Kind
     public var message: String
@@ -10,7 +9,7 @@ public struct BrokerError: Error, Hashable, Sendable {
     }
 
     public enum Kind: String, Hashable, Sendable, CaseIterable {
-        /// `RefusedByPolicy`: the D-Bus name without what is always the same.
+        /// `RefusedByPolicy`: the D-Bus name without its constant part.
         package var shortName: String { rawValue.split(separator: ".").last.map(String.init) ?? rawValue }
 
         /// Whether the request itself is wrong, whoever makes it.
@@ -23,7 +22,7 @@ public struct BrokerError: Error, Hashable, Sendable {
             }
         }
 
-        // Refusals: the request was understood, and a rule says no.
+        // Refusals: the request was understood, and a rule forbids it.
         case accessDenied = "org.camarb.Error.AccessDenied"
         case refusedByPolicy = "org.camarb.Error.RefusedByPolicy"
         case notRunning = "org.camarb.Error.NotRunning"
@@ -37,7 +36,7 @@ public struct BrokerError: Error, Hashable, Sendable {
         case limitExceeded = "org.camarb.Error.LimitExceeded"
         case notTrusted = "org.camarb.Error.NotTrusted"
         case planChanged = "org.camarb.Error.PlanChanged"
-        // Values that cannot be meant.
+        // Values without a meaning.
         case unknownCamera = "org.camarb.Error.UnknownCamera"
         case unknownSession = "org.camarb.Error.UnknownSession"
         case unknownDecision = "org.camarb.Error.UnknownDecision"
@@ -50,7 +49,7 @@ public struct BrokerError: Error, Hashable, Sendable {
         case recorderFault = "org.camarb.Error.RecorderFault"
         case outOfResources = "org.camarb.Error.OutOfResources"
         case disconnected = "org.camarb.Error.Disconnected"
-        // The standard ones.
+        // D-Bus's own names.
         case unknownMethod = "org.freedesktop.DBus.Error.UnknownMethod"
         case unknownObject = "org.freedesktop.DBus.Error.UnknownObject"
         case unknownInterface = "org.freedesktop.DBus.Error.UnknownInterface"
@@ -61,7 +60,7 @@ public struct BrokerError: Error, Hashable, Sendable {
         case failed = "org.freedesktop.DBus.Error.Failed"
     }
 
-    /// What everybody says of a camera that there is not.
+    /// The error of every program about an unknown camera.
     package static func unknownCamera(_ name: String, among known: [String]) -> BrokerError {
         let instead = NearestWord.insteadOf(name, known, lists: "camclient devices")
         return BrokerError(.unknownCamera, "There is no camera \(name.quotedShort); \(instead)")
@@ -80,24 +79,25 @@ extension String {
     }
 }
 
-/// What a camera's device failed of. The raw value is the code of the `RuntimeError` that tells of it.
+/// The reason of a device's failure. The raw value is the code of the `RuntimeError`.
 public enum DeviceFault: String, Hashable, Sendable, CaseIterable {
-    /// Whatever has no name of its own here.
+    /// Every failure without a case of its own.
     case device = "device-error"
-    /// The bus has no room for the camera's pictures: `ENOSPC` at `STREAMON` of a USB camera, where the isochronous
-    /// bandwidth is taken by others. It may fit at another format or frame rate, or when another camera has stopped.
+    /// The bus has no room for the camera's pictures: `ENOSPC` at `STREAMON` of a USB camera, where other devices take
+    /// the isochronous bandwidth. The camera may fit at another format or frame rate, or when another camera has
+    /// stopped.
     case noRoom = "bus-bandwidth"
 
-    /// The kernel's own words for `ENOSPC`, which speak of a disk to whoever does not know better.
+    /// The kernel's own words for `ENOSPC`, which speak of a disk.
     private static let kernelWords = "No space left on device"
 
-    /// What is full, and what to do, for a sentence without its full stop.
+    /// The full resource and the remedy, for a sentence without its full stop.
     public static let noRoomWords =
         "the USB bus has no room for its pictures beside other cameras'; take a smaller format or a lower frame rate, stop "
         + "another camera, or use another USB controller (\(kernelWords))"
 
-    /// What the sentence that a recorder core reports tells: it ends with the kernel's own words for `ENOSPC`, in brackets or
-    /// not, with or without a full stop behind them, or it is about something else.
+    /// Reads the fault from a recorder core's sentence: it ends with the kernel's own words for `ENOSPC`, in brackets
+    /// or not, with or without a full stop after them, or it is about another fault.
     public init(message: String) {
         var bare = message.hasSuffix(".") ? message.dropLast() : message[...]
         if bare.hasSuffix(")") { bare = bare.dropLast() }

@@ -1,8 +1,8 @@
-/// One thing that can be set on a camera beside format, rate and zoom, and what it takes.
+/// A setting of a camera beside format, rate and zoom, with its allowed values.
 public struct CameraControl: Hashable, Sendable, Codable {
     public var key: ConfigurationKey
     public var takes: Takes
-    /// What it is where no app has set it. A camera begins every grant with this.
+    /// The value at the beginning of every grant.
     public var usual: ConfigurationValue
 
     public enum Takes: Hashable, Sendable, Codable {
@@ -21,7 +21,7 @@ public struct CameraControl: Hashable, Sendable, Codable {
         (self.key, self.takes, self.usual) = (key, takes, usual)
     }
 
-    /// What a sentence says about it: `0 to 255`, `locked or continuousAuto`, `true or false`.
+    /// The allowed values for a sentence: `0 to 255`, `locked or continuousAuto`, `true or false`.
     public var sentence: String {
         switch takes {
         case .flag: "true or false"
@@ -32,7 +32,6 @@ public struct CameraControl: Hashable, Sendable, Codable {
         }
     }
 
-    /// Whether it takes a value.
     public func takes(_ value: ConfigurationValue) -> Bool {
         switch (takes, value) {
         case (.flag, .flag): true
@@ -44,7 +43,7 @@ public struct CameraControl: Hashable, Sendable, Codable {
         }
     }
 
-    /// The nearest value that it takes, for a camera that came back with other abilities; where none is near, its usual one.
+    /// The nearest allowed value, for a camera that came back with other abilities; where none is near, the usual one.
     public func nearest(_ value: ConfigurationValue) -> ConfigurationValue {
         if takes(value) { return value }
         if case .range(let least, let most, _) = takes, case .number(let number) = value {

@@ -1,6 +1,6 @@
-/// One way a camera can deliver frames. The names are AVCaptureDeviceFormat's.
+/// A format of a camera's frames. The names are AVCaptureDeviceFormat's.
 public struct CameraFormat: Hashable, Sendable, Codable {
-    /// `420v` (video range), `420f` (full range), or what V4L2 calls it.
+    /// `420v` (video range), `420f` (full range), or V4L2's name.
     public var pixelFormat: String
     /// Pixels of a streamed frame.
     public var width: Int
@@ -16,9 +16,9 @@ public struct CameraFormat: Hashable, Sendable, Codable {
     public var isBinned: Bool
     /// Horizontal, in degrees; 0: not known.
     public var fieldOfView: Double
-    /// What else is known of it. A camera that says nothing about itself, as most of V4L2, has the usual values.
+    /// Further facts. A camera without any, as most of V4L2, has the usual values.
     public var optics: Optics
-    /// Values that nobody published and nobody measured, of a simulated camera's file that says so. No decision depends on it.
+    /// Fields that a simulated camera's file marks as neither published nor measured. No decision depends on them.
     public var assumed: [FieldName]
 
     /// A field, by its name on the wire.
@@ -28,14 +28,14 @@ public struct CameraFormat: Hashable, Sendable, Codable {
         case minExposureDuration, maxExposureDuration, videoStabilizationModes, videoHDRSupported
     }
 
-    /// What a format can do beside sizes, rates and zoom.
+    /// The abilities of a format beside sizes, rates and zoom.
     public struct Optics: Hashable, Sendable, Codable {
-        /// Pixels of a photo while `highResolutionStillImageOutputEnabled`; nil: those of the stream.
+        /// Pixels of a photo while `highResolutionStillImageOutputEnabled`; `nil`: the stream's.
         public var highResolutionStill: Size?
         public var autoFocusSystem = AutoFocusSystem.none
-        /// ISO 12232 sensitivity that `iso` takes; nil: not known.
+        /// The ISO 12232 sensitivities of `iso`; `nil`: not known.
         public var iso: Range?
-        /// Seconds that `exposureDuration` takes; nil: not known.
+        /// The seconds of `exposureDuration`; `nil`: not known.
         public var exposureDuration: Range?
         /// Beside `off`, in the order of how much they narrow the view. Only formats of 16:9 have any.
         public var videoStabilizationModes: [VideoStabilizationMode] = []
@@ -64,17 +64,17 @@ public struct CameraFormat: Hashable, Sendable, Codable {
 
         public init() {}
 
-        /// Nothing is known but what every format has.
+        /// The facts of every format.
         public static let usual = Optics()
     }
 
-    /// How a format finds its focus (AVCaptureAutoFocusSystem).
+    /// The way a format finds its focus (AVCaptureAutoFocusSystem).
     public enum AutoFocusSystem: String, Hashable, Sendable, Codable, CaseIterable {
-        /// It cannot focus.
+        /// The lens cannot focus.
         case none
-        /// It scans through its range for the sharpest picture: `adjustingFocus` is true meanwhile.
+        /// The lens scans through its range for the sharpest picture: `adjustingFocus` is true meanwhile.
         case contrast
-        /// It sees where the focus lies, and goes there.
+        /// The sensor measures the focus, and the lens goes there.
         case phase
     }
 
@@ -108,7 +108,7 @@ public struct CameraFormat: Hashable, Sendable, Codable {
             assumed: try members.decodeIfPresent([FieldName].self, forKey: .assumed) ?? [])
     }
 
-    /// What `activeFormat` takes: `420v 1280x720`, with the highest frame rate where two would be alike
+    /// The format as `activeFormat` names it: `420v 1280x720`, with the highest frame rate where two would be alike
     /// (`420v 1280x720@60`), and `binned` where the sensor bins.
     public var name: String {
         "\(pixelFormat) \(width)x\(height)@\(maxFrameRate.shortDescription)\(isBinned ? " binned" : "")"
@@ -118,9 +118,8 @@ public struct CameraFormat: Hashable, Sendable, Codable {
     public var isWidescreen: Bool { Self.isWidescreen(width, height) }
     package static func isWidescreen(_ width: Int, _ height: Int) -> Bool { abs(width * 9 - height * 16) <= 16 }
 
-    /// As AVFoundation describes a format, in one line:
-    /// `420f 1280x960, 2–60 fps, HRSI 2576x1932, fov 54.4, max zoom 60.00 (upscales @1.00), ISO 34–2176, SS 0.000013–0.5`.
-    /// Behind what is assumed is an asterisk.
+    /// As AVFoundation describes a format, in one line: `420f 1280x960, 2–60 fps, HRSI 2576x1932, fov 54.4, max zoom
+    /// 60.00 (upscales @1.00), ISO 34–2176, SS 0.000013–0.5`. An asterisk follows an assumed value.
     public var referenceLine: String {
         func marked(_ text: String, _ field: FieldName) -> String { assumed.contains(field) ? text + "*" : text }
         var words = [
@@ -156,8 +155,8 @@ public struct CameraFormat: Hashable, Sendable, Codable {
 }
 
 extension Double {
-    /// With so many digits behind the point, at most 6. A number beyond every camera's, which a recorder core may say all
-    /// the same, is written as Swift writes it.
+    /// Rounded to `digits` decimals, at most 6. A number beyond every camera's, which a recorder core may send all the
+    /// same, is written as Swift writes it.
     fileprivate func rounded(toDigits digits: Int) -> String {
         guard magnitude < 1e12 else { return String(self) }
         let scale = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000][digits]
@@ -178,30 +177,31 @@ extension Double {
         return self >= 1e-6 && text.holds("e-") ? plainDescription : text
     }
 
-    /// Without an exponent where a millionth is fine enough: `0.000013`, where Swift writes `1.3e-05`. Reads back as the same.
+    /// Without an exponent where a millionth is fine enough: `0.000013`, where Swift writes `1.3e-05`. Reads back as
+    /// the same number.
     package var plainDescription: String {
         var text = rounded(toDigits: 6)
-        // Always with a point here, but for what `rounded` leaves to Swift.
+        // The text has a point here, except where `rounded` leaves the number to Swift.
         while text.utf8.contains(UInt8(ascii: ".")), text.hasSuffix("0") { text.removeLast() }
         if text.hasSuffix(".") { text.removeLast() }
         return Double(text) == self ? text : shortDescription
     }
 }
 
-/// What a camera can do, as its recorder core last described it.
+/// A camera's abilities, by its recorder core's last description.
 public struct CameraCapabilities: Hashable, Sendable, Codable {
     public var name: String
     public var position: CameraPosition
     /// Pixels of the sensor.
     public var sensorWidth: Int
     public var sensorHeight: Int
-    /// Never empty for a camera that can run. In the order in which the camera lists them: Apple's begin with the smallest.
+    /// Never empty for a camera that can run. In the camera's order: Apple's begin with the smallest.
     public var formats: [CameraFormat]
-    /// Which of them a session has that asks for none: its place in the list.
+    /// The index of the format without a configuration.
     public var defaultFormatIndex: Int
-    /// What else can be set, in the order of the keys' declaration. Empty: nothing.
+    /// Further settings, in the order of the keys' declaration; may be empty.
     public var controls: [CameraControl]
-    /// The types of objects that the source finds in its pictures, for the metadata kind `objects`. Empty: it finds none.
+    /// The types of objects that the source finds in its pictures, for the metadata kind `objects`; may be empty.
     public var availableMetadataObjectTypes: [String]
 
     public init(
@@ -214,7 +214,7 @@ public struct CameraCapabilities: Hashable, Sendable, Codable {
         (self.sensorHeight, self.formats) = (sensorHeight, formats)
     }
 
-    /// Nil for a camera without formats.
+    /// `nil` for a camera without formats.
     public var defaultFormat: CameraFormat? {
         formats.indices.contains(defaultFormatIndex) ? formats[defaultFormatIndex] : formats.first
     }

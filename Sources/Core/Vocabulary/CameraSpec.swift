@@ -1,17 +1,17 @@
-/// What `--camera` takes: which camera a recorder core serves.
+/// The value of `--camera`: the camera that a recorder core serves.
 public enum CameraSpec: Hashable, Sendable {
     /// `simulated`, `simulated:MODEL` or `simulated:/PATH/MODEL.toml`: a camera that a file describes
     /// (`docs/simulated-cameras.md`).
     case simulated(model: String)
     /// `file:PATH`, anything libav decodes.
     case file(path: String)
-    /// `v4l2:IDENTITY`, a camera of the machine by its serial number or by where it is plugged in.
+    /// `v4l2:IDENTITY`, a camera of the machine by its serial number or by its port.
     case video4linux(identity: String)
 
-    /// The camera a development machine without any gets.
+    /// The camera of a development machine without any.
     public static let modelUsual = "iphone6s-back"
 
-    /// - Throws: `.invalidValue`, with what is allowed.
+    /// - Throws: `.invalidValue`, with the allowed values.
     public init(parsing text: String) throws(BrokerError) {
         if text == "simulated" {
             self = .simulated(model: Self.modelUsual)
@@ -55,7 +55,7 @@ public enum CameraSpec: Hashable, Sendable {
         }
     }
 
-    /// Longer than any bus path with a serial number behind it, and short enough for a camera's id.
+    /// Longer than any bus path with a serial number after it, and short enough for a camera's id.
     public static let identityBytesMax = 200
 
     /// The name of a file in a folder, and nothing that leads out of it.

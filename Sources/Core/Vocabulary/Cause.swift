@@ -1,8 +1,8 @@
 /// A single live reason that limits a session.
 ///
-/// Raw values 1–6 are those of AVFoundation's `AVCaptureSession.InterruptionReason`; 100 and above
-/// are camarb's own, for what a desktop has and a phone does not. Wire names are the table of
-/// `docs/semantics.md` §3 and never change.
+/// Raw values 1–6 are those of AVFoundation's `AVCaptureSession.InterruptionReason`; 100 and above are camarb's own,
+/// for conditions of a desktop that a phone does not have. Wire names are the table of `docs/semantics.md` §3 and never
+/// change.
 public enum Cause: UInt8, Hashable, Sendable, CaseIterable, BitwiseCopyable {
     case videoDeviceNotAvailableInBackground = 1
     case audioDeviceInUseByAnotherClient = 2
@@ -21,7 +21,7 @@ public enum Cause: UInt8, Hashable, Sendable, CaseIterable, BitwiseCopyable {
 
     public var wireName: String { names.wire }
 
-    /// The word scenarios, timelines and `camclient` use: the wire name without what is always the same.
+    /// The word of scenarios, timelines and `camclient`: the wire name without its constant part.
     public var shortName: String { names.short }
 
     private var names: (wire: String, short: String) {
@@ -45,8 +45,8 @@ public enum Cause: UInt8, Hashable, Sendable, CaseIterable, BitwiseCopyable {
         }
     }
 
-    /// The rule behind `.brokerRestarted`, which the broker that ended cannot name any more: a client that finds the next
-    /// one names it, and so does the core where a session was re-established.
+    /// The rule of `.brokerRestarted`. The ended broker cannot name it any more: a client that finds the next one does,
+    /// and so does the core where a session was re-established.
     package static let brokerRestartedRule = "built in: the broker was restarted"
 
     public init?(wireName: String) {
@@ -62,8 +62,8 @@ public enum Cause: UInt8, Hashable, Sendable, CaseIterable, BitwiseCopyable {
     /// Every cause lets the session resume by itself, except the one that needs the client's `Continue`.
     public var needsAction: Bool { self == .sensitiveContentMitigationActivated }
 
-    /// The order in which one of several causes becomes *the* reason, most telling first:
-    /// what the user can see and touch (the plug, the switch, sleep) before what the policy decided.
+    /// The order in which one of several causes becomes *the* reason, most telling first: things that the user sees and
+    /// touches (the plug, the switch, sleep) before a policy's decision.
     public static let reasonOrder: [Cause] = [
         .videoDeviceDisconnected, .videoDeviceBlockedByPrivacy, .systemSleep, .loginSessionInactive,
         .waitingForPermission, .recorderReset, .brokerRestarted, .deviceError, .sensitiveContentMitigationActivated,
@@ -122,6 +122,6 @@ public struct CauseSet: Hashable, Sendable, BitwiseCopyable {
         return list
     }
 
-    /// The one reported as *the* reason; nil when there is none.
+    /// The cause that is reported as *the* reason; `nil`: the set is empty.
     public var reason: Cause? { bits == 0 ? nil : Cause.reasonOrder[bits.trailingZeroBitCount] }
 }

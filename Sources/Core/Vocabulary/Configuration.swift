@@ -1,8 +1,8 @@
-/// A key a session can configure. The words are AVFoundation's, where it has one.
+/// A key that a session can configure. The words are AVFoundation's, where it has one.
 public enum ConfigurationKey: String, Hashable, Sendable, Codable, CaseIterable, Comparable {
     /// The session's camera, by identity. A camera switch inside a session is a configuration.
     case camera
-    /// What the session is for, as one of `SessionPreset`'s words: the camera's format follows from it.
+    /// The purpose of the session, as one of `SessionPreset`'s words: the camera's format follows from it.
     case sessionPreset
     /// A format by its name, such as `420v 1280x720`. Ends a preset.
     case activeFormat
@@ -16,23 +16,23 @@ public enum ConfigurationKey: String, Hashable, Sendable, Codable, CaseIterable,
     case videoZoomFactor
     /// Doublings a second of a ramp to `videoZoomFactor` in the same batch; absent: at once.
     case videoZoomRampRate
-    /// Ends a ramp where the zoom is: true, alone or beside anything but a zoom.
+    /// Ends a ramp at its present zoom: true, alone or beside anything but a zoom.
     case cancelVideoZoomRamp
     /// Whether the session records sound.
     case usesAudio
-    /// What happens to `usesAudio` while another app has the microphone: `refuse` or `interrupt`.
+    /// The fate of `usesAudio` while another app has the microphone: `refuse` or `interrupt`.
     case whenBusy
     /// Where a policy shares cameras: `exclusiveControl` (the default) wants to configure and record, and
-    /// `sharedReadOnly` only to watch beside whoever does. The words are those of Windows' MediaCaptureSharingMode.
+    /// `sharedReadOnly` only to watch beside the holder. The words are those of Windows' MediaCaptureSharingMode.
     case sharingMode
-    /// What the session is taking: `photo` (the default) or `video`. While another app beside it keeps it from recording, a
+    /// The kind of capture: `photo` (the default) or `video`. While another app beside it keeps it from recording, a
     /// session that takes video shows a black preview.
     case captureMode
 
-    // Controls: what a camera lists among its capabilities. A camera that lacks one refuses it by name.
+    // Controls: a camera lists them among its capabilities. A camera that lacks one refuses it by name.
     /// `locked`, `auto` (once, then locked) or `continuousAuto`.
     case focusMode
-    /// What is to be sharp while the camera focuses, from (0, 0) at the top left of the sensor to (1, 1).
+    /// The point that is to be sharp while the camera focuses, from (0, 0) at the top left of the sensor to (1, 1).
     case focusPointOfInterest
     /// 0 (near) to 1 (far), while `focusMode` is `locked`.
     case lensPosition
@@ -40,11 +40,11 @@ public enum ConfigurationKey: String, Hashable, Sendable, Codable, CaseIterable,
     case smoothAutofocus
     /// `locked`, `auto` (once, then locked), `continuousAuto` or `custom`.
     case exposureMode
-    /// What is to be exposed well, as `focusPointOfInterest`.
+    /// The point that is to be exposed well, as `focusPointOfInterest`.
     case exposurePointOfInterest
     /// Seconds, while `exposureMode` is `custom`.
     case exposureDuration
-    /// Exposure values to add to what the automatic exposure finds.
+    /// Exposure values to add to the automatic exposure.
     case exposureTargetBias
     /// `custom` or `continuousAuto`.
     case isoMode
@@ -78,7 +78,7 @@ public enum ConfigurationKey: String, Hashable, Sendable, Codable, CaseIterable,
     case stillImageStabilization
     /// The lens is moved against shaking while a bracket is taken.
     case lensStabilizationDuringBracket
-    /// `portrait`, `portraitUpsideDown`, `landscapeRight` or `landscapeLeft`: which side of the device is up.
+    /// `portrait`, `portraitUpsideDown`, `landscapeRight` or `landscapeLeft`: the side of the device that is up.
     case videoOrientation
     /// Left and right exchanged.
     case videoMirrored
@@ -91,14 +91,14 @@ public enum ConfigurationKey: String, Hashable, Sendable, Codable, CaseIterable,
     case hue
     case sharpness
 
-    // What only the camera says.
-    /// What `preferredVideoStabilizationMode` comes to in the format that is in force.
+    // Reported by the camera alone.
+    /// The result of `preferredVideoStabilizationMode` in the format that is in force.
     case activeVideoStabilizationMode
     /// Whether the lens scans for the focus: only where the format focuses by contrast.
     case adjustingFocus
     case adjustingExposure
     case adjustingWhiteBalance
-    /// How often in this grant the camera was put together anew while it ran: each time frames are left out.
+    /// Rebuilds of the pipeline in this grant while it ran: each time frames are left out.
     case pipelineRebuilds
 
     public static func < (a: ConfigurationKey, b: ConfigurationKey) -> Bool { a.rawValue < b.rawValue }
@@ -111,7 +111,7 @@ public enum ConfigurationValue: Hashable, Sendable {
     case flag(Bool)
     /// From (0, 0) at the top left of the sensor to (1, 1).
     case point(x: Double, y: Double)
-    /// What each colour is multiplied by, from 1.
+    /// The factor of each colour, from 1.
     case gains(red: Double, green: Double, blue: Double)
 
     public var description: String {
@@ -123,7 +123,7 @@ public enum ConfigurationValue: Hashable, Sendable {
         }
     }
 
-    /// The same for a person: a frame's time as `1/30`, and no digits behind the fourth.
+    /// The value for a person: a frame's time as `1/30`, and no digits behind the fourth.
     public func words(for key: ConfigurationKey) -> String {
         switch (self, key) {
         case (.number(let seconds), .exposureDuration), (.number(let seconds), .activeVideoMinFrameDuration),
@@ -135,10 +135,10 @@ public enum ConfigurationValue: Hashable, Sendable {
         }
     }
 
-    /// Nil of anything but a number.
+    /// `nil` for every value but a number.
     public var number: Double? { if case .number(let number) = self { number } else { nil } }
 
-    /// The numbers of a point or of gains, in their order; none of anything else.
+    /// The numbers of a point or of gains, in their order; else empty.
     public var numbers: [Double] {
         switch self {
         case .point(let x, let y): [x, y]
@@ -147,7 +147,7 @@ public enum ConfigurationValue: Hashable, Sendable {
         }
     }
 
-    /// A point of two numbers, gains of three, nil of any other.
+    /// A point of two numbers, gains of three, `nil` of any other count.
     public init?(numbers: [Double], of kind: ConfigurationKey.Kind) {
         switch (kind, numbers.count) {
         case (.point, 2): self = .point(x: numbers[0], y: numbers[1])
@@ -170,13 +170,13 @@ extension Double {
         }
     }
 
-    /// `2` for 2.0, `1.4545` for 1.4545: as a person writes it.
+    /// `2` for 2.0, `1.4545` for 1.4545.
     public var shortDescription: String {
         if let whole = Int64(exactly: self) { return String(whole) }
         return String(self)
     }
 
-    /// The same with at most four digits behind the point, where that is not nothing.
+    /// The same with at most four decimals, unless that would be 0.
     package var roundedDescription: String {
         let rounded = (self * 10_000).rounded() / 10_000
         return rounded == 0 || !rounded.isFinite ? shortDescription : rounded.shortDescription
@@ -185,7 +185,7 @@ extension Double {
 
 /// A batch of settings, or a camera's whole configuration. Reads in the order of its keys.
 public struct Configuration: Hashable, Sendable {
-    /// Sorted by key: what is asked has usually none or one, and what is in force some thirty.
+    /// Sorted by key: a request has usually none or one, a configuration in force some thirty.
     private var settings: [Setting] = []
 
     private struct Setting: Hashable, Sendable {
@@ -203,7 +203,7 @@ public struct Configuration: Hashable, Sendable {
             return nil
         }
         set {
-            // What is read from elsewhere comes in order: then nothing has to be looked through.
+            // Text and messages have their keys in order: then no search is needed.
             let isLast = settings.last.map { $0.key < key } ?? true
             let place = isLast ? settings.count : settings.firstIndex { $0.key >= key } ?? settings.count
             let isThere = place < settings.count && settings[place].key == key
@@ -229,9 +229,9 @@ public struct Configuration: Hashable, Sendable {
         return changes
     }
 
-    /// A later batch over an earlier one, as its session means it: a preset takes the place of a format, and a format that of
-    /// a preset; either ends the frame durations of before, and `frameRate` is both of them. (What else a batch puts away
-    /// depends on the camera: `CaptureModel`.)
+    /// A later batch over an earlier one, as its session means it: a preset takes the place of a format, and a format
+    /// that of a preset; either ends the earlier frame durations, and `frameRate` is both of them. (Further effects
+    /// depend on the camera: `ConfigurationCheck.merged`.)
     package mutating func take(_ later: Configuration) {
         let presetChanges = later[.sessionPreset] != nil && later[.sessionPreset] != .text("inputPriority")
         if later[.activeFormat] != nil || presetChanges {
@@ -253,7 +253,7 @@ public struct Configuration: Hashable, Sendable {
         merge(later)
     }
 
-    /// Only those settings whose keys are meant.
+    /// The settings whose keys fulfil the condition.
     public func keeping(_ isMeant: (ConfigurationKey) -> Bool) -> Configuration {
         var kept = Configuration()
         kept.settings = settings.filter { isMeant($0.key) }

@@ -1,12 +1,12 @@
-/// What a key takes. The broker and the recorder check a value against a camera's capabilities later;
-/// this is what no camera could mean.
+/// A key's kind of value. The broker and the recorder check a value against a camera's capabilities later; a kind
+/// excludes values that no camera could have.
 extension ConfigurationKey {
     public enum Kind: Hashable, Sendable {
         case text
         case number
         /// A number of either sign.
         case level
-        /// How often something was.
+        /// A number of occurrences.
         case count
         case flag
         case point
@@ -48,19 +48,19 @@ extension ConfigurationKey {
         }
     }
 
-    /// The only words a key takes, where there is such a list.
+    /// The only words of a key, where there is such a list.
     public var allowedWords: [String]? {
         switch self {
         case .whenBusy: ["refuse", "interrupt"]
         case .sharingMode: ["exclusiveControl", "sharedReadOnly"]
         case .captureMode: ["photo", "video"]
         case .sessionPreset: SessionPreset.allCases.map(\.rawValue)
-        // Which of a mode's words there are, a camera's capabilities say.
+        // A camera's capabilities list a mode's words.
         default: nil
         }
     }
 
-    /// Set on the camera itself, where its capabilities list it: every camera has others.
+    /// Set on the camera itself, where its capabilities list it: cameras differ.
     public var isControl: Bool {
         switch self {
         case .camera, .usesAudio, .whenBusy, .sharingMode, .captureMode: false
@@ -83,13 +83,13 @@ extension ConfigurationKey {
     /// A session's own, whatever camera it has.
     package var isOfTheSession: Bool { self == .usesAudio || isOfTheBroker }
 
-    /// A session's own, and of no concern to the recorder core: nothing is set there for it.
+    /// The session's own, and never set in the recorder core.
     package var isOfTheBroker: Bool { self == .sharingMode || self == .captureMode }
 
-    /// Said by the camera, and never asked of it.
+    /// Reported by the camera, and never set.
     public var isReadOnly: Bool { self == .activeVideoStabilizationMode || isPassing }
 
-    /// Said of this moment, and nothing that a session could have back later.
+    /// A passing value, which is never restored.
     public var isPassing: Bool {
         switch self {
         case .adjustingFocus, .adjustingExposure, .adjustingWhiteBalance, .pipelineRebuilds: true
@@ -97,8 +97,8 @@ extension ConfigurationKey {
         }
     }
 
-    /// What a camera says of itself while it runs (`CameraStateChanged`): where its automatic modes have brought it, and a
-    /// mode that ended by itself.
+    /// A camera's state while it runs (`CameraStateChanged`): the results of its automatic modes, and a mode that ended
+    /// by itself.
     public var isCameraState: Bool {
         switch self {
         case .lensPosition, .exposureDuration, .iso, .focusMode, .exposureMode, .whiteBalanceMode: true
@@ -106,8 +106,8 @@ extension ConfigurationKey {
         }
     }
 
-    /// The keys whose automatic modes would overrule a value of this one, each with the values that do not: the first that
-    /// a camera lists counts.
+    /// The keys whose automatic modes would overrule a value of this one, each with the values that do not: the first
+    /// that a camera lists counts.
     public var modes: [(key: ConfigurationKey, manual: [ConfigurationValue])] {
         switch self {
         case .lensPosition: [(.focusMode, [.text("locked")])]

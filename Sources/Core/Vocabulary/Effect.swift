@@ -1,62 +1,64 @@
-/// An order of the core, to be carried out in sequence and before the next event is looked at.
+/// An order of the core, to be carried out in sequence and before the next event.
 public enum Effect: Hashable, Sendable {
-    /// The request that was this step's event is refused, and nothing changed.
+    /// The request of this step's event is refused, and nothing changed.
     case refused(Refusal)
-    /// The id that the request's answer carries: of a recording, a photo, or the first photo of a bracket.
+    /// The id in the reply to the request: of a recording, a photo, or the first photo of a bracket.
     case answered(UInt64)
 
-    /// Stop capturing for the grant, end its streams, blank its buffers. Comes before anybody is told,
-    /// and before the next holder's `open`. Answered by `recorderCut` or `recorderGone`.
+    /// Stop capturing for the grant, end its streams, blank its buffers. Comes before any notice, and before the next
+    /// holder's `open`. Answered by `recorderCut` or `recorderGone`.
     ///
     /// `next` is the session that has won the camera and gets it when the cut is confirmed: the device may go on until
-    /// then. Nil: no session has won it, or the device failed, and it stops at once. `reason`: what the client of a
-    /// recording that it ends is told, for the file.
+    /// then. `nil`: no session has won it, or the device failed, and it stops at once. `reason`: the reason for the
+    /// client of a recording that ends by the cut, for the file.
     case cut(CameraID, GrantID, why: RecordingEnd, next: SessionID?, reason: RecordingReason = .none)
-    /// The recorder did not do its duty in time: SIGKILL. Answered by `recorderGone`.
+    /// The recorder was late: SIGKILL. Answered by `recorderGone`.
     case killRecorder(CameraID)
     /// Start capturing for a session, with fresh buffers. Answered by `recorderStreaming`, `deviceFailed` or `recorderGone`.
     case open(CameraID, GrantID, SessionID, Configuration)
     /// Go on capturing for a grant that outlived the broker: it is this session's from now on, with its streams and its
-    /// recording. In place of `open`, and answered like it, with what is in force.
+    /// recording. In place of `open`, and answered like it, with the configuration in force.
     case resume(CameraID, GrantID, SessionID, Configuration)
     /// Answered by `recorderConfigured` or `recorderRefusedConfiguration`.
     case configure(CameraID, GrantID, SessionID, Configuration)
     case openStream(CameraID, GrantID, SessionID)
     /// The session may not preview any more, while the camera goes on: its streams end, their buffers are blanked, and
-    /// photos of it that wait for a frame are given up; a recording ends by its own order. Comes before its client is
-    /// told. Answered by `recorderClosedStreams` or `recorderGone`.
+    /// its photos that wait for a frame are given up; a recording ends by its own order. Comes before its client's
+    /// notice. Answered by `recorderClosedStreams` or `recorderGone`.
     case closeStreams(CameraID, GrantID, SessionID)
     case capturePhoto(CameraID, GrantID, SessionID, PhotoID)
     /// Photos of consecutive frames, whose ids follow each other from `first`.
     case capturePhotoBracket(CameraID, GrantID, SessionID, first: PhotoID, PhotoBracket)
     /// The holder's own microphone, until the grant ends or another order.
     case attachMicrophone(CameraID, GrantID, SessionID, MicrophoneFormat)
-    /// The grant goes on, and its microphone is to be closed: its session has left the camera, or uses no sound any more.
+    /// The grant goes on, and its microphone is to be closed: its session has left the camera, or uses no sound any
+    /// more.
     case detachMicrophone(CameraID, GrantID)
     case startRecording(CameraID, GrantID, SessionID, RecordingID)
     case stopRecording(CameraID, RecordingID, why: RecordingEnd, reason: RecordingReason = .none)
     case pauseRecording(CameraID, RecordingID)
     case resumeRecording(CameraID, RecordingID)
-    /// The recorder core answers the request itself.
+    /// The recorder core replies to the request itself.
     case appendMetadata(CameraID, RecordingID)
-    /// From now on the session's preview is black, and counted on, or the picture again. Comes before its client is told.
+    /// From now on the session's preview is black, and its frames counted, or the picture again. Comes before its
+    /// client's notice.
     case setSlate(CameraID, GrantID, SessionID, Bool)
 
-    /// Tell a session's client. `sequence` counts the session's notices from 1, without gaps.
+    /// A notice to a session's client. `sequence` counts the session's notices from 1, without gaps.
     case notify(ClientID, SessionID, sequence: UInt64, SessionEvent)
     case announce(Announcement)
 
     /// Broker-wide news.
     public enum Announcement: Hashable, Sendable {
         case camerasChanged
-        /// Nil: nobody holds it.
+        /// `nil`: the camera has no holder.
         case holderChanged(CameraID, AppID?)
-        /// Another app may win now, for this user's apps; nil: for everybody's.
+        /// Another app may win now, for this user's apps; `nil`: for everybody's.
         case prioritiesChanged(user: UInt32?)
-        /// Its user is asked about an app from now on.
+        /// A question to the app's user begins.
         case question(Question)
         case questionEnded(QuestionID, user: UInt32, QuestionEnd)
-        /// To be kept for the user, also when the broker ends; nil: to be forgotten.
+        /// To be stored for the user, also when the broker ends; `nil`: to be forgotten.
         case answerKept(AppID, isClaimed: Bool, AppAnswer?, by: AnswerOrigin)
     }
 }

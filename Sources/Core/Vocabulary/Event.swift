@@ -1,23 +1,24 @@
-/// A fact that reached the broker: something a client asked, something that changed in the world,
-/// something a recorder reported, or that time has passed.
+/// A fact that reached the broker: a client's request, a change in the world, a recorder's report, or that time has
+/// passed.
 ///
-/// Ids of clients and sessions are the caller's (fresh, growing); all other ids the core gives.
+/// Ids of clients and sessions are the caller's (fresh, growing); the core gives all other ids.
 public enum Event: Hashable, Sendable {
-    /// A connection, and what the kernel says of its process.
+    /// A connection, with the kernel's facts about its process.
     case connected(ClientID, app: AppID, ClientIdentity)
     case declared(ClientID, ClientAttributes)
     case declaredPresence(ClientID, Presence, focused: Bool)
     case loweredPriority(ClientID, rank: String)
     /// A weaker value of an attribute, for the client's whole app and for as long as the client is connected.
     case loweredAttribute(ClientID, attribute: String, to: String)
-    /// Its socket ended or its process died, whichever was seen first. Repeats are harmless.
+    /// The socket ended or the process died, whichever was seen first. Repeats are harmless.
     case disconnected(ClientID)
 
-    /// `camera` nil: the back one, or where none is there the first by its id. `reestablished`: the client says it ran before the broker restarted.
+    /// `camera` `nil`: the back one, or without one the first by its id. `reestablished`: by the client's word the
+    /// session ran before the broker restarted.
     case created(SessionID, ClientID, camera: CameraID?, Configuration, reestablished: Bool)
     case startRunning(SessionID)
-    /// In place of `startRunning`, after a restart of the broker: the session is the one that had a grant which a recorder
-    /// core carried over. Whose it is was found out before: the grant's number proves nothing.
+    /// In place of `startRunning`, after a restart of the broker: the session had a grant which a recorder core carried
+    /// over. The caller has proved the ownership: the grant's number proves nothing.
     case reclaimed(SessionID, GrantID)
     case stopRunning(SessionID)
     case beginConfiguration(SessionID)
@@ -32,39 +33,39 @@ public enum Event: Hashable, Sendable {
     case stopRecording(SessionID)
     case pauseRecording(SessionID)
     case resumeRecording(SessionID)
-    /// Items for a kind of timed metadata, which travel beside: what they are is the recorder core's to judge.
+    /// Items for a kind of timed metadata, which travel beside: the recorder core judges them.
     case appendMetadata(SessionID)
     case ready(SessionID, InterruptionID)
     case continueAfterSensitiveContent(SessionID)
     case closed(SessionID)
 
-    /// `user` nil: believed for every user.
+    /// `user` `nil`: trusted for every user.
     case sourceAttached(PresenceSource, user: UInt32?)
     case sourceGone(PresenceSource, user: UInt32?)
     case placed(AppID, Presence, focused: Bool, by: PresenceSource)
-    /// The source knows nothing of the app any more (its window is gone).
+    /// The source no longer places the app (its window is gone).
     case unplaced(AppID, by: PresenceSource)
     case microphone(AppID, taken: Bool)
     case sensitiveContent(AppID)
     case operatorChose(AppID?)
-    /// A trusted source gives an app its value of an attribute. `value` nil: it is forgotten, and the default counts.
+    /// A trusted source gives an app its value of an attribute. `value` `nil`: it is forgotten, and the default counts.
     case attribute(AppID, name: String, value: String?)
-    /// A value for the whole machine, until it is taken back (nil) or another is set.
+    /// A value for the whole machine, until it is taken back (`nil`) or another is set.
     case modeSet(String?, by: Mode.Setter)
     case loginSession(LoginSessionID, LoginSessionFacts)
-    /// What its user says of an app, or its desktop's permission store, which only denies: the one that the kernel vouches
-    /// for, or the one that claims the name. `answer` nil: it is forgotten.
+    /// An answer about an app by its user, or by its desktop's permission store, which only denies: the app that the
+    /// kernel vouches for, or the one that claims the name. `answer` `nil`: it is forgotten.
     case answered(AppID, isClaimed: Bool, AppAnswer?, by: AnswerOrigin)
-    /// The answer to a question that was asked.
+    /// The reply to a question.
     case questionAnswered(QuestionID, AppAnswer)
-    /// A program that shows questions to a user is there, or none is any more.
+    /// A program that shows questions to a user has come, or the last one has gone.
     case questionsWatched(user: UInt32, Bool)
     /// A user stops an app, by name: its sessions that ask to run.
     case stoppedByUser(AppID)
     /// A user's privacy switch for all sessions of its own, on every camera.
     case ownPrivacy(user: UInt32, on: Bool)
-    /// The last client of a user has left: what was said of its apps, and its own privacy switch, are forgotten here, and
-    /// nobody is told. They are kept elsewhere, and said again before an app of that user's starts.
+    /// The last client of a user has left: answers about its apps, and its own privacy switch, are forgotten here,
+    /// without a notice. They are stored elsewhere, and sent again before an app of that user's starts.
     case answersForgotten(user: UInt32)
     /// An absent login session limits nobody, and gives nobody a right.
     case loginSessionEnded(LoginSessionID)
@@ -72,15 +73,14 @@ public enum Event: Hashable, Sendable {
     /// Indirect, like a policy: no other event is nearly as large, and a step hands its event on a dozen times.
     indirect case cameraAppeared(CameraID, CameraCapabilities, seat: SeatID = .usual)
     case cameraDisappeared(CameraID)
-    /// `camera` nil: the switch of the whole machine.
+    /// `camera` `nil`: the switch of the whole machine.
     case privacy(CameraID?, on: Bool)
     case heldOutside(CameraID, Bool)
     case pressure(SystemPressure)
     case sleep(Bool)
-    /// The first mode of the policy whose calendar holds from now on; nil: none.
+    /// The first mode of the policy whose calendar holds from now on; `nil`: none.
     case calendar(String?)
 
-    /// Its first frame is there.
     case recorderStreaming(CameraID, GrantID, inForce: Configuration)
     /// The cut is done: no frame is captured for the grant any more.
     case recorderCut(CameraID, GrantID)
@@ -92,21 +92,21 @@ public enum Event: Hashable, Sendable {
     case recorderGone(CameraID)
     /// The device could not be opened, or failed while streaming. The process lives.
     case deviceFailed(CameraID, DeviceFault, message: String)
-    /// `lastCapture` nil: there is no frame, or its moment is not known. Any other figure that is nil is not known. Indirect: every
-    /// event would be as large as this one, and a walk copies millions.
+    /// `lastCapture` `nil`: there is no frame, or its moment is not known. Any other figure that is `nil` is not known.
+    /// Indirect: every event would be as large as this one, and a walk copies millions.
     indirect case recordingFinished(
         RecordingID, why: RecordingEnd, frames: UInt64?, duration: Duration?, bytes: UInt64?,
         lastCapture: Moment? = nil, framesLeftOut: UInt64 = 0)
     case photoCaptured(PhotoCaptured)
     case rampFinished(CameraID, GrantID, videoZoomFactor: Double)
-    /// What of its state is not as it was told last.
+    /// The part of its state that differs from the last report.
     case cameraStateChanged(CameraID, GrantID, Configuration)
     case recorderTrouble(CameraID, code: String, message: String)
 
     indirect case policyLoaded(Policy)
     /// After a restart of the broker: the camera is kept for the app that held it. `survivor`: its recorder core still
-    /// captures for the grant that it had. Told once for each camera, before it is given out: after that a survivor is
-    /// ignored. Where something keeps everybody from the camera, the survivor is cut at once.
+    /// captures for its former grant. Once for each camera, before it is granted: after that a survivor is ignored.
+    /// Where a cause keeps everybody from the camera, the survivor is cut at once.
     case reserved(CameraID, AppID, survivor: Survivor? = nil)
     case timePassed
 }
@@ -114,7 +114,7 @@ public enum Event: Hashable, Sendable {
 /// A grant that outlived the broker: its recorder core captures on, until its session reclaims it or it is cut.
 public struct Survivor: Hashable, Sendable, Codable, BitwiseCopyable {
     public var grant: GrantID
-    /// The recording under way, as far as the former broker knew. If it has ended since, that is told after the
+    /// The recording under way, as far as the former broker knew. If it has ended since, the report follows the
     /// session's `reclaimed`: before, it belongs to no session.
     public var recording: RecordingID?
 
@@ -124,7 +124,7 @@ public struct Survivor: Hashable, Sendable, Codable, BitwiseCopyable {
     }
 }
 
-/// What a client says about itself. It can only narrow what a policy gives.
+/// A client's claims about itself. They can only narrow a policy's rights.
 public struct ClientAttributes: Hashable, Sendable, Codable {
     /// Only where the kernel does not name the app.
     public var claimedApp: String?

@@ -1,4 +1,4 @@
-/// What sort of fact an event is: exploration counts which of them met.
+/// The kind of an event: exploration counts the meetings of kinds.
 public enum EventKind: String, Hashable, Sendable, CaseIterable, Comparable {
     case connected, declared, declaredPresence, loweredPriority, loweredAttribute, disconnected
     case created, startRunning, reclaimed, stopRunning, beginConfiguration, commitConfiguration, configure, openStream
@@ -17,7 +17,6 @@ public enum EventKind: String, Hashable, Sendable, CaseIterable, Comparable {
     public static func < (a: EventKind, b: EventKind) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// Takes an event apart, whichever it is.
 package protocol EventVisitor {
     mutating func take<each Value: Sendable>(_ kind: EventKind, _ values: repeat each Value)
 }

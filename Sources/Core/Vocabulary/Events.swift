@@ -1,8 +1,8 @@
-/// What a session's client is told, in order, each with a gap-free sequence number and a decision id.
+/// The notices to a session's client, in order, each with a gap-free sequence number and a decision id.
 ///
 /// The order for one handover is `docs/semantics.md` §4.
 public enum SessionEvent: Hashable, Sendable {
-    /// The camera goes at the deadline. Finish what you do and answer `ready`, or let time run out.
+    /// The camera goes at the deadline. The client finishes its work and answers `ready`, or lets the time run out.
     case willBeInterrupted(InterruptionWarning)
     case interruptionWithdrawn(InterruptionID)
     case wasInterrupted(Interruption)
@@ -13,12 +13,12 @@ public enum SessionEvent: Hashable, Sendable {
     case didStartRunning(GrantID)
     case didStopRunning
     case accessChanged(AccessChange)
-    /// To the holder of a shared camera: whose apps watch it now. Sorted, each app once; empty when nobody does.
+    /// To the holder of a shared camera: the apps that watch it now. Sorted, each app once; may be empty.
     case sharersChanged([Interrupter])
     /// Stopped for good; `startRunning` may ask anew.
     case sessionStopped(SessionStop)
     case recordingStarted(RecordingID)
-    /// Its client asked for it: no frame gets into the file until it is resumed.
+    /// The client paused it: no frame gets into the file until it is resumed.
     case recordingPaused(RecordingID)
     case recordingResumed(RecordingID)
     /// Indirect, so that the others are not as large.
@@ -26,13 +26,13 @@ public enum SessionEvent: Hashable, Sendable {
     case photoCaptured(PhotoCaptured)
     case configurationApplied(ConfigurationChange)
     case rampFinished(videoZoomFactor: Double)
-    /// After a switch of cameras, which severs every connection: those of this camera are there, and these outputs have to be
-    /// opened again.
+    /// After a switch of cameras, which severs every connection: this camera's connections exist, and these outputs
+    /// have to be opened again.
     case connectionsFormed(camera: CameraID, reopen: [SessionOutput])
-    /// What of the camera's state (`ConfigurationKey.isCameraState`) is not as it was told last.
+    /// The part of the camera's state (`ConfigurationKey.isCameraState`) that differs from the last notice.
     case cameraStateChanged(Configuration)
     case runtimeError(code: String, message: String)
-    /// The last event, always: the session is over, and why. Its client library says it; no broker sends it.
+    /// The last event, always, with the error that ended the session. Its client library makes it; no broker sends it.
     case ended(BrokerError)
 
     /// The signal's name on the wire.
@@ -63,7 +63,7 @@ public enum SessionEvent: Hashable, Sendable {
     }
 }
 
-/// An interruption that comes, unless it is withdrawn.
+/// An announced interruption, unless it is withdrawn.
 public struct InterruptionWarning: Hashable, Sendable {
     public var id: InterruptionID
     public var cause: Cause
@@ -80,13 +80,12 @@ public struct InterruptionWarning: Hashable, Sendable {
     }
 }
 
-/// An interruption under way.
 public struct Interruption: Hashable, Sendable {
     public var id: InterruptionID
     public var causes: CauseSet
-    /// The app that took the camera or stands in the way now, as far as the client may know; nil where none does.
+    /// The app that took the camera or stands in the way now, as far as the client may know; `nil`: none.
     public var interrupter: Interrupter?
-    /// The recording that was cut by it, where it begins.
+    /// The recording that the interruption cut, at its beginning.
     public var recording: RecordingID?
     /// The policy's rule, by name.
     public var rule: String
@@ -99,21 +98,20 @@ public struct Interruption: Hashable, Sendable {
         (self.recording, self.rule) = (recording, rule)
     }
 
-    /// The most telling of its causes; nil only if the broker sent an empty set.
+    /// The most telling of its causes; `nil` only if the broker sent an empty set.
     public var reason: Cause? { causes.reason }
     /// Whether the client itself must act (`continue`) before the session can run again.
     public var needsAction: Bool { causes.contains(.sensitiveContentMitigationActivated) }
 }
 
-/// An interruption that is over.
 public struct InterruptionEnd: Hashable, Sendable {
     public var id: InterruptionID
-    /// All the causes it had.
+    /// All causes during the interruption.
     public var causes: CauseSet
     public var duration: Duration
     /// False when `stopRunning` ended it.
     public var willResume: Bool
-    /// The recording that it cut: none goes on by itself.
+    /// The recording that the interruption cut: none goes on by itself.
     public var recording: RecordingID?
 
     public init(
@@ -147,7 +145,7 @@ public struct SessionStop: Hashable, Sendable {
 /// A configuration that took effect.
 public struct ConfigurationChange: Hashable, Sendable {
     public var asked: Configuration
-    /// The whole of what is in force; differs from `asked` where the nearest supported value was taken.
+    /// The whole configuration in force; differs from `asked` where the nearest supported value was taken.
     public var inForce: Configuration
     public var by: Applier
 
@@ -157,8 +155,8 @@ public struct ConfigurationChange: Hashable, Sendable {
     }
 }
 
-/// What a session opens or opts in to, and would have to again where its connection to a camera is severed. Photos need no
-/// opening, and a recording keeps its camera.
+/// An output that a session opens or declares, and has to again where its connection to a camera is severed. Photos
+/// need no opening, and a recording keeps its camera.
 public enum SessionOutput: String, Hashable, Sendable, CaseIterable {
     case preview
     /// `AttachMicrophone`.
@@ -167,11 +165,11 @@ public enum SessionOutput: String, Hashable, Sendable, CaseIterable {
     case metadata
 }
 
-/// An app that took the camera, holds it or watches it, as far as the client that is told may know.
+/// An app that took the camera, holds it or watches it, as far as the notified client may know.
 public enum Interrupter: Hashable, Sendable {
     case app(String)
     case anotherUsersApp
-    /// A program that has a camera without asking the broker, as far as it is known: it never interrupts a session.
+    /// A program with the camera outside of the broker, as far as it is known: it never interrupts a session.
     case outside(String)
 
     /// Before a program's name on the wire. No name that the kernel vouches for begins so; a claimed one could.
@@ -188,7 +186,7 @@ public enum Interrupter: Hashable, Sendable {
     /// The word on the wire; `""` there means that nobody is named.
     public var wireName: String { description }
 
-    /// Nil for `""`.
+    /// `nil` for `""`.
     public init?(wireName: String) {
         guard !wireName.isEmpty else { return nil }
         if wireName == Interrupter.anotherUsersApp.wireName {
@@ -201,7 +199,7 @@ public enum Interrupter: Hashable, Sendable {
     }
 }
 
-/// Why a session was stopped for good. Not a cause: the client may start again.
+/// The reason of a stop for good. Not a cause: the client may start again.
 public enum StopReason: String, Hashable, Sendable, CaseIterable {
     case evicted
     case leaseExpired = "lease-expired"
@@ -210,21 +208,21 @@ public enum StopReason: String, Hashable, Sendable, CaseIterable {
     case recorderFailed = "recorder-failed"
     /// The user stopped the app; nothing starts it again by itself.
     case stoppedByUser = "stopped-by-user"
-    /// The user said no to the app, or did not answer in time.
+    /// The user denied the app, or did not answer in time.
     case deniedByUser = "denied-by-user"
 }
 
-/// What changed a configuration.
+/// The origin of a configuration change.
 public enum Applier: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The session's own client asked.
+    /// The session's own client.
     case client
     /// The session's own configuration was restored when it ran again.
     case resumption
-    /// Another session that shares the camera asked.
+    /// Another session that shares the camera.
     case sharer
 }
 
-/// Why a recording came to its end.
+/// The reason of a recording's end.
 public enum RecordingEnd: String, Hashable, Sendable, CaseIterable {
     case stopped
     case interrupted
@@ -237,8 +235,8 @@ public enum RecordingEnd: String, Hashable, Sendable, CaseIterable {
     case sessionEnded = "session-ended"
 }
 
-/// A recording's end: its file is playable and has exactly these frames. Figures that nobody knows are nil: a file may have
-/// frames then.
+/// A recording's end: its file is playable and has exactly these frames. Figures that are not known are `nil`: a file
+/// may have frames then.
 public struct RecordingFinished: Hashable, Sendable {
     public var recording: RecordingID
     public var why: RecordingEnd
@@ -246,13 +244,16 @@ public struct RecordingFinished: Hashable, Sendable {
     /// From the first frame's capture to the end of the last frame's display.
     public var duration: Duration?
     public var bytes: UInt64?
-    /// What gives the next chance to record: `now`, `when-interruption-ends`, `when-access-returns`, `after-start`.
+    /// The condition of the next chance to record: `now`, `when-interruption-ends`, `when-access-returns`,
+    /// `after-start`.
     public var nextChance: NextChance
-    /// Missing in the file because the encoder or the disk could not keep up, or the decoding of footage that is the camera.
+    /// Frames missing in the file because the encoder or the disk could not keep up, or the decoding of footage that is
+    /// the camera.
     public var framesLeftOut: UInt64 = 0
-    /// When the file's last frame was captured, by CLOCK_MONOTONIC; nil: there is none, or that is not known.
+    /// The capture of the file's last frame, by CLOCK_MONOTONIC; `nil`: there is none, or it is not known.
     public var lastCapture: Moment?
-    /// The reason of the interruption, or of the access that was lost; nil: it ended as its client asked, or by itself.
+    /// The reason of the interruption, or of the access that was lost; `nil`: the client ended it, or it ended by
+    /// itself.
     public var cause: Cause?
     /// The app behind the cause, as far as the client may know.
     public var interrupter: Interrupter?
@@ -273,15 +274,15 @@ public struct RecordingFinished: Hashable, Sendable {
     }
 }
 
-/// A photo that was written whole, or the sentence that says why it was not.
+/// A photo that was written whole, or the sentence about its failure.
 public struct PhotoCaptured: Hashable, Sendable {
     public var photo: PhotoID
     public var width: UInt32
     public var height: UInt32
     public var bytes: UInt64
-    /// Nil when the JPEG was written whole.
+    /// `nil` when the JPEG was written whole.
     public var error: String?
-    /// How it was taken; nil where that is not known, as of a photo that failed.
+    /// The conditions of the photo; `nil` where they are not known, as of a photo that failed.
     public var metadata: PhotoMetadata?
 
     public init(

@@ -1,7 +1,7 @@
-/// How pixels have to be turned to be seen upright (Exif 2.3, tag 0x0112; CGImagePropertyOrientation): the one mapping
-/// between it, `videoOrientation` and `videoMirrored`.
+/// The turn that shows pixels upright (Exif 2.3, tag 0x0112; CGImagePropertyOrientation): the one mapping between it,
+/// `videoOrientation` and `videoMirrored`.
 ///
-/// Each case says what a viewer does: first turn, then exchange left and right where it is mirrored.
+/// Each case is a viewer's work: first turn, then exchange left and right where it is mirrored.
 public enum ExifOrientation: UInt8, Hashable, Sendable, CaseIterable {
     /// Shown as it is.
     case up = 1
@@ -20,9 +20,9 @@ public enum ExifOrientation: UInt8, Hashable, Sendable, CaseIterable {
     /// Turned by a quarter anticlockwise.
     case left = 8
 
-    /// What shows a camera's pixels upright.
+    /// The orientation that shows a camera's pixels upright.
     /// - Parameters:
-    ///   - isMirrored: whether they shall be seen left for right then, as one's own face in a mirror. The pixels themselves
+    /// - isMirrored: whether the view is left for right, as one's own face in a mirror. The pixels themselves
     ///     are as the sensor has them; `ofMirroredPixels` is for others.
     public init(_ orientation: VideoOrientation, isMirrored: Bool, of position: CameraPosition) {
         self = Self(quarterTurns: orientation.quarterTurnsFromSensor(of: position), isMirrored: isMirrored)
@@ -37,7 +37,7 @@ public enum ExifOrientation: UInt8, Hashable, Sendable, CaseIterable {
         self = (isMirrored ? Self.mirrored : Self.plain)[quarterTurns & 3]
     }
 
-    /// How often a viewer turns the pixels by a quarter, clockwise: 0 to 3.
+    /// A viewer's quarter turns of the pixels, clockwise: 0 to 3.
     public var quarterTurns: Int { (isMirrored ? Self.mirrored : Self.plain).firstIndex(of: self) ?? 0 }
 
     /// Whether a viewer exchanges left and right, after turning.
@@ -54,11 +54,11 @@ public enum ExifOrientation: UInt8, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// What shows the same picture where left and right of the pixels are exchanged already, as a camera does that is told
-    /// `videoMirrored`.
+    /// The orientation that shows the same picture where left and right of the pixels are exchanged already, as by a
+    /// camera with `videoMirrored`.
     ///
-    /// The exchange of the pixels takes the place of the one that a viewer would do, and turns the other way round: pixels
-    /// that were mirrored as they lie and then turned clockwise would be upside down in `portrait`.
+    /// The exchange of the pixels takes the place of a viewer's, and turns the other way round: pixels that were
+    /// mirrored as they lie and then turned clockwise would be upside down in `portrait`.
     public var ofMirroredPixels: ExifOrientation {
         // Mirrored, then turned one way, is turned the other way, then mirrored.
         ExifOrientation(quarterTurns: -quarterTurns, isMirrored: !isMirrored)

@@ -12,8 +12,8 @@ public struct SessionID: Hashable, Sendable, Comparable {
     public static func < (a: SessionID, b: SessionID) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// A capture device's stable identity (bus path or serial, or the name given on the command line).
-/// `/dev/videoN` is never one.
+/// A capture device's stable identity (bus path or serial, or the name given on the command line). `/dev/videoN` is
+/// never one.
 public struct CameraID: Hashable, Sendable, Comparable {
     public let name: String
     public init(_ name: String) { self.name = name }
@@ -33,14 +33,14 @@ public struct AppID: Hashable, Sendable, Comparable, Codable {
     /// Longer names are cut: they appear in notices, logs and status lines.
     package static let nameBytesMax = 128
 
-    /// `NAME@USER`, which means the same app whoever says it; nil where the text names no user.
+    /// `NAME@USER`, the same app for every reader; `nil` where the text names no user.
     package static func namingUser(_ text: String) -> (name: Substring, user: UInt32)? {
         guard let at = text.lastIndex(of: "@"), let user = UInt32(text[text.index(after: at)...]) else { return nil }
         return (text[..<at], user)
     }
 }
 
-/// A login session's name, as logind gives it.
+/// A login session's name in logind.
 public struct LoginSessionID: Hashable, Sendable, Comparable {
     public let name: String
     public init(_ name: String) { self.name = name }
@@ -65,25 +65,24 @@ public typealias PhotoID = UInt64
 
 public typealias DecisionID = UInt64
 
-/// What a camera is doing for the app that has it. The raw values are the words of `GetStatus`.
+/// A camera's activity for the app that has it. The raw values are the words of `GetStatus`.
 ///
 ///     free ──▶ starting ──▶ streaming ──▶ revoking ──▶ free, or starting for the next
 ///               ▲  │            │
 ///               └──resetting◀───┘
 ///
-/// Left out: `reserved` leads to `streaming` when the client of before the restart comes back, else to `revoking`. A camera
-/// that passes on in place goes from `streaming` to `streaming`.
+/// Left out: `reserved` leads to `streaming` when the client of before the restart comes back, else to `revoking`. A
+/// camera that passes on in place goes from `streaming` to `streaming`.
 public enum TenancyState: String, Hashable, Sendable, CaseIterable {
-    /// No session has it.
     case free
-    /// Kept for a session of before the broker's restart, for which it is still captured.
+    /// Kept for a session of before the broker's restart, whose capture goes on.
     case reserved
     /// Granted; its first frame has not come yet.
     case starting
     case streaming
-    /// Its recorder core or its device was lost, and is to be started again for the same holder.
+    /// The recorder core or the device was lost, and is to be started again for the same holder.
     case resetting
-    /// It was taken from its holder, and the recorder core has not said yet that nothing is captured any more.
+    /// Taken from its holder; the recorder core has not confirmed the end of capture yet.
     case revoking
 }
 

@@ -1,26 +1,26 @@
-/// The rules that no policy file writes, each with the text under which clients and `explain` hear of it.
+/// The rules that no policy file writes, each with its text for clients and `explain`.
 package enum Law: UInt8, Hashable, Sendable, CaseIterable {
     // Who wins.
     case tieNewcomer, tieHolder, sameAppNewest, sameAppReplace, sameAppRefuse, ownConflictRefuse, coolDown, reDecideOpen
     case budget, excluded, notPassedOver, controlFirst, askedToWatch, anotherUser, noOtherBid, nothingLeft
     case weakestRank, lowered, unlimited, notGiven
-    // Before anybody is weighed.
+    // Before bids are weighed.
     case noRight, saidNo, deniedInStore, asks, notAnswered, nobodyToAsk
-    // What the machine says.
+    // The machine's causes.
     case unplugged, privacy, ownPrivacy, sleep, loginSession, stuck, reset, deviceFailed, brokerRestarted, sensitive,
         heldOutside
     case reserved, recorderFailed, formatLost
-    // What a request has to keep to.
+    // The duties of a request.
     case batchIsWhole, batchDepth, commitClosesBegin, noStartInsideBatch, knownCamera, knownSwitch,
         noSwitchWhileRecording
     case declareFirst, demotionOnly, ranksOfThePolicy, attributesOfThePolicy, attributesBounded, knownSession
     case runningToPreview, runningToPhoto, runningToRecord, oneRecording, stoppedOnce, readyAnswers, reclaimedOnce
-    // What a user says of its apps.
+    // A user's answers about its apps.
     case stoppedByUser, answersBounded, questionsEnd
-    // What goes into a recording.
+    // The contents of a recording.
     case runningToAttach, microphoneForAudio, audioNeedsMicrophone, objectsOfTheCamera
     case recordingToPause, pausedOnce, resumedOnce, recordingToAppend
-    // What is said of the machine.
+    // The machine's modes.
     case modesOfThePolicy, modeSetters
 
     package var text: String { Self.texts[self] ?? "" }
@@ -103,7 +103,7 @@ package enum Law: UInt8, Hashable, Sendable, CaseIterable {
 }
 
 extension Law {
-    /// Why the machine limits a session; nil: a policy's rule does.
+    /// The law of a machine's cause; `nil`: a policy's rule raises it.
     package init?(_ cause: Cause) {
         switch cause {
         case .videoDeviceDisconnected: self = .unplugged

@@ -1,13 +1,13 @@
-/// Which word a person most likely meant: for "did you mean" behind a word that nobody knows.
+/// The word that a person most likely meant: for "did you mean" after an unknown word.
 package enum NearestWord {
-    /// Words, keys and names are shorter; what is longer is no slip of the finger.
+    /// Words, keys and names are shorter; a longer text is no slip of the finger.
     private static let comparedBytesMax = 80
 
     /// As many names as a person reads through in a sentence.
     private static let namedMax = 8
 
-    /// The nearest, with up to a third of its letters wrong, and capitals as it may be; of several the earliest. Nil when none
-    /// is near.
+    /// The nearest, with up to a third of its letters wrong, in either case of letters; of several the earliest. `nil`:
+    /// none is near.
     package static func of(_ text: String, among words: [String]) -> String? {
         var best: (word: String, distance: Int)?
         let text = text.lowercased()
@@ -18,8 +18,8 @@ package enum NearestWord {
         return best?.word
     }
 
-    /// The end of a sentence about a word that is none of `known`: the nearest of them, and which there are, in their order.
-    /// Of a long list a few, and `lists`, the command that has all.
+    /// The end of a sentence about a word outside `known`: the nearest of them, and the list in its order. Of a long
+    /// list a few, and `lists`, the command that has all.
     package static func insteadOf(_ text: String, _ known: [String], lists command: String) -> String {
         guard !known.isEmpty else { return "there is none at all." }
         let guess = of(text, among: known).map { "did you mean \($0.quotedShort)? There" } ?? "there"
@@ -50,9 +50,9 @@ package enum NearestWord {
     }
 }
 
-/// What a camera may be called, and what a shell is offered when somebody presses Tab: a word of an alphabet that no
-/// shell expands, splits or quotes, and that no program takes for an option. Identities from udev's words are of the
-/// same alphabet, so that every camera of the machine has such a name.
+/// The alphabet of a camera's name and of words that a shell completes: no shell expands, splits or quotes them, and no
+/// program takes them for an option. Identities from udev's words are of the same alphabet, so that every camera of the
+/// machine has such a name.
 package enum PlainWord {
     package static let alphabet = "letters (A to Z, a to z), digits, “.”, “_”, “:” and “-”, which is not the first"
 
@@ -63,7 +63,6 @@ package enum PlainWord {
         }
     }
 
-    /// Of ASCII's.
     package static func isLetterOrDigit(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -80,7 +79,7 @@ package enum PlainWord {
 
 extension String {
     /// Whether a text is somewhere in this one, byte for byte. The standard library's `contains` for texts is in its
-    /// module of regular expressions, which would be 1.3 MB of each program that says it. Meant for short texts: each
+    /// module of regular expressions, which would be 1.3 MB of each program that uses it. Meant for short texts: each
     /// place is looked at by itself.
     package func holds(_ text: String) -> Bool { utf8.indices.contains { utf8[$0...].starts(with: text.utf8) } }
 }

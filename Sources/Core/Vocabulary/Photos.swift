@@ -1,7 +1,7 @@
 /// Photos of consecutive frames, each with an exposure of its own (AVFoundation's
 /// AVCaptureAutoExposureBracketedStillImageSettings and AVCaptureManualExposureBracketedStillImageSettings).
 public struct PhotoBracket: Hashable, Sendable {
-    /// 1 to `shotsMax`, in the order in which they are taken.
+    /// 1 to `shotsMax`, in the order of capture.
     public let shots: [Shot]
 
     /// As many as a phone takes one after the other before its memory is full, and as a caller has files for.
@@ -9,7 +9,7 @@ public struct PhotoBracket: Hashable, Sendable {
 
     /// The exposure of one photo.
     public enum Shot: Hashable, Sendable {
-        /// Exposure values beside what the automatic exposure finds; the session's own `exposureTargetBias` does not count.
+        /// Exposure values beside the automatic exposure; the session's own `exposureTargetBias` does not count.
         case exposureTargetBias(Double)
         /// Seconds, and ISO 12232 sensitivity.
         case exposure(duration: Double, iso: Double)
@@ -20,7 +20,7 @@ public struct PhotoBracket: Hashable, Sendable {
         try self.init(shots: biases.map { .exposureTargetBias($0) })
     }
 
-    /// - Throws: `.invalidValue` for none, for more than `shotsMax`, and where there are not as many of one as of the other.
+    /// - Throws: `.invalidValue` for none, for more than `shotsMax`, and where the counts differ.
     public init(exposureDurations durations: [Double], isos: [Double]) throws(BrokerError) {
         guard durations.count == isos.count else {
             throw BrokerError(
@@ -38,11 +38,11 @@ public struct PhotoBracket: Hashable, Sendable {
     }
 }
 
-/// How a photo was taken, as it says itself and in its Exif.
+/// The conditions of a photo, for its notice and its Exif.
 ///
-/// As small as a pointer and a few bytes: events carry it, and most are of something else.
+/// As small as a pointer and a few bytes: every event carries it, and most have none.
 public struct PhotoMetadata: Hashable, Sendable {
-    /// Which side of the picture is up, as Exif counts: 1 (as it lies) to 8.
+    /// The side of the picture that is up, as Exif counts: 1 (as it lies) to 8.
     public var orientation: UInt8 = 1
     /// It was made of several exposures.
     public var stillImageStabilizationUsed = false
@@ -53,17 +53,17 @@ public struct PhotoMetadata: Hashable, Sendable {
 
     public init() {}
 
-    /// Seconds; nil: the camera does not say.
+    /// Seconds; `nil`: not known.
     public var exposureDuration: Double? {
         get { number(.exposureDuration) }
         set { numbers[.exposureDuration] = newValue.map { .number($0) } }
     }
-    /// ISO 12232 sensitivity; nil: the camera does not say.
+    /// ISO 12232 sensitivity; `nil`: not known.
     public var iso: Double? {
         get { number(.iso) }
         set { numbers[.iso] = newValue.map { .number($0) } }
     }
-    /// Exposure values beside what the automatic exposure finds; nil: the camera does not say.
+    /// Exposure values beside the automatic exposure; `nil`: not known.
     public var exposureTargetBias: Double? {
         get { number(.exposureTargetBias) }
         set { numbers[.exposureTargetBias] = newValue.map { .number($0) } }

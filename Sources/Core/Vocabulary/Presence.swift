@@ -1,4 +1,4 @@
-/// Where the user sees an app. Presence belongs to the app, not to one of its clients.
+/// An app's place on its user's screen. Presence belongs to the app, not to one of its clients.
 public enum Presence: Hashable, Sendable {
     case background
     case foreground(Layout)
@@ -29,7 +29,7 @@ public enum Presence: Hashable, Sendable {
     public static let wireNames = ["background"] + Layout.allCases.map(\.rawValue)
 }
 
-/// The sources that say where an app is. A policy lists the ones it believes, in order.
+/// The sources of presence. A policy lists the ones it trusts, in order.
 public enum PresenceSource: String, Hashable, Sendable, Codable, CaseIterable {
     case shell
     case agent
@@ -51,7 +51,7 @@ public enum SystemPressure: UInt8, Hashable, Sendable, CaseIterable, Comparable 
     public static func < (a: SystemPressure, b: SystemPressure) -> Bool { a.rawValue < b.rawValue }
 }
 
-/// What kind of program a client says it is. Kinds only ever narrow what a policy gives.
+/// The kind of a program, by its client's claim. Kinds only ever narrow a policy's rights.
 public enum ClientKind: String, Hashable, Sendable, Codable, CaseIterable {
     case app
     /// A capture sheet that another app puts up: full-screen only for recording.
@@ -60,20 +60,20 @@ public enum ClientKind: String, Hashable, Sendable, Codable, CaseIterable {
     case voip
 }
 
-/// Which side of the machine a camera looks from.
+/// The side of the machine that a camera looks from.
 public enum CameraPosition: String, Hashable, Sendable, Codable, CaseIterable { case front, back, external }
 
-/// Whether a source says where a user's apps are, or what counts instead.
+/// The standing of a user's placements: their source, or the substitute that counts.
 public enum PresenceStanding: String, Hashable, Sendable, CaseIterable {
-    /// A shell, an agent or the apps themselves say it.
+    /// From a shell, an agent or the apps themselves.
     case told
-    /// Its source has left, and what it said holds for `Bound.sourceFreeze` longer.
+    /// The source has left, and its placements hold for `Bound.sourceFreeze` longer.
     case kept
-    /// Its source has left: every app counts as in the background until a source says it again.
+    /// The source has left: every app counts as in the background until a source places it again.
     case lost
     /// No source tells windows apart; apps of an active login session count as in front, those of another one as in the
     /// background.
     case login = "login-session"
-    /// No source ever said it: every app counts as in front.
+    /// Without any source: every app counts as in front.
     case nobody
 }

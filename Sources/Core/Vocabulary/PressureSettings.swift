@@ -1,19 +1,19 @@
-/// From where on the machine's own figures count as which pressure. A policy's `[pressure]` tunes it.
+/// The thresholds of the machine's own figures for each pressure. A policy's `[pressure]` tunes them.
 public struct PressureSettings: Hashable, Sendable, Codable {
-    /// Whether the machine is looked at at all; else only what a shell says counts.
+    /// Whether the machine is measured at all; else only a shell's level counts.
     public var isWatched: Bool
     /// Per cent of the last ten seconds in which every program that wanted to work waited for memory.
     public var memory: Levels
     /// Per cent of the last ten seconds in which some program waited for a processor.
     public var processor: Levels
-    /// Degrees Celsius of the hottest zone. Where a level has none, what the zone itself says counts: `fair` 5 °C below where
-    /// the kernel begins to cool passively (its passive trip point), `serious` from there on, `critical` from its hot trip
-    /// point on or 5 °C below the one at which the machine switches itself off.
+    /// Degrees Celsius of the hottest zone. A level without one takes the zone's own: `fair` 5 °C below the kernel's
+    /// passive trip point, `serious` from that point on, `critical` from the hot trip point on or 5 °C below the one at
+    /// which the machine switches itself off.
     public var temperature: Levels
-    /// What it counts as that a processor has just throttled itself because it was too hot; `nominal`: as nothing.
+    /// The level while a processor has just throttled itself because it was too hot; `nominal`: none.
     public var throttling: SystemPressure
 
-    /// Nil: this level is never reached by this.
+    /// `nil`: never reached by this figure.
     public struct Levels: Hashable, Sendable, Codable {
         public var fair: Double?
         public var serious: Double?
@@ -34,7 +34,7 @@ public struct PressureSettings: Hashable, Sendable, Codable {
             }
             set {
                 switch level {
-                // It begins nowhere: it is what is left.
+                // The rest below all bounds.
                 case .nominal: break
                 case .fair: fair = newValue
                 case .serious: serious = newValue
@@ -57,10 +57,10 @@ public struct PressureSettings: Hashable, Sendable, Codable {
         (self.temperature, self.throttling) = (temperature, throttling)
     }
 
-    /// systemd-oomd kills at 60 % over 30 s; a machine on which everything stands still for a tenth of the time stutters, and
-    /// one that does for a quarter of it is about to be unusable.
+    /// systemd-oomd kills at 60 % over 30 s; a machine that stands still for a tenth of the time stutters, and for a
+    /// quarter of it is about to be unusable.
     public static let usualMemory = Levels(fair: 3, serious: 10, critical: 25)
-    /// That programs wait for each other's work is what a busy machine does, and no reason to take anybody's camera: it is
+    /// A busy machine lets programs wait for each other's work, and that is no reason to take anybody's camera: it is
     /// never more than fair.
     public static let usualProcessor = Levels(fair: 80)
     public static let usual = PressureSettings()

@@ -1,4 +1,4 @@
-/// What one recording is to be like, and what ends it by itself; nil: as is usual, or nothing does.
+/// The form of a recording, and the limits that end it; `nil`: the usual form, or no limit.
 public struct RecordingOptions: Hashable, Sendable, Codable {
     /// Seconds of captured time, above 0; the recording ends with the last frame that fits, as `duration-limit`.
     public var maxDuration: Double?
@@ -6,23 +6,23 @@ public struct RecordingOptions: Hashable, Sendable, Codable {
     public var maxBytes: UInt64?
     /// Bytes that stay free on the file's file system, from 1: fewer end the recording as `disk-full`, before the disk is full.
     public var minFreeBytes: UInt64?
-    /// Nil: Matroska.
+    /// `nil`: Matroska.
     public var fileType: RecordingFileType?
-    /// Nil: H.264 up to 100 Mpixel/s, Motion JPEG above.
+    /// `nil`: H.264 up to 100 Mpixel/s, Motion JPEG above.
     public var codec: VideoCodec?
-    /// Bits a second of the picture, in `bitRates`. Nil: what is published for its size and rate.
+    /// Bits a second of the picture, in `bitRates`. `nil`: the published rate of its size and frame rate.
     public var bitRate: UInt64?
-    /// What is written beside the picture as time goes on, by kind; each kind once, at most `MetadataTrack.countMax`.
+    /// The timed metadata beside the picture, by kind; each kind once, at most `MetadataTrack.countMax`.
     public var metadata: [MetadataTrack] = [] { didSet { metadata.sort { $0.kind < $1.kind } } }
 
     /// Below this a file would be header and index and no picture.
     public static let bytesLeast: UInt64 = 262_144
-    /// From what a film of stamps needs to what a disk takes.
+    /// From the need of a film of stamps to a disk's limit.
     public static let bitRates: ClosedRange<UInt64> = 100_000...200_000_000
 
     public init() {}
 
-    /// What a recording's metadata cannot be; nil: it can.
+    /// The problem of a recording's metadata, as a sentence; `nil`: none.
     public var metadataProblem: String? {
         if let fileType, !fileType.keepsMetadata, !metadata.isEmpty {
             return "metadata has kinds, which a fileType of \(fileType.rawValue) does not keep; matroska does."
@@ -39,27 +39,26 @@ public struct RecordingOptions: Hashable, Sendable, Codable {
     public func type(of kind: String) -> MetadataType? { metadata.first { $0.kind == kind }?.type }
 }
 
-/// Which file a recording is. All of them play to the last frame that was written, whatever ends them.
+/// The file type of a recording. All of them play to the last written frame, whatever ends them.
 public enum RecordingFileType: String, Hashable, Sendable, Codable, CaseIterable {
-    /// The one that keeps timed metadata, and says when and why it ended.
+    /// The only type with timed metadata, and with the time and reason of its end.
     case matroska
-    /// MPEG-4 (ISO 14496-14) and QuickTime, in fragments of a frame each. A display matrix turns their picture as the
-    /// orientation at the recording's beginning was.
+    /// MPEG-4 (ISO 14496-14) and QuickTime, in fragments of a frame each. A display matrix turns their picture by the
+    /// orientation at the recording's beginning.
     case mp4, mov
 
     public var keepsMetadata: Bool { self == .matroska }
 }
 
-/// How a recording's pictures are encoded.
 public enum VideoCodec: String, Hashable, Sendable, Codable, CaseIterable { case h264, mjpeg }
 
-/// What the samples of one kind of timed metadata are.
+/// The type of the samples of one kind of timed metadata.
 public enum MetadataType: String, Hashable, Sendable, Codable, CaseIterable {
-    /// Which side of the picture is up, as Exif counts: the recorder core's own.
+    /// The side of the picture that is up, as Exif counts: the recorder core's own.
     case orientation
-    /// What the source sees, with boxes: the recorder core's own.
+    /// The objects that the source sees, with boxes: the recorder core's own.
     case objects
-    /// Places as ISO 6709 writes them: `+48.2082+016.3738/`.
+    /// Places in ISO 6709: `+48.2082+016.3738/`.
     case iso6709
     case text
     /// Finite decimal numbers.
@@ -77,16 +76,15 @@ public struct MetadataTrack: Hashable, Sendable, Codable {
         self.type = type
     }
 
-    /// More than anything has sensors for, and few enough for a file's header.
+    /// More than any machine has sensors for, and few enough for a file's header.
     public static let countMax = 8
-    /// What a track's name may have.
     public static let kindBytesMax = 32
     /// `orientation`, `objects` and `location` mean one thing in every file.
     public static let orientation = "orientation"
     public static let objects = "objects"
     public static let location = "location"
 
-    /// The types that a kind takes. The first two kinds are written by the recorder core, all others by the client.
+    /// The allowed types of a kind. The recorder core writes the first two kinds, the client all others.
     public static func types(of kind: String) -> [MetadataType] {
         switch kind {
         case orientation: [.orientation]
@@ -96,10 +94,10 @@ public struct MetadataTrack: Hashable, Sendable, Codable {
         }
     }
 
-    /// Whether the session's client gives its samples, by `AppendMetadata`.
+    /// Whether the session's client sends its samples, by `AppendMetadata`.
     public var isOfTheClient: Bool { type != .orientation && type != .objects }
 
-    /// What such a kind is, as a sentence says it.
+    /// The rule of a client's kind for a sentence.
     public static let kindSentence =
         "a lower-case letter, and up to 31 lower-case letters, digits and hyphens behind it"
 
@@ -111,7 +109,7 @@ public struct MetadataTrack: Hashable, Sendable, Codable {
         }
     }
 
-    /// What is wrong with it, as a sentence; nil: nothing.
+    /// The problem of the track, as a sentence; `nil`: none.
     public var problem: String? {
         guard Self.isKind(kind) else {
             return "metadata has the kind \(kind.quotedShort); a kind is \(Self.kindSentence)."
@@ -123,11 +121,12 @@ public struct MetadataTrack: Hashable, Sendable, Codable {
     }
 }
 
-/// Why a recording was taken from its session, as far as its client may know: what the file and the client are told.
+/// The reason of a recording's loss, as far as its client may know: for the file and the client.
 public struct RecordingReason: Hashable, Sendable {
-    /// The cause of the interruption, or of the access that was lost, by its wire name; nil: it was not taken.
+    /// The cause of the interruption, or of the access that was lost, by its wire name; `nil`: the recording was not
+    /// taken.
     public var cause: String?
-    /// The app behind it, as the client is told; nil: none, or none that may be named.
+    /// The app behind it, as its client may know it; `nil`: none, or none that may be named.
     public var interrupter: String?
 
     public init(cause: String? = nil, interrupter: String? = nil) {
@@ -139,18 +138,18 @@ public struct RecordingReason: Hashable, Sendable {
         self.init(cause: cause?.wireName, interrupter: interrupter?.description)
     }
 
-    /// It ended as its client asked, or by itself.
+    /// The client ended it, or it ended by itself.
     public static let none = RecordingReason()
 }
 
-/// What the sound on a microphone's socket is, declared once: signed 16-bit samples, their channels interleaved.
+/// The format of the sound on a microphone's socket, declared once: signed 16-bit samples, their channels interleaved.
 public struct MicrophoneFormat: Hashable, Sendable, Codable {
     /// Frames a second, in `sampleRates`.
     public var sampleRate: UInt32
     /// 1 or 2.
     public var channels: UInt32
 
-    /// From a telephone's to twice what is heard: what AAC takes.
+    /// From a telephone's to twice the audible range: AAC's rates.
     public static let sampleRates: ClosedRange<UInt32> = 8_000...96_000
     /// A camera's sound is of one place.
     public static let channelsMax: UInt32 = 2
@@ -160,7 +159,7 @@ public struct MicrophoneFormat: Hashable, Sendable, Codable {
         self.channels = channels
     }
 
-    /// What is wrong with it, as a sentence; nil: nothing.
+    /// The problem of the format, as a sentence; `nil`: none.
     public var problem: String? {
         guard Self.sampleRates.contains(sampleRate) else {
             return "sampleRate is \(sampleRate); it takes \(Self.sampleRateSentence)."

@@ -1,4 +1,4 @@
-/// A request that a rule does not allow. Names the rule, the value, and what is allowed.
+/// A request that a rule does not allow. Names the rule, the value, and the allowed values.
 public struct Refusal: Error, Hashable, Sendable {
     public var error: BrokerError
     public var rule: String
@@ -66,7 +66,7 @@ extension Refusal {
         )
     }
 
-    /// - Parameter law: whether its user said no, or its desktop's permission store.
+    /// - Parameter law: its user's denial, or its desktop's permission store's.
     package static func denied(_ app: AppID, _ law: Law) -> Refusal {
         let said =
             law == .deniedInStore
@@ -162,7 +162,7 @@ extension Refusal {
             "A client says its name and kind before its first session; this one has \(sessions).")
     }
 
-    /// A policy's rank, attribute or mode that it does not have.
+    /// A rank, attribute or mode that the policy does not have.
     package static func unknown(_ sort: String, _ name: String, of policy: String, has: [String], _ law: Law) -> Refusal
     {
         let names = has.isEmpty ? "none" : has.joined(separator: ", ")
@@ -208,7 +208,7 @@ extension Refusal {
             "Question \(id) is over, or was never asked; QuestionEnded says which ones are.")
     }
 
-    /// - Parameter setters: who sets it by hand; nobody: it follows its calendar alone.
+    /// - Parameter setters: the setters by hand; empty: it follows its calendar alone.
     package static func mode(_ mode: String, isOf setters: [String], not setter: String) -> Refusal {
         let who = setters.isEmpty ? "its calendar alone" : "\(setters.joined(separator: " and ")) only"
         return Refusal(
@@ -218,7 +218,7 @@ extension Refusal {
 
     // MARK: Rights
 
-    /// It names nobody: whoever reads it may be anybody.
+    /// The sentence names nobody: its reader may be anybody.
     package static func noRight(_ app: AppID, to camera: CameraID, at seat: SeatID?, under policy: Policy) -> Refusal {
         let whose = policy.whoseRight(seat: "seat \(seat?.name ?? "it is at")")
         return Refusal(
@@ -226,7 +226,7 @@ extension Refusal {
             "\(app.name) of user \(app.user) has no right to camera \"\(camera.name)\": \(whose)")
     }
 
-    /// Why nothing is kept that a user without a right says of its apps.
+    /// The refusal to store answers of a user without any right.
     package static func noRightToAny(of user: UInt32, under policy: Policy) -> Refusal {
         let whose = policy.whoseRight(seat: "a camera's seat")
         return Refusal(
@@ -236,7 +236,7 @@ extension Refusal {
 }
 
 extension Policy {
-    /// To whom it gives a right, as the end of a sentence.
+    /// The users and groups with a right, as the end of a sentence.
     fileprivate func whoseRight(seat: String) -> String {
         var allowed = ["root"]
         if rights.seat { allowed.append("the user who sits at \(seat)") }

@@ -1,5 +1,6 @@
-/// What is released together: all programs, libcamarb, and the modules for Python and GStreamer have one version.
+/// The common version of all programs, libcamarb, and the modules for Python and GStreamer.
 public enum Release {
-    /// As in the file `VERSION`, from which everything that is not Swift has it; `Tests/interop/packaging.py` holds this to it.
+    /// The file `VERSION` has the same number for everything that is not Swift; `Tests/interop/packaging.py` compares
+    /// them.
     public static let version = "0.1.0"
 }

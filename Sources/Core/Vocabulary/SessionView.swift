@@ -1,40 +1,38 @@
-/// A session as whoever hears its notices knows it: the one reduction of them.
+/// A session by its notices: the one reduction of them.
 ///
 ///     stopped, starting ──DidStartRunning──▶ running ──DidStopRunning──▶ stopped
 ///     any ──WasInterrupted──▶ interrupted ──InterruptionEnded──▶ starting where it resumes, else stopped
 ///     any ──SessionStopped──▶ stopped
 ///
-/// Pictures (`TimelineBuilder`), the client library (`SessionMemory`, which is what it told its client, and `PictureCourse`),
-/// the door in PipeWire (`DoorCourse`), `camclient` (`Inbox`) and the clients of the simulated daemon ask it, and keep beside
-/// it what is their own: clocks, what was asked for, what is drawn. `TraceChecker` does not: it holds notices to the events and
-/// orders they came with, and a notice that is wrong must not change what it knows.
+/// Its users keep beside it only their own: clocks, wishes, drawings. `TraceChecker` is no user: it holds notices to
+/// the events and orders they came with, and a wrong notice must not change its state.
 public struct SessionView: Hashable, Sendable {
     /// From `DidStartRunning` to `DidStopRunning`.
     public private(set) var grant: GrantID?
-    /// From `DidStartRunning` until anything is told that ends it.
+    /// From `DidStartRunning` until a notice ends it.
     public private(set) var isRunning = false
-    /// The one that is open, as it is now, with the recording that it cut when it began.
+    /// The present interruption, with the recording that it cut when it began.
     public private(set) var interruption: Interruption?
-    /// All the causes that it had so far.
+    /// All causes during the present interruption.
     public private(set) var causesItHad = CauseSet()
     /// An interruption is over, and the first frame is still to come.
     public private(set) var isStarting = false
-    /// The one that stands.
+    /// The standing warning.
     public private(set) var warning: InterruptionWarning?
-    /// What it may do while it runs: everything, until it is told otherwise.
+    /// The access while it runs: the whole, until a notice changes it.
     public private(set) var access = SessionView.wholeAccess
     public private(set) var sharers: [Interrupter] = []
-    /// Why it was stopped for good; nil once it has run or waited again.
+    /// The stop for good; `nil` once it has run or waited again.
     public private(set) var stop: SessionStop?
     /// The latest, until its file is whole.
     public private(set) var recording: Recording?
-    /// Without the camera, which is said where a session was switched to it, and there alone.
+    /// Without the camera, which only the notice of a switch has.
     public private(set) var inForce: Configuration?
 
     public struct Recording: Hashable, Sendable {
         public var id: RecordingID
         public var isPaused = false
-        /// It takes no more frames.
+        /// The recording takes no more frames.
         public var isOver = false
     }
 
@@ -61,7 +59,7 @@ public struct SessionView: Hashable, Sendable {
         case .interruptionEnded(let told): (interruption, isStarting) = (nil, told.willResume)
         case .didStartRunning(let now):
             (grant, isRunning, interruption, isStarting, stop) = (now, true, nil, false, nil)
-            // What is less than everything is told behind it.
+            // A lesser access follows in a notice of its own.
             access = Self.wholeAccess
         case .didStopRunning: stopped()
         case .accessChanged(let told):

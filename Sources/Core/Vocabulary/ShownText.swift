@@ -1,6 +1,7 @@
-/// Text from outside, as it may be shown: names come from programs, which may call themselves what they like.
+/// Text from outside, made fit to show: programs choose their names freely.
 extension String {
-    /// Without what a terminal would obey, which could move a cursor, and what turns a text's direction around.
+    /// Without characters that steer a terminal, which could move a cursor, and those that turn a text's direction
+    /// around.
     /// - Parameter mark: in the place of each of these.
     package func printable(_ mark: Unicode.Scalar) -> String {
         // Nearly every name, of which a table of traces has millions.

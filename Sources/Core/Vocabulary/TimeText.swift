@@ -8,19 +8,19 @@ public enum TimeText {
         ("h", 3_600_000_000_000),
     ]
 
-    /// A number and a unit, before anybody has asked whether it fits.
+    /// A number and a unit, before their range is checked.
     package struct Parts {
         /// At least one digit, and nothing else.
         package var whole: Substring
-        /// What stands behind the point: at least one digit; nil where there is no point.
+        /// The digits after the point, at least one; `nil` without a point.
         package var fraction: Substring?
         /// `ms`
         package var unit: String
-        /// What one of the unit is.
+        /// The length of the unit.
         package var nanoseconds: Int64
     }
 
-    /// Nil when the text is no time: no number, no unit, or negative.
+    /// `nil` when the text is no time: no number, no unit, or negative.
     package static func parts(_ text: some StringProtocol) -> Parts? {
         guard let unit = units.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
         let number = Substring(text.dropLast(unit.suffix.count))
@@ -33,7 +33,7 @@ public enum TimeText {
             nanoseconds: unit.nanoseconds)
     }
 
-    /// Nil when the text is no time: no number, no unit, negative, finer than a nanosecond, or longer than 292 years.
+    /// `nil` when the text is no time: no number, no unit, negative, finer than a nanosecond, or longer than 292 years.
     public static func parse(_ text: some StringProtocol) -> Duration? {
         guard let parts = parts(text), let whole = Int64(parts.whole) else { return nil }
         let (product, overflow) = whole.multipliedReportingOverflow(by: parts.nanoseconds)
@@ -51,7 +51,7 @@ public enum TimeText {
     /// The shortest of `0s`, `250ms`, `1.5s`, that reads back as the same duration.
     public static func write(_ duration: Duration) -> String {
         let signed = duration.wholeNanoseconds
-        // The magnitude, since the least duration there is has no positive one of its own.
+        // The magnitude, since the least duration has no positive counterpart.
         return (signed < 0 ? "-" : "") + write(nanoseconds: signed.magnitude)
     }
 

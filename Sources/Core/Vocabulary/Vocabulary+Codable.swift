@@ -1,4 +1,4 @@
-// The vocabulary as snapshots and programs may keep it: ids as their number or name, words as on the wire.
+// The vocabulary in snapshots and programs: ids by their number or name, words as on the wire.
 
 extension Decoder {
     fileprivate func single<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {

@@ -85,7 +85,6 @@ package struct PolicyNames: Sendable {
     }
 }
 
-
 extension Facts.LoginState { var code: UInt64 { self == .none ? 0 : self == .active ? 1 : 2 } }
 extension Facts.ForegroundApps { var code: UInt64 { self == .none ? 0 : self == .one ? 1 : 2 } }
 extension ClientKind { var code: UInt64 { self == .app ? 0 : self == .picker ? 1 : 2 } }

@@ -1,7 +1,7 @@
-/// What a configuration comes to on a camera: everything in force, whether it was asked for or follows from what was.
-/// Made by `ConfigurationCheck.settings` alone, so that the broker, the recorder core and the scenarios never differ.
+/// A camera's settings under a configuration: all values in force, asked for or derived. Made by
+/// `ConfigurationCheck.settings` alone, so that the broker, the recorder core and the scenarios never differ.
 package struct CaptureSettings: Hashable, Sendable {
-    /// What was asked for so far, merged (`ConfigurationCheck.merged`).
+    /// The configuration so far, merged (`ConfigurationCheck.merged`).
     package let wanted: Configuration
     package let sessionPreset: SessionPreset
     package let format: CameraFormat
@@ -10,13 +10,13 @@ package struct CaptureSettings: Hashable, Sendable {
     package let maxFrameDuration: Double
     /// 1 to the format's greatest; the goal of a ramp.
     package let videoZoomFactor: Double
-    /// The controls that were asked for and count, each as near as camera and format come to it: a value whose mode is
-    /// automatic does not count.
+    /// Wanted controls that count, each as near as camera and format allow: a value whose mode is automatic does not
+    /// count.
     package let controls: Configuration
-    /// Those of all other controls of the camera that count.
+    /// Values of all other controls of the camera that count.
     package let usualControls: Configuration
     package let isVideoHDREnabled: Bool
-    /// Nil: off.
+    /// `nil`: off.
     package let activeVideoStabilizationMode: CameraFormat.VideoStabilizationMode?
 
     /// Seconds from one frame to the next: the least, or a longer exposure.
@@ -26,29 +26,29 @@ package struct CaptureSettings: Hashable, Sendable {
         return min(max(minFrameDuration, exposure), maxFrameDuration)
     }
 
-    /// Frames a second, as asked for: a long exposure may give fewer.
+    /// Frames a second, as wanted: a long exposure may give fewer.
     package var frameRate: Double { (1e6 / minFrameDuration).rounded() / 1e6 }
 
     /// Nanoseconds from one frame to the next.
     package var frameInterval: Int64 { Int64(1e9 * frameDuration) }
 
-    /// A control's value, asked for or usual; nil where the camera lacks it, or decides it by itself.
+    /// A control's value, wanted or usual; `nil` where the camera lacks it, or decides it by itself.
     package func value(_ key: ConfigurationKey) -> ConfigurationValue? { controls[key] ?? usualControls[key] }
 
-    /// Whether all that is set on the camera itself, beside format, rate and zoom, is the same.
+    /// Whether all settings of the camera itself, beside format, rate and zoom, are equal.
     package func hasControls(of other: CaptureSettings) -> Bool {
         controls == other.controls && usualControls == other.usualControls
             && isVideoHDREnabled == other.isVideoHDREnabled
             && activeVideoStabilizationMode == other.activeVideoStabilizationMode
     }
 
-    /// Whether a camera that runs with other settings has to be put together anew for these.
+    /// Whether a camera that runs with other settings has to rebuild its pipeline for these.
     package func rebuildsPipeline(of other: CaptureSettings) -> Bool {
         format != other.format || isVideoHDREnabled != other.isVideoHDREnabled
             || value(.highResolutionStillImageOutputEnabled) != other.value(.highResolutionStillImageOutputEnabled)
     }
 
-    /// Everything, as `ConfigurationApplied` and `Session1.Configuration` have it.
+    /// All settings, as `ConfigurationApplied` and `Session1.Configuration` have them.
     package var configuration: Configuration {
         var whole = usualControls
         whole.merge(controls)
@@ -69,9 +69,8 @@ package struct CaptureSettings: Hashable, Sendable {
         return whole
     }
 
-    /// How the pixels that a camera gives under these settings have to be turned to be seen upright, and left for right
-    /// where they are mirrored: what photos and recordings say of themselves. A camera that cannot be told how it is
-    /// held has its picture as it lies.
+    /// The turn and exchange that show the camera's pixels upright, and left for right where they are mirrored: the
+    /// orientation in photos and recordings. A camera without `videoOrientation` shows its picture as it lies.
     package func exifOrientation(of position: CameraPosition) -> ExifOrientation {
         guard case .text(let word)? = value(.videoOrientation), let orientation = VideoOrientation(rawValue: word)
         else { return .up }
@@ -82,10 +81,10 @@ package struct CaptureSettings: Hashable, Sendable {
     }
 }
 
-/// Which side of a camera's picture is up (AVCaptureVideoOrientation): the words of the key `videoOrientation`.
+/// The side of a camera's picture that is up (AVCaptureVideoOrientation): the words of the key `videoOrientation`.
 ///
-/// A camera's sensor lies so that a back camera's picture is upright as it comes in `landscapeRight`, and a front camera's in
-/// `landscapeLeft`. Pixels are never turned: photos, recordings and views are told how to show them.
+/// By its sensor's position a back camera's picture is upright as it comes in `landscapeRight`, and a front camera's in
+/// `landscapeLeft`. Pixels are never turned: photos, recordings and views carry the orientation.
 public enum VideoOrientation: String, Hashable, Sendable, CaseIterable {
     /// Upright, the home button below.
     case portrait
@@ -96,12 +95,12 @@ public enum VideoOrientation: String, Hashable, Sendable, CaseIterable {
     /// On its side, the home button at the left.
     case landscapeLeft
 
-    /// In which a camera's picture is upright as its sensor has it.
+    /// The orientation in which a camera's picture is upright as its sensor has it.
     public static func native(of position: CameraPosition) -> VideoOrientation {
         position == .front ? .landscapeLeft : .landscapeRight
     }
 
-    /// How often the sensor's picture is turned by a quarter, clockwise, to be upright: 0 to 3.
+    /// Quarter turns of the sensor's picture, clockwise, to be upright: 0 to 3.
     public func quarterTurnsFromSensor(of position: CameraPosition) -> Int {
         switch self {
         // A person who is upright lies with the head at the sensor's left, in a front camera, too.

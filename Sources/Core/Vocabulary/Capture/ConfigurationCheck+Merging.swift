@@ -50,9 +50,9 @@ extension ConfigurationCheck {
         if let format = choice(later)?.format, zoom > format.videoMaxZoomFactor { whole[.videoZoomFactor] = nil }
     }
 
-    /// What a camera that goes on has to be told, so that it is set for another session: what this one asked for, and the
-    /// camera's own wherever the session before it had set something else.
-    /// - Parameter before: what is in force now.
+    /// The batch that sets a camera which goes on for another session: the session's wishes, and the camera's usual
+    /// values wherever the session before had set others.
+    /// - Parameter before: the configuration in force now.
     package func batch(setting wanted: Configuration, over before: Configuration) -> Configuration {
         guard let goal = settings(wanted) else { return wanted }
         var batch = Configuration()
@@ -74,16 +74,16 @@ extension ConfigurationCheck {
                 batch[control.key] = value
             }
         }
-        // With the preset that it had, a format of the same name is no news.
+        // With its preset of before, a format of the same name is no news.
         if let preset = Self.preset(before), preset != .inputPriority, goal.sessionPreset == .inputPriority {
             batch[.sessionPreset] = .text(SessionPreset.inputPriority.rawValue)
         }
         return batch
     }
 
-    /// The nearest configuration this camera can do; nil when it lacks the format or the preset itself.
+    /// The nearest configuration that this camera can do; `nil` when it lacks the format or the preset itself.
     package func nearest(_ wanted: Configuration) -> Configuration? {
-        // Most sessions ask for nothing, and a handover waits for this.
+        // Most sessions are not configured, and a handover waits for this.
         if wanted.isEmpty { return choice(wanted).map { _ in wanted } }
         guard let settings = settings(wanted) else { return nil }
         var fitted = wanted.lasting
@@ -98,7 +98,8 @@ extension ConfigurationCheck {
         if case .number(let zoom)? = wanted[.videoZoomFactor] {
             fitted[.videoZoomFactor] = .number(min(max(zoom, 1), settings.format.videoMaxZoomFactor))
         }
-        // What another format has, such as a stabilization, is not asked of this one: the camera would not open for it.
+        // A value of another format, such as a stabilization, is not wanted of this one: the camera would not open for
+        // it.
         for (key, value) in fitted.ordered where key.isControl {
             if formatProblem(Configuration([key: value]), fitted, settings.format) != nil { fitted[key] = nil }
         }
@@ -107,9 +108,10 @@ extension ConfigurationCheck {
 }
 
 extension Configuration {
-    /// What a session has not heard yet of what is in force: frame durations are no news beside the rate that they are.
+    /// The part of a configuration in force that a session has not received: frame durations are no news beside their
+    /// rate.
     package func news(since heard: Configuration) -> Configuration {
-        // What is so for a moment only is old by the time it is told.
+        // A passing value is old by the time of its notice.
         var news = changes(since: heard).keeping { !$0.isPassing }
         if case .number(let rate)? = self[.frameRate], rate > 0 {
             for key in [ConfigurationKey.activeVideoMinFrameDuration, .activeVideoMaxFrameDuration] {
@@ -122,7 +124,7 @@ extension Configuration {
         return news
     }
 
-    /// The keys that stay in force; the others say only how to get there, or are the session's own affair with the broker.
+    /// The keys that stay in force, without transient ones and the session's own agreement with the broker.
     package var lasting: Configuration {
         if isEmpty { return self }
         var lasting = self
@@ -132,7 +134,7 @@ extension Configuration {
         return lasting
     }
 
-    /// The settings that a camera has; the others are the session's own.
+    /// The settings of a camera, without the session's own.
     package var ofTheCamera: Configuration {
         if isEmpty { return self }
         var camera = self

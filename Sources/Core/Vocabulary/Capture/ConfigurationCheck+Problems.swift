@@ -1,9 +1,10 @@
 extension ConfigurationCheck {
-    /// Why a batch cannot be taken as a whole, as a sentence with the key, the value and what is allowed; nil when it can.
+    /// The reason why a batch is refused as a whole, as a sentence with the key, the value and the allowed values;
+    /// `nil`: none.
     ///
-    /// The batch is read over what is configured already: a zoom is checked against the format that will be in force, whichever
-    /// of the two names it. What the batch does not name is never its problem: it is set to the nearest that the new format
-    /// has, as `settings` says.
+    /// The batch is read over the present configuration: a zoom is checked against the format that will be in force,
+    /// whichever of the two names it. A key outside the batch is never its problem: it gets the new format's nearest
+    /// value, as in `settings`.
     /// - Parameter isRecording: the format of a running recording cannot change.
     package func problem(_ batch: Configuration, over current: Configuration, isRecording: Bool = false) -> String? {
         for (key, value) in batch.ordered {
@@ -21,9 +22,10 @@ extension ConfigurationCheck {
             ?? formatProblem(batch, whole, choice.format) ?? lightProblem(batch, whole)
     }
 
-    /// Why a configuration cannot have come of batches that were taken one after the other, as an earlier broker took them: it
-    /// says one thing in two ways, or the camera has no format for it. What else a batch is refused for does not count here: a
-    /// zoom that a later format does not reach, or a value that a mode overrules since, is no news to whoever asked for it.
+    /// The reason why a configuration cannot have come of accepted batches, one after the other, as an earlier broker
+    /// took them: it has one thing in two ways, or the camera has no format for it. Other problems of a batch do not
+    /// count here: a zoom that a later format does not reach, or a value that a mode overrules since, is no news to the
+    /// client.
     package func problem(takenBefore whole: Configuration) -> String? {
         for (key, value) in whole.ordered {
             if let problem = wrongType(key, value) ?? contradiction(key, value, in: whole) { return problem }
@@ -43,7 +45,7 @@ extension ConfigurationCheck {
         case (.flag, .flag): return nil
         case (.point, .point), (.gains, .gains):
             return value.numbers.allSatisfy(\.isFinite) ? nil : "\(key.rawValue) must be finite numbers."
-        // The camera's list of controls says what each takes.
+        // The camera's list of controls has the allowed values.
         case _ where key.isControl: return nil
         case (.text, _): return "\(key.rawValue) takes a text, not \(value.description)."
         case (.number, _), (.level, _), (.count, _):
@@ -53,7 +55,7 @@ extension ConfigurationCheck {
         }
     }
 
-    /// Two keys of a batch that say different things about one thing.
+    /// Two keys of a batch that contradict each other.
     private func contradiction(
         _ key: ConfigurationKey, _ value: ConfigurationValue, in batch: Configuration
     ) -> String? {
@@ -123,7 +125,7 @@ extension ConfigurationCheck {
         return nil
     }
 
-    /// What the camera's list of controls says.
+    /// A problem by the camera's list of controls.
     private func controlProblem(_ batch: Configuration, _ whole: Configuration) -> String? {
         for (key, value) in batch.ordered where key.isControl {
             guard let control = capabilities.control(key) else {
@@ -142,7 +144,7 @@ extension ConfigurationCheck {
         return nil
     }
 
-    /// What the format that will be in force has of it.
+    /// A problem by the format that will be in force.
     func formatProblem(_ batch: Configuration, _ whole: Configuration, _ format: CameraFormat) -> String? {
         if case .number(let iso)? = batch[.iso], let range = format.optics.iso,
             !Self.isInside(iso, range.least, range.most)
@@ -172,7 +174,7 @@ extension ConfigurationCheck {
             return
                 "exposureDuration is \(seconds.durationDescription); activeFormat \(format.name) takes \(range.least.durationDescription) to \(range.most.durationDescription) s."
         }
-        // A camera whose formats do not say how long they expose, as V4L2's, sees to it by itself.
+        // A camera whose formats lack exposure times, as V4L2's, chooses them by itself.
         guard format.optics.exposureDuration != nil,
             [.exposureDuration, .frameRate, .activeVideoMinFrameDuration, .activeVideoMaxFrameDuration].contains(
                 where: { (key: ConfigurationKey) in batch[key] != nil }),
@@ -184,7 +186,7 @@ extension ConfigurationCheck {
             "exposureDuration is \(seconds.durationDescription) while activeVideoMaxFrameDuration is \(longest.durationDescription); a frame cannot be exposed for longer than it lasts."
     }
 
-    /// One lamp is both.
+    /// Torch and flash are one lamp.
     private func lightProblem(_ batch: Configuration, _ whole: Configuration) -> String? {
         guard batch[.torchMode] != nil || batch[.flashMode] != nil,
             let torch = whole[.torchMode], torch != .text("off"), let flash = whole[.flashMode], flash != .text("off")

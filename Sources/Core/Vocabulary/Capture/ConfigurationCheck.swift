@@ -1,5 +1,5 @@
-/// What a session may configure on a camera, and what comes of it: the one check, which the broker, the recorder core and the
-/// scenarios share. Pure: equal answers to equal questions.
+/// The one check of a session's configuration on a camera, shared by the broker, the recorder core and the scenarios.
+/// Pure: equal results for equal input.
 package struct ConfigurationCheck {
     package let capabilities: CameraCapabilities
 
@@ -7,10 +7,10 @@ package struct ConfigurationCheck {
 
     /// Doublings a second, 0 excluded. From 1x to 60x within a frame: faster is a jump.
     package static let rampRateMax = 100.0
-    /// How far a frame duration may be off a rate's: what a division leaves of it.
+    /// The greatest distance between a frame duration and its rate's: the rest of a division.
     package static let roundingShare = 1e-6
 
-    /// - Returns: nil where the camera lacks the format or the preset; every other value is the nearest that it has.
+    /// - Returns: `nil` where the camera lacks the format or the preset; every other value is the nearest that it has.
     package func settings(_ wanted: Configuration) -> CaptureSettings? {
         guard let choice = choice(wanted) else { return nil }
         let format = choice.format
@@ -38,7 +38,7 @@ package struct ConfigurationCheck {
             activeVideoStabilizationMode: stabilization(preferred, format))
     }
 
-    /// Sensitivity and exposure as near as the format comes to them; no frame is exposed for longer than it lasts.
+    /// Sensitivity and exposure as near as the format allows; no frame is exposed for longer than it lasts.
     private func exposeInside(_ format: CameraFormat, _ longest: Double, _ controls: inout Configuration) {
         if case .number(let seconds)? = controls[.exposureDuration] {
             controls[.exposureDuration] = .number(
@@ -49,13 +49,13 @@ package struct ConfigurationCheck {
         }
     }
 
-    /// The format that a preset or a name stands for, or the camera's own.
+    /// The format of a preset or a name, or the camera's own.
     package func choice(_ wanted: Configuration) -> FormatChoice? {
         if let preset = Self.preset(wanted), preset != .inputPriority { return choice(preset) }
         return format(wanted[.activeFormat]).map { FormatChoice($0) }
     }
 
-    /// The format a name stands for: its full name, or its pixel format and size, of which the first counts.
+    /// The format of a name: its full name, or its pixel format and size, of which the first counts.
     package func format(_ value: ConfigurationValue?) -> CameraFormat? {
         guard let value else { return capabilities.defaultFormat }
         guard case .text(let name) = value else { return nil }
@@ -68,14 +68,14 @@ package struct ConfigurationCheck {
         return SessionPreset(rawValue: word)
     }
 
-    /// What the camera's pictures take of a bus: the format, and frames a second at most.
-    /// - Returns: nil where the camera lacks the format or the preset.
+    /// The format, and frames a second at most, which decide the load on a bus.
+    /// - Returns: `nil` where the camera lacks the format or the preset.
     package func formatAndRate(_ wanted: Configuration) -> (format: CameraFormat, frameRate: Double)? {
         guard let choice = choice(wanted) else { return nil }
         return (choice.format, 1 / durations(wanted, choice).shortest)
     }
 
-    /// As asked for, inside what the choice has; both the shortest where nobody asked.
+    /// The wanted durations inside the choice's; both the shortest without a wish.
     private func durations(_ wanted: Configuration, _ choice: FormatChoice) -> (shortest: Double, longest: Double) {
         let least = 1 / choice.frameRates.upperBound
         let most = 1 / choice.frameRates.lowerBound
@@ -85,12 +85,12 @@ package struct ConfigurationCheck {
         if case .number(let seconds)? = wanted[.activeVideoMinFrameDuration] { shortest = inside(seconds) }
         guard case .number(let seconds)? = wanted[.activeVideoMaxFrameDuration] else { return (shortest, shortest) }
         let longest = inside(seconds)
-        // Alone, the longest is below the shortest that is usual: then both are it.
+        // A lone longest duration below the usual shortest one becomes both.
         return wanted[.activeVideoMinFrameDuration] == nil
             ? (min(shortest, longest), longest) : (shortest, max(shortest, longest))
     }
 
-    /// Where no format of a camera says whether it has it, as V4L2's do not, the control alone counts.
+    /// On a camera whose formats do not list HDR, as V4L2's, the control alone counts.
     private func isVideoHDREnabled(_ wanted: Configuration, _ format: CameraFormat) -> Bool {
         guard let control = capabilities.control(.videoHDREnabled) else { return false }
         if let mode = overrulingMode(of: .videoHDREnabled, in: wanted), mode.inForce == .flag(true) {
@@ -104,7 +104,7 @@ package struct ConfigurationCheck {
     var formatsSayHDR: Bool { capabilities.formats.contains(where: \.optics.isVideoHDRSupported) }
     var formatsSayStabilization: Bool { capabilities.formats.contains { !$0.optics.videoStabilizationModes.isEmpty } }
 
-    /// `auto` is the one that steadies most of those that the format has.
+    /// `auto` is the strongest stabilization of the format.
     private func stabilization(
         _ preferred: ConfigurationValue?, _ format: CameraFormat
     ) -> CameraFormat.VideoStabilizationMode? {
@@ -115,7 +115,7 @@ package struct ConfigurationCheck {
         return modes.contains(mode) || !formatsSayStabilization ? mode : nil
     }
 
-    /// The mode that overrules a key's value in a configuration, and what it is; nil when none does.
+    /// The mode that overrules a key's value in a configuration, and its value; `nil` when none does.
     package func overrulingMode(
         of key: ConfigurationKey, in configuration: Configuration
     ) -> (control: CameraControl, inForce: ConfigurationValue, manual: [ConfigurationValue])? {
@@ -129,11 +129,11 @@ package struct ConfigurationCheck {
 }
 
 extension ConfigurationCheck {
-    /// A sentence with the key, the value and what is allowed; nil when it can be taken.
-    /// - Parameter configuration: what is in force, or was asked for.
+    /// A sentence with the key, the value and the allowed values; `nil`: no problem.
+    /// - Parameter configuration: in force, or wanted.
     package func problem(of bracket: PhotoBracket, in configuration: Configuration) -> String? {
         guard let format = choice(configuration)?.format else { return nil }
-        // A camera that does not say how its formats expose cannot be set for a single frame.
+        // A camera without exposure times cannot be set for a single frame.
         guard let durations = format.optics.exposureDuration, let isos = format.optics.iso else {
             return
                 "\(capabilities.name) takes no bracket: \(format.name) does not say how long it exposes, nor at which ISO."

@@ -1,9 +1,9 @@
-/// Which format a preset picks on a camera. The words are AVCaptureSession.Preset's; which format each means on Apple's
+/// The format that a preset picks on a camera. The words are AVCaptureSession.Preset's; the format of each on Apple's
 /// cameras is from Technical Note TN2409, and from the published lists of the iPhone 6s. For cameras of other makers
-/// the nearest thing is picked, as the cases say.
+/// the nearest format is picked, as the cases define.
 package struct FormatChoice: Hashable, Sendable {
     package let format: CameraFormat
-    /// Frames a second that frame durations may come to, both inclusive.
+    /// Frames a second of the allowed frame durations, both inclusive.
     package let frameRates: ClosedRange<Double>
 
     init(_ format: CameraFormat) {
@@ -11,7 +11,7 @@ package struct FormatChoice: Hashable, Sendable {
         frameRates = format.minFrameRate...max(format.minFrameRate, format.maxFrameRate)
     }
 
-    /// - Returns: nil for a format that has no rate below `fastFrameRate`.
+    /// - Returns: `nil` for a format without a rate below `fastFrameRate`.
     init?(ofPreset format: CameraFormat) {
         guard format.minFrameRate <= Self.presetFrameRateMax else { return nil }
         self.format = format
@@ -19,14 +19,14 @@ package struct FormatChoice: Hashable, Sendable {
         frameRates = format.minFrameRate...max(format.minFrameRate, most)
     }
 
-    /// From this on, frame rates are reached through `activeFormat` alone (AVFoundation's rule).
+    /// From here on frame rates are reached through `activeFormat` alone (AVFoundation's rule).
     package static let fastFrameRate = 60.0
-    /// What a preset makes of a format that is faster.
+    /// A preset's limit for a faster format.
     package static let presetFrameRateMax = 30.0
 }
 
 extension ConfigurationCheck {
-    /// - Returns: nil where the camera has no format for it.
+    /// - Returns: `nil` where the camera has no format for it.
     package func choice(_ preset: SessionPreset) -> FormatChoice? {
         switch preset {
         case .inputPriority: capabilities.defaultFormat.map { FormatChoice($0) }
@@ -57,15 +57,15 @@ extension ConfigurationCheck {
 
     private var smallest: FormatChoice? { best(where: { _ in true }, size: { $0.min() }) }
 
-    /// Of those of a size, in pixels, that is picked of all that are meant.
+    /// The best of the formats of one size, in pixels, that `pick` chooses from all candidates.
     private func best(where isMeant: (CameraFormat) -> Bool, size pick: ([Int]) -> Int?) -> FormatChoice? {
         let meant = capabilities.formats.filter { isMeant($0) && FormatChoice(ofPreset: $0) != nil }
         guard let pixels = pick(meant.map(\.pixels)) else { return nil }
         return best(of: meant.filter { $0.pixels == pixels })
     }
 
-    /// Of formats of one size: one that is slow by itself before one that is slowed down, then one that is not binned, then
-    /// video range as video has it, then the highest rate; of equals the first in the camera's list.
+    /// Of formats of one size: a slow one before one that is slowed down, then an unbinned one, then video range as
+    /// video has it, then the highest rate; of equals the first in the camera's list.
     private func best(of formats: [CameraFormat]) -> FormatChoice? {
         var best: FormatChoice?
         for format in formats {
@@ -95,7 +95,7 @@ extension CameraFormat {
     fileprivate var isPhotoShaped: Bool { width * 3 == height * 4 }
 }
 
-/// What a session is for (AVCaptureSession.Preset): the camera's format follows from it, as `CaptureModel` says.
+/// The purpose of a session (AVCaptureSession.Preset): the camera's format follows from it (`FormatChoice`).
 public enum SessionPreset: String, Hashable, Sendable, Codable, CaseIterable {
     /// The largest picture in a photo's shape.
     case photo
@@ -110,6 +110,6 @@ public enum SessionPreset: String, Hashable, Sendable, Codable, CaseIterable {
     case hd4K3840x2160 = "3840x2160"
     case iFrame960x540
     case iFrame1280x720
-    /// No preset: the format is the one that `activeFormat` named, or the camera's own.
+    /// No preset: the format is `activeFormat`'s, or the camera's own.
     case inputPriority
 }

@@ -1,4 +1,4 @@
-/// What an app was told of its attributes, sorted by their names; small enough that a search in order is the quickest.
+/// An app's attributes, sorted by their names; few enough that a linear search is the quickest.
 package struct AttributeValues: Hashable, Sendable, Codable {
     package init() {}
 
@@ -21,7 +21,8 @@ package struct AttributeValues: Hashable, Sendable, Codable {
 
     package var isEmpty: Bool { pairs.isEmpty }
 
-    /// Forgets what a policy does not ask about: whatever policies were loaded, an app never has more than two policies' worth.
+    /// Drops attributes that a policy does not declare: whatever policies were loaded, an app never has more than two
+    /// policies' worth.
     package mutating func keepOnly(_ attributes: [Attribute]) {
         pairs.removeAll { pair in !attributes.contains { $0.name == pair.name } }
     }

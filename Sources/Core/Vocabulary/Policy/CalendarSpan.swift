@@ -1,11 +1,12 @@
 /// A part of every week, in the machine's local time: `mon-fri 08:00-18:00`, or `22:00-06:00` of every night.
 ///
-/// Pure arithmetic: what time it is, is the caller's to say.
+/// Pure arithmetic: the caller has the clock.
 public struct CalendarSpan: Hashable, Sendable {
-    /// The days on which it begins. A span that passes midnight ends on the next day, whether that is one of them or not.
+    /// The days on which it begins. A span that passes midnight ends on the next day, whether that is in the set or
+    /// not.
     public var days: Set<Day>
-    /// Minutes of the day, the first one included and the last one not; 24:00 is 1440. An end that is not behind the
-    /// beginning is one of the next day.
+    /// Minutes of the day, the first one included and the last one not; 24:00 is 1440. An end that is not after the
+    /// beginning is on the next day.
     public var from: Int
     public var to: Int
 
@@ -13,7 +14,6 @@ public struct CalendarSpan: Hashable, Sendable {
         case mon, tue, wed, thu, fri, sat, sun
 
         public static func < (a: Day, b: Day) -> Bool { a.rawValue < b.rawValue }
-        /// As a policy file writes it.
         public var name: String { "\(self)" }
     }
 
@@ -24,10 +24,10 @@ public struct CalendarSpan: Hashable, Sendable {
         (self.days, self.from, self.to) = (days, from, to)
     }
 
-    /// It begins and ends at the same minute, or no day has it.
+    /// Begins and ends at the same minute, or has no day.
     public var neverHolds: Bool { from == to || days.isEmpty }
 
-    /// How long it lasts, in minutes.
+    /// In minutes.
     private var length: Int { to > from ? to - from : to + Self.minutesOfDay - from }
 
     /// - Parameter minute: of the week, from 0, Monday's midnight.
@@ -42,7 +42,7 @@ public struct CalendarSpan: Hashable, Sendable {
 }
 
 extension CalendarSpan {
-    /// What is wrong with a text, as the end of a sentence that begins with it.
+    /// The problem of a text, as the end of a sentence that begins with the text.
     public struct Mistake: Error, Hashable {
         public var complaint: String
         public var hint = ""
@@ -121,15 +121,14 @@ extension Policy {
         modes.first { $0.at.contains { $0.holds(at: minute) } }
     }
 
-    /// Some mode follows a calendar.
     public var hasCalendar: Bool { modes.contains { !$0.at.isEmpty } }
 }
 
-/// What a policy's calendar says from some moment on, in a zone whose clocks may be put forward and back.
+/// A policy's calendar from some moment on, in a zone whose clocks may be put forward and back.
 public struct CalendarClock {
-    /// Zones change their clocks at whole quarters of an hour, as UTC has them: within one, local time goes on evenly.
+    /// Zones change their clocks at whole quarters of an hour of UTC: within one, local time goes on evenly.
     public static let quarter: Int64 = 15 * 60
-    /// A week, and a day for clocks that are put forward and back: a calendar says nothing new after it.
+    /// A week, and a day for clocks that are put forward and back: a calendar repeats after it.
     private static let quartersMax = 8 * 24 * 4
 
     public let policy: Policy
@@ -144,7 +143,7 @@ public struct CalendarClock {
     /// - Parameter moment: seconds since 1970, UTC.
     public func mode(at moment: Int64) -> Mode? { policy.calendarMode(at: Self.minuteOfWeek(moment + offset(moment))) }
 
-    /// When the calendar says something else than at a moment; nil: never.
+    /// The calendar's next change after a moment; `nil`: never.
     public func change(after moment: Int64) -> Int64? {
         let before = mode(at: moment)
         var begin = moment

@@ -1,9 +1,9 @@
-/// What a camera in use counts towards the budget: one number, or numbers by the format that it runs with, because 1080p
-/// in Motion JPEG and 720p raw do not take as much of a bus.
+/// A camera's part of the budget while it is in use: one number, or numbers by its format, because 1080p in Motion JPEG
+/// and 720p raw do not take as much of a bus.
 public struct CameraCost: Hashable, Sendable, ExpressibleByIntegerLiteral {
-    /// For every format that no key names.
+    /// For every format without a key.
     public let other: Int
-    /// In an order of their own, so that two tables that say the same are equal.
+    /// In an order of their own, so that two equal tables compare equal.
     public let formats: [Format]
 
     /// Formats that cost the same: a size, up to a rate, in one pixel format or in any.
@@ -12,7 +12,7 @@ public struct CameraCost: Hashable, Sendable, ExpressibleByIntegerLiteral {
         public var height: Int
         /// Frames a second, at most.
         public var frameRate: Double
-        /// As in `CameraFormat`; nil: whichever.
+        /// As in `CameraFormat`; `nil`: any.
         public var pixelFormat: String?
         public var cost: Int
 
@@ -34,8 +34,8 @@ public struct CameraCost: Hashable, Sendable, ExpressibleByIntegerLiteral {
 
     public init(integerLiteral cost: Int) { self.init(cost) }
 
-    /// - Parameter other: nil: as much as the dearest that is named. A format that nobody thought of then waits, rather than
-    ///   overload what the budget stands for.
+    /// - Parameter other: `nil`: as much as the dearest key. An unforeseen format then waits, rather than
+    /// overload the resource behind the budget.
     public init(formats: [Format], other: Int?) {
         self.formats = formats.sorted {
             ($0.width, $0.height, $0.frameRate, $0.pixelFormat ?? "")
@@ -46,15 +46,15 @@ public struct CameraCost: Hashable, Sendable, ExpressibleByIntegerLiteral {
 
     public var isByFormat: Bool { !formats.isEmpty }
 
-    /// What no format costs more than: counts where nobody knows the format, and says whether the camera costs anything.
+    /// No format costs more: counts where the format is not known, and shows whether the camera costs anything.
     public var dearest: Int { formats.reduce(other) { max($0, $1.cost) } }
 
-    /// Keys that name the pixel format come before those that do not; of these the one whose rate is the lowest that is
-    /// enough. A rate between two keys costs what the faster one does.
+    /// Keys with a pixel format come before those without; of these the key with the lowest rate that is enough. A rate
+    /// between two keys costs as much as the faster key.
     package func of(_ format: CameraFormat, at frameRate: Double) -> Int {
         var best: Format?
         for key in formats where key.width == format.width && key.height == format.height {
-            // A rate that was said as a duration is off by what a division leaves of it.
+            // A rate from a duration is off by the rest of a division.
             guard key.frameRate >= frameRate * (1 - Self.roundingShare),
                 key.pixelFormat.map({ $0 == format.pixelFormat }) ?? true
             else { continue }

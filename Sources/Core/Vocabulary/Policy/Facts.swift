@@ -1,17 +1,17 @@
-/// Everything a policy rule may read about one session at the moment of a decision.
+/// Everything that a policy rule may read about one session at the moment of a decision.
 ///
-/// Each member has a closed set of values (names apart), so that a policy can be walked whole.
-/// Built only by `Arbiter`; kept with each decision, so that `explain` can ask again later.
+/// Each member has a closed set of values (names apart), so that a policy can be walked whole. Built only by `Arbiter`;
+/// kept with each decision, so that `explain` can read it later.
 public struct Facts: Hashable, Sendable {
-    /// The app's name as the kernel vouches for it (a systemd unit); nil when only a claim names it.
+    /// The app's name as the kernel vouches for it (a systemd unit); `nil` when only a claim names it.
     public var app: String?
-    /// What the client said it is; nil when it said nothing.
+    /// The client's own claim; `nil` without one.
     public var claimedApp: String?
     public var user: UInt32
     public var loginSession: LoginState
     public var presence: Presence
     public var isFocused: Bool
-    /// Apps in front of this user, as the believed presence source has it; `one` when nobody knows.
+    /// Apps in front of this user, by the trusted presence source; `one` without a source.
     public var foregroundApps: ForegroundApps
     public var client: ClientKind
     /// The app opted in to run the camera beside others.
@@ -28,7 +28,7 @@ public struct Facts: Hashable, Sendable {
     public var operatorChosen: Bool
     /// The app's value of each attribute that the policy declares, in the policy's order.
     public var attributes: [AttributeValue]
-    /// The machine's mode, by its name; nil: none is in force.
+    /// The machine's mode, by its name; `nil`: none is in force.
     public var mode: String?
 
     /// One attribute's value, and how strong it is: 0 is the strongest.
@@ -42,14 +42,14 @@ public struct Facts: Hashable, Sendable {
         }
     }
 
-    /// Nil: the policy declares no such attribute.
+    /// `nil`: the policy declares no such attribute.
     public func attribute(_ name: String) -> AttributeValue? { attributes.first { $0.name == name } }
 
     public enum LoginState: String, Hashable, Sendable, CaseIterable { case none, active, inactive }
 
     public enum ForegroundApps: String, Hashable, Sendable, CaseIterable { case none, one, several }
 
-    /// Of an app in front that has done nothing yet.
+    /// The facts of an app in front without any other.
     public init(camera: CameraID) { self.init(app: nil, camera: camera) }
 
     package init(
@@ -94,7 +94,7 @@ public enum FactTest: Hashable, Sendable {
     case operatorChosen(Bool)
     /// An attribute that the policy declares, with one of its values.
     case attribute(String, String)
-    /// One that the policy declares; nil: none is in force.
+    /// A mode that the policy declares; `nil`: none is in force.
     case mode(String?)
 
     public func holds(for facts: Facts) -> Bool {
@@ -122,7 +122,7 @@ public enum FactTest: Hashable, Sendable {
         }
     }
 
-    /// The fact's key in a policy file, and the value the test wants.
+    /// The fact's key in a policy file, and the value of the test.
     public var written: (key: String, value: String) {
         switch self {
         case .app(let name): ("app", "\"\(name)\"")

@@ -1,19 +1,19 @@
-/// One value that the whole machine may have, declared in the file: night, cleaning, visiting hours.
+/// A value of the whole machine, declared in the file: night, cleaning, visiting hours.
 ///
-/// The machine has exactly one value at a time: the mode that was set by hand, until it is taken back; else the first one
-/// declared whose calendar holds; else none. The core has no clock: the caller tells it what the calendar says
+/// The machine has exactly one value at a time: the mode that was set by hand, until it is taken back; else the first
+/// declared mode whose calendar holds; else none. The core has no clock: the caller sends it the calendar's mode
 /// (`Event.calendar`), so that traces replay.
 public struct Mode: Hashable, Sendable {
     public var name: String
-    /// When it holds by itself. Empty: never, it is only set by hand.
+    /// The times at which it holds by itself; empty: it is only set by hand.
     public var at: [CalendarSpan]
-    /// Who may set it by hand, in the order of `Setter`. Empty: nobody, it only follows its calendar.
+    /// The setters by hand, in the order of `Setter`; empty: it only follows its calendar.
     public var setBy: [Setter]
 
-    /// Who sets a mode by hand.
+    /// A setter of a mode by hand.
     public enum Setter: String, Hashable, Sendable, Codable, CaseIterable {
         case root
-        /// A client that is trusted with everybody's facts: whoever may choose an app by hand.
+        /// A client that is trusted with everybody's facts: it may also choose an app by hand.
         case `operator`
     }
 
@@ -26,6 +26,6 @@ public struct Mode: Hashable, Sendable {
     /// Root may do whatever the operator may.
     public func maySet(_ setter: Setter) -> Bool { setBy.contains(setter) || setter == .root && !setBy.isEmpty }
 
-    /// How rules and scenarios call it that no mode is in force.
+    /// The word of rules and scenarios for no mode.
     public static let none = "none"
 }

@@ -1,21 +1,21 @@
-/// Who may have a camera, as a value: what a policy file says, and nothing else.
+/// Who may have a camera, as a value: the contents of a policy file, and nothing else.
 ///
-/// It answers four questions, in this order. **May it use the camera at all?** `rights` says. **May this session run
-/// now?** Every cause rule is asked; for each cause the first matching rule answers with the access it leaves. **How
-/// strong is its bid?** The first matching rank rule answers. **Who wins when bids meet?** `contention` answers, by
-/// one named choice for each question. There is no unwritten rule.
+/// It answers four questions, in this order. **May it use the camera at all?** `rights` decides. **May this session run
+/// now?** For each cause the first matching cause rule decides on the access it leaves. **How strong is its bid?** The
+/// first matching rank rule decides. **Who wins when bids meet?** `contention` decides, by one named choice for each
+/// question. There is no unwritten rule.
 public struct Policy: Hashable, Sendable {
     public var name: String
     public var summary: String
-    /// Which sources are believed about presence, the most trusted first. Empty: every client counts as foreground.
+    /// The trusted sources of presence, the most trusted first. Empty: every client counts as foreground.
     public var sources: [PresenceSource]
-    /// The unit that is the user's shell, or the user's agent; nil: the first client that says so. The core does not
-    /// decide which client that is.
+    /// The unit that is the user's shell, or the user's agent; `nil`: the first client with that claim. The core does
+    /// not decide which client that is.
     public var shellUnit: String?
     public var agentUnit: String?
-    /// What rules and the order list may read of an app beyond the built-in facts.
+    /// Facts of an app for rules and the order list, beyond the built-in ones.
     public var attributes: [Attribute]
-    /// Values that the whole machine may have, in the order in which their calendars are asked.
+    /// Values of the whole machine, in the order in which their calendars are read.
     public var modes: [Mode]
     public var causeRules: [CauseRule]
     /// Who may use cameras at all.
@@ -25,14 +25,15 @@ public struct Policy: Hashable, Sendable {
     public var rankRules: [RankRule]
     public var contention: Contention
     public var cameras: [CameraRule]
-    /// A lower pressure counts only after it has lasted this long, so that cameras do not flicker on and off at a threshold.
+    /// A lower pressure counts only after it has lasted this long, so that cameras do not flicker on and off at a
+    /// threshold.
     public var pressureSettle: Duration
-    /// From where on the machine's own figures count as which pressure. The core does not look at them.
+    /// The thresholds of the machine's own figures. The core does not read them.
     public var pressure: PressureSettings
-    /// What the policy promises about itself; for `camclient policy verify`, never for a decision.
+    /// The policy's promises about itself; for `camclient policy verify`, never for a decision.
     public var statements: [Statement]
 
-    /// A policy with one rank for everyone and no rule; what else it says is set afterwards.
+    /// A policy with one rank for everyone and no rule; all else is set afterwards.
     public init(name: String) { self.init(name: name, summary: "") }
 
     package init(
@@ -51,7 +52,7 @@ public struct Policy: Hashable, Sendable {
         self.statements = statements
     }
 
-    /// Whether any rule asks how hard the machine is pressed: else nobody need look.
+    /// Whether any rule reads the machine's pressure: else it is not measured.
     public var readsPressure: Bool {
         (causeRules.map(\.when) + rankRules.map(\.when)).joined().contains { test in
             if case .pressure = test { true } else { false }
@@ -64,7 +65,7 @@ public struct CauseRule: Hashable, Sendable {
     public var name: String
     public var when: [FactTest]
     public var cause: Cause
-    /// What the cause leaves while the rule matches.
+    /// The access that the cause leaves while the rule matches.
     public var access: Access
 
     public init(name: String, when: [FactTest], cause: Cause, access: Access = .none) {
@@ -86,13 +87,13 @@ public struct RankRule: Hashable, Sendable {
     public var rank: Int
     /// No grace, no min-hold, no lease stands in its way.
     public var isImmediate: Bool
-    /// How long a holder of this rank may finish after it was told. Zero: cut at once.
+    /// The time of a holder of this rank to finish after its warning. Zero: cut at once.
     public var grace: Duration
-    /// How long a holder of this rank keeps the camera against stronger bids. Zero: not at all.
+    /// The time for which a holder of this rank keeps the camera against stronger bids. Zero: not at all.
     public var minHold: Duration
-    /// How long it may hold the camera at a time; nil: as long as it wins.
+    /// The longest time with the camera; `nil`: as long as it wins.
     public var lease: Duration?
-    /// A session that matches may not have a camera at all: its start is refused, and a reload stops it if it runs.
+    /// A matching session may not have a camera at all: its start is refused, and a reload stops it if it runs.
     public var deny: Bool
 
     public init(
@@ -115,14 +116,14 @@ public struct Contention: Hashable, Sendable {
     public var newcomer: Newcomer
     public var loser: Loser
     public var sharing: Sharing
-    /// Whose sessions share the holder's camera, where cameras are shared.
+    /// The sessions that share the holder's camera, where cameras are shared.
     public var shareWith: ShareWith
     public var reDecide: ReDecide
-    /// How long an expired or evicted tenant ranks behind all that wait.
+    /// The time for which an expired or evicted app ranks after all that wait.
     public var coolDown: Duration
-    /// The sum of the held cameras' costs stays at or below it; nil: no budget.
+    /// The sum of the held cameras' costs stays at or below it; `nil`: no budget.
     public var budget: Int?
-    /// Which holder goes when the budget is short.
+    /// The holder that goes when the budget is short.
     public var givesWay: GivesWay
     /// The strongest app may exceed the budget.
     public var strongestMayExceed: Bool
@@ -161,9 +162,9 @@ public struct Contention: Hashable, Sendable {
     }
     public enum OwnConflict: String, Hashable, Sendable, CaseIterable { case contend, refuse }
     public enum GivesWay: String, Hashable, Sendable, CaseIterable {
-        /// As few as it takes, the weakest first; the newcomer has to beat them all.
+        /// As few as possible, the weakest first; the newcomer has to beat them all.
         case weakest
-        /// One after another of those that the newcomer beats, the longest held first.
+        /// One after another that the newcomer beats, the longest held first.
         case longestHeld = "longest-held"
     }
     public enum Newcomer: String, Hashable, Sendable, CaseIterable { case queue, refuse }
@@ -174,13 +175,13 @@ public struct Contention: Hashable, Sendable {
         case readOnly = "read-only"
     }
     public enum ShareWith: String, Hashable, Sendable, CaseIterable {
-        /// Those of the holder's user.
+        /// Sessions of the holder's user.
         case user
         case everyone
     }
     public enum ReDecide: String, Hashable, Sendable, CaseIterable { case facts, open }
 
-    /// What a policy that says nothing of it means.
+    /// The contention of a policy without the table.
     public init() { self.init(order: []) }
 
     package init(
@@ -212,18 +213,18 @@ public struct CameraRule: Hashable, Sendable {
     }
 }
 
-/// What a policy wants to know of an app beyond the built-in facts: a named scale of values, declared in the file.
+/// A fact of an app beyond the built-in ones: a named scale of values, declared in the file.
 ///
 /// A trusted source gives each app its value (`Event.attribute`), and a client may lower its own app's
-/// (`Event.loweredAttribute`). The value counts at once for everything that the app holds or waits for.
+/// (`Event.loweredAttribute`). The value counts at once for all sessions of the app.
 public struct Attribute: Hashable, Sendable {
     public var name: String
     /// Strongest first. Never empty.
     public var values: [String]
-    /// What counts for an app that was told nothing, or something that is none of `values`.
+    /// The value of an app without one, or with one outside `values`.
     public var defaultValue: String
 
-    /// - Parameter defaultValue: one of `values`; nil: the weakest.
+    /// - Parameter defaultValue: one of `values`; `nil`: the weakest.
     public init(name: String, values: [String], default defaultValue: String? = nil) {
         precondition(!values.isEmpty, "an attribute needs at least one value")
         precondition(defaultValue.map(values.contains) ?? true, "an attribute's default is one of its values")
@@ -232,7 +233,7 @@ public struct Attribute: Hashable, Sendable {
         self.defaultValue = defaultValue ?? values[values.count - 1]
     }
 
-    /// Where a value stands, 0 the strongest; what is no value counts as the default.
+    /// The index of a value, 0 the strongest; a value outside `values` counts as the default.
     package func place(of value: String?) -> Int {
         value.flatMap { values.firstIndex(of: $0) } ?? values.firstIndex(of: defaultValue) ?? values.count - 1
     }
@@ -251,7 +252,7 @@ extension Policy {
     /// Whether a decision on one camera can touch another at all.
     package var linksCameras: Bool { contention.budget != nil || cameras.contains { !$0.conflicts.isEmpty } }
 
-    /// In force when no valid policy could be read: first come, and nobody is interrupted by another app.
+    /// In force without a valid policy: first come, and nobody is interrupted by another app.
     public static let firstCome = Policy(
         name: "first-come", summary: "Built in: the first app keeps the camera, and nobody is interrupted.",
         contention: Contention(order: [], tie: .holder, sameApp: .newest))

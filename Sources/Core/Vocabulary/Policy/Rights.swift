@@ -1,7 +1,7 @@
-/// "May it use the camera at all?": asked before anybody is weighed. A policy file's `[access]`.
+/// "May it use the camera at all?": decided before bids are weighed. A policy file's `[access]`.
 ///
-/// Root may, always: a user that can read and write every device needs no leave. Everybody else needs to be named here,
-/// or to sit at the camera's seat.
+/// Root may, always: a user that can read and write every device needs no permission. Everybody else needs to be named
+/// here, or to sit at the camera's seat.
 public struct Rights: Hashable, Sendable {
     /// The user of a local login session at the camera's seat may.
     public var seat: Bool
@@ -15,7 +15,7 @@ public struct Rights: Hashable, Sendable {
     /// A user or a group: its number, and its name where the file has that.
     public struct Account: Hashable, Sendable {
         public var name: String?
-        /// Nil: the machine that read the file knows no such name, so that nobody is meant.
+        /// `nil`: the machine that read the file has no such name, so that nobody is meant.
         public var number: UInt32?
 
         public init(name: String? = nil, number: UInt32?) { (self.name, self.number) = (name, number) }
@@ -29,7 +29,7 @@ public struct Rights: Hashable, Sendable {
     }
 
     public enum Apps: String, Hashable, Sendable, CaseIterable {
-        /// Every app of whoever has the right, but those to which their user said no.
+        /// Every app of a user with the right, but those that their user denied.
         case all
         /// An app that `services` does not name needs its user's yes: the user is asked at its start.
         case ask
@@ -43,6 +43,6 @@ public struct Rights: Hashable, Sendable {
         (self.services, self.identity, self.apps) = (services, identity, apps)
     }
 
-    /// The names that nobody answers to, users before groups.
+    /// The names without a user or group on this machine, users before groups.
     public var unknownNames: [String] { (users + groups).filter { $0.number == nil }.compactMap(\.name) }
 }

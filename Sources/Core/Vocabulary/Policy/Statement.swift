@@ -1,14 +1,14 @@
-/// What a policy promises about itself: a sentence that `camclient policy verify` holds it to, in every state that
-/// a small world can reach. No decision ever reads one.
+/// A policy's promise about itself: a sentence that `camclient policy verify` checks in every state that a small world
+/// can reach. No decision ever reads one.
 ///
 /// A statement speaks of sessions by the part they play on one camera, and by the facts that rules read. One of these
-/// sessions is its subject: `unless` and `by` are about that one.
+/// sessions is its subject: `unless` and `by` are about the subject.
 public struct Statement: Hashable, Sendable {
     public var name: String
     public var assertion: Assertion
-    /// Whatever of these holds for the subject excuses it.
+    /// Any of these that holds for the subject excuses it.
     public var unless: [Excuse]
-    /// It counts only while the subject waits behind an app with these facts; nil: whomever it waits behind, if anybody.
+    /// The statement counts only while the subject waits for an app with these facts; `nil`: whether it waits or not.
     public var by: [FactTest]?
     /// The parts of a `never` may be on different cameras that exclude each other.
     public var isAcrossCameras: Bool
@@ -17,23 +17,24 @@ public struct Statement: Hashable, Sendable {
         /// At no moment does a session play this part with these facts. Several parts: not all of them at once, each
         /// played by another app on the same camera. Never empty; in the order of `Part`, each at most once.
         case never([Player])
-        /// Once nothing is under way on the cameras, every session that asks to run with these facts plays this part; or
-        /// another session of its app does, on the same camera. What the machine itself forbids (unplugged, asleep, the privacy
-        /// switch, an inactive login session) excuses it, and so does a client that has lowered itself.
+        /// Once nothing is under way on the cameras, every session that asks to run with these facts plays this part;
+        /// or another session of its app does, on the same camera. Causes of the machine itself (unplugged, asleep, the
+        /// privacy switch, an inactive login session) excuse it, and so does a client that has lowered itself.
         case always(when: [FactTest], is: Part)
-        /// Such a session, or another one of its app on the same camera, plays this part at the latest so long after
+        /// Such a session, or another one of its app on the same camera, plays this part at the latest this long after
         /// it began to want it. The same excuses.
         case within(when: [FactTest], is: Part, Duration)
-        /// A session with these facts that loses its camera to another app's bid, or to its lease, was told so long before.
-        /// One that said it is ready has given up the rest.
+        /// A session with these facts that loses its camera to another app's bid, or to its lease, was warned this long
+        /// before. A session that answered that it is ready has given up the rest.
         case warned(when: [FactTest], Duration)
-        /// All sessions of an app with these facts together hold cameras for so long at most in any time as long as `in`.
+        /// All sessions of an app with these facts together hold cameras for at most this long in any time as long as
+        /// `in`.
         case atMost(when: [FactTest], Duration, in: Duration)
         /// Every session that goes on asking to run with these facts plays this part again and again.
         case fair(when: [FactTest], is: Part)
     }
 
-    /// A part, and what is known about its app. No fact: any app.
+    /// A part with the facts of its app. No fact: any app.
     public struct Player: Hashable, Sendable {
         public var part: Part
         public var when: [FactTest]
@@ -44,10 +45,10 @@ public struct Statement: Hashable, Sendable {
         }
     }
 
-    /// What excuses a subject: facts of its own, and of the app that it waits behind; all of them together.
+    /// An excuse of a subject: facts of its own, and of the app that it waits for; all of them together.
     public struct Excuse: Hashable, Sendable {
         public var when: [FactTest]
-        /// Nil: whether it waits, and behind whom, makes no difference.
+        /// `nil`: whether it waits, and for whom, makes no difference.
         public var by: [FactTest]?
 
         public init(when: [FactTest] = [], by: [FactTest]? = nil) {
@@ -56,25 +57,25 @@ public struct Statement: Hashable, Sendable {
         }
     }
 
-    /// What a session is on its camera, at one moment.
+    /// A session's part on its camera, at one moment.
     public enum Part: String, Hashable, Sendable, CaseIterable {
-        /// It has the camera, whatever access it has; from the grant to the cut.
+        /// The session has the camera, whatever access it has; from the grant to the cut.
         case holder
-        /// It was told that it runs.
+        /// After its notice that it runs.
         case running
-        /// It runs, and its access is not the whole.
+        /// The session runs, and its access is not the whole.
         case restricted
         case recording
-        /// It watches beside the holder, where the policy shares cameras.
+        /// The session watches beside the holder, where the policy shares cameras.
         case sharer
-        /// It asks to run, and another app's bid keeps the camera from it. A session that has won, and only waits for
-        /// a grace, a min-hold or a cut that is under way, no longer counts as waiting; one whose client has lowered
-        /// itself waits by its own will.
+        /// The session asks to run, and another app's bid keeps the camera from it. A session that has won, and only
+        /// waits for a grace, a min-hold or a cut under way, no longer counts as waiting; a session whose client has
+        /// lowered itself waits by its own will.
         case waiting
-        /// It was told that it is interrupted, for whatever cause.
+        /// After its notice of an interruption, for whatever cause.
         case interrupted
 
-        /// Somebody may be in its way.
+        /// Another session may be in its way.
         public var isKeptOut: Bool { self == .waiting || self == .interrupted }
     }
 
@@ -86,14 +87,14 @@ public struct Statement: Hashable, Sendable {
         (self.by, self.isAcrossCameras) = (by, isAcrossCameras)
     }
 
-    /// Which of the players of a `never` is its subject: the one that waits or is interrupted, as only that one is kept
+    /// The subject among the players of a `never`: the player that waits or is interrupted, as only that one is kept
     /// out by anybody; where none is, the first.
     public var subject: Int {
         guard case .never(let players) = assertion else { return 0 }
         return players.firstIndex { $0.part.isKeptOut } ?? 0
     }
 
-    /// It asks what was and for how long, not only what is.
+    /// The statement needs a history, not only a state.
     public var isTimed: Bool {
         switch assertion {
         case .never, .always, .fair: false
@@ -101,13 +102,13 @@ public struct Statement: Hashable, Sendable {
         }
     }
 
-    /// It is about what goes on, and not about each moment: only whole courses of events can break it, never one state.
+    /// The statement is about whole courses of events, and not about each moment: one state never breaks it.
     public var isFair: Bool { if case .fair = assertion { true } else { false } }
 
-    /// It asks whom its subject waits behind.
+    /// The statement reads for whom its subject waits.
     public var asksWhoIsInTheWay: Bool { by != nil || unless.contains { $0.by != nil } }
 
-    /// What it says of those that it is about, for each: facts that all hold for one session.
+    /// The facts of each of its sessions, which all hold for one session.
     public var roles: [[FactTest]] {
         switch assertion {
         case .never(let players): players.map(\.when)
@@ -117,15 +118,13 @@ public struct Statement: Hashable, Sendable {
         }
     }
 
-    /// The facts that it asks for together, each time of one session.
+    /// The facts that it reads together, each time of one session.
     public var conjunctions: [[FactTest]] {
         roles + unless.flatMap { [$0.when] + ($0.by.map { [$0] } ?? []) } + (by.map { [$0] } ?? [])
     }
 
-    /// Every fact that it reads.
     public var testsRead: [FactTest] { conjunctions.flatMap { $0 } }
 
-    /// Every part that it speaks of.
     public var parts: [Part] {
         switch assertion {
         case .never(let players): players.map(\.part)
@@ -134,7 +133,6 @@ public struct Statement: Hashable, Sendable {
         }
     }
 
-    /// The times that it names.
     public var durations: [Duration] {
         switch assertion {
         case .never, .always, .fair: []
@@ -143,6 +141,6 @@ public struct Statement: Hashable, Sendable {
         }
     }
 
-    /// It stands in a `[[never]]` table; the others in `[[always]]`.
+    /// The statement stands in a `[[never]]` table; the others in `[[always]]`.
     public var isNever: Bool { if case .never = assertion { true } else { false } }
 }
