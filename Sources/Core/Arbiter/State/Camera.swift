@@ -63,7 +63,7 @@ package struct CameraSettings: Hashable, Sendable, Codable {
 ///     free ──▶ surviving (after a restart of the broker) ──▶ streaming (reclaimed), revoking, or free (its recorder ended)
 ///     starting, streaming ──▶ lost ──▶ starting (after the backoff), or revoking, free (outranked, stopped)
 ///
-/// What the contract calls `granted` is the camera's `promise`: the winner's place while the loser's cut
+/// The contract's `granted` is the camera's `promise`: the winner's place while the loser's cut
 /// is under way, here or on a conflicting camera. It is dropped as soon as the winner stops bidding,
 /// so that a winner that vanished meanwhile leaves no trace.
 package enum Tenancy: Hashable, Sendable, Codable, BitwiseCopyable {

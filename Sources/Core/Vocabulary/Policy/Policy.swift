@@ -197,7 +197,7 @@ public struct Contention: Hashable, Sendable {
     }
 }
 
-/// What cameras do to each other.
+/// The effect of cameras on each other.
 public struct CameraRule: Hashable, Sendable {
     public var camera: CameraID
     /// Cameras that cannot run beside this one; either side listing the other is enough.
