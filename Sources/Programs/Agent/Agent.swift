@@ -2,15 +2,15 @@ import ArbiterProtocol
 import Glibc
 public import System
 
-/// camagent: looks at a user's desktop, and tells the broker.
+/// camagent: observes a user's desktop, and reports to the broker.
 ///
 ///     a desktop▶ windows ───┐
-///     PipeWire ▶ streams ───┼─▶ facts about apps ─▶ what the broker does not know yet ─▶ Shell1
+///     PipeWire ▶ streams ───┼─▶ facts about apps ─▶ facts that are news to the broker ─▶ Shell1
 ///     broker ──▶ clients ───┘
 ///
-/// And shows its user what the broker says (`UserFace`), and keeps the broker's door in PipeWire (`PipeWireDoor`).
+/// It also shows its user the broker's state (`UserFace`), and keeps the broker's bridge in PipeWire (`PipeWireDoor`).
 ///
-/// Everything happens on the loop's thread. It decides nothing, and keeps nothing that it could not see anew.
+/// Everything happens on the loop's thread. It decides nothing, and keeps nothing that it could not observe anew.
 public final class Agent {
     private let options: AgentOptions
     private let loop: EventLoop
@@ -22,12 +22,12 @@ public final class Agent {
     private var face: UserFace?
     private var door: PipeWireDoor?
     private var windowTrouble: String?
-    /// What was written down about windows and microphones, so that it is written once.
+    /// The last journal entries on windows and microphones, so that each is written once.
     private var told: (windows: String?, microphones: String?) = (nil, nil)
     private var strangers: Set<UInt32> = []
     private var shown: AgentView?
 
-    /// - Throws: when the loop cannot take what it needs.
+    /// - Throws: when the loop has no room for its sources.
     public init(_ options: AgentOptions, on loop: EventLoop) throws(SystemFault) {
         self.options = options
         self.loop = loop
@@ -88,7 +88,7 @@ public final class Agent {
     }
 
     private func noteTroubles() {
-        // Said where it is printed.
+        // With `printing` the output has it.
         guard options.printing == nil else { return }
         let trouble = windowTrouble ?? windows?.trouble
         if trouble != told.windows {
@@ -134,7 +134,7 @@ public final class Agent {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            // Whoever read has seen enough.
+            // A closed reader has seen enough.
             if count <= 0 { return loop.exit() }
             rest = rest.dropFirst(count)
         }

@@ -2,38 +2,38 @@ import ArbiterProtocol
 public import System
 
 public struct AgentOptions: Sendable {
-    /// Of what the user sees and says, and of microphones, what there is.
+    /// Whether something is shown to the user, or a microphone observed.
     public enum Shown: String, Sendable, CaseIterable {
         case automatic = "auto"
         case none
     }
 
-    /// What is printed instead of telling a broker.
+    /// Output instead of a broker.
     public enum Printing: Sendable {
         case once
         case always
     }
 
-    /// Nil: where clients look first.
+    /// `nil`: the usual search of clients.
     public var socket: String?
-    /// Nil: `$DISPLAY`.
+    /// `nil`: `$DISPLAY`.
     public var display: String?
     public var windows = ChosenSource.Asked.automatic
     public var microphones = Shown.automatic
     /// The item in the panel.
     public var indicator = Shown.automatic
-    /// Notifications about what happened to apps; questions are another matter.
+    /// Notifications about events of apps, questions excepted.
     public var notifications = Shown.automatic
     public var questions = Shown.automatic
     public var permissionStore = Shown.automatic
     public var pipeWireDoor = Shown.automatic
-    /// Nil: nothing is printed, and a broker is told.
+    /// `nil`: nothing is printed, and the facts go to a broker.
     public var printing: Printing?
     public var isJSON = false
-    /// A keeper started it, and is told at descriptor 3 when the doorways are there.
+    /// A keeper started it, and receives a byte at descriptor 3 when the doorways are there.
     public var isKept = false
 
-    /// Whether something is to stay in PipeWire where it crashes.
+    /// Whether doorways are to stay in PipeWire after a crash.
     public var wantsKeeper: Bool { !isKept && printing == nil && pipeWireDoor == .automatic }
     var hasFace: Bool { [indicator, notifications, questions, permissionStore].contains(.automatic) }
 

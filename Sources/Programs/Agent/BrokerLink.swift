@@ -2,12 +2,12 @@ import ArbiterProtocol
 import Camarb
 import System
 
-/// The connection to the broker: says what is known, and on a new connection all of it again.
+/// The connection to the broker: sends the known facts, and on a new connection all of them again.
 ///
 ///     waiting ──time──▶ connecting ──there──▶ connected ──ended──▶ waiting, longer each time up to a bound
 ///
-/// One batch of sayings is on its way at a time; what is learned meanwhile goes with the next. Lives on the loop's
-/// thread; the client library's tasks leave their news in a mailbox.
+/// One batch is on its way at a time; later facts go with the next. Lives on the loop's thread; the client library's
+/// tasks leave their news in a mailbox.
 final class BrokerLink {
     private enum News: Sendable {
         case connected(CameraClient, [ClientProcess])
@@ -20,13 +20,13 @@ final class BrokerLink {
 
     enum FaceNews {
         case connected(CameraClient)
-        /// What is seen was said, or there is nothing to say: from now on camagent speaks for its user, if it does.
+        /// The facts were sent, or there are none: from now on camagent speaks for its user, if the broker lets it.
         case spoke
         case notice(BrokerNotice)
         case ended
     }
 
-    /// One connection, from its beginning to its end. Its news have its number: those of an earlier one are nobody's.
+    /// One connection, from its beginning to its end. Its news carry its number: news of an earlier one are dropped.
     private struct Connection: Sendable {
         var number: Int
         var address: String?
@@ -55,7 +55,7 @@ final class BrokerLink {
         }
     }
 
-    /// The clients of this user, in the broker's words; empty while it is not reached.
+    /// The clients of this user, by the broker's names; empty without a connection.
     private(set) var clients: [ClientProcess] = []
 
     private let address: String?
@@ -66,7 +66,8 @@ final class BrokerLink {
     private let mailbox = LoopQueue<(Int, News)>()
     private var retry: Timer?
     private var speakAgain: Timer?
-    /// Before that, in nanoseconds: whoever speaks meanwhile may be another agent, which has its desktop to follow.
+    /// The pause before the next attempt, in nanoseconds: another agent may speak meanwhile, which has its desktop to
+    /// follow.
     private static let silenceTime: Int64 = 10_000_000_000
     private var backOff = BackOff.broker
     private var number = 0
@@ -126,7 +127,7 @@ final class BrokerLink {
                 note(refusals)
                 if refusals.contains(where: { $0.kind == .notTrusted }) { beSilent() } else { speak() }
                 onFace(.spoke)
-            // Asking the user about apps is another role than saying where they are.
+            // The role of asking the user is apart from the role of placing apps.
             case .displaced(let role, let by) where role == "ask": onFace(.notice(.displaced(role: role, by: by)))
             case .displaced(let role, let by):
                 journal.send(.notice, "somebody else speaks as the \(role) now: \(by)")
@@ -145,7 +146,7 @@ final class BrokerLink {
         refused = new
     }
 
-    /// Somebody else speaks for the user: asks again in a while, and says everything then.
+    /// Another agent speaks for the user: tries again later, and sends everything then.
     private func beSilent() {
         said = SaidFacts()
         speakAgain?.arm(at: EventLoop.now + Self.silenceTime)
@@ -177,7 +178,7 @@ final class BrokerLink {
             for saying in sayings {
                 do throws(BrokerError) { try await saying.say(to: client, user: user) } catch {
                     switch error.kind {
-                    // The rest could not be said either: everything is, on the next connection.
+                    // The rest could not be sent either: everything is, on the next connection.
                     case .disconnected, .noReply: return mailbox.post((number, .ended(error)))
                     default: refusals.append(error)
                     }
@@ -211,7 +212,7 @@ extension Saying {
     }
 }
 
-/// How long to wait before the next try: twice as long each time, up to a bound.
+/// The wait before the next try: twice as long each time, up to a bound.
 public struct BackOff: Hashable, Sendable {
     public let first, longest: Duration
     private var next: Duration
@@ -222,9 +223,9 @@ public struct BackOff: Hashable, Sendable {
         next = first
     }
 
-    /// A broker is back in a fraction of a second; a machine on which it does not run is asked twelve times a minute.
+    /// A broker is back in a fraction of a second; a machine without one is tried twelve times a minute.
     public static let broker = BackOff(first: .milliseconds(100), longest: .seconds(5))
-    /// A desktop that starts brings its services within seconds; one without them is looked at twice a minute.
+    /// A desktop that starts brings its services within seconds; a desktop without them is tried twice a minute.
     public static let desktop = BackOff(first: .milliseconds(250), longest: .seconds(30))
 
     public mutating func wait() -> Duration {
@@ -232,6 +233,5 @@ public struct BackOff: Hashable, Sendable {
         return next
     }
 
-    /// It worked: the next failure is a new one.
     public mutating func reset() { next = first }
 }

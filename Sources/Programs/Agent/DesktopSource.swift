@@ -1,8 +1,8 @@
 import System
 
-/// Something that is followed on the loop, and looked for again by itself, ever more rarely, where it is not there.
+/// A source that is followed on the loop, and opened again by itself, ever more rarely, while it fails.
 package class Followed<Seen: Equatable> {
-    /// Nil while it is not known; `trouble` then says why.
+    /// `nil` while it is not known; `trouble` then has the reason.
     private(set) final var seen: Seen?
     package private(set) final var trouble: String?
     final let loop: EventLoop
@@ -43,8 +43,8 @@ package class Followed<Seen: Equatable> {
 }
 
 package class DesktopSource: Followed<Desktop> {
-    /// From the first word of a change to the look at it: a change of focus is several, with nobody focused between them.
-    /// Later ones do not move it, so that no program can hold a look off by changing something all the time.
+    /// From the first event of a change to the look at it: a change of focus is several events, with no focus between
+    /// them. Later events do not move it, so that no program can hold a look off by changing something all the time.
     private static let settleTime: Int64 = 50_000_000
 
     package final var desktop: Desktop? { seen }
@@ -68,14 +68,14 @@ package class DesktopSource: Followed<Desktop> {
         settling?.arm(at: nil)
     }
 
-    /// Looks in a moment; a look that is due already comes soon enough.
+    /// Looks after a moment; a look that is due already comes soon enough.
     final func lookSoon(at moment: Int64? = nil) {
         if settling?.deadline == nil { settling?.arm(at: moment ?? EventLoop.now + Self.settleTime) }
     }
 
     final func know(own: Desktop, onX11: @escaping () -> Void) {
-        // Not before there is a window of X11's: connecting starts its server. Where that fails its windows stay without
-        // processes, which is said of each; the next desktop tries again.
+        // Not before there is a window of X11's: connecting starts its server. Where that fails its windows stay
+        // without processes, and the next desktop tries again.
         if xwayland == nil, own.windows.contains(where: { $0.x11 != nil }) {
             xwayland = try? X11Source(on: loop, display: nil, onChange: onX11)
             xwayland?.open()
@@ -84,7 +84,7 @@ package class DesktopSource: Followed<Desktop> {
     }
 }
 
-/// Which source a camagent has, by its options and surroundings.
+/// The source of a camagent, by its options and surroundings.
 public enum ChosenSource: Hashable, Sendable {
     case x11
     case sway(String?)
@@ -98,9 +98,9 @@ public enum ChosenSource: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - display: of X11's, where one was named.
-    ///   - variable: of the environment, where it is set and not to nothing.
-    ///   - isThere: whether a file is.
+    /// - display: of X11's, where one was named.
+    /// - variable: of the environment, where it is set and not empty.
+    /// - isThere: whether a file exists.
     public init(_ asked: Asked, display: String?, variable: (String) -> String?, isThere: (String) -> Bool) {
         switch asked {
         case .none: self = .none("--windows none")
@@ -116,7 +116,7 @@ public enum ChosenSource: Hashable, Sendable {
         let isWayland = variable("WAYLAND_DISPLAY") != nil || session == "wayland"
         let desktops = (variable("XDG_CURRENT_DESKTOP") ?? "").split(separator: ":")
         let isAnother = session == "x11" || desktops.contains("KDE") || desktops.contains("GNOME")
-        // A user's manager keeps the variable of a session that is long over, and a sway that was killed its socket.
+        // A user's manager keeps the variable of a session that ended long ago, and a killed sway its socket.
         if let socket = variable("SWAYSOCK"), !isAnother, isThere(socket) || desktops.contains("sway") {
             return .sway(socket)
         }

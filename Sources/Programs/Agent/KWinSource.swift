@@ -3,23 +3,23 @@ import Bus
 import Glibc
 import System
 
-/// The windows of a Plasma session on Wayland, as a script in KWin tells them over the session bus.
+/// The windows of a Plasma session on Wayland, by a script in KWin over the session bus.
 ///
-///     no bus ──▶ asking for KWin ──there──▶ script handed over ──says──▶ known ──KWin or the bus goes──▶ asking again
+///     no bus ──▶ looking for KWin ──there──▶ script loaded ──sends──▶ known ──KWin or the bus goes──▶ looking again
 ///
-/// KWin runs what a user's programs hand it (`org.kde.kwin.Scripting`). It is handed over anew by each camagent and to each
-/// KWin, so that nothing is installed in it and nothing outlives that KWin. Only what KWin itself sends is believed: the bus
-/// names the sender.
+/// KWin runs scripts of a user's programs (`org.kde.kwin.Scripting`). Each camagent loads it anew into each KWin, so
+/// that nothing is installed in it and nothing outlives that KWin. Only KWin's own messages count: the bus names the
+/// sender.
 final class KWinSource: DesktopSource {
     private static let kwin = "org.kde.KWin"
     private static let scripting = (path: "/Scripting", interface: "org.kde.kwin.Scripting")
-    /// Before it is known that KWin does not run the script: it starts it within milliseconds, and on a login within seconds.
+    /// The wait for the script's first message: it comes within milliseconds, and on a login within seconds.
     private static let patience: Int64 = 10_000_000_000
 
     private var bus: MessageBus?
     private var waiting: Timer?
     private var owner = ""
-    /// The name by which the script finds us is ours.
+    /// The script's destination name is ours.
     private var isNamed = false
     private var said: Desktop?
     private var file: String?
@@ -32,7 +32,7 @@ final class KWinSource: DesktopSource {
     deinit { removeFile() }
 
     override func open() {
-        // It is there, and took no script before.
+        // KWin is there, and took no script before.
         if bus != nil { return handOver() }
         do throws(SystemFault) { bus = try MessageBus(.session, on: loop, delegate: self) } catch {
             know(nil, "\(error)")
@@ -69,7 +69,7 @@ final class KWinSource: DesktopSource {
         }
         waiting?.arm(at: EventLoop.now + Self.patience)
         let name = WireValue.string(KWinScript.name)
-        // Answers come in the order of the calls.
+        // Replies come in the order of the calls.
         ask(bus, "unloadScript", [name]) { _ in }
         ask(bus, "loadScript", [.string(path), name]) { [weak self] answer in
             if case .failure(let error) = answer { self?.refused("KWin takes no script: \(error.message)") }
@@ -85,7 +85,7 @@ final class KWinSource: DesktopSource {
             owner, path: Self.scripting.path, interface: Self.scripting.interface, member: member, arguments, handler)
     }
 
-    /// In the folder that is this user's alone.
+    /// In the user's own folder.
     private func writeFile() -> String? {
         removeFile()
         guard let folder = environment("XDG_RUNTIME_DIR") else { return nil }
@@ -135,7 +135,7 @@ final class KWinSource: DesktopSource {
 extension KWinSource: MessageBusDelegate {
     func busReady(_ bus: MessageBus) {
         bus.match(MessageBus.ownerRule(Self.kwin))
-        // 4: where somebody has the name, it stays that one's.
+        // 4: an owner keeps the name.
         bus.askBus("RequestName", [.string(KWinScript.destination), .uint32(4)]) { [weak self] answer in
             guard let self else { return }
             // 1: it is ours.
@@ -161,11 +161,11 @@ extension KWinSource: MessageBusDelegate {
     }
 }
 
-/// What KWin is asked to run: it says all windows, from the bottom of the stack to its top, whenever one changes. KWin
-/// tells programs nothing of its windows, and a script inside it reaches programs by the session bus alone. KWin 5's
-/// names for things differ from KWin 6's, and both are here.
+/// The script in KWin: it sends all windows, from the bottom of the stack to its top, whenever one changes. KWin has no
+/// interface for windows, and a script inside it reaches programs by the session bus alone. KWin 5's names for things
+/// differ from KWin 6's, and both are here.
 enum KWinScript {
-    /// What KWin calls it, so that one that an earlier camagent left there is taken out.
+    /// The script's name in KWin, by which an earlier camagent's is taken out.
     static let name = "camarb"
     static let destination = "org.camarb.Windows"
     static let path = "/org/camarb/Windows"
@@ -191,7 +191,7 @@ enum KWinScript {
             var active = 0;
             var all = windows().sort(function (a, b) { return a.stackingOrder - b.stackingOrder; }).slice(-512);
             var said = all.map(function (w) {
-                // What fills a screen hides all of it, also before the program has drawn that much.
+                // A window that fills a screen hides all of it, also before the program has drawn that much.
                 var f = w.fullScreen ? workspace.clientArea(KWin.FullScreenArea, w) : w.frameGeometry;
                 if (w.active) active = number(w);
                 return {

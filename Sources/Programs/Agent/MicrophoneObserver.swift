@@ -51,21 +51,21 @@ extension CaptureStream {
     }
 }
 
-/// A stream in PipeWire through which a program listens.
+/// A stream in PipeWire through which a program records sound.
 public struct CaptureStream: Hashable, Sendable {
     public var node: UInt32
-    /// The process that PipeWire took from its socket; nil when it has none.
+    /// The process that PipeWire took from its socket; `nil` without one.
     public var process: Int32?
-    /// That process's user; nil when PipeWire does not say.
+    /// That process's user; `nil` where PipeWire has none.
     public var user: UInt32?
-    /// The process that the stream says it is of.
+    /// The process by the stream's own claim.
     public var claimedProcess: Int32?
-    /// The process on the socket is PipeWire's server for PulseAudio's clients, and speaks for one of them.
+    /// The process on the socket is PipeWire's server for PulseAudio's clients, and relays one of them.
     public var isRelayed: Bool
-    /// It listens to what is played, or measures a level.
+    /// The stream records played sound, or measures a level.
     public var isMonitor: Bool
     public var isRunning: Bool
-    /// What the program calls itself, for people.
+    /// The program's own name, for people.
     public var name: String
 
     public init(
@@ -80,10 +80,10 @@ public struct CaptureStream: Hashable, Sendable {
     /// Samples of a microphone flow to the program now. A paused ("corked") stream leaves the microphone to others.
     public var usesMicrophone: Bool { isRunning && !isMonitor }
 
-    /// The socket's word, which cannot be forged. A client of PulseAudio's has only its own claim: behind its stream is
-    /// the server that relays it.
+    /// The process of the socket, which cannot be forged. A client of PulseAudio's has only its own claim: its socket
+    /// is the relaying server's.
     public var believedProcess: Int32 { (isRelayed ? claimedProcess ?? process : process ?? claimedProcess) ?? 0 }
 
-    /// Streams whose user nobody names are taken for this user's: it is this user's PipeWire.
+    /// Streams without a user count as this user's: it is this user's PipeWire.
     func isOf(_ user: UInt32) -> Bool { self.user == nil || self.user == user }
 }

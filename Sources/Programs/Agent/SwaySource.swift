@@ -7,17 +7,17 @@ package import System
 ///
 ///     opening ──▶ asking ──tree──▶ known ──event──▶ asking again ──lost──▶ closed, opened again later
 ///
-/// sway names each window's process by what the kernel said when that connected. Of an X11 program's window it knows only
-/// what the window says of itself, so the X server inside sway is asked for those, once there is one. Nothing here waits for
-/// sway: what it says last stands while it is stopped.
+/// sway takes each window's process from the kernel. Of an X11 program's window it has only the window's own claim, so
+/// the X server inside sway is asked for those, once there is one. Nothing here waits for sway: its last state stands
+/// while it is stopped.
 package final class SwaySource: DesktopSource {
-    /// From one reading to the next at the earliest: whoever changes something all the time costs twenty trees a second. The
-    /// first change after a pause is read at once.
+    /// From one reading to the next at the earliest: a program that changes something all the time costs twenty trees a
+    /// second. The first change after a pause is read at once.
     package static let pace = Duration.milliseconds(50)
     private static let readBytes = 64 * 1024
-    /// What of its version is shown: `1.7`, or a branch's name.
+    /// The shown part of its version: `1.7`, or a branch's name.
     private static let versionBytesMax = 32
-    /// What changes of a window without changing where it is.
+    /// Changes of a window that do not move it.
     private static let idleChanges: Set<String> = ["title", "mark", "urgent"]
 
     private let socket, folder: String?
@@ -59,7 +59,7 @@ package final class SwaySource: DesktopSource {
         tree = nil
     }
 
-    /// Three short requests are under way at most, for which a socket has always room.
+    /// At most three short requests are under way, for which a socket has always room.
     private func ask(_ request: SwayMessages.Request) -> Bool {
         let bytes = request.bytes
         return send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count
@@ -80,7 +80,7 @@ package final class SwaySource: DesktopSource {
         guard count > 0 else { return lost("sway went away") }
         messages.take(buffer.prefix(count))
         do throws(SwayMessages.Fault) {
-            // What it hears may close the connection.
+            // A message may close the connection.
             while descriptor >= 0, let message = try messages.next() { hear(message) }
         } catch {
             switch error {
@@ -115,7 +115,7 @@ package final class SwaySource: DesktopSource {
         let version = String(
             Journal.printable(words, keepLines: false).prefix { $0 != " " }.utf8.prefix(Self.versionBytesMax))
         name = version.map { $0.isEmpty ? "sway" : "sway \($0)" } ?? "sway"
-        // i3 speaks as sway does, and says no window's process.
+        // i3 has sway's protocol, without windows' processes.
         if json?["variant"] == nil, json?["major"]?.integer ?? 0 >= 4 {
             lost("this is i3, which runs on X11 and names no processes: --windows x11 is for it")
         }
@@ -139,7 +139,7 @@ package final class SwaySource: DesktopSource {
 private enum SwaySocket {
     private static let triedMax = 16
 
-    /// The one that is named, else one of those in the user's folder: a sway that was started anew has another name there.
+    /// The named socket, else one in the user's folder: a restarted sway has another name there.
     static func connect(_ named: String?, in folder: String?) throws(SystemFault) -> Int32 {
         var fault = SystemFault("find sway's socket", ENOENT)
         for path in [named].compactMap(\.self) + others(in: folder).prefix(triedMax) {
@@ -148,7 +148,7 @@ private enum SwaySocket {
         throw fault
     }
 
-    /// A socket of another user's would let that one say which app has the focus.
+    /// The socket of another user would let that user choose the focused app.
     private static func connectToOwn(_ path: String) throws(SystemFault) -> Int32 {
         let descriptor = try SocketAddress.connectNow(toPath: path)
         do throws(SystemFault) {

@@ -9,7 +9,7 @@ import System
 /// The loop never waits for the server: connecting does, and is a task's.
 final class X11Source: DesktopSource {
     private let display: String?
-    /// What a task that opened a display leaves for the loop, which alone uses it from then on.
+    /// An opened display, from its task to the loop, which alone uses it from then on.
     private let opened = LoopQueue<(fault: camarb_x11_fault.RawValue, display: UInt)>()
     private var x11: OpaquePointer?
     private var order = ReadingOrder()
@@ -89,7 +89,7 @@ final class X11Source: DesktopSource {
             let workspace = read.workspace == .max ? nil : read.workspace
             know(Desktop(windows: windows, active: active, workspace: workspace), nil)
         } else if var left = desktop {
-            // A manager that dies is usually back in a moment: what it said last stands, for windows that are there.
+            // A manager that dies is usually back in a moment: its last list stands, for windows that are there.
             if read.has_list { left.keep(Set(windows.map(\.id))) }
             know(left, "the window manager went away; the focus is where it was")
         } else {

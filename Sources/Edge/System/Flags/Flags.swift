@@ -1,14 +1,14 @@
 import Glibc
 
-/// What a daemon's command line asks for.
+/// A daemon's command line.
 public enum Asked<Options: Sendable>: Sendable {
     case run(Options)
     /// Text for standard output, and nothing else to do.
     case show(String)
-    /// What is wrong, for standard error.
+    /// The mistake, for standard error.
     case mistake(String)
 
-    /// Does it and ends the process: with the status of `run`, 1 where that throws, 2 for a mistake.
+    /// Carries it out and ends the process: with the status of `run`, 1 where that throws, 2 for a mistake.
     public func carryOut(as program: String, _ run: (Options) throws(SystemFault) -> Int32) -> Never {
         switch self {
         case .run(let options):
@@ -27,7 +27,7 @@ public enum Asked<Options: Sendable>: Sendable {
 
 /// The words of a daemon's command line, one flag after the other: `--flag`, `--flag VALUE` and `--flag=VALUE`.
 public struct Flags {
-    /// What is wrong, as a sentence for standard error.
+    /// A mistake, as a sentence for standard error.
     public struct Mistake: Error {
         public var sentence: String
         public init(_ sentence: String) { self.sentence = sentence }
@@ -39,10 +39,10 @@ public struct Flags {
     private var argument = ""
     private var attached: String?
 
-    /// - Parameter arguments: those after the program's name.
+    /// - Parameter arguments: without the program's name.
     public init(_ arguments: [String]) { rest = arguments[...] }
 
-    /// Goes to the next flag; nil behind the last.
+    /// Goes to the next flag; `nil` after the last.
     public mutating func next() -> String? {
         guard let next = rest.popFirst() else { return nil }
         argument = next
@@ -56,7 +56,7 @@ public struct Flags {
     }
 
     /// The present flag's value.
-    /// - Parameter what: what it takes, such as "a path".
+    /// - Parameter what: the kind of value, such as "a path".
     public mutating func value(_ what: String, mayBeEmpty: Bool = false) throws(Mistake) -> String {
         guard let value = attached ?? rest.popFirst(), mayBeEmpty || !value.isEmpty else {
             throw Mistake("\(flag) takes \(what), and nothing follows it.")
@@ -73,7 +73,7 @@ public struct Flags {
         return word
     }
 
-    /// The present flag says all by being there: `--flag=no` would be taken for its opposite.
+    /// The present flag counts by its presence alone: `--flag=no` would be taken for its opposite.
     /// - Returns: true.
     public func isThere() throws(Mistake) -> Bool {
         guard attached == nil else { throw Mistake("\(flag) takes no value.") }

@@ -3,46 +3,46 @@ package import CSystemd
 import Glibc
 import Vocabulary
 
-/// Which app a process belongs to, from what the kernel says and nothing the process does.
+/// The app of a process, from the kernel's facts and nothing that the process does.
 ///
 /// The broker names its clients' apps by it, and a user's agent the apps of windows and microphones: one place, so that
-/// both use the same words.
+/// both use the same names.
 package struct AppIdentity {
     package var name: String
     /// The name is one that only root can give: a system service's.
     package var isVerified: Bool
-    /// Nil for services outside any login session.
+    /// `nil` for services outside any login session.
     package var membership: LoginSessions.Membership?
 
     package static let nameBytesMax = AppID.nameBytesMax
 
-    /// Reads small files of /proc; nil when the process is gone.
+    /// Reads small files of /proc; `nil` when the process is gone.
     package static func of(_ pid: Int32, user: UInt32, _ process: ProcessHandle) -> AppIdentity? {
         let group = controlGroup(pid)
         let command = command(pid)
         let membership = LoginSessions.membership(ofProcess: pid, user: user)
-        // Looked at last: while the process lives, its number was its own.
+        // Last of all: while the process lives, its number was its own.
         guard process.isAlive else { return nil }
         let unit = unit(inControlGroup: group ?? "")
         return AppIdentity(
             name: unit.name ?? command ?? "pid-\(pid)", isVerified: unit.isVerified, membership: membership)
     }
 
-    /// The name alone, of a process of this user's; nil when it is gone or is another user's.
+    /// The name alone, of a process of this user's; `nil` when it is gone or is another user's.
     package static func name(of pid: Int32, user: UInt32) -> String? {
         guard let process = ProcessHandle(opening: pid), owner(of: pid)?.user == user else { return nil }
         return of(pid, user: user, process)?.name
     }
 
-    /// A process's parent and user; nil when it is gone.
+    /// A process's parent and user; `nil` when it is gone.
     package static func owner(of pid: Int32) -> (parent: Int32, user: UInt32)? {
         var parent: pid_t = 0
         var user: uid_t = 0
         return camarb_process_of(pid, &parent, &user) == 0 ? (parent, user) : nil
     }
 
-    /// The unit that a desktop made for one app, with the slices around it, of a process of this user's; nil where it is in
-    /// none, and for a terminal's tabs (`vte-spawn-….scope`), login sessions and services.
+    /// The unit that a desktop made for one app, with the slices around it, of a process of this user's; `nil` where it
+    /// is in none, and for a terminal's tabs (`vte-spawn-….scope`), login sessions and services.
     package static func appUnit(of pid: Int32, user: UInt32) -> String? {
         guard let own = ControlGroup(path: controlGroup(pid) ?? "").userUnit, own.user == user,
             appPrefixes.contains(where: own.name.hasPrefix)
@@ -50,24 +50,25 @@ package struct AppIdentity {
         return (own.slices + [own.name]).joined(separator: "/")
     }
 
-    /// How desktops name the units of apps, of apps that were activated over D-Bus, and how Flatpak and Snap name theirs.
+    /// The prefixes of desktops' units for apps, of apps that were activated over D-Bus, and of Flatpak's and Snap's.
     package static let appPrefixes = ["app-", "dbus-", "flatpak-", "snap."]
 
-    /// Whether a process was started in a terminal: it has a controlling one. Nil when it is gone.
+    /// Whether a process was started in a terminal: it has a controlling one. `nil` when it is gone.
     package static func hasTerminal(_ pid: Int32) -> Bool? {
         let answer = camarb_has_terminal(pid)
         return answer < 0 ? nil : answer > 0
     }
 
-    /// The app that a control group is of, and whether nobody but root could have named it so.
+    /// The app of a control group, and whether nobody but root could have named it so.
     ///
     /// A service of the system's manager has its unit's name. Units of a user's own manager are named by that user, who
-    /// can pass for any app with them; so can whoever was given groups below a unit. Such a name is only a claim.
+    /// can pass for any app with them; so can a program that was given groups below a unit. Such a name is only a
+    /// claim.
     package static func unit(inControlGroup path: String) -> (name: String?, isVerified: Bool) {
         let group = ControlGroup(path: path)
         guard let unit = group.unit else { return (nil, false) }
         if let own = group.userUnit { return (own.name.hasPrefix("init.") ? nil : appName(own.name[...]), false) }
-        // `session-2.scope` and `user@1000.service` say nothing about an app.
+        // `session-2.scope` and `user@1000.service` name no app.
         if ["session-", "user@", "init."].contains(where: unit.hasPrefix) { return (nil, false) }
         return unit.hasSuffix(".service") ? (safe(unit[...]), group.isVouchedService) : (appName(unit[...]), false)
     }
@@ -80,7 +81,7 @@ package struct AppIdentity {
         if words.first == "app" { words.removeFirst() }
         if words.count > 1, words.last?.allSatisfy(\.isNumber) == true { words.removeLast() }
         if words.count > 1, ["gnome", "kde", "flatpak", "sway"].contains(words.first) { words.removeFirst() }
-        // `snap.firefox.firefox-UUID.scope`: five words of hexadecimal digits, others at each start.
+        // `snap.firefox.firefox-UUID.scope`: five words of hexadecimal digits, which differ at each start.
         if name.hasPrefix("snap."), words.count > 5, words.suffix(5).allSatisfy({ $0.allSatisfy(\.isHexDigit) }) {
             words.removeLast(5)
         }
@@ -93,7 +94,7 @@ package struct AppIdentity {
         String(Journal.printable(String(name), keepLines: false).utf8.prefix(nameBytesMax)) ?? "app"
     }
 
-    /// The path of a process's control group; while the process is known to live, it is that one's.
+    /// The path of a process's control group, for a process that is known to live.
     package static func controlGroup(_ pid: Int32) -> String? { text { camarb_cgroup_of(pid, $0, $1) } }
 
     private static func command(_ pid: Int32) -> String? { text { camarb_name_of(pid, $0, $1) }.map { safe($0[...]) } }
@@ -107,7 +108,7 @@ package struct AppIdentity {
 }
 
 extension StringProtocol {
-    /// With each byte that is written as `mark` and two hexadecimal digits.
+    /// Decodes each byte that is written as `mark` and two hexadecimal digits.
     package func unescaped(behind mark: StaticString) -> String {
         let mark = mark.withUTF8Buffer { Array($0) }
         var bytes: [UInt8] = []
@@ -137,16 +138,16 @@ extension String {
     }
 }
 
-/// Which login session a process belongs to. Reads small files, waits for nobody.
+/// The login session of a process. Reads small files, and never waits.
 public enum LoginSessions {
     public enum Membership: Hashable, Sendable {
-        /// It is in this session's own scope.
+        /// In this session's own scope.
         case session(String)
-        /// It was started by its user's own manager, as desktops start apps: it is wherever its user looks.
+        /// Started by its user's own manager, as desktops start apps: it is wherever its user looks.
         case user(UInt32)
     }
 
-    /// Nil for services, and without systemd.
+    /// `nil` for services, and without systemd.
     public static func membership(ofProcess pid: Int32, user: UInt32) -> Membership? {
         var name: UnsafeMutablePointer<CChar>?
         if sd_pid_get_session(pid, &name) >= 0, let name {
@@ -158,7 +159,7 @@ public enum LoginSessions {
         return .user(owner)
     }
 
-    /// The machine's id as 32 hexadecimal digits; nil when it has none yet.
+    /// The machine's id as 32 hexadecimal digits; `nil` when it has none yet.
     public static var machineID: String? {
         var id = sd_id128_t()
         guard sd_id128_get_machine(&id) >= 0 else { return nil }

@@ -1,9 +1,9 @@
-/// What the path of a control group says about its maker, which the process in it cannot change.
+/// A control group's maker, from its path, which the process in it cannot change.
 ///
-/// Only the outermost unit counts, the first part behind the leading slices, as `sd_pid_get_unit(3)` has it: everything
-/// below it belongs to that unit, which may have been given its part of the tree (`Delegate=`) and can name groups there as
-/// it likes. A container in `machine.slice/machine-web.scope` that has a `system.slice/evacuation.service` of its own is
-/// `machine-web.scope`, whatever it calls its groups.
+/// Only the outermost unit counts, the first part after the leading slices, as in `sd_pid_get_unit(3)`: everything
+/// below it belongs to that unit, which may have been given its part of the tree (`Delegate=`) and can name groups
+/// there as it likes. A container in `machine.slice/machine-web.scope` that has a `system.slice/evacuation.service` of
+/// its own is `machine-web.scope`, whatever it calls its groups.
 ///
 ///     /system.slice/intercom.service                                    the system's unit, directly
 ///     /system.slice/ci-runner.service/evacuation.service                ci-runner.service, and something below it
@@ -12,23 +12,23 @@
 package struct ControlGroup: Hashable, Sendable {
     /// The slices that lead to the unit, the outermost first.
     package let slices: [String]
-    /// The outermost unit of the system's manager; nil where the path has none, or is no path of a control group.
+    /// The outermost unit of the system's manager; `nil` where the path has none, or is no path of a control group.
     package let unit: String?
     /// The process is in the unit's own group and in none below it.
     package let isDirect: Bool
     /// Where that unit is a user's manager: the outermost of that manager's own units.
     package let userUnit: UserUnit?
 
-    /// A unit of a user's own manager, which that user could have named as he likes.
+    /// A unit of a user's own manager, which that user could have named freely.
     package struct UserUnit: Hashable, Sendable {
-        /// Whose manager it is.
+        /// The manager's user.
         package let user: UInt32
         package let slices: [String]
         package let name: String
     }
 
     package init(path: String) {
-        // What the kernel writes has neither empty parts nor `.`; `..` is a group outside of what this process can see.
+        // The kernel's paths have neither empty parts nor `.`; `..` is a group outside of this process's view.
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).dropFirst()
         guard path.hasPrefix("/"), parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }) else {
             (slices, unit, isDirect, userUnit) = ([], nil, false, nil)
@@ -46,13 +46,13 @@ package struct ControlGroup: Hashable, Sendable {
         userUnit = rest.first.flatMap(Self.unit).map { UserUnit(user: user, slices: slicesOfUser, name: $0) }
     }
 
-    /// A service of the system's manager that nobody but root could have named, and not what runs in groups below it.
+    /// A service of the system's manager that nobody but root could have named, without the groups below it.
     ///
-    /// It has to stand in `system.slice`, or in a slice of that one's by its name (`system-x.slice`), as the services of a
-    /// template do: the system's manager alone makes groups there, since a slice cannot be delegated. Of other slices, such
-    /// as `machine.slice`, that cannot be told: container managers make groups that end in `.slice` too. What runs in a
-    /// group *below* a service may be the payload of a service that was given its part of the tree, a container's or a
-    /// build's, and cannot be told from the service's own helpers: it is not vouched for.
+    /// It has to stand in `system.slice`, or in a slice of that one's by its name (`system-x.slice`), as the services
+    /// of a template do: the system's manager alone makes groups there, since a slice cannot be delegated. Other
+    /// slices, such as `machine.slice`, give no such certainty: container managers make groups that end in `.slice`
+    /// too. A process in a group *below* a service may be the payload of a service that was given its part of the tree,
+    /// a container's or a build's, and cannot be told from the service's own helpers: it is not vouched for.
     package var isVouchedService: Bool {
         guard let unit, isDirect, unit.hasSuffix(".service"), slices.first == "system.slice" else { return false }
         return zip(slices, slices.dropFirst()).allSatisfy { outer, inner in
@@ -60,8 +60,8 @@ package struct ControlGroup: Hashable, Sendable {
         }
     }
 
-    /// Flatpak's and Snap's sandboxes and the containers that a user runs, by how their scopes are named, and what a container
-    /// manager made beside users. What runs in one cannot leave it, and so cannot be called otherwise.
+    /// Flatpak's and Snap's sandboxes and the containers that a user runs, by the names of their scopes, and a
+    /// container manager's groups beside users. A process in one cannot leave it, and so cannot be named otherwise.
     package var isSandbox: Bool {
         if let own = userUnit?.name { return Self.sandboxPrefixes.contains { own.hasPrefix($0) } }
         guard let unit else { return false }
@@ -92,10 +92,10 @@ package struct ControlGroup: Hashable, Sendable {
         return UInt32(unit.dropFirst("user@".count).dropLast(".service".count))
     }
 
-    /// Longer ones systemd does not have (`UNIT_NAME_MAX`).
+    /// systemd has no longer ones (`UNIT_NAME_MAX`).
     private static let nameBytesMax = 255
 
-    /// The service or scope that a part names, by systemd's own rule; of a template, an instance only. systemd writes a
+    /// The service or scope of a part's name, by systemd's own rule; of a template, an instance only. systemd writes a
     /// `_` before names that the kernel could have for files of its own, such as `cpu.service`.
     private static func unit(_ part: String) -> String? {
         let unit = part.hasPrefix("_") ? String(part.dropFirst()) : part

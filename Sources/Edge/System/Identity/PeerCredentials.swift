@@ -2,20 +2,20 @@ import CLinux
 import Glibc
 import Vocabulary
 
-/// What the kernel says about the process that connected a socket.
+/// The kernel's facts about the process that connected a socket.
 public struct PeerCredentials {
     public var pid: Int32
     public var uid: UInt32
     public var gid: UInt32
     public var process: ProcessHandle
-    /// Where the kernel names a process by its number only (Linux before 6.5): what else is known about it. Nil where the
-    /// kernel names the process itself.
+    /// Further facts where the kernel names a process by its number only (Linux before 6.5); `nil` where the kernel
+    /// names the process itself.
     public var weak: WeakIdentity?
 
     /// - Parameter byNumber: As on a kernel that names no process itself; for tests.
     /// - Throws: when the peer cannot be named, also because it is gone: refuse it then.
     public init(ofSocket descriptor: Int32, byNumber: Bool = false) throws(SystemFault) {
-        // Before anything is looked up: it had connected by then.
+        // Before any look-up: the peer had connected by then.
         let connectedBy = camarb_boottime_ns()
         var peer = camarb_peer()
         try check(camarb_peer_of_socket(descriptor, byNumber ? 1 : 0, &peer), "tell who connected")
@@ -32,11 +32,11 @@ public struct PeerCredentials {
     }
 }
 
-/// What /proc says about a process, by which another one under its number, or another one's rights in it, is noticed.
+/// The facts in /proc by which another process under the same number, or with other rights, is noticed.
 package struct ProcessFacts: Hashable, Sendable {
     /// Its effective user.
     package var user: UInt32
-    /// When it began, in nanoseconds of CLOCK_BOOTTIME, to the clock tick before.
+    /// The start time, in nanoseconds of CLOCK_BOOTTIME, rounded down to the clock tick.
     package var began: Int64
     package var controlGroup: String
 
@@ -46,7 +46,7 @@ package struct ProcessFacts: Hashable, Sendable {
         self.controlGroup = controlGroup
     }
 
-    /// Nil when it is gone, or cannot be looked at.
+    /// `nil` when it is gone, or cannot be read.
     package init?(of pid: Int32) {
         var began: Int64 = 0
         guard let user = AppIdentity.owner(of: pid)?.user, camarb_process_began(pid, &began) == 0,
@@ -56,12 +56,12 @@ package struct ProcessFacts: Hashable, Sendable {
     }
 }
 
-/// What a peer seems to be, on a kernel that gives the number of the process that connected, and not the process.
+/// The likely peer, on a kernel that gives the number of the process that connected, and not the process.
 ///
-/// Between connecting and being accepted a process can end, and its number become another's: the descriptor that was
-/// looked up by the number names that one then. So what /proc says has to fit the peer, or the connection is
-/// refused; and before anything is granted it has to say the same again. What stays unnoticed is a number that was given
-/// within that moment to a process of the same user, which began before the broker looked.
+/// Between connecting and being accepted a process can end, and its number become another's: a descriptor that was
+/// looked up by the number names that one then. So the facts in /proc have to fit the peer, or the connection is
+/// refused; and before every grant they have to be the same again. A number that was given within that moment to a
+/// process of the same user, which began before the broker looked, stays unnoticed.
 public final class WeakIdentity: Sendable {
     private let facts: ProcessFacts
 
@@ -73,7 +73,7 @@ public final class WeakIdentity: Sendable {
         facts.user == user && facts.began <= moment
     }
 
-    /// Whether /proc still says what it said when the peer connected.
+    /// Whether /proc still has the facts of the time of connecting.
     public func holds(of pid: Int32, _ process: ProcessHandle) -> Bool {
         holds(ProcessFacts(of: pid)) && process.isAlive
     }
@@ -81,13 +81,13 @@ public final class WeakIdentity: Sendable {
     package func holds(_ now: ProcessFacts?) -> Bool { now == facts }
 }
 
-/// The groups of whoever connected a socket, as the kernel noted them then.
+/// The groups of a socket's peer, as the kernel noted them at connecting.
 public enum PeerGroups {
     /// `SO_PEERGROUPS`, which Glibc's module does not have: the number of every architecture but SPARC and PA-RISC.
     private static let option: Int32 = 59
 
-    /// Sorted, the primary one among them; of a process in more than `ClientIdentity.groupsMax` only that one. Asks the
-    /// kernel alone, and does not fail: a peer whose groups cannot be read has only that one.
+    /// Sorted, the primary one among them; of a process in more than `ClientIdentity.groupsMax` only the primary one.
+    /// Asks the kernel alone, and does not fail: a peer whose groups cannot be read has only that one.
     public static func of(_ descriptor: Int32, primary: UInt32) -> [UInt32] {
         var groups = [gid_t](repeating: 0, count: ClientIdentity.groupsMax - 1)
         var bytes = socklen_t(groups.count * MemoryLayout<gid_t>.stride)
@@ -97,7 +97,7 @@ public enum PeerGroups {
         return Set(groups.prefix(count) + [primary]).sorted()
     }
 
-    /// Those of a process, as they are now, by the same rule. While it is known to live, they are that one's.
+    /// The present groups of a process, by the same rule; the process is known to live.
     public static func of(process: Int32) -> [UInt32] {
         var groups = [gid_t](repeating: 0, count: ClientIdentity.groupsMax - 1)
         var primary: gid_t = 0

@@ -1,7 +1,7 @@
 import Glibc
 
-/// Reads a machine's load from `/proc/pressure`, its thermal zones and its processors' throttle counts. Nothing is opened for
-/// longer than a reading, and nothing waits.
+/// Reads a machine's load from `/proc/pressure`, its thermal zones and its processors' throttle counts. Nothing is
+/// opened for longer than a reading, and nothing waits.
 ///
 /// Threading: a value; a reading takes some dozen small files, well below a millisecond each.
 public struct LoadFiles: Sendable {
@@ -10,11 +10,11 @@ public struct LoadFiles: Sendable {
     /// `/sys`, likewise.
     public var sys: String
 
-    /// The largest machines have a few dozen zones; a driver that has more is not believed.
+    /// The largest machines have a few dozen zones; more are a driver's fault.
     public static let zonesMax = 64
     /// The kernel's own bound is 12 trip points a zone.
     public static let tripPointsMax = 12
-    /// Throttle counts are one a core: those of the first so many tell of the others, which share its package.
+    /// Throttle counts are one a core: these stand for the others, which share their package.
     public static let processorsMax = 256
     /// The longest of these files has two lines of numbers.
     private static let bytesMax = 1024
@@ -47,8 +47,8 @@ public struct LoadFiles: Sendable {
         var zones: [ThermalZone] = []
         for number in 0..<Self.zonesMax {
             let folder = "\(sys)/class/thermal/thermal_zone\(number)"
-            // Numbers of drivers that were unloaded are missing in between; a zone whose sensor sleeps answers with an error, and is
-            // not there for now.
+            // Numbers of drivers that were unloaded are missing in between; a zone whose sensor sleeps answers with an
+            // error, and is not there for now.
             guard let name = text("\(folder)/type"), let temperature = degrees("\(folder)/temp") else { continue }
             var zone = ThermalZone(name: name, temperature: temperature)
             for point in 0..<Self.tripPointsMax {
@@ -78,13 +78,13 @@ public struct LoadFiles: Sendable {
         return sum
     }
 
-    /// Millidegrees in the file. What is outside of what silicon survives is a sensor that is broken or not there: drivers say 0,
-    /// -274000 or huge numbers then.
+    /// Millidegrees in the file. A value that no silicon survives is a sensor's that is broken or not there: drivers
+    /// report 0, -274000 or huge numbers then.
     private func degrees(_ path: String) -> Double? {
         text(path).flatMap { Int64($0) }.flatMap { (1_000...200_000).contains($0) ? Double($0) / 1000 : nil }
     }
 
-    /// A small text file without the white space at its end; nil where it cannot be read.
+    /// A small text file without the white space at its end; `nil` where it cannot be read.
     private func text(_ path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
@@ -98,14 +98,14 @@ public struct LoadFiles: Sendable {
     }
 }
 
-/// What the machine says of its load at one moment. A figure that it does not have is nil or missing.
+/// The machine's load at one moment. A missing figure is `nil`.
 public struct LoadReading: Hashable, Sendable {
     /// `/proc/pressure/memory`, `full avg10`: per cent.
     public var memory: Double?
     /// `/proc/pressure/cpu`, `some avg10`: per cent.
     public var processor: Double?
     public var zones: [ThermalZone]
-    /// Times that processors throttled themselves since the boot, all together.
+    /// Throttling events of all processors since the boot.
     public var throttles: UInt64?
 
     public init(memory: Double? = nil, processor: Double? = nil, zones: [ThermalZone] = [], throttles: UInt64? = nil) {
@@ -121,7 +121,7 @@ public struct LoadReading: Hashable, Sendable {
 
 /// One thermal zone, in degrees Celsius.
 public struct ThermalZone: Hashable, Sendable {
-    /// What the driver calls it, such as `x86_pkg_temp`.
+    /// The driver's name, such as `x86_pkg_temp`.
     public var name: String
     public var temperature: Double
     /// From here on the kernel cools by slowing down.

@@ -1,22 +1,22 @@
 public import Vocabulary
 
-/// What a machine's figures amount to, one reading after the other, with hysteresis.
+/// The pressure of a machine's figures, one reading after the other, with hysteresis.
 ///
 /// ```
 ///            a higher level, twice in a row
-///   level ───────────────────────────────────▶ that level
+/// level ───────────────────────────────────▶ that level
 ///         ◀───────────────────────────────────
 ///            all figures below the level's bound by its gap
 /// ```
 ///
-/// Once is no pressure: a figure may jump for a moment. Falling needs a gap, so that a value that trembles around a bound is not told
-/// twice a second; how long a lower level must have lasted before sessions come back is the policy's (`pressure-settle`), and the
-/// core's to count.
+/// Once is no pressure: a figure may jump for a moment. Falling needs a gap, so that a value that trembles around a
+/// bound does not report twice a second; the policy sets how long a lower level must have lasted before sessions come
+/// back (`pressure-settle`), and the core counts it.
 ///
 /// Threading: a value.
 public struct PressureGauge: Sendable {
     public private(set) var level = SystemPressure.nominal
-    /// What has brought the level about, for the journal and for status; empty at `nominal`.
+    /// The figures behind the level, for the journal and for status; empty at `nominal`.
     public private(set) var why = ""
     private var candidate: SystemPressure?
     private var lastThrottles: UInt64?
@@ -25,20 +25,20 @@ public struct PressureGauge: Sendable {
 
     /// Nanoseconds between two readings. `avg10` moves with a time constant of ten seconds; heat is slower.
     public static let interval: Int64 = 2_000_000_000
-    /// A reading of two seconds ago says little of processors that throttle for milliseconds every few seconds.
+    /// A reading of two seconds ago does not cover processors that throttle for milliseconds every few seconds.
     static let throttleReadingsMax = 5
     /// Degrees Celsius below a bound before it is left.
     static let temperatureGap = 3.0
     /// The part of a bound of stalls below which it is left.
     static let stallGap = 0.7
-    /// A zone that has trip points and no `passive` one: below the point at which the machine switches itself off.
+    /// For a zone that has trip points and no `passive` one: below the point at which the machine switches itself off.
     static let belowCritical = (fair: 20.0, serious: 10.0, critical: 5.0)
     /// Degrees Celsius before the passive trip point at which it is nearly reached.
     static let belowPassive = 5.0
 
     public init() {}
 
-    /// - Returns: the new level, where it is another than before.
+    /// - Returns: the new level; `nil` without a change.
     public mutating func take(_ reading: LoadReading, _ settings: PressureSettings) -> SystemPressure? {
         noteThrottles(reading)
         let before = level
@@ -63,7 +63,7 @@ public struct PressureGauge: Sendable {
         return level == before ? nil : level
     }
 
-    /// The machine is not looked at any more.
+    /// The machine is no longer measured.
     /// - Returns: whether that ended a pressure.
     public mutating func forget() -> Bool {
         let was = level

@@ -2,7 +2,7 @@ import CLinux
 import CSystemd
 import Glibc
 
-/// What another library keeps once for each loop, and what ends with it: the turns of its connections, say.
+/// Another library's state, one for each loop, such as the turns of its connections; it ends with the loop.
 package protocol LoopPart: AnyObject {
     /// - Parameter loop: outlives it, so that `unowned` will do.
     init(on loop: EventLoop) throws(SystemFault)
@@ -15,7 +15,7 @@ package protocol LoopPart: AnyObject {
 public final class EventLoop {
     /// The `sd_event`, for other libraries of systemd's that attach to one.
     package let event: OpaquePointer
-    /// Whose time it lives in; nil: the machine's.
+    /// The simulated time of the loop; `nil`: the machine's.
     let virtualTime: VirtualTime?
     private var deferred: [() -> Void] = []
     private var deferSource: OpaquePointer?
@@ -32,7 +32,7 @@ public final class EventLoop {
     }
 
     deinit {
-        // They have sources of this loop.
+        // The parts have sources of this loop.
         parts = []
         _ = sd_event_source_disable_unref(deferSource)
         _ = sd_event_unref(event)
@@ -98,12 +98,12 @@ public final class EventLoop {
         for item in work { item() }
     }
 
-    /// Something other threads can make the loop call `handler` with.
+    /// A way for other threads to call `handler` on the loop.
     public func addWakeup(_ handler: @escaping () -> Void) throws(SystemFault) -> Wakeup { try Wakeup(self, handler) }
 
-    /// The one `Part` of this loop, made when it is first asked for.
+    /// The one `Part` of this loop, made on its first use.
     package func part<Part: LoopPart>(_: Part.Type) throws(SystemFault) -> Part {
-        // A handful of kinds at the most, and whoever asks often keeps what it got.
+        // A handful of kinds at the most, and frequent users keep theirs.
         for case let part as Part in parts { return part }
         let part = try Part(on: self)
         parts.append(part)

@@ -9,12 +9,12 @@ public struct IOEvents: OptionSet, Hashable, Sendable {
     public init(rawValue: UInt32) { self.rawValue = rawValue }
     public static let readable = IOEvents(rawValue: 0x1)
     public static let writable = IOEvents(rawValue: 0x4)
-    /// Reported whether asked for or not.
+    /// Always reported.
     public static let error = IOEvents(rawValue: 0x8)
 }
 
-/// What an `sd_event_source` points back to. The pointer it holds is not retained: whoever owns the source
-/// object removes it from the loop before it goes.
+/// The target of an `sd_event_source`'s pointer, which is not retained: the owner of the source object removes it from
+/// the loop before it goes.
 final class LoopSource {
     let handler: () -> Void
     var pointer: OpaquePointer?
@@ -52,7 +52,7 @@ public final class IOSource {
 
     deinit { cancel() }
 
-    /// What is watched for. Setting it to what it is costs nothing.
+    /// The watched events. Setting the same value costs nothing.
     public var events: IOEvents {
         get { watched }
         set {
@@ -62,7 +62,7 @@ public final class IOSource {
         }
     }
 
-    /// While it is not, nothing of the descriptor is watched for, its end neither. Setting it to what it is costs nothing.
+    /// While false, no event of the descriptor is watched, its end neither. Setting the same value costs nothing.
     public var isEnabled = true {
         didSet {
             if isEnabled == oldValue { return }
@@ -94,7 +94,7 @@ public final class Timer {
     fileprivate let handler: () -> Void
     private var pointer: OpaquePointer?
     private var virtualTime: VirtualTime?
-    /// When it fires, in nanoseconds of CLOCK_MONOTONIC; nil while it is not armed.
+    /// The time when it fires, in nanoseconds of CLOCK_MONOTONIC; `nil` while it is not armed.
     public private(set) var deadline: Int64?
 
     fileprivate init(handler: @escaping () -> Void) { self.handler = handler }
@@ -115,8 +115,8 @@ public final class Timer {
         _ = sd_event_source_disable_unref(pointer)
     }
 
-    /// Fires once at the deadline (nanoseconds of CLOCK_MONOTONIC), or in the next turn when it has passed.
-    /// Nil disarms. Never fires early: the time is rounded up to the next microsecond.
+    /// Fires once at the deadline (nanoseconds of CLOCK_MONOTONIC), or in the next turn when it has passed; `nil`
+    /// disarms. Never fires early: the time is rounded up to the next microsecond.
     public func arm(at newDeadline: Int64?) {
         if newDeadline == deadline { return }
         deadline = newDeadline
@@ -144,7 +144,7 @@ private func timerFired(_ source: OpaquePointer?, _ time: UInt64, _ data: Unsafe
     return 0
 }
 
-/// Makes a loop on one thread run a handler at the wish of others. Several wishes may become one call.
+/// Lets other threads run a handler on a loop. Several signals may become one call.
 public final class Wakeup: Sendable {
     private let descriptor: Int32
     /// Touched on the loop's thread only.
@@ -173,7 +173,7 @@ public final class Wakeup: Sendable {
     public func cancel() { source?.cancel() }
 }
 
-/// What other threads and tasks leave for the loop, in order.
+/// Messages of other threads and tasks to the loop, in order.
 package final class LoopQueue<News: Sendable>: Sendable {
     private let items = Mutex<[News]>([])
     private let wakeup = Mutex<Wakeup?>(nil)

@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// What was opened and closed of one file since the last news.
+/// Opens and closes of one file since the last news.
 public struct OpenNews: Hashable, Sendable {
     public var opened: Int
     public var closed: Int
-    /// There was more than the kernel keeps.
+    /// More happened than the kernel keeps.
     public var isIncomplete: Bool
     /// More had happened by then, and comes next.
     public var hasMore: Bool
@@ -18,7 +18,7 @@ public struct OpenNews: Hashable, Sendable {
     }
 }
 
-/// Where the kernel says that a file is opened and closed. Which one, whoever is given `descriptor` says
+/// Reports of the kernel that a file is opened and closed. The holder of `descriptor` chooses the file
 /// (`camarb_open_watch_add`): that takes the right to read the file, and this end does not.
 ///
 /// Threading: on the loop's thread.
@@ -30,20 +30,20 @@ public final class OpenObserver {
     private let handler: (OpenNews) -> Void
     private var turns = TurnsOfASecond()
 
-    /// Turns of the loop that news take, each counted in the second that began with the first of it.
+    /// Turns of the loop for news, counted in the second that began with the first of them.
     package struct TurnsOfASecond {
         private var count = 0
         private var since: Int64 = 0
 
-        /// Turns that news may take within a second, before they wait for the next one: programs that open and close a camera
-        /// without end are let wait. Read at once, as long as they are few, since the kernel makes one of two that are alike.
+        /// Turns for news within a second, before they wait for the next one: programs that open and close a camera
+        /// without end are let wait. Read at once, as long as they are few, since the kernel merges two that are alike.
         package static let max = 200
         private static let second: Int64 = 1_000_000_000
 
         package init() {}
 
         /// Takes one.
-        /// - Returns: when the next may be taken; nil: at once.
+        /// - Returns: the time of the next; `nil`: at once.
         package mutating func take(at now: Int64) -> Int64? {
             if now - since >= Self.second { (count, since) = (0, now) }
             count += 1
@@ -74,7 +74,8 @@ public final class OpenObserver {
         takeOne()
     }
 
-    /// Takes what has arrived by now, without waiting for its turn. One bufferful: a program that never stops could cause more.
+    /// Takes the present news, without waiting for its turn. One bufferful: a program that never stops could cause
+    /// more.
     public func takeOne() {
         var news = camarb_open_news()
         guard camarb_open_watch_take(descriptor, &news) > 0 else { return }

@@ -7,7 +7,7 @@ public final class ProcessHandle {
     public let descriptor: Int32
     /// Takes over a pidfd, also one that another process sent of itself: trust that as far as its sender.
     public init(owning descriptor: Int32) { self.descriptor = descriptor }
-    /// Nil when there is no such process.
+    /// `nil` when there is no such process.
     public convenience init?(opening pid: Int32) {
         guard pid > 0 else { return nil }
         let descriptor = camarb_pidfd_open(pid)
@@ -23,8 +23,8 @@ public final class ProcessHandle {
         return descriptor
     }
 
-    /// The number of the process behind a descriptor that somebody sent; nil when that is no pidfd, or names no process
-    /// that is there and can be seen. Asks the kernel alone, whatever the descriptor is.
+    /// The number of the process behind a received descriptor; `nil` when that is no pidfd, or names no process that is
+    /// there and visible. Asks the kernel alone, whatever the descriptor is.
     public static func process(behind descriptor: Int32) -> Int32? {
         let number = camarb_pidfd_process(descriptor)
         return number > 0 ? number : nil
@@ -36,12 +36,12 @@ public final class ProcessHandle {
     public func signal(_ number: Int32) -> Bool { camarb_pidfd_kill(descriptor, number) == 0 }
 }
 
-/// Tells when any of many processes ends, with one source on the loop: idle clients cost no memory of the loop's.
+/// Reports when any of many processes ends, with one source on the loop: idle clients cost no memory of the loop's.
 public final class ProcessWatcher {
     private let group: Int32
     private var source: IOSource?
 
-    /// - Parameter onEnd: Gets the tag of a process that has ended, again and again until it is removed.
+    /// - Parameter onEnd: receives the tag of a process that has ended, again and again until it is removed.
     public init(on loop: EventLoop, onEnd: @escaping (UInt64) -> Void) throws(SystemFault) {
         group = camarb_group_new()
         try check(group, "watch processes")
@@ -119,7 +119,7 @@ public final class ChildProcess {
     }
 }
 
-/// What a program decides about its own process.
+/// Settings of the own process.
 public enum OwnProcess {
     /// The file that this process runs; where that was replaced, the one in its place.
     public static var program: String {
@@ -130,8 +130,8 @@ public enum OwnProcess {
         return path.hasSuffix(mark) ? String(path.dropLast(mark.count)) : path
     }
 
-    /// From here on no other process of its user can read its memory, trace it, or take its descriptors (`pidfd_getfd`);
-    /// root still can. It leaves no core. What it starts is not bound by it.
+    /// From here on no other process of its user can read its memory, trace it, or take its descriptors
+    /// (`pidfd_getfd`); root still can. It leaves no core. Child processes are not bound by it.
     public static func forbidInspection() throws(SystemFault) {
         try check(camarb_forbid_inspection(), "keep others out of this process")
     }

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Work on values that takes longer than a loop may: one job at a time, on a thread that lives as long as the job.
 ///
-/// The job sees what it was given and nothing else, and its result comes back as a value, on the loop's thread. A job
-/// that must not take long is given the means to look at its own processor time (`ProcessorTime`).
+/// A job sees its input and nothing else, and its result comes back as a value, on the loop's thread. A job that must
+/// not take long gets its own processor time (`ProcessorTime`).
 ///
 /// In simulated time a job is done before `begin` returns, and its result still comes back by the loop: a thread ends
 /// whenever the machine lets it, and two runs of one seed would differ.
@@ -17,7 +17,7 @@ public final class SideWork {
     private final class Finish { var handler: ((any Sendable) -> Void)? }
     private let finish: Finish
 
-    /// - Throws: where there is no descriptor left to be woken by.
+    /// - Throws: without a descriptor left for the wakeup.
     public init(on loop: EventLoop) throws(SystemFault) {
         let finish = Finish()
         self.finish = finish
@@ -29,11 +29,10 @@ public final class SideWork {
         }
     }
 
-    /// A job is under way.
     public var isBusy: Bool { finish.handler != nil }
 
     /// Begins a job. `done` gets its result later, on the loop's thread.
-    /// - Returns: false: none was begun, since another is under way or there is no thread to be had.
+    /// - Returns: false: none was begun, since another is under way or no thread is available.
     public func begin<Result: Sendable>(
         _ job: @escaping @Sendable () -> Result, done: @escaping (Result) -> Void
     ) -> Bool {
@@ -65,7 +64,7 @@ private final class Job: Sendable {
     init(_ work: @escaping @Sendable () -> Void) { self.work = work }
 }
 
-/// A detached thread with every signal blocked: signals are the program's business. False: there is none.
+/// A detached thread with every signal blocked: signals are the program's business. False: none is available.
 package func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
     var all = sigset_t()
     var before = sigset_t()
@@ -75,7 +74,7 @@ package func startThread(_ work: @escaping @Sendable () -> Void) -> Bool {
     return makeThread(work).map { pthread_detach($0) } != nil
 }
 
-/// A thread with the caller's signal mask, to be joined or detached; nil: there is none.
+/// A thread with the caller's signal mask, to be joined or detached; `nil`: none is available.
 package func makeThread(_ work: @escaping @Sendable () -> Void) -> UInt? {
     var thread = pthread_t()
     let job = Unmanaged.passRetained(Job(work))
@@ -96,10 +95,10 @@ package func makeThread(_ work: @escaping @Sendable () -> Void) -> UInt? {
 public struct ProcessorTime: Sendable {
     private let end: Int64
 
-    /// - Parameter nanoseconds: from now on, on the thread that asks.
+    /// - Parameter nanoseconds: from now on, on the calling thread.
     public init(_ nanoseconds: Int64) { end = Self.now + nanoseconds }
 
-    /// To be asked on the same thread.
+    /// To be read on the same thread.
     public var isLeft: Bool { Self.now < end }
 
     /// Nanoseconds that the calling thread has used.

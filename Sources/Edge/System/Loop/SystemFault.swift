@@ -1,6 +1,6 @@
 import Glibc
 
-/// A fault of the world at the C edge: what was being done, and the error number it ended with.
+/// A fault of the world at the C edge: the operation, and its error number.
 public struct SystemFault: Error, Hashable, Sendable, CustomStringConvertible {
     /// A verb phrase, such as "bind /run/camarb/socket".
     public var doing: String
@@ -19,7 +19,7 @@ public struct SystemFault: Error, Hashable, Sendable, CustomStringConvertible {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// A socket's other end is closed, or was never there: no fault of what was being done.
+    /// A socket's other end is closed, or was never there: no fault of the operation.
     package var saysThatThePeerIsGone: Bool { [ENOTCONN, ECONNRESET, EPIPE, ESHUTDOWN].contains(number) }
 
     public var description: String { "cannot \(doing): \(reason)" }

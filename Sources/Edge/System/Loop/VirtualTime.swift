@@ -1,10 +1,10 @@
 import Synchronization
 
-/// The time of a simulation: it stands still while handlers run, and passes when it is told to, from one timer to the next.
+/// The time of a simulation: it stands still while handlers run, and passes by `pass`, from one timer to the next.
 ///
-/// There is one time in a process, since `EventLoop.now` belongs to no loop: while one of these lives, that is what it says,
-/// and the timers of loops that were made with it are kept here and not by the kernel. Nothing else is simulated: sockets
-/// are the kernel's, which hands over what was written to one at once.
+/// There is one time in a process, since `EventLoop.now` belongs to no loop: while one of these lives, that returns its
+/// time, and the timers of loops that were made with it are kept here and not by the kernel. Nothing else is simulated:
+/// sockets are the kernel's, which delivers at once.
 ///
 /// Threading: the loop's thread, apart from `EventLoop.now`.
 public final class VirtualTime {
@@ -20,7 +20,7 @@ public final class VirtualTime {
         var deadline: Int64
         /// Of two timers with one deadline the one that was armed first fires first.
         var order: UInt64
-        /// It takes itself out before it goes.
+        /// The timer removes itself before it goes.
         var timer: Unmanaged<Timer>
     }
     private var armed: [Armed] = []
@@ -45,7 +45,7 @@ public final class VirtualTime {
     }
 
     /// Lets time pass to the next timer and fires it, or to `moment` where none fires before.
-    /// - Returns: whether one fired. One that was due already fires now.
+    /// - Returns: whether one fired. An overdue one fires now.
     public func pass(atMostTo moment: Int64) -> Bool {
         let now = Self.standing.load(ordering: .relaxed)
         let next = armed.indices.min { (armed[$0].deadline, armed[$0].order) < (armed[$1].deadline, armed[$1].order) }

@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 
-/// The clock on the wall, in whole seconds since 1970 (UTC), and the machine's zone.
+/// The wall clock, in whole seconds since 1970 (UTC), and the machine's zone.
 ///
 /// A simulation's begins at 1970 and has no zone, so that a run is the same on every machine.
 public enum WallClock {
@@ -14,7 +14,7 @@ public enum WallClock {
         return Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000
     }
 
-    /// By how many seconds local time is ahead of UTC.
+    /// Seconds that local time is ahead of UTC.
     public static func offset(at moment: Int64) -> Int64 { VirtualTime.now == nil ? camarb_local_offset(moment) : 0 }
 
     /// A moment of the machine's own clock as people read it, in the words of strftime(3).
@@ -30,11 +30,11 @@ public enum WallClock {
     /// `2026-11-23T09:12:00Z`, by the machine's own clock.
     public static var writtenNow: String { written(time(nil), as: "%Y-%m-%dT%H:%M:%SZ", isLocal: false) }
 
-    /// Takes up another zone, where somebody gave the machine one.
+    /// Reads the zone again, after the machine got another one.
     public static func rereadZone() { if VirtualTime.now == nil { camarb_reread_zone() } }
 }
 
-/// A timer on the clock on the wall. It also calls its handler when somebody sets that clock, and when the machine wakes.
+/// A timer on the wall clock. It also calls its handler when that clock is set, and when the machine wakes.
 public final class WallTimer {
     private let loop: EventLoop
     private let descriptor: Int32
@@ -63,12 +63,12 @@ public final class WallTimer {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// - Parameter moment: in seconds since 1970; one that is over is due at once. Nil: only when the clock is set.
+    /// - Parameter moment: in seconds since 1970; a past one is due at once. `nil`: only when the clock is set.
     public func arm(at moment: Int64?) {
         if let timer { return timer.arm(at: moment.map { $0 * 1_000_000_000 }) }
         _ = camarb_wall_timer_arm(descriptor, moment ?? Self.never)
     }
 
-    /// The year 9999: the kernel takes no endless wait for one that ends when the clock is set.
+    /// The year 9999: the kernel takes no endless wait for a timer that ends when the clock is set.
     private static let never: Int64 = 253_370_764_800
 }

@@ -2,9 +2,9 @@ import CLinux
 import CSystemd
 import Glibc
 
-/// News of devices that come, go and change, from udev: after its rules have run, so that a node has its rights by then.
+/// Devices that come, go and change, from udev: after its rules have run, so that a node has its rights by then.
 ///
-/// Where udev does not run there is no news of this kind; `FolderObserver` on `/dev` then says at least that something happened.
+/// Without udev there are no such events; `FolderObserver` on `/dev` then reports at least that something happened.
 public final class DeviceMonitor {
     fileprivate let handler: () -> Void
     private var monitor: OpaquePointer?
@@ -13,8 +13,8 @@ public final class DeviceMonitor {
     public static var isThere: Bool { access("/run/udev/control", F_OK) == 0 }
 
     /// - Parameters:
-    ///   - subsystem: such as `video4linux`.
-    ///   - handler: called on the loop's thread, once for each; the caller finds out which by looking.
+    /// - subsystem: such as `video4linux`.
+    /// - handler: called on the loop's thread, once for each event; the caller finds the device by looking.
     public init(
         subsystem: String, on loop: EventLoop, _ handler: @escaping () -> Void
     ) throws(SystemFault) {
@@ -33,7 +33,7 @@ public final class DeviceMonitor {
         _ = sd_device_monitor_unref(monitor)
     }
 
-    /// What udev's rules found out about a device.
+    /// A property that udev's rules gave a device.
     public enum Property: Hashable, Sendable {
         /// udev has not looked at it, or does not run.
         case unknown
@@ -62,7 +62,7 @@ private func deviceChanged(
     return 0
 }
 
-/// Says that names in a folder came, went or changed; the caller finds out which by looking.
+/// Reports that names in a folder came, went or changed; the caller finds the names by looking.
 public final class FolderObserver {
     private let descriptor: Int32
     private var source: IOSource?

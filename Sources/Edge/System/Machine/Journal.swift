@@ -44,7 +44,7 @@ public struct Journal: Sendable {
         }
         defer { for buffer in buffers { buffer.deallocate() } }
         let vectors = buffers.map { iovec(iov_base: $0.baseAddress, iov_len: $0.count) }
-        // A journal that does not answer must not stop a broker: there is nobody to tell.
+        // A journal that does not answer must not stop a broker.
         _ = sd_journal_sendv(vectors, Int32(vectors.count))
     }
 
@@ -61,7 +61,7 @@ public struct Journal: Sendable {
         return String(result)
     }
 
-    /// The service manager says which device and inode it connected to the journal.
+    /// The service manager gives the device and inode that it connected to the journal.
     private static var standardErrorIsJournal: Bool {
         guard let said = getenv("JOURNAL_STREAM") else { return false }
         var status = stat()
@@ -70,7 +70,7 @@ public struct Journal: Sendable {
     }
 }
 
-/// What a daemon and its service manager say to each other. Does nothing where there is no manager.
+/// Messages between a daemon and its service manager. Does nothing without a manager.
 public enum ServiceManager {
     /// `READY=1`, with a line for `systemctl status`.
     public static func ready(status: String) { notify("READY=1\nSTATUS=" + oneLine(status)) }
@@ -78,7 +78,6 @@ public enum ServiceManager {
     public static func reloading() { notify("RELOADING=1\nMONOTONIC_USEC=\(EventLoop.now / 1000)") }
     public static func stopping() { notify("STOPPING=1") }
 
-    /// Whether there is one to talk to.
     public static var isPresent: Bool { getenv("NOTIFY_SOCKET") != nil }
 
     /// The listening Unix stream sockets that were passed at the start, close-on-exec. Call once.

@@ -1,9 +1,9 @@
 import Glibc
 public import Vocabulary
 
-/// The users and groups that this machine knows, wherever it keeps them (`nsswitch.conf`).
+/// The users and groups of this machine, wherever it keeps them (`nsswitch.conf`).
 ///
-/// A question may go over a network. So it is asked when a policy is read, and never for a client.
+/// A look-up may go over a network. So it is made when a policy is read, and never for a client.
 public struct MachineAccounts: Accounts {
     public init() {}
 
@@ -25,10 +25,10 @@ public struct MachineAccounts: Accounts {
         }
     }
 
-    /// A group of ten thousand members with long names is below it.
+    /// Enough for a group of ten thousand members with long names.
     private static let bufferBytesMax = 1 << 20
 
-    /// With as much room as an entry needs.
+    /// Looks up with as much room as an entry needs.
     private static func find(_ ask: (UnsafeMutablePointer<CChar>, Int) -> (error: Int32, number: UInt32?)) -> UInt32? {
         var bytes = 4096
         while bytes <= bufferBytesMax {

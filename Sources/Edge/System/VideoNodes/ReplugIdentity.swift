@@ -1,12 +1,12 @@
-/// How a camera is known again when it is plugged in anew, at the same port or at another one.
+/// Recognizes a camera that is plugged in anew, at the same port or at another one.
 extension VideoNodes {
-    /// The node an identity means; nil when it is not plugged in.
+    /// The node of an identity; `nil` when it is not plugged in.
     ///
     /// Two devices of one make may have one serial number: then the first by place is meant, others by their places.
     public func node(_ identity: String) -> VideoNode? { all.first { $0.answers(to: identity) } }
 
-    /// What a node is called by: its serial number, which it takes along to another port; its place where it has none,
-    /// or where another one has the same.
+    /// The name of a node: its serial number, which it takes along to another port; its place where it has none, or
+    /// where another node has the same.
     public func identity(of node: VideoNode) -> String {
         guard let serial = node.serial, all.first(where: { $0.serial == serial })?.place == node.place else {
             return node.place

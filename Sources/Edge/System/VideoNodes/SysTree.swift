@@ -8,7 +8,7 @@ struct SysTree {
     func names(in folder: String) -> [String] { namesInFolder("\(root)/\(folder)") }
 
     func node(_ name: String, devices: String) -> VideoNode? {
-        // It may go while it is read: then it is not there.
+        // The node may go during the reading: then it is not there.
         guard let resolved = realpath("\(root)/class/video4linux/\(name)", nil) else { return nil }
         defer { free(resolved) }
         let path = String(cString: resolved)
@@ -20,7 +20,7 @@ struct SysTree {
         var serial: String?
         for _ in parents where serial == nil {
             if let vendor = text("\(folder)/idVendor"), let model = text("\(folder)/idProduct") {
-                // A device that has no serial number is told from others by its place alone.
+                // A device without a serial number is told from others by its place alone.
                 guard let number = text("\(folder)/serial"), !number.isEmpty else { break }
                 serial = "usb-\(vendor):\(model)-\(number)".asIdentity + (index > 0 ? "-\(index)" : "")
             }
@@ -33,8 +33,8 @@ struct SysTree {
             serial: serial, sysPath: path)
     }
 
-    /// Whether it is on the fast one of a controller's two USB buses: each counts its ports by itself, so that two cameras
-    /// may be at port 1.
+    /// Whether it is on the fast one of a controller's two USB buses: each counts its ports by itself, so that two
+    /// cameras may be at port 1.
     private func isSuperSpeed(_ parents: [String]) -> Bool {
         guard let hub = parents.firstIndex(where: { $0.hasPrefix("usb") && $0.dropFirst(3).allSatisfy(\.isNumber) }),
             let speed = text("/" + parents[...hub].joined(separator: "/") + "/speed").flatMap({ Int($0) })
@@ -45,8 +45,8 @@ struct SysTree {
     /// Megabits a second, as sysfs has them.
     private static let superSpeed = 5000
 
-    /// Bus and port of a device from the folders it lies in, written as udev writes its `ID_PATH`, and with the revision
-    /// of the bus, as udev writes it since version 255, where it is the fast one.
+    /// Bus and port of a device from its folders, written as udev writes its `ID_PATH`, and with the revision of the
+    /// bus, as udev writes it since version 255, where it is the fast one.
     static func place(_ parents: [String], label: String, index: Int, isSuperSpeed: Bool) -> String {
         var parts: [String] = []
         var hasPort = false
@@ -62,13 +62,13 @@ struct SysTree {
             }
         }
         if parts.isEmpty { parts = [parents.last ?? "video"] }
-        // Several cameras may share one device that is no USB device; its driver's name of each tells them apart.
+        // Several cameras may share one device outside of USB; its driver's name of each tells them apart.
         if !hasPort { parts.append(label) }
         if index > 0 { parts.append("\(index)") }
         return parts.joined(separator: "-").asIdentity
     }
 
-    /// The first line of a small file; nil where it cannot be read.
+    /// The first line of a small file; `nil` where it cannot be read.
     private func text(_ path: String) -> String? {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
@@ -80,13 +80,13 @@ struct SysTree {
     }
 }
 
-/// A variable that is set, and not to nothing.
+/// A variable that is set and not empty.
 package func environment(_ name: String) -> String? {
     guard let value = getenv(name), value[0] != 0 else { return nil }
     return String(cString: value)
 }
 
-/// The names in a folder, without those that begin with a dot; none where it cannot be read.
+/// The names in a folder, without hidden ones; none where it cannot be read.
 package func namesInFolder(_ folder: String) -> [String] {
     guard let open = opendir(folder) else { return [] }
     defer { closedir(open) }
@@ -106,7 +106,7 @@ extension String {
             as: UTF8.self)
     }
 
-    /// A little less than what `v4l2:IDENTITY` takes, so that an index behind it fits.
+    /// A little less than the bound of `v4l2:IDENTITY`, so that an index fits after it.
     static let identityBytesMax = 190
 
     /// `0000:00:14.0`.

@@ -1,31 +1,31 @@
 import Glibc
 
-/// One node of the machine's video subsystem, and its identity, as `/sys` says. Nothing is opened to know it.
+/// One node of the machine's video subsystem, and its identity, from `/sys`. Nothing is opened for it.
 ///
-/// The number in a node's name is given in the order of appearance and means nothing. A camera is known by two names
-/// that last: the serial number its maker gave it, where it has one, and the place it is plugged in at.
+/// The number in a node's name is given in the order of appearance and means nothing. A camera has two names that last:
+/// its maker's serial number, where it has one, and the place of its port.
 public struct VideoNode: Hashable, Sendable {
     /// Such as `/dev/video0`; another one after the next plugging in.
     public var path: String
-    /// What the driver calls the node.
+    /// The driver's name of the node.
     public var name: String
-    /// Bus and port, as udev's `ID_PATH` has it, and for what has no port of its own the driver's name of the node.
+    /// Bus and port, as udev's `ID_PATH` has it, and without a port the driver's name of the node.
     public var place: String
     /// Maker, model and serial number, where the device has one.
     public var serial: String?
-    /// The folder in `/sys` that describes it, without links.
+    /// Its folder in `/sys`, without links.
     public var sysPath: String
 
-    /// No device is behind it: a program makes up its pictures, as OBS does with `v4l2loopback`. sysfs has such nodes below
+    /// A program makes its pictures, as OBS does with `v4l2loopback`, and no device. sysfs has such nodes below
     /// `devices/virtual`.
-    // `strstr`, for the reason that the vocabulary has its `holds`, which nothing here imports.
+    // `strstr`, for the same reason as the vocabulary's `holds`, which nothing here imports.
     public var isMadeUp: Bool { strstr(sysPath, "/devices/virtual/video4linux/") != nil }
 
-    /// Whether an identity that somebody wrote down means this node.
+    /// Whether a written identity means this node.
     public func answers(to identity: String) -> Bool { identity == serial || identity == place }
 }
 
-/// All nodes that there are at one moment.
+/// All present nodes.
 public struct VideoNodes: Sendable {
     /// Ordered by place, so that the same machine always gives the same list.
     public private(set) var all: [VideoNode]
@@ -34,8 +34,8 @@ public struct VideoNodes: Sendable {
 
     /// Reads them.
     /// - Parameters:
-    ///   - sys: where sysfs is; another folder in tests.
-    ///   - devices: where the nodes are.
+    /// - sys: the folder of sysfs; another one in tests.
+    /// - devices: the folder of the nodes.
     public init(sys: String = "/sys", devices: String = "/dev") {
         let tree = SysTree(root: sys)
         self.init(

@@ -2,10 +2,10 @@ import ArbiterProtocol
 import Camarb
 import System
 
-/// What is asked of the broker for what the user sees and says, in order, on the connection that a `BrokerLink` has.
+/// Calls to the broker on behalf of the user, in order, on a `BrokerLink`'s connection.
 final class BrokerTalk {
     enum Order: Hashable, Sendable {
-        /// Which app has which camera, and whether the user's own privacy switch is on.
+        /// The apps with cameras, and the user's own privacy switch.
         case use
         case stop(app: String)
         case setOwnPrivacy(Bool)
@@ -20,18 +20,19 @@ final class BrokerTalk {
         case failed(BrokerError)
     }
 
-    /// Apps that are to be stopped. Clicks come from whoever is on the user's bus: more than a person makes while one waits for its
-    /// answer are refused. Nothing else is: of each other kind the latest word is what waits.
+    /// Apps that are to be stopped. Clicks come from any program on the user's bus: more than a person makes during one
+    /// call are refused. Nothing else is: of each other kind the latest call is the one that waits.
     static let stopsMax = 32
-    /// Questions with an answer that waits. The broker asks a user one after the other: with more, the first are over for it.
+    /// Questions with a waiting answer. The broker asks a user one after the other: with more, the first are over for
+    /// it.
     static let answersMax = 8
 
     private let mailbox = LoopQueue<(connection: Int, Order, Answer)>()
     private let onAnswer: (Order, Answer) -> Void
     private var orders: AsyncStream<Order>.Continuation?
-    /// Answers of an earlier connection are nobody's.
+    /// Results of an earlier connection are dropped.
     private var connection = 0
-    /// In the order in which they are asked, one when the one before is answered.
+    /// In the order of the requests, one call at a time.
     private var waiting: [Order] = []
     private var isAsking = false
 
@@ -66,7 +67,7 @@ final class BrokerTalk {
     }
 
     private func wait(_ order: Order) -> Bool {
-        // It is the latest word of its kind already.
+        // The latest call of its kind already.
         if waiting.contains(order) { return true }
         switch order {
         case .use: break
@@ -75,11 +76,11 @@ final class BrokerTalk {
         case .answerQuestions: waiting.removeAll { if case .answerQuestions = $0 { true } else { false } }
         case .setDenied: waiting.removeAll { if case .setDenied = $0 { true } else { false } }
         case .answer(let question, _):
-            // A no stands.
+            // A denial stands.
             if waiting.contains(.answer(question, .deny)) { return true }
             waiting.removeAll { $0.question == question }
             let answers = waiting.prefix { $0.question != nil }.count
-            // Before all else: a question waits for so long only.
+            // Before all else: a question has a deadline.
             waiting.insert(order, at: answers)
             if answers == Self.answersMax { waiting.removeFirst() }
             return true
@@ -111,7 +112,7 @@ extension BrokerTalk.Order {
         do throws(BrokerError) {
             switch self {
             case .use:
-                // First the list: from then on changes are told, of the switch, too.
+                // The list first: it subscribes to later changes, of the switch, too.
                 let cameras = try await client.cameraUse()
                 return .use(cameras, isPrivate: try await client.status().isOwnPrivate)
             case .stop(let app): try await client.stop(app: app)

@@ -2,19 +2,19 @@ import ArbiterProtocol
 import Bus
 import System
 
-/// A part of the desktop that is a service on the user's bus, and followed there.
+/// A part of the desktop with a service on the user's bus.
 protocol DesktopService: AnyObject {
     var name: String { get }
-    /// The bus is there, and knows nothing of us yet: signals are to be matched, and questions asked.
+    /// The bus is there, without match rules and calls of this service yet.
     func begin(_ bus: MessageBus)
-    /// Its name has another owner, or none (""). Told when it changes, not at the beginning.
+    /// Its name has another owner, or none (""). Called for changes, not at the beginning.
     func owned(by owner: String)
-    /// A signal of anybody's; it is the service's where `sender` is the service's owner.
+    /// A signal of any sender; it is the service's own where `sender` is the service's owner.
     func heard(_ signal: BusMessage) throws(BrokerError)
     func lost()
 }
 
-/// A service that is asked for what it has; where that fails, again, ever more rarely.
+/// A service that is queried for its state; after a failure again, ever more rarely.
 class AskedService: DesktopService {
     let name: String
     private(set) final weak var bus: MessageBus?
@@ -22,12 +22,12 @@ class AskedService: DesktopService {
     private var again: Timer?
     private var backOff = BackOff.desktop
     private var failures = 0
-    /// So often it is asked while it fails; then its next owner, or change, is what is waited for.
+    /// Queries in a row that fail; after them only the next owner, or change, begins a query.
     private static let failuresMax = 5
-    /// Grows with each asking: answers to an earlier one mean nothing.
+    /// Grows with each query: results of an earlier one are dropped.
     private var round = 0
 
-    /// - Parameter signals: which of its own are heard, beside its name and interface in a match rule.
+    /// - Parameter signals: the service's own signals to match, beside its name and interface.
     init(_ name: String, signals: String = "", on loop: EventLoop) throws(SystemFault) {
         (self.name, self.signals) = (name, signals)
         again = try loop.addTimer { [unowned self] in ask() }
@@ -49,7 +49,7 @@ class AskedService: DesktopService {
         forget()
     }
 
-    /// What was asked is nobody's any more, and nothing will be by itself.
+    /// Drops the query under way, and all retries.
     final func forget() {
         round += 1
         again?.arm(at: nil)
@@ -76,7 +76,7 @@ class AskedService: DesktopService {
         if failures <= Self.failuresMax { askLater(backOff.wait().nanoseconds) }
     }
 
-    /// Not later than that: one that is due already comes soon enough.
+    /// Not later than that: an earlier retry stays.
     final func askLater(_ pause: Int64) { if again?.deadline == nil { again?.arm(at: EventLoop.now + pause) } }
 }
 
@@ -109,7 +109,7 @@ final class DesktopBus: MessageBusDelegate {
             for service in services where service.name == name { service.owned(by: owner) }
             return
         }
-        // Nonsense is passed over: nothing was decided by it. Each reads from the beginning.
+        // A malformed signal is ignored: nothing was decided by it. Each service reads from the beginning.
         for service in services {
             signal.rewind()
             try? service.heard(signal)

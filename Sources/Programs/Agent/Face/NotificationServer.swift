@@ -3,7 +3,7 @@ import Bus
 import System
 
 struct ShownNotification: Hashable {
-    /// The unique name of the server that shows it: the number is another's with another server.
+    /// The unique name of the server that shows it: another server may have the same number.
     var server: String
     var id: UInt32
 }
@@ -13,18 +13,18 @@ struct NotificationOrder {
     var replaces: ShownNotification?
     var buttons: [(key: String, label: String)] = []
     var isUrgent = false
-    /// Nil: as long as the server shows such things.
+    /// `nil`: the server's own time.
     var time: Duration?
 }
 
 /// The desktop's org.freedesktop.Notifications.
 ///
-///     unknown ──what can it do?──▶ there ──its name has no owner──▶ unknown, asked again a while later
+///     unknown ──GetCapabilities──▶ there ──its name has no owner──▶ unknown, queried again a while later
 ///                     │
 ///                     └── no such service ──▶ absent, until its name has an owner
 ///
-/// Asking what it can do starts a server that the bus can start, as any program's notification would. It is believed by its
-/// unique name: anybody on the bus may send a signal that looks like one of its own.
+/// The query starts a server that the bus can start, as any program's notification would. Signals count by its unique
+/// name: any program on the bus may send a signal that looks like one of its own.
 final class NotificationServer: AskedService {
     enum News {
         case changed
@@ -33,9 +33,9 @@ final class NotificationServer: AskedService {
     }
 
     private static let path = "/org/freedesktop/Notifications"
-    /// What the longest list of a server's has several times over.
+    /// Several times the longest list of a known server.
     private static let capabilitiesMax = 256
-    /// In nanoseconds: a server that dies of being asked is not asked on and on.
+    /// In nanoseconds: a server that dies of the query is not queried on and on.
     private static let steadyTime: Int64 = 30_000_000_000
 
     private(set) var capabilities: Set<String>?
@@ -53,7 +53,7 @@ final class NotificationServer: AskedService {
             let wasSteady = capabilities != nil && EventLoop.now - thereSince > Self.steadyTime
             gone()
             if wasSteady { worked() }
-            // One that the bus can start is started again.
+            // A server that the bus can start is started again.
             failed()
         } else if owner != self.owner {
             gone()
@@ -83,7 +83,7 @@ final class NotificationServer: AskedService {
                 thereSince = EventLoop.now
                 onNews(.changed)
             } catch {
-                // Where nobody could start one, its name's owner is the news to wait for.
+                // Without an activatable service, the next owner of the name begins a query.
                 if error.message.holds("ServiceUnknown") || error.kind == .disconnected { return }
                 failed()
             }

@@ -2,12 +2,12 @@ import ArbiterProtocol
 import Bus
 import System
 
-/// The desktop's org.freedesktop.impl.portal.PermissionStore: to which apps the user has denied the camera through the
-/// portals. Looking it up starts it where the bus can: what it keeps is a file, so that a "no" of last year's counts
-/// also where nobody has asked the store since. Where it ends, what was read stands, for the same reason.
+/// The desktop's org.freedesktop.impl.portal.PermissionStore: the apps that the user has denied the camera through the
+/// portals. A look-up starts it where the bus can: its contents are a file, so that last year's denial also counts
+/// where no program has asked the store since. Where it ends, the last contents stand, for the same reason.
 final class PermissionStore: AskedService {
     private static let path = "/org/freedesktop/impl/portal/PermissionStore"
-    /// Apps of one machine; and what the store keeps for each, of which camera permissions have one.
+    /// Apps of one machine; and entries of the store for each, of which camera permissions are one.
     private static let appsMax = 10_000
     private static let wordsMax = 16
     /// From a change to the reading, in nanoseconds: a program that changes it all the time costs a reading each.
@@ -16,8 +16,8 @@ final class PermissionStore: AskedService {
     private(set) var denied: DeniedApps?
     private let journal: Journal
     private let onChange: () -> Void
-    /// It is being asked; and has changed since it was. What it says then is taken all the same, and asked about again: where it
-    /// changes more often than it answers, what it said a moment ago is more than nothing.
+    /// A query is under way; and the store has changed since. The result of then is taken all the same, and queried
+    /// again: where the store changes more often than it answers, a result of a moment ago is better than none.
     private var isAsked = false
     private var isStale = false
     private var trouble: String?
@@ -32,7 +32,7 @@ final class PermissionStore: AskedService {
     override func owned(by owner: String) { if !owner.isEmpty { soon() } }
 
     override func heard(_ signal: BusMessage) throws(BrokerError) {
-        // Whoever sends it: what counts is what the store says when it is asked.
+        // Of any sender: only the store's own contents count.
         guard signal.interface == name, signal.isMember("Changed"), signal.signature.hasPrefix("ss"),
             try signal.readString() == "devices", try signal.readString() == "camera"
         else { return }
@@ -77,10 +77,10 @@ final class PermissionStore: AskedService {
 
     private func refused(_ error: BrokerError) {
         if error.message.holds("org.freedesktop.portal.Error.NotFound") {
-            // Nobody has been asked yet.
+            // No app has asked yet.
             know(DeniedApps([:]))
         } else if error.message.holds("ServiceUnknown") || error.kind == .disconnected {
-            // A desktop without portals; its name's owner would be the news.
+            // A desktop without portals; the next owner of the name begins a query.
         } else {
             note(error.message)
             failed()
@@ -93,20 +93,20 @@ final class PermissionStore: AskedService {
     }
 }
 
-/// The apps to which the portal's permission store (table `devices`, id `camera`) says no.
+/// The apps that the portal's permission store (table `devices`, id `camera`) denies.
 public struct DeniedApps: Hashable, Sendable {
-    /// As many as the broker takes (`Shell1.SetDenied`).
+    /// The broker's bound (`Shell1.SetDenied`).
     public static let appsMax = 1024
 
     public private(set) var apps: [String]
-    /// Those beyond the bound.
+    /// Apps beyond the bound.
     public private(set) var leftOut: Int
 
-    /// - Parameter permissions: what the store has for each app: "yes", "no" or "ask".
+    /// - Parameter permissions: the store's entry for each app: "yes", "no" or "ask".
     ///
-    /// Its keys are the ids of Flatpak's apps. The empty key stands for all programs outside a sandbox that come through
-    /// the portal: it names no app, so that the broker can be told of none, and needs not be, since the portal gives none of
-    /// them its connection to PipeWire then. Whoever comes another way never was the portal's to refuse.
+    /// Its keys are the ids of Flatpak's apps. The empty key stands for all programs outside a sandbox that come
+    /// through the portal: it names no app, so that the broker receives none, and needs none, since the portal gives
+    /// such a program no connection to PipeWire then. A program that comes another way is not subject to the portal.
     public init(_ permissions: [String: [String]]) {
         let denied = permissions.filter { !$0.key.isEmpty && $0.value.first == "no" }.keys.sorted()
         apps = Array(denied.prefix(Self.appsMax))

@@ -3,18 +3,18 @@ import Camarb
 
 /// Asks the user the broker's questions, by a notification with two buttons.
 ///
-///     nothing ──asked──▶ asked: shown ──button──▶ the broker is told, and says that it ended ──▶ nothing
-///                              └──── closed by the user: stays asked, until the broker says that it is late ──▶ nothing
+///     nothing ──asked──▶ asked: shown ──button──▶ the answer goes to the broker, which ends the question ──▶ nothing
+///                              └──── closed by the user: stays asked, until the broker's deadline ──▶ nothing
 ///
 /// Where the server goes the broker is told that nobody is asked, and where another one comes, the broker asks anew. It
-/// answers nothing by itself: a notification that is closed, or a server that goes, is no answer.
+/// never answers by itself: a closed notification, or a server that goes, is no answer.
 final class Questioner {
     private let server: NotificationServer
     private let onAnswer: (QuestionID, AppAnswer) -> Void
     private var question: AppQuestion?
     private var shown: ShownNotification?
-    /// Behind each button's key. Whoever may show notifications may put one in the place of another by its number, which is
-    /// easily guessed, with buttons of its own; what this question's buttons are called it cannot know.
+    /// Part of each button's key. Any program may replace a notification by its number, which is easily guessed, with
+    /// buttons of its own; the keys of this question's buttons it cannot know.
     private var token = ""
     private var round = 0
 
@@ -23,7 +23,7 @@ final class Questioner {
         self.onAnswer = onAnswer
     }
 
-    /// Buttons are needed: a question that nobody can answer is not asked.
+    /// Buttons are needed: a question without a way to answer is not asked.
     var canAsk: Bool { server.capabilities?.contains("actions") == true }
 
     func ask(_ new: AppQuestion) {
@@ -58,7 +58,7 @@ final class Questioner {
         let asked = round
         server.show(order) { [weak self] shown in
             guard let self, let shown else { return }
-            // It may be over by the time that it is shown.
+            // The question may be over by the time that it is shown.
             if round == asked { self.shown = shown } else { server.close(shown) }
         }
     }

@@ -22,7 +22,7 @@ extension StatusItem {
         }
     }
 
-    /// All that a click on the icon could be said to mean is in the menu, which the panel shows itself.
+    /// Everything that a click on the icon could mean is in the menu, which the panel shows itself.
     private func answerItem(_ call: BusMessage) throws(BrokerError) {
         switch call.member {
         case "Activate", "SecondaryActivate", "ContextMenu", "Scroll", "ProvideXdgActivationToken": call.answer()
@@ -38,7 +38,7 @@ extension StatusItem {
         let own = isMenu ? Self.menuInterface : Self.itemInterface
         let properties = isMenu ? Self.menuProperties : Self.itemProperties
         func require(_ interface: String) throws(BrokerError) {
-            // Some ask for the properties of all interfaces.
+            // Some panels ask for the properties of all interfaces.
             guard interface == own || interface.isEmpty else {
                 throw BrokerError(.unknownInterface, "\(interface.quotedShort) is none of this object's; \(own) is.")
             }
@@ -85,11 +85,11 @@ extension StatusItem {
     ]
 
     @Sendable private static func nothing(_ indicator: Indicator?) -> WireValue { .string("") }
-    /// Icons by their names are all there are.
+    /// All icons go by their names.
     @Sendable private static func noPixmap(_ indicator: Indicator?) -> WireValue { .array(type: "(iiay)", []) }
 }
 
-/// The item's two objects as D-Bus describes such things, for panels that read that first, and for busctl.
+/// The introspection of the item's two objects, for panels that read it first, and for busctl.
 extension StatusItem {
     static let itemDescription = describe(
         itemInterface, itemProperties,

@@ -9,8 +9,8 @@ import System
 ///      ▲                              │                                ▲          │
 ///      └──nothing to show for a while─┘                                └─again────┘ where another watcher comes
 ///
-/// It has a connection to the bus of its own, and leaves with it: a panel has nothing else to know by that an item is gone,
-/// and forgets one whose connection is, however it was registered.
+/// It has a connection to the bus of its own, and leaves with it: a panel has no other sign that an item is gone, and
+/// forgets an item with its connection, however it was registered.
 final class StatusItem: MessageBusDelegate {
     static let itemPath = "/StatusNotifierItem"
     static let menuPath = "/MenuBar"
@@ -29,7 +29,7 @@ final class StatusItem: MessageBusDelegate {
     /// Counts the connections, each of which has a name of its own: an earlier one's is not free at once.
     private var number = 0
     private var name: String { "org.kde.StatusNotifierItem-\(getpid())-\(number)" }
-    /// Asks a panel again that did not take the item: some have their name before they answer.
+    /// Registers again with a panel that did not take the item: some have their name before they answer.
     private var again: Timer?
     private var backOff = BackOff.desktop
 
@@ -42,7 +42,7 @@ final class StatusItem: MessageBusDelegate {
     func show(_ new: Indicator?) {
         guard let new else {
             if bus != nil, leaving?.deadline == nil { leaving?.arm(at: EventLoop.now + Self.lingerTime) }
-            // What it shows while it lingers would no longer be true.
+            // Its contents would no longer be true while it lingers.
             if indicator != nil { change(Indicator.nobody) }
             return
         }
@@ -88,7 +88,7 @@ final class StatusItem: MessageBusDelegate {
     func busReady(_ bus: MessageBus) {
         number += 1
         bus.match(MessageBus.ownerRule(Self.watcher))
-        // As the specification has it. A watcher believes the connection's own name as well.
+        // By the specification. A watcher accepts the connection's own name as well.
         bus.askBus("RequestName", [.string(name), .uint32(0)]) { [weak self] _ in self?.findWatcher() }
     }
 
@@ -135,7 +135,7 @@ final class StatusItem: MessageBusDelegate {
         do throws(BrokerError) { try answer(call) } catch { call.answer(error) }
     }
 
-    /// Said where the whole bus is followed.
+    /// The follower of the whole bus reports it.
     func busLost(_ bus: MessageBus, _ why: String) {}
 }
 
@@ -146,7 +146,7 @@ extension Indicator {
 }
 
 extension StatusItem {
-    /// Several times what a menu of ours has; whoever asks for more has made the numbers up.
+    /// Several times the size of our menu; a caller with more has made the numbers up.
     private static let idsMax = 1024
     private static let namesMax = 64
 
@@ -162,7 +162,7 @@ extension StatusItem {
         case ("EventGroup", "a(isvu)"): try answerEvents(call)
         case ("AboutToShow", "i"):
             try require(try call.readInt32())
-            // It is never behind: every change was told.
+            // Every change was signalled.
             call.answer([.boolean(false)])
         case ("AboutToShowGroup", "ai"):
             let ids = try call.readInt32s(most: Self.idsMax)
@@ -200,7 +200,7 @@ extension StatusItem {
         }
     }
 
-    /// Without ids: all. Lines that are gone are left out, and where that leaves none it is an error.
+    /// Without ids: all. Lines that are gone are left out; a result without any line is an error.
     private func answerGroup(_ call: BusMessage) throws(BrokerError) {
         let asked = try call.readInt32s(most: Self.idsMax)
         let names = try call.readStrings(most: Self.namesMax)

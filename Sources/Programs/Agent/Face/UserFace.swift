@@ -3,7 +3,8 @@ import Camarb
 import Glibc
 import System
 
-/// What the user sees of the cameras, and says about apps: on the desktop's session bus to the user, on `Shell1` to the broker.
+/// The user's view of the cameras, and the user's decisions about apps: on the desktop's session bus for the user, on
+/// `Shell1` for the broker.
 ///
 ///     broker ──use──────────▶ indicator in the panel ──stop, privacy──▶ broker
 ///            ──cut, waits,
@@ -11,8 +12,8 @@ import System
 ///            ──questions────▶ a notification with buttons ──allow, deny──▶ broker
 ///     permission store ──────▶ denied apps ─────────────────────────────▶ broker
 ///
-/// What is shown is decided by pure values (`Facts/Shown`); here they meet the clock and the bus. Nothing of it is
-/// needed for anything else that camagent does: without a session bus it is silent.
+/// Pure values decide (`Facts/Shown`); here they meet the clock and the bus. Nothing else in camagent needs it: without
+/// a session bus it is silent.
 final class UserFace {
     private let options: AgentOptions
     private let journal: Journal
@@ -29,19 +30,19 @@ final class UserFace {
     private var waits = Waits()
     private var pacing = NoticePacing()
     private var lastNotification: ShownNotification?
-    /// The user's own privacy switch, as it was said here last or seen with the broker, whose it is to keep.
+    /// The user's own privacy switch, as set here last or as the broker, which keeps it, reported it.
     private var isPrivate = false
     private var isAsked = false
     private var hasSaid = false
-    /// Not all of it was taken: camagent does not speak for the user yet, or not in a role that may say that.
+    /// The broker refused a part: camagent does not speak for the user yet, or not in a role that may.
     private var isRefused = false
-    /// What was refused on this connection and how often, so that each is written once.
+    /// Refusals on this connection with their counts, so that each is written once.
     private var refused: [String: Int] = [:]
     private static let refusedMax = 64
 
-    /// Between two questions about cameras in use, in nanoseconds: apps can start and stop faster than anybody looks.
+    /// Between two queries of cameras in use, in nanoseconds: apps can start and stop faster than anybody looks.
     private static let useTime: Int64 = 250_000_000
-    /// Before it is asked again where somebody else is asked about the user's apps.
+    /// Before the next query while another client is asked about the user's apps.
     private static let silenceTime: Int64 = 10_000_000_000
 
     init(_ options: AgentOptions, on loop: EventLoop, user: UInt32, journal: Journal) throws(SystemFault) {
@@ -105,7 +106,7 @@ final class UserFace {
             tell()
         case .answerChanged(let change):
             guard options.notifications == .automatic else { return }
-            // A server that comes later shows it: who said it may have ended the one that was there.
+            // A later server shows it: the answer may have ended the server of then.
             pacing.add(.answered(change))
             tell()
         case .question(let question): if isAsked { questioner?.ask(question) }
@@ -150,7 +151,7 @@ final class UserFace {
         case (.setOwnPrivacy(let on), .done):
             isPrivate = on
             know(cameras)
-        // The client that asks the user is shown what is in use.
+        // The client that asks the user also shows the cameras in use.
         case (.answerQuestions(true), .done): if isRefused { sayAll() }
         case (_, .done): break
         case (_, .failed(let error)): failed(order, error)
@@ -159,9 +160,9 @@ final class UserFace {
 
     private func failed(_ order: BrokerTalk.Order, _ error: BrokerError) {
         if case .answerQuestions = order { isAsked = false }
-        // A user has a right once a login session is known; then what the store denies is to be known as well.
+        // A user has a right once a login session is known; then the store's denials are due as well.
         if case .setDenied = order, error.kind == .accessDenied { again?.arm(at: EventLoop.now + Self.silenceTime) }
-        // The end of the connection is told by its owner.
+        // The connection's owner reports its end.
         if error.kind == .disconnected { return }
         let words = "the broker refused \(order.words): \(error.message)"
         // A broker may word each refusal anew.
@@ -169,9 +170,9 @@ final class UserFace {
         refused[words, default: 0] += 1
         if error.kind == .notTrusted {
             isRefused = true
-            // Whoever is asked in its place may leave; the rest is said again when camagent has said what it sees.
+            // The client in its place may leave; the rest is sent again after camagent's own facts.
             if case .answerQuestions = order { again?.arm(at: EventLoop.now + Self.silenceTime) }
-            // The first time what is seen may not have been said yet.
+            // The first time the facts may not have been sent yet.
             if refused[words] == 2 { journal.send(.notice, words) }
         } else if refused[words] == 1 {
             journal.send(.notice, words)
@@ -181,7 +182,7 @@ final class UserFace {
     private func know(_ new: [CameraUse]) {
         cameras = new
         item?.show(Indicator(new, isPrivate: isPrivate, time: Self.timeOfDay))
-        // Whoever switched privacy on knows why apps wait.
+        // A user who switched privacy on knows why apps wait.
         waits.update(isPrivate ? [] : new, at: Self.now, wallClock: WallClock.microseconds)
         tell()
     }
@@ -206,7 +207,7 @@ final class UserFace {
         }
     }
 
-    /// Tells what is due, and comes back when more will be. While nobody can show it, waits go on being untold.
+    /// Shows the due notices, and comes back for later ones. Without a server, waits stay pending.
     private func tell() {
         guard options.notifications == .automatic, let server, server.capabilities != nil else {
             tick?.arm(at: nil)

@@ -3,18 +3,18 @@ public import ArbiterProtocol
 /// A window of an app or of the desktop itself, as the X server and the window manager, or the compositor, describe it.
 public struct Window: Hashable, Sendable {
     public var id: UInt32
-    /// The process behind it, by the server's word; nil where the server cannot tell.
+    /// The process behind it, by the server's report; `nil` where the server cannot tell.
     public var process: Int32?
     public var kind: Kind
     /// Mapped, and so is everything around it.
     public var isViewable: Bool
-    /// Minimized, by the window manager's word.
+    /// Minimized, by the window manager's report.
     public var isHidden: Bool
     public var isFullscreen: Bool
-    /// Nil: on all workspaces, or the window manager has none.
+    /// `nil`: on all workspaces, or the window manager has none.
     public var workspace: UInt32?
     public var frame: Frame
-    /// Its number at an X server inside a Wayland compositor; nil for all others. Its process is that server's to say.
+    /// Its number at an X server inside a Wayland compositor; `nil` for all others. That server reports its process.
     public var x11: UInt32?
 
     public enum Kind: String, Hashable, Sendable {
@@ -52,19 +52,18 @@ public struct Window: Hashable, Sendable {
 public struct Desktop: Hashable, Sendable {
     /// From the bottom of the stack to its top.
     public var windows: [Window]
-    /// The window that the user works with; nil for none.
+    /// The window that the user works with; `nil`: none.
     public var active: UInt32?
-    /// The workspace that is shown; nil where there are none.
+    /// The workspace that is shown; `nil`: there are none.
     public var workspace: UInt32?
 
     public init(windows: [Window], active: UInt32?, workspace: UInt32? = nil) {
         (self.windows, self.active, self.workspace) = (windows, active, workspace)
     }
 
-    /// Forgets the windows that are not among these.
     public mutating func keep(_ there: Set<UInt32>) { windows.removeAll { !there.contains($0.id) } }
 
-    /// Where the app of a window is, by this window alone.
+    /// The placement of a window's app, by this window alone.
     ///
     /// A window is in the background when the user cannot see it: minimized, on another workspace, or behind one that
     /// fills its screen. Other windows that overlap it hide it only in part, or may be transparent, and do not count.
@@ -78,15 +77,15 @@ public struct Desktop: Hashable, Sendable {
                 && (above.workspace == nil || workspace == nil || above.workspace == workspace)
         }
         let isFocused = window.id == active
-        // The user works with it: then it is seen, whatever the stack says for a moment.
+        // The user works with it: then it is visible, whatever the stack is for a moment.
         if isCovered && !isFocused { return .background }
         return Placement(.foreground(window.isFullscreen ? .fullscreen : .split), isFocused: isFocused)
     }
 }
 
-/// Where an app is, as it is told to the broker.
+/// An app's placement for the broker.
 ///
-/// X11 and sway know of fullscreen windows and of windows beside others: only `fullscreen` and `split` are ever said.
+/// X11 and sway have fullscreen windows and windows beside others: only `fullscreen` and `split` are ever sent.
 public struct Placement: Hashable, Sendable, Comparable {
     public var presence: Presence
     public var isFocused: Bool
@@ -98,7 +97,8 @@ public struct Placement: Hashable, Sendable, Comparable {
 
     public static let background = Placement(.background)
 
-    /// An app with several windows is where the strongest of them is: the focus first, then what fills the screen.
+    /// An app with several windows is where the strongest of them is: the focus first, then a window that fills the
+    /// screen.
     public static func < (a: Placement, b: Placement) -> Bool { a.strength < b.strength }
 
     private var strength: Int {
@@ -111,11 +111,11 @@ public struct Placement: Hashable, Sendable, Comparable {
     }
 }
 
-/// When a desktop that is read piece by piece has to be read again.
+/// Decides when a desktop that is read piece by piece has to be read again.
 ///
-/// A reading takes as long as the X server takes to answer, and shows windows as they were at some moment of it. So a change
-/// during one is not in it for certain: it is read again as soon as this one is complete, without a further event, which
-/// might never come.
+/// A reading takes as long as the X server's replies, and shows windows as they were at some moment of it. So a change
+/// during one may be missing: it is read again as soon as this one is complete, without a further event, which might
+/// never come.
 public struct ReadingOrder: Hashable, Sendable {
     private var isStale = false
 
@@ -125,10 +125,10 @@ public struct ReadingOrder: Hashable, Sendable {
     /// - Parameter begun: false: one was under way already.
     public mutating func wasDue(begun: Bool) { if !begun { isStale = true } }
 
-    /// Whether a reading is due after what was heard.
+    /// Whether a reading is due after an event.
     /// - Parameters:
-    ///   - changed: something that a reading depends on.
-    ///   - complete: the reading that was under way is.
+    /// - changed: something that a reading depends on.
+    /// - complete: the reading under way is complete.
     public mutating func isDue(changed: Bool, complete: Bool) -> Bool {
         guard changed || isStale && complete else { return false }
         isStale = false
@@ -138,20 +138,18 @@ public struct ReadingOrder: Hashable, Sendable {
 
 /// sway's tree of outputs, workspaces and containers, as windows.
 extension Desktop {
-    /// More windows than anybody arranges, as on X11; of more, those that are seen come first.
+    /// More windows than anybody arranges, as on X11; of more, the visible ones come first.
     public static let swayWindowsMax = 512
     /// Each container around a window is two levels of JSON: thirty containers, one in another.
     package static let swayDepthMax = 72
 
-    /// Nil where this is no tree at all. What a node says wrongly is left out of it, and nothing else. sway itself says
-    /// what can
-    /// be seen. What is seen beside a window that fills its screen belongs to it, so those lie at the bottom of the
-    /// stack.
+    /// `nil` where this is no tree at all. A wrong field of a node is left out, and nothing else. sway itself reports
+    /// visibility. Windows beside one that fills its screen are hidden by it, so those lie at the bottom of the stack.
     package init?(swayTree tree: JSON) {
         guard tree["type"]?.string == "root", tree["nodes"]?.array != nil else { return nil }
         var windows: [Window] = []
         var active: UInt32?
-        // By hand, as the tree is somebody else's: what is left to look at, the next one last.
+        // By hand, as the tree comes from outside: the nodes still to visit, the next one last.
         var rest = [tree]
         while let node = rest.popLast() {
             for inside in ["floating_nodes", "nodes"] { rest += (node[inside]?.array ?? []).reversed() }
@@ -164,7 +162,7 @@ extension Desktop {
         self.init(windows: Array(ordered.prefix(Self.swayWindowsMax)), active: active)
     }
 
-    /// With the processes of windows that are an X11 server's inside this desktop; nil for those that it does not know.
+    /// The desktop with processes of windows that belong to an X11 server inside it; `nil` for unknown ones.
     public func naming(fromX11 other: Desktop?) -> Desktop {
         var named = self
         var processes: [UInt32: Int32] = [:]
@@ -177,12 +175,12 @@ extension Desktop {
 }
 
 extension Window {
-    /// Nil where a node is none: outputs, workspaces, and containers around others have no process.
+    /// `nil` for a node that is no window: outputs, workspaces, and containers around others have no process.
     fileprivate init?(swayNode node: JSON) {
         guard let type = node["type"]?.string, type == "con" || type == "floating_con", node["pid"] != nil,
             let id = node["id"]?.integer.flatMap(UInt32.init(exactly:))
         else { return nil }
-        // Of an X11 program sway knows only what the window says of itself.
+        // Of an X11 program sway has only the window's own claim.
         let x11 = node["window"]?.integer.flatMap(UInt32.init(exactly:))
         let process = node["pid"]?.integer.flatMap(Int32.init(exactly:))
         self.init(
@@ -201,15 +199,15 @@ extension Window.Frame {
     }
 }
 
-/// What a script of ours inside KWin says of its windows.
+/// The windows by our script inside KWin.
 extension Desktop {
-    /// More windows than anybody arranges, as on X11; of more, the script says those on top.
+    /// More windows than anybody arranges, as on X11; of more, the script sends the topmost.
     public static let kwinWindowsMax = 512
     /// An object, its list, and an object for each window with its frame.
     package static let kwinDepthMax = 5
 
-    /// Nil where this is nothing that the script says. Only what it says wrongly of a window is left out of that:
-    /// another version of KWin may know less.
+    /// `nil` where this is no output of the script. Only a window's wrong field is left out: another version of KWin
+    /// may have fewer.
     package init?(kwin said: JSON) {
         guard let list = said["windows"]?.array else { return nil }
         let windows = list.suffix(Self.kwinWindowsMax).compactMap(Window.init(kwin:))
@@ -221,7 +219,7 @@ extension Desktop {
 extension Window {
     fileprivate init?(kwin said: JSON) {
         guard let id = said["id"]?.integer.flatMap(UInt32.init(exactly:)) else { return nil }
-        // Of an X11 program KWin knows only what the window says of itself.
+        // Of an X11 program KWin has only the window's own claim.
         let x11 = said["x11"]?.integer.flatMap(UInt32.init(exactly:)).flatMap { $0 == 0 ? nil : $0 }
         let process = said["process"]?.integer.flatMap(Int32.init(exactly:)).flatMap { $0 > 0 ? $0 : nil }
         self.init(

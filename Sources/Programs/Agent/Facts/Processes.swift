@@ -1,6 +1,6 @@
 import System
 
-/// A process that is a client of the broker, and the app it counts as there.
+/// A process that is a client of the broker, and the broker's app of it.
 public struct ClientProcess: Hashable, Sendable {
     public var process: Int32
     public var app: String
@@ -11,20 +11,20 @@ public struct ClientProcess: Hashable, Sendable {
     }
 }
 
-/// What the system says about processes. The real one reads /proc; tests have one of their own.
+/// The system's facts about processes. The real table reads /proc; tests have one of their own.
 public protocol ProcessTable {
-    /// The app that a process of the user's belongs to, in the broker's words; nil when it is gone or another user's.
+    /// The app of a process of the user's, by the broker's name; `nil` when it is gone or another user's.
     func app(of process: Int32) -> String?
     func parent(of process: Int32) -> Int32?
-    /// The unit that the desktop made for one app, such as `app-firefox-1234.scope`; nil for a process in none.
+    /// The unit that the desktop made for one app, such as `app-firefox-1234.scope`; `nil`: none.
     func appUnit(of process: Int32) -> String?
     func hasTerminal(_ process: Int32) -> Bool
 }
 
-/// Turns processes into apps: in the broker's own words for its clients, in the system's for all others.
+/// Turns processes into apps: by the broker's names for its clients, by the system's for all others.
 public struct AppNames {
-    /// More generations than any program has between its window and the process that uses the camera; without a bound
-    /// a table that runs in a circle would be walked for ever.
+    /// More generations than any program has between its window and the process that uses the camera; without a bound a
+    /// table that runs in a circle would be walked for ever.
     public static let ancestorsMax = 32
 
     private let apps: [Int32: [String]]
@@ -39,23 +39,24 @@ public struct AppNames {
 
     func isClient(_ process: Int32) -> Bool { apps[process] != nil }
 
-    /// The apps of a process: more than one where a client has said that it is several.
+    /// The apps of a process: several where a client has declared several.
     func apps(of process: Int32) -> [String] { apps[process] ?? table.app(of: process).map { [$0] } ?? [] }
 
-    /// Clients that are behind one of `owners`, the processes that have windows: a browser captures in another process than
-    /// the one that has its window, and a program in a terminal has no window at all.
+    /// Clients that belong to one of `owners`, the processes with windows: a browser captures in another process than
+    /// the one with its window, and a program in a terminal has no window at all.
     ///
-    /// A client is behind the nearest of its ancestors that has a window, beginning with itself. Where none has, as of a
-    /// helper whose parent has ended, it is behind the window of its unit, if the desktop made that for one app. Programs
-    /// that were started in a terminal share its unit and are no one app: for them, ancestors alone count, and so each is
-    /// where its own window is, or else where the terminal is, and never where another program's window is. Having a
-    /// launcher, a shell or a session manager in common makes no app of two processes, so siblings alone never count.
+    /// A client belongs to the nearest of its ancestors with a window, beginning with itself. Without one, as for a
+    /// helper whose parent has ended, it belongs to the window of its unit, if the desktop made that for one app.
+    /// Programs that were started in a terminal share its unit and are no one app: for them, ancestors alone count, and
+    /// so each is where its own window is, or else where the terminal is, and never where another program's window is.
+    /// Having a launcher, a shell or a session manager in common makes no app of two processes, so siblings alone never
+    /// count.
     func clients(behind owners: Set<Int32>) -> [(app: String, owner: Int32)] {
         var units: [String: Int32]?
         return clients.compactMap { client in
             if let owner = ancestor(of: client.process, among: owners) { return (client.app, owner) }
             guard let unit = unit(of: client.process) else { return nil }
-            // Asked for only where somebody needs it: this reads of every window's process.
+            // Read only where it is needed: every window's process costs a look-up.
             let known = units ?? unitOwners(owners)
             units = known
             return known[unit].map { (client.app, $0) }
@@ -74,8 +75,8 @@ public struct AppNames {
 
     private func unit(of process: Int32) -> String? { table.hasTerminal(process) ? nil : table.appUnit(of: process) }
 
-    /// Whose window a unit has: of several owners the one that started the others. Where two that have nothing to do with
-    /// each other have windows, a unit says nothing about whose a third process is.
+    /// The owner of a unit's windows: of several the process that started the others. Where two unrelated processes
+    /// have windows, a unit does not decide about a third process.
     private func unitOwners(_ owners: Set<Int32>) -> [String: Int32] {
         let first = owners.filter { owner in
             table.parent(of: owner).flatMap { ancestor(of: $0, among: owners) } == nil

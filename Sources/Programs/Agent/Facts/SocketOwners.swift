@@ -1,12 +1,12 @@
-/// Which socket each connection to PipeWire is: the kernel shows the sockets, PipeWire the connections.
+/// The socket of each connection to PipeWire: the kernel lists the sockets, PipeWire the connections.
 ///
-/// A connection and its socket come together, so that one new socket beside one new connection are the same. Where several
-/// come at once they stay open questions, until others of them are answered by going, or by whoever holds them all.
+/// A connection and its socket come together, so that one new socket beside one new connection are the same. Several at
+/// once stay ambiguous, until others of them resolve by going, or by the processes that hold them.
 public struct SocketOwners {
     public struct Connection: Hashable, Sendable {
         /// PipeWire's number of it.
         public var client: UInt32
-        /// The process that made it, by PipeWire's word.
+        /// The process that made it, by PipeWire's report.
         public var process: Int32
 
         public init(client: UInt32, process: Int32) {
@@ -22,7 +22,7 @@ public struct SocketOwners {
 
     public init() {}
 
-    /// - Parameter sockets: all that there are now.
+    /// - Parameter sockets: all present ones.
     public mutating func came(_ connections: [Connection], sockets now: Set<UInt32>) {
         openConnections += connections
         openSockets.formUnion(now.subtracting(seen))
@@ -43,10 +43,10 @@ public struct SocketOwners {
         openSockets = []
     }
 
-    /// The process that a connection is of, which the desktop portal made for it; nil: that cannot be told.
+    /// The process of a connection that the desktop portal made for it; `nil`: not known.
     /// - Parameters:
-    ///   - claimed: which one it says it is; decides between processes that hold the socket together.
-    ///   - holders: the processes that have a socket open.
+    /// - claimed: the connection's own claim; decides between processes that hold the socket together.
+    /// - holders: the processes that have a socket open.
     public func process(
         of client: UInt32, madeBy maker: Int32, claimed: Int32?, holders: (UInt32) -> [Int32]
     ) -> Int32? {
@@ -57,14 +57,15 @@ public struct SocketOwners {
         }
         if let socket = sockets[client] { return one(of: holders(socket)) }
         guard openSockets.count <= Self.lookedAtMax else { return nil }
-        // What is left after everybody whose connections are his own has been given one of his sockets each.
+        // The sockets that remain after each process with unambiguous connections got its own.
         var left = openSockets.sorted().map { (socket: $0, holders: holders($0)) }
         for connection in openConnections where connection.process != maker {
             if let place = left.firstIndex(where: { $0.holders.contains(connection.process) }) {
                 left.remove(at: place)
             }
         }
-        // Those that the maker alone holds are nobody's yet. One whose holder does not show itself may be this connection's.
+        // Sockets of the maker alone belong to no process yet. A socket without a visible holder may be this
+        // connection's.
         let processes = left.filter { $0.holders.isEmpty || $0.holders.contains { $0 != maker } }.map {
             one(of: $0.holders)
         }
@@ -72,6 +73,6 @@ public struct SocketOwners {
         return first
     }
 
-    /// Each costs a look at all processes, and whoever opens many would hold up everybody's pictures.
+    /// Each costs a look at all processes, and a program that opens many would hold up everybody's pictures.
     private static let lookedAtMax = 8
 }

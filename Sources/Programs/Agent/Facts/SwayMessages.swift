@@ -1,4 +1,4 @@
-/// What sway sends, cut into messages: a head of 14 bytes ("i3-ipc", a length, a kind), and so many bytes of JSON.
+/// sway's output, cut into messages: a head of 14 bytes ("i3-ipc", a length, a kind), and the length's bytes of JSON.
 ///
 /// The protocol is i3's. Its only libraries (i3ipc-glib, libswayipc) bring GLib or an event loop of their own.
 public struct SwayMessages: Sendable {
@@ -15,13 +15,13 @@ public struct SwayMessages: Sendable {
         case tooLong(UInt32)
     }
 
-    /// What is asked, and how an answer to it is marked.
+    /// A request, and the kind of its reply.
     public enum Request: UInt32, Sendable {
         case subscribe = 2
         case tree = 4
         case version = 7
 
-        /// A change of layout alone, such as tabs in place of windows, is no event; the key that made it is.
+        /// A change of layout alone, such as tabs in place of windows, is no event; the key binding that made it is.
         private static let events = #"["window","workspace","binding"]"#
 
         public var bytes: [UInt8] {
@@ -32,7 +32,7 @@ public struct SwayMessages: Sendable {
         private func words(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number) { Array($0) } }
     }
 
-    /// Set in the kind of a message that nobody asked for: something happened.
+    /// Set in the kind of an event.
     public static let eventBit: UInt32 = 1 << 31
 
     private static let magic = Array("i3-ipc".utf8)
@@ -43,7 +43,7 @@ public struct SwayMessages: Sendable {
     public init() {}
     public mutating func take(_ new: some Sequence<UInt8>) { bytes += new }
 
-    /// The next whole message; nil while it has not come.
+    /// The next whole message; `nil` before its last byte.
     public mutating func next() throws(Fault) -> Message? {
         guard bytes.starts(with: Self.magic.prefix(bytes.count)) else { throw .notSway }
         guard bytes.count >= Self.headBytes else { return nil }

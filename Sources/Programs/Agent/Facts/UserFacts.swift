@@ -1,10 +1,10 @@
-/// What is known about one user's desktop: where the apps are, and which have a microphone.
+/// The facts about one user's desktop: where the apps are, and which have a microphone.
 ///
-/// Nil is "not known" and is said to the broker as such; empty is "known, and there is none".
+/// `nil` is "not known" and is sent to the broker as such; empty is "known, and there is none".
 public struct UserFacts: Hashable, Sendable {
     public var placements: [String: Placement]?
     public var microphones: Set<String>?
-    /// What the windows are known from, for people: `X11 display :0`.
+    /// The source of the windows, for people: `X11 display :0`.
     public var source: String
 
     public init(placements: [String: Placement]? = nil, microphones: Set<String>? = nil, source: String = "") {
@@ -12,8 +12,8 @@ public struct UserFacts: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - desktop: nil where the windows are not known.
-    ///   - captures: nil where the microphones are not known.
+    /// - desktop: `nil`: the windows are not known.
+    /// - captures: `nil`: the microphones are not known.
     public init(desktop: Desktop?, captures: [CaptureStream]?, user: UInt32, names: AppNames, source: String = "") {
         self.source = source
         placements = desktop.map { Self.placements(on: $0, names) }
@@ -40,8 +40,8 @@ public struct UserFacts: Hashable, Sendable {
         return keepingOneFocus(placements, desktop, names, behind)
     }
 
-    /// The focus is one for each user. Of several apps behind the active window the one whose process owns it has it,
-    /// unless that one is no client: then the first of the clients it started, by name.
+    /// One focus for each user. Of several apps behind the active window the app whose process owns it has it, unless
+    /// that is no client: then the first of the clients it started, by name.
     private static func keepingOneFocus(
         _ placements: [String: Placement], _ desktop: Desktop, _ names: AppNames,
         _ behind: [(app: String, owner: Int32)]
@@ -62,12 +62,12 @@ public struct UserFacts: Hashable, Sendable {
 }
 
 public enum Saying: Hashable, Sendable {
-    /// From now on it is known where apps are: here, and all others in the background.
+    /// Placements are known from now on: these, and all others in the background.
     case attach([PlacedApp])
     case describe(String)
     case detach
     case place(PlacedApp)
-    /// From now on it is known which apps have a microphone, or no longer.
+    /// The apps with a microphone are known from now on, or no longer.
     case reportMicrophones(Bool)
     case takeMicrophone(String)
     case releaseMicrophone(String)
@@ -83,7 +83,8 @@ public struct PlacedApp: Hashable, Sendable {
     }
 }
 
-/// What the broker was told on the present connection, with which it forgets: a new one begins with a fresh value.
+/// The facts that the broker has on the present connection, with which it forgets them: a new connection begins with a
+/// fresh value.
 public struct SaidFacts: Hashable, Sendable {
     private var isAttached = false
     private var source = ""
@@ -93,13 +94,13 @@ public struct SaidFacts: Hashable, Sendable {
 
     public init() {}
 
-    /// What to say so that the broker knows `facts`; it counts as said. Apps that step back come first and the focused
-    /// one last,
-    /// so that no moment shows two in front. Names are sorted: the same change is always said in the same order.
+    /// The calls that bring the broker to `facts`; they count as sent. Apps that step back come first and the focused
+    /// one last, so that no moment shows two in front. Names are sorted: the same change is always sent in the same
+    /// order.
     public mutating func toSay(_ facts: UserFacts) -> [Saying] {
         var sayings: [Saying] = []
         if let wanted = facts.placements {
-            // An app without windows is in the background, as one that nobody placed.
+            // An app without windows is in the background, like an app without a placement.
             let gone = placements.keys.filter { wanted[$0] == nil && placements[$0] != .background }
             let changed =
                 wanted.filter { placements[$0.key] != $0.value }.map { PlacedApp($0.key, $0.value) }

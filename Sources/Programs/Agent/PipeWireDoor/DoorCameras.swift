@@ -9,7 +9,7 @@ final class DoorCameras {
         case ended
     }
 
-    /// With the number of its connection: that of an earlier one is nobody's.
+    /// With the number of its connection: news of an earlier one are dropped.
     private typealias Letter = (connection: Int, news: News)
 
     private struct Following: Sendable {
@@ -43,7 +43,7 @@ final class DoorCameras {
                             id: described.camera, name: described.name, position: described.position,
                             formats: described.formats, isPresent: described.isPresent))
                 } catch {
-                    // One that has gone meanwhile; the next notice says so.
+                    // The camera has gone meanwhile; the next notice reports it.
                     if error.isOfTheConnection { throw error }
                 }
             }
@@ -51,7 +51,7 @@ final class DoorCameras {
         }
     }
 
-    /// What the broker had when it was last reached: a broker that is restarted takes no camera away.
+    /// The broker's last cameras: a restart of the broker takes no camera away.
     private(set) var cameras: [DoorCamera] = []
 
     private let address: String?
@@ -100,15 +100,15 @@ package struct DoorCamera: Equatable, Sendable {
         self.isPresent = isPresent
     }
 
-    /// The size in which a camera is shown first: what calls use, and no browser asks for less than it can show.
+    /// The first size of a camera: calls use it, and no browser asks for less than it can show.
     private static let usual = (width: 1280, height: 720)
-    /// Larger pictures are copied for nobody: four buffers of each are a stream's.
+    /// Larger pictures are not copied: four buffers of each are a stream's.
     private static let pixelsMax = 1920 * 1088
 
     package var sizes: [camarb_door_size] {
         var sizes: [camarb_door_size] = []
         for format in formats {
-            // Rows of all formats then lie as programs expect them that were told no strides.
+            // Rows of all formats then lie as programs without strides expect them.
             guard format.width % 8 == 0, format.height % 2 == 0, format.width >= 64, format.height >= 48,
                 format.width * format.height <= Self.pixelsMax, format.maxFrameRate >= 1
             else { continue }
@@ -131,10 +131,10 @@ package struct DoorCamera: Equatable, Sendable {
         return ordered.map(\.element)
     }
 
-    /// What a session asks for so that its frames come in this size, and not faster than they are taken.
+    /// The session's configuration for frames of this size, and not faster than the consumer takes them.
     package func configuration(for format: DoorFormat) -> Configuration {
         let fitting = formats.filter { $0.width == format.width && $0.height == format.height }
-        // As brokers say rates: 30000/1001 is 29.97.
+        // As brokers give rates: 30000/1001 is 29.97.
         let rate = (format.rate * 100).rounded() / 100
         // The slowest that is fast enough: a sensor's fast formats are dark, and cut.
         let chosen =

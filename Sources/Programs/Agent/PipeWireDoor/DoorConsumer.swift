@@ -3,7 +3,7 @@ package import CPipeWire
 import FrameStream
 package import System
 
-/// Where a consumer's streams come from: its session at the broker.
+/// The supply of a consumer's streams: its session at the broker.
 package protocol DoorSupply: AnyObject {
     func want(_ format: DoorFormat?)
     func streamEnded(_ number: Int)
@@ -29,7 +29,7 @@ struct DoorNode: DoorScreen {
     }
 }
 
-/// A program's stream that means a camera: its session at the broker, and what it is shown.
+/// A program's stream for a camera: its session at the broker, and its picture or slate.
 package final class DoorConsumer {
     let camera: UInt32
     package enum Owner: Hashable {
@@ -37,7 +37,7 @@ package final class DoorConsumer {
         /// Unknown: its connection to PipeWire stands for it.
         case connection(UInt32)
 
-        /// The same for the same one only.
+        /// Equal for the same owner only.
         package var number: UInt64 {
             switch self {
             case .process(let process): UInt64(UInt32(bitPattern: process))
@@ -53,14 +53,14 @@ package final class DoorConsumer {
     private let session: any DoorSupply
     private let onFrame: () -> Void
     private var receiver: FrameReceiver?
-    /// The session's number of the stream that it receives.
+    /// The session's number of the present stream.
     private var stream = 0
     private var isRunning = false
     private var source: IOSource?
     private var slate = DoorSlate.waiting
     private var lateSlate: Timer?
-    /// A stream that ends is mostly cut, and why is on its way by then, or the next stream's first picture: what is shown in between
-    /// would only flicker. In nanoseconds.
+    /// A stream mostly ends with a cut, whose reason is on its way by then, or the next stream's first picture: a slate
+    /// in between would only flicker. In nanoseconds.
     private static let flicker: Int64 = 200_000_000
 
     package init(
@@ -78,7 +78,7 @@ package final class DoorConsumer {
     }
 
     package func runs(_ format: DoorFormat) {
-        // In another format it is shown what it was shown.
+        // In another format the last slate or picture is shown again.
         if !isRunning { show(.waiting) }
         isRunning = true
         session.want(format)
@@ -95,7 +95,7 @@ package final class DoorConsumer {
         switch news {
         case .named(let name): app = name
         case .slate(let slate):
-            // Nothing that was taken before the cut is shown behind its slate; the next grant has a stream of its own.
+            // No picture from before the cut is shown after its slate; the next grant has a stream of its own.
             if slate.kind != DoorSlate.waiting.kind { endStream() }
             show(slate)
         case .stream(let number, let passedOn):
@@ -130,7 +130,7 @@ package final class DoorConsumer {
         guard let receiver else { return }
         do throws(FrameStreamFault) {
             switch try receiver.newest(within: .zero) {
-            // With its end behind it, it may be blanked already.
+            // After the stream's end the picture may be blanked already.
             case .frame where receiver.hasEnded: streamEnded(slate)
             case .frame(let frame):
                 lateSlate?.arm(at: nil)
@@ -143,7 +143,7 @@ package final class DoorConsumer {
         } catch { streamEnded(DoorSlate(kind: .noAccess, reason: error.description)) }
     }
 
-    /// Where the session runs on it has another one soon.
+    /// A running session has another stream soon.
     private func streamEnded(_ slate: DoorSlate) {
         endStream()
         if slate == .waiting, let lateSlate { lateSlate.arm(at: EventLoop.now + Self.flicker) } else { show(slate) }

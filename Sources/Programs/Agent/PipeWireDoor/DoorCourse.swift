@@ -1,7 +1,7 @@
 package import ArbiterProtocol
 import Camarb
 
-/// What a consumer wants: a format, and in which round, where each pause begins another.
+/// A consumer's wish: a format, and a round, where each pause begins another.
 package struct DoorWish: Hashable, Sendable {
     package var format: DoorFormat
     package var round: Int
@@ -12,11 +12,11 @@ package struct DoorWish: Hashable, Sendable {
     }
 }
 
-/// Where a consumer's session is: what it was asked for, whether it runs and may be looked at, and its stream.
+/// The state of a consumer's session: its wish, whether it runs and may preview, and its stream.
 package struct DoorCourse {
-    /// What the session was started for; nil: it does not ask to run.
+    /// The wish that the session was started for; `nil`: it does not ask to run.
     package private(set) var asked: DoorWish?
-    /// There was no stream to be had a moment ago; the next try is due later.
+    /// The last try got no stream; the next one is due later.
     package var isLate = false
     private var session = SessionView()
     /// Stopped for good. Only a consumer that pauses and goes on starts it again.
@@ -44,12 +44,12 @@ package struct DoorCourse {
 
     package func isToStart(for wish: DoorWish) -> Bool { asked == nil || (isStopped && wish.round != asked?.round) }
 
-    /// - Returns: what is to be shown: one that paused and went on unnoticed still shows that it waits.
+    /// - Returns: the slate to show: a consumer that paused and went on unnoticed still shows that it waits.
     package mutating func goesOn(with wish: DoorWish) -> DoorSlate? {
         let (isStarted, isNewRound) = (isToStart(for: wish), asked?.round != wish.round)
         if isNewRound {
             isStopped = false
-            // It went with the pause.
+            // The pause ended it.
             stream = nil
         }
         asked = wish
@@ -63,7 +63,7 @@ package struct DoorCourse {
         (isStopped, stream) = (false, nil)
     }
 
-    /// - Returns: what is to be shown from now on; nil: what was, or a picture that is as good as there.
+    /// - Returns: the slate from now on; `nil`: no change, or a picture that comes at once.
     package mutating func take(_ event: SessionEvent) -> DoorSlate? {
         session.take(event)
         if !session.may(.preview) { stream = nil }
@@ -74,12 +74,13 @@ package struct DoorCourse {
         }
         let before = slate
         slate = DoorSlate(session)
-        // Where it resumes the next picture is there, and comes as soon as its stream is open: until then it sees why it waited.
+        // Where it resumes the next picture comes as soon as its stream is open: until then the reason of the wait
+        // stays.
         return slate == before || session.isStarting ? nil : slate
     }
 }
 
-/// What a consumer is shown in the camera's place. The drawing, and the sentences for causes, are the C library's.
+/// The slate in the camera's place. The drawing, and the sentences for causes, are the C library's.
 package struct DoorSlate: Hashable, Sendable {
     /// The numbers of `enum camarb_slate_kind`.
     package enum Kind: Int32, Hashable, Sendable { case waiting, interrupted, switchedOff, noAccess, noBroker }

@@ -4,12 +4,13 @@ import Glibc
 import System
 
 enum DoorIdentity: Hashable, Sendable {
-    /// A process of this user's, and when it began: the broker looks at it itself.
+    /// A process of this user's with its start time: the broker checks it itself.
     case process(Int32, began: UInt64)
-    /// What it says of itself: a name, and no more.
+    /// The consumer's own name, as a claim.
     case claim(String)
 
-    /// Named by when it began, so that a later process under its number is not meant; `isStill` is asked in between.
+    /// Named by its start time, so that a later process of the same number is not meant; `isStill` is checked in
+    /// between.
     init?(_ process: Int32, user: UInt32, isStill: (Int64) -> Bool) {
         guard let before = ProcessFacts(of: process), before.user == user, isStill(before.began),
             let after = ProcessFacts(of: process), after.began == before.began
@@ -21,8 +22,8 @@ enum DoorIdentity: Hashable, Sendable {
 final class DoorIdentities {
     private let user: UInt32
     private var owners = SocketOwners()
-    /// When the process of a connection began, read when PipeWire told of the connection: whoever has its number later
-    /// is another one. Unnoticed stays one whose number was given away by then.
+    /// The start time of each connection's process, read when PipeWire reported the connection: a later owner of its
+    /// number is another process. A number that was reused by then stays unnoticed.
     private var beginnings: [UInt32: Int64] = [:]
     /// More connections than a PipeWire of one user has.
     private static let socketsMax: Int32 = 4096
@@ -35,7 +36,7 @@ final class DoorIdentities {
         beginnings = [:]
     }
 
-    /// Connections came that nobody has asked about yet; asked in the same turn of the loop, before others come.
+    /// New connections without a query; they are resolved in the same turn of the loop, before others come.
     func came(_ connections: [SocketOwners.Connection]) {
         for connection in connections where connection.process > 0 {
             beginnings[connection.client] = ProcessFacts(of: connection.process)?.began
@@ -70,7 +71,7 @@ final class DoorIdentities {
         return DoorIdentity(process, user: user) { _ in find() == process }
     }
 
-    /// The portal's word for a sandboxed app, else the app of the process it says it is, else its own name for itself.
+    /// The portal's app id for a sandboxed app, else the app of the claimed process, else its own name.
     private static func claim(_ consumer: camarb_door_event, _ claimed: Int32?, user: UInt32) -> String {
         let sandboxed = text(consumer.portal_app)
         if !sandboxed.isEmpty { return AppIdentity.safe(sandboxed[...]) }

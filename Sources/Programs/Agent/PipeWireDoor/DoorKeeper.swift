@@ -6,11 +6,11 @@ public import System
 ///
 ///     the agent has the doorways ──it is killed──▶ they are here, and another agent is started
 ///                 ▲                                             │
-///                 └────────────── that one has them ◀───────────┘
+///                 └──────────── the new agent has them ◀────────┘
 ///
 /// A browser takes a camera that is gone from PipeWire for unplugged, and the page's track ends for good: Firefox 153
-/// looks 200 ms later, and tells cameras apart by their names. What is here does nothing while the agent lives. It lets
-/// no program in: a program sees its own slate, or the last picture, until the next agent has taken it up.
+/// looks 200 ms later, and tells cameras apart by their names. The keeper does nothing while the agent lives. It lets
+/// no program in: a program sees its own slate, or the last picture, until the next agent takes it up.
 public final class DoorKeeper {
     private let loop: EventLoop
     private let arguments: [String]
@@ -27,7 +27,7 @@ public final class DoorKeeper {
     private static let pause: Int64 = 2_000_000_000
 
     /// - Parameter arguments: of this process, for the agent.
-    /// - Throws: when the loop cannot take what it needs, or the agent cannot be started.
+    /// - Throws: when the loop has no room for its sources, or the agent cannot be started.
     public init(_ options: AgentOptions, arguments: [String], on loop: EventLoop) throws(SystemFault) {
         self.loop = loop
         self.arguments = arguments
@@ -89,7 +89,7 @@ public final class DoorKeeper {
         hangUp()
         agent = nil
         switch ending {
-        // By itself, as it was told, or since it cannot do its work here.
+        // Ended by itself or by a signal to stop, or it cannot work here.
         case .exited(let status): loop.exit(status)
         case .signalled where isStopping: loop.exit()
         case .signalled(let number):

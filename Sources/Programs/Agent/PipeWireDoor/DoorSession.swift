@@ -10,8 +10,8 @@ import System
 ///         ▲                                      │
 ///         └──────── the broker is gone ◀─────────┘
 ///
-/// A task of its own does what is wished, one thing after the other; what comes of it is posted. While the session runs, may
-/// be looked at, and the consumer has no stream, one is opened: at once when that begins, and a second after one ended or
+/// A task of its own carries out the wishes, one after the other, and posts the results. While the session runs, may
+/// preview, and the consumer has no stream, one is opened: at once when that begins, and a second after one ended or
 /// could not be had.
 package final class DoorSession: Sendable, DoorSupply {
     package enum News: Sendable {
@@ -109,7 +109,7 @@ package final class DoorSession: Sendable, DoorSupply {
         }
     }
 
-    /// As long as libcamarb waits: a broker counts how often streams are opened.
+    /// As long as libcamarb waits: a broker counts openings of streams.
     private static let streamPause = Duration.seconds(1)
 
     private func openLater(_ steps: AsyncStream<Step>.Continuation) {
@@ -119,7 +119,7 @@ package final class DoorSession: Sendable, DoorSupply {
         }
     }
 
-    /// - Returns: false: there is none, since the grant may be over again already.
+    /// - Returns: false: none, since the grant may be over again already.
     private func open(_ session: borrowing SessionHandle, _ course: inout DoorCourse) async -> Bool {
         guard let stream = try? await session.openStream() else {
             course.isLate = true
@@ -129,12 +129,12 @@ package final class DoorSession: Sendable, DoorSupply {
         return true
     }
 
-    /// One that cannot be named is a claim: its name is then what it says itself, and the policy knows so.
+    /// Without a name it is a claim: its own name, which the policy sees as one.
     private func name(_ client: CameraClient) async throws(BrokerError) -> String {
         switch identity {
         case .process(let process, let began):
             do throws(BrokerError) { return try await client.standFor(process: process, began: began) } catch {
-                // An agent that the policy does not name, or a broker that knows nothing of this.
+                // The policy does not name this agent, or the broker is of an earlier version.
                 guard error.kind == .notTrusted || error.kind == .unknownMethod else { throw error }
                 let claim = AppIdentity.name(of: process, user: geteuid()) ?? "process \(process)"
                 try await client.declare(ClientDeclaration(app: claim))
@@ -158,7 +158,7 @@ package final class DoorSession: Sendable, DoorSupply {
         }
         do throws(BrokerError) {
             do throws(BrokerError) { try await session.configure(camera.configuration(for: wish.format)) } catch {
-                // Whatever it gives is made to fit.
+                // Any format is scaled to fit.
                 guard error.kind == .unsupportedConfiguration else { throw error }
             }
             if course.isToStart(for: wish) { try await session.startRunning() }

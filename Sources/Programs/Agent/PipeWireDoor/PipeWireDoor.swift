@@ -3,14 +3,14 @@ import CPipeWire
 import Glibc
 import System
 
-/// The broker's cameras for programs that know PipeWire and no broker.
+/// The broker's cameras for programs of PipeWire: camarb's bridge there.
 ///
 ///     a camera ──▶ its doorway, which programs find, and which shows a slate
-///     a program's stream that means the doorway ──▶ a node of its own, and a client of its own at the broker
+///     a program's stream for the doorway ──▶ a node of its own, and a client of its own at the broker
 ///     the session manager's script links the two ──▶ the stream runs: startRunning; it pauses: stopRunning
 ///
-/// A consumer is given a picture, or a slate, by its own session alone. What is refused here still sees its slate. Without
-/// the script nobody is linked to anything but a doorway.
+/// A consumer's picture or slate comes from its own session alone. A refused consumer still sees its slate. Without the
+/// script every stream is linked to a doorway only.
 final class PipeWireDoor {
     private let loop: EventLoop
     private let address: String?
@@ -29,7 +29,7 @@ final class PipeWireDoor {
     private var lastSession: UInt64 = 0
     private var trouble: String?
     private var hasTurnToTake = false
-    /// Why programs that mean a camera see slates only, and what to do about it; nil: they are linked.
+    /// The reason why programs see slates only, and the remedy; `nil`: they are linked.
     private(set) var linkTrouble: String?
     private let onLinkTrouble: () -> Void
     private var linkTimer: Timer?
@@ -37,14 +37,14 @@ final class PipeWireDoor {
     /// In nanoseconds: a session manager starts beside camagent, or anew, and reads its scripts last.
     private static let linkPatience: Int64 = 2_500_000_000
 
-    /// It shows doorways and no more, and only when told to: in place of those of an agent that is lost.
+    /// Doorways only, and only by order: in place of a lost agent's.
     private let isStandIn: Bool
     private var isShowing: Bool
     var onShown: (() -> Void)?
 
-    /// Consumers with a session: each has a connection to the broker, which serves a user 256.
+    /// Consumers with a session: each has a connection to the broker, whose bound for a user is 256.
     static let sessionsMax = 64
-    /// Of one program: one that opens streams without end leaves the others theirs.
+    /// Of one program, so that a program which opens streams without end leaves the others theirs.
     static let sessionsOfProcessMax = 8
 
     init(
@@ -69,7 +69,7 @@ final class PipeWireDoor {
         var opened: OpaquePointer?
         let fault = camarb_door_open(&opened)
         guard fault == Int32(camarb_pipewire_good.rawValue), let opened else {
-            // Without its library there will be no PipeWire while this program runs.
+            // Without its library PipeWire stays unreachable while this program runs.
             if fault != Int32(camarb_pipewire_no_library.rawValue) { lost("PipeWire does not run") }
             return
         }
@@ -99,13 +99,12 @@ final class PipeWireDoor {
 
     private func lost(_ why: String) {
         close()
-        // The agent says the same.
+        // The agent reports the same.
         if trouble != why, !isStandIn { journal.send(.notice, "the door in PipeWire is shut: \(why). Trying again.") }
         trouble = why
         retry?.arm(at: EventLoop.now + backOff.wait().nanoseconds)
     }
 
-    /// Of a stand-in.
     func show(_ isShowing: Bool) {
         self.isShowing = isShowing
         if isShowing { return showCameras() }
@@ -118,7 +117,7 @@ final class PipeWireDoor {
         for (number, camera) in shown {
             let now = known.cameras.first { $0.id == camera.id }
             let isUsed = consumers.values.contains { $0.consumer.camera == number }
-            // One that is unplugged stays for the consumers that have it: their slate says so.
+            // An unplugged camera stays for its present consumers, whose slate shows it.
             if let now, now.isPresent || isUsed, now.name == camera.name, now.formats == camera.formats || isUsed {
                 continue
             }
@@ -152,7 +151,7 @@ final class PipeWireDoor {
             onShown = nil
             told()
         }
-        // Those that went first: another connection may have got its number since, and none that came is gone already.
+        // Departures first: a later connection may have got the same number, and no new one is gone already.
         for event in events where event.kind == camarb_door_client_went { identities.went(event.client) }
         let connections = events.filter { $0.kind == camarb_door_client_came }
         if !connections.isEmpty {
@@ -176,7 +175,7 @@ final class PipeWireDoor {
         onLinkTrouble()
     }
 
-    /// PipeWire 0.3.65 now and then does not tell of a change: it is asked before anything is complained of.
+    /// PipeWire 0.3.65 now and then misses a change: a query precedes every complaint.
     private func askAboutLinking() {
         guard let door else { return }
         camarb_door_ask_metadata(door)
@@ -192,7 +191,7 @@ final class PipeWireDoor {
         onLinkTrouble()
     }
 
-    /// A frame is shown after a look at all that PipeWire has said; what follows from that is done after the frame's turn.
+    /// A frame is shown after reading all of PipeWire's events; their effects follow after the frame's turn.
     private func turnIfNeeded() {
         guard let door, !hasTurnToTake, camarb_door_has_news(door) else { return }
         hasTurnToTake = true
@@ -224,10 +223,10 @@ final class PipeWireDoor {
         func refuse(_ who: String) {
             journal.send(.notice, "a stream \(who) sees a slate only: there are \(consumers.count) with a camera")
         }
-        // Before anything is looked for: identifying a consumer costs more than refusing it.
+        // Before any look-up: identifying a consumer costs more than refusing it.
         guard consumers.count < Self.sessionsMax else { return refuse("of connection \(event.client)") }
         let identity = identities.identity(event)
-        // A number that a program claims is another's, maybe.
+        // A claimed number may be another's.
         let owner: DoorConsumer.Owner =
             if case .process(let process, _) = identity { .process(process) } else { .connection(event.client) }
         guard consumers.values.count(where: { $0.consumer.owner == owner }) < Self.sessionsOfProcessMax else {

@@ -1,6 +1,6 @@
 public import ArbiterProtocol
 
-/// Something that happened to one of the user's apps, and that its user would want to know.
+/// An event of one of the user's apps that its user would want to know.
 public enum AppNotice: Hashable, Sendable {
     case recordingCut(app: String, camera: String, by: Interrupter?, cause: Cause)
     case waits(app: String, camera: String, holder: Interrupter?)
@@ -39,7 +39,7 @@ public struct NotificationText: Hashable, Sendable {
     public var summary: String
     /// Without markup.
     public var body: String
-    /// The next one must not take its place: nobody makes it go by what happens next.
+    /// The next notification must not replace it: no later event may hide it.
     public var isToStay = false
 
     public init(summary: String, body: String) {
@@ -59,7 +59,7 @@ public struct NotificationText: Hashable, Sendable {
         }
         var sentences = notices.map(\.sentence)
         if leftOut > 0 {
-            // Whoever answers often hides none of the answers behind the others.
+            // Frequent answers hide none of the earlier ones.
             let whole = hasAnswers ? ": camclient apps answers lists what is said of your apps." : "."
             sentences.append("The same happened \(leftOut) more times\(whole)")
         }
@@ -80,7 +80,7 @@ extension AnswerChange {
         }
     }
 
-    /// Who said it, with what the kernel knows of it: a program may call itself what it likes.
+    /// The author of an answer, with the kernel's facts about it: a program chooses its own name.
     fileprivate var shownAuthor: String {
         let name =
             switch author {
@@ -127,7 +127,8 @@ extension Cause {
 extension NotificationText {
     /// The question whether an app may have cameras.
     ///
-    /// The name stands in quotation marks, and where nobody vouches for it that is said: it is what the app wants to be called.
+    /// The name stands in quotation marks, with a word where the kernel does not vouch for it: it is the app's own
+    /// choice.
     public init(_ question: AppQuestion) {
         let app = "“\(ShownText.name(question.app))”"
         var sentences = ["It asks for \(ShownText.name(question.camera))."]
@@ -139,7 +140,7 @@ extension NotificationText {
 }
 
 enum ShownText {
-    /// A line of a menu or a notification has room for this, and a name that is longer hides what comes behind it.
+    /// The room of a line of a menu or a notification; a longer name hides the text after it.
     static let nameLengthMax = 60
 
     static func name(_ text: String) -> String {

@@ -1,6 +1,6 @@
 public import ArbiterProtocol
 
-/// What the desktop's panel shows of the cameras: an icon, a tooltip, and the lines of a menu.
+/// The panel's view of the cameras: an icon, a tooltip, and the lines of a menu.
 ///
 /// It is there while a camera is in use, while one of the user's apps waits for one, and while the user's own privacy
 /// switch is on.
@@ -29,10 +29,10 @@ public struct Indicator: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - cameras: as the broker lists them.
-    ///   - isPrivate: the user's own privacy switch is on.
-    ///   - time: a time of day for people, of microseconds of CLOCK_REALTIME.
-    /// Nil: there is nothing to show.
+    /// - cameras: as the broker lists them.
+    /// - isPrivate: the user's own privacy switch is on.
+    /// - time: a time of day for people, of microseconds of CLOCK_REALTIME.
+    /// Returns `nil` where there is nothing to show.
     public init?(_ cameras: [CameraUse], isPrivate: Bool, time: (Int64) -> String) {
         let used = cameras.filter { $0.holder != nil || !$0.waiting.isEmpty }
         guard !used.isEmpty || isPrivate else { return nil }
@@ -88,10 +88,10 @@ extension Interrupter {
     }
 }
 
-/// The lines of the indicator's menu with the numbers that panels know them by.
+/// The lines of the indicator's menu with their numbers in panels.
 ///
-/// A number stands for one line as it reads, and is never given to another: a click on what a panel showed a moment ago
-/// stops the app whose name was there, or none.
+/// A number stands for one line as it reads, and is never reused: a click on an earlier menu stops the app whose name
+/// was there, or none.
 public struct IndicatorMenu: Sendable {
     public struct Item: Hashable, Sendable {
         public var id: Int32
@@ -108,13 +108,13 @@ public struct IndicatorMenu: Sendable {
 
     public init() {}
 
-    /// - Returns: false where nothing is another.
+    /// - Returns: false where nothing changed.
     public mutating func show(_ lines: [Indicator.Line]) -> Bool {
         guard lines != items.map(\.line) else { return false }
         var left = items
         items = lines.map { line in
             if let place = left.firstIndex(where: { $0.line == line }) { return left.remove(at: place) }
-            // Two thousand million lines later it begins anew.
+            // After two thousand million lines it begins anew.
             lastID = lastID == .max ? 1 : lastID + 1
             return Item(id: lastID, line: line)
         }
@@ -122,14 +122,13 @@ public struct IndicatorMenu: Sendable {
         return true
     }
 
-    /// Nil for the menu itself, and for lines that are gone.
+    /// `nil` for the menu itself, and for lines that are gone.
     public func line(_ id: Int32) -> Indicator.Line? { items.first { $0.id == id }?.line }
 
-    /// Whether a panel may know this number.
     public func has(_ id: Int32) -> Bool { id == Self.root || line(id) != nil }
 
-    /// In the words of com.canonical.dbusmenu; nil for a number that nobody has.
-    /// - Parameter names: those that are wanted; none for all.
+    /// The properties by com.canonical.dbusmenu's names; `nil` for an unknown number.
+    /// - Parameter names: the wanted ones; none for all.
     public func properties(_ id: Int32, _ names: [String] = []) -> WireDictionary? {
         guard has(id) else { return nil }
         let all: WireDictionary = line(id)?.menuProperties ?? ["children-display": .string("submenu")]
@@ -151,7 +150,7 @@ extension Indicator.Line {
         }
     }
 
-    /// An underscore marks a letter for the keyboard, two of them are one to be read.
+    /// An underscore marks a letter for the keyboard, two of them are a visible one.
     private static func label(_ text: String) -> String {
         text.split(separator: "_", omittingEmptySubsequences: false).joined(separator: "__")
     }

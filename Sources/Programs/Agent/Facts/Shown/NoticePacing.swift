@@ -1,14 +1,14 @@
 public import ArbiterProtocol
 
-/// When the user is told: at once, and never more than once in ten seconds.
+/// The times of notifications: at once, and never more than once in ten seconds.
 ///
-/// What happens within the pause after a notification is kept, and said in one at its end: a camera that goes to and fro
-/// between two apps is one notification every ten seconds, not twenty. A wait that is over by then is not told any more.
-/// Times are arguments.
+/// Events within the pause after a notification are kept, and shown in one at its end: a camera that goes to and fro
+/// between two apps is one notification every ten seconds, not twenty. A wait that is over by then is dropped. Times
+/// are arguments.
 public struct NoticePacing: Hashable, Sendable {
     /// From one notification to the next.
     public static let pause = Duration.seconds(10)
-    /// What one notification lists; a server cuts longer ones anyway. More are counted.
+    /// The lines of one notification; a server cuts longer ones anyway. More are counted.
     public static let listedMax = 4
 
     private var kept: [AppNotice] = []
@@ -18,18 +18,18 @@ public struct NoticePacing: Hashable, Sendable {
     public init() {}
 
     public mutating func add(_ notice: AppNotice) {
-        // The same again says nothing more.
+        // The same notice twice adds nothing.
         if kept.contains(notice) { return }
         if kept.count == Self.listedMax {
             leftOut += 1
-            // Who answered for the user is never hidden behind what merely happened.
+            // An answer on behalf of the user is never hidden by mere events.
             guard notice.isAnswer, let place = kept.lastIndex(where: { !$0.isAnswer }) else { return }
             kept.remove(at: place)
         }
         kept.append(notice)
     }
 
-    /// Forgets the waits that are over.
+    /// Drops the waits that are over.
     /// - Parameter isThere: whether an app still waits for the camera of that name.
     public mutating func keepWaits(_ isThere: (_ app: String, _ camera: String) -> Bool) {
         kept.removeAll { notice in
@@ -38,10 +38,10 @@ public struct NoticePacing: Hashable, Sendable {
         if kept.isEmpty { leftOut = 0 }
     }
 
-    /// When `take` has something; nil: nothing is to be told.
+    /// The time when `take` has something; `nil`: nothing is pending.
     public var deadline: Moment? { kept.isEmpty ? nil : mayTell ?? .zero }
 
-    /// What to tell now. It counts as told.
+    /// The text to show now; it counts as shown.
     public mutating func take(at now: Moment) -> NotificationText? {
         guard let deadline, deadline <= now else { return nil }
         defer { (kept, leftOut) = ([], 0) }
@@ -50,11 +50,12 @@ public struct NoticePacing: Hashable, Sendable {
     }
 }
 
-/// Which of the user's apps wait for a camera, and which wait so long that their user is told, each wait once.
+/// The waits of the user's apps for cameras, each notified once after a long time.
 ///
-/// Times are arguments: `now` of the monotonic clock, and `wallClock`, in which the broker says when a wait began.
+/// Times are arguments: `now` of the monotonic clock, and `wallClock`, in which the broker gives the beginning of a
+/// wait.
 public struct Waits: Hashable, Sendable {
-    /// So long an app may wait without a word: most cameras change hands within it.
+    /// An app may wait this long without a notice: most cameras change hands within it.
     public static let patience = Duration.seconds(5)
 
     private struct Wait: Hashable {
@@ -76,12 +77,12 @@ public struct Waits: Hashable, Sendable {
         let before = waits
         waits = cameras.flatMap { use in
             use.waiting.map { waiting in
-                // What was found out when it was first heard of stands: the wall clock may be set meanwhile.
+                // The time of the first report stands: the wall clock may be set meanwhile.
                 if var known = before.first(where: { $0.app == waiting.app && $0.camera == use.name }) {
                     known.holder = use.holder
                     return known
                 }
-                // A clock that was set in between has nobody wait for years, and nobody begin tomorrow.
+                // A clock that was set in between makes nobody wait for years, or begin tomorrow.
                 let age = min(max(0, wallClock - max(0, waiting.since)), 3_600_000_000)
                 return Wait(
                     app: waiting.app, camera: use.name, holder: use.holder,
@@ -94,10 +95,10 @@ public struct Waits: Hashable, Sendable {
         waits.contains { $0.app == app && $0.camera == camera }
     }
 
-    /// When the next app will have waited too long; nil: every waiting app has been told of.
+    /// The time when the next app will have waited too long; `nil`: every waiting app has its notice.
     public var deadline: Moment? { waits.lazy.filter { !$0.isTold }.map(\.toldAt).min() }
 
-    /// The apps that have waited too long, the longest first. They count as told.
+    /// The apps that have waited too long, the longest first. They count as notified.
     public mutating func due(at now: Moment) -> [AppNotice] {
         let due = waits.indices.filter { !waits[$0].isTold && waits[$0].toldAt <= now }
         for place in due { waits[place].isTold = true }
