@@ -236,7 +236,9 @@ let package = Package(
             "FuzzTargets", in: proof,
             [
                 "Agent", "Arbiter", "ArbiterProtocol", "Broker", "Bus", "Explain", "FrameStream", "PlayServing",
-                "PolicyFile", "RecorderCore", "Scenario", "System", "TomlFile", "Workbench", "CLinux", "CMedia", "CXCB",
+                "PolicyFile", "RecorderCore", "Scenario", "System", "TomlFile", "Workbench", "CLinux", "CMedia",
+                "CSystemd",
+                "CXCB",
                 .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOPosix", package: "swift-nio"),
             ]),
         // How fine a camera sees, of the chart that a simulated one looks at.

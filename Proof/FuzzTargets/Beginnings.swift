@@ -76,6 +76,7 @@ extension FuzzTarget {
         precondition(Framed(cut.pieces) == whole, "Messages end elsewhere when they are cut: \(cut.cuts)")
         precondition(Framed(cut.singly) == whole, "Messages end elsewhere when their bytes come one by one.")
         precondition(whole.ends == Framed.saidEnds(cut.bytes), "Messages end elsewhere than their headers say.")
+        for (start, end) in zip([0] + whole.ends, whole.ends) { SecondReader.compare(Array(cut.bytes[start..<end])) }
         let next = Hearer.nextDescriptor
         let one = Hearer.hear([handshake + cut.bytes])
         precondition(one.isReady, "A peer that authenticated was not let in.")

@@ -59,6 +59,46 @@ struct Marshaller {
         }
     }
 
+    /// A value of one complete type, of whatever contents.
+    /// - Parameter pick: a number below the given one.
+    mutating func append(_ type: some StringProtocol, _ pick: (Int) -> Int) {
+        let inside = type.dropFirst()
+        switch type.first {
+        case "y": bytes.append(UInt8(pick(256)))
+        case "n", "q": number(UInt16(pick(1 << 16)), 2)
+        case "b": number(UInt32(pick(2)), 4)
+        case "i", "u": number(UInt32(pick(1 << 31)), 4)
+        case "s": append(["", "a", "ä \u{1F3A5}", "org.camarb"][pick(4)])
+        case "o": append(["/", "/a/b_1"][pick(2)])
+        case "g": signature(["", "a{sv}", "(ii)x"][pick(3)])
+        case "v":
+            let type = ["y", "s", "ai", "(xs)", "a{sv}", "v"][pick(6)]
+            signature(type)
+            append(type, pick)
+        case "a":
+            list(alignment: Self.alignment(of: String(inside))) { list in
+                for _ in 0..<pick(4) { list.append(inside, pick) }
+            }
+        case "(", "{":
+            pad(8)
+            for member in Self.split(inside.dropLast()) { append(member, pick) }
+        default: number(UInt64(pick(1 << 31)) << 30, 8)
+        }
+    }
+
+    /// Complete types that stand behind each other.
+    private static func split(_ types: some StringProtocol) -> [String] {
+        var found = [""]
+        var depth = 0
+        for letter in types {
+            if let last = found.last, depth == 0, last.contains(where: { $0 != "a" }) { found.append("") }
+            found[found.count - 1].append(letter)
+            if "({".contains(letter) { depth += 1 }
+            if ")}".contains(letter) { depth -= 1 }
+        }
+        return found.filter { !$0.isEmpty }
+    }
+
     private mutating func append(_ text: String) {
         number(UInt32(text.utf8.count), 4)
         bytes += Array(text.utf8) + [0]

@@ -119,6 +119,7 @@ extension FuzzTarget {
         let call = Marshaller.message(
             serial: 1, path: "/a", interface: "org.camarb.Test", member: "Take", signature: signature, body: body,
             bigEndian: isBig)
+        SecondReader.compare(call)
         let begin = call.count - body.count
         let places = [0] + cuts.map { begin + $0 } + [call.count]
         let hearer = Hearer.hear([handshake] + zip(places, places.dropFirst()).map { Array(call[$0..<$1]) })
