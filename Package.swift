@@ -1,12 +1,11 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// Set by Tests/fuzz/run, which builds into a folder of its own: all code then counts what it passes, and one more program is
-// there.
+// Set by Tests/fuzz/run, which builds into a folder of its own: all code then counts its edges, with one more program.
 let isForFuzzing = Context.environment["CAMARB_FUZZ"] == "1"
 
-// Set by Tests/threads/run, for ThreadSanitizer: only what has threads is there, and no program has the Swift runtime in
-// itself, since the sanitizer's is a library of its own.
+// Set by Tests/threads/run, for ThreadSanitizer: only targets with threads are built, and the Swift runtime is linked
+// dynamically, since the sanitizer's is a library of its own.
 let isForThreads = Context.environment["CAMARB_THREADS"] == "1"
 let withoutThreads: Set<String> = [
     "Agent", "AgentTests", "CPipeWire", "CSlate", "camagent",
@@ -18,7 +17,7 @@ let withoutThreads: Set<String> = [
 ]
 /// A program with the Swift runtime in itself, for a linker.
 let standingAlone = isForThreads ? [] : ["-static-stdlib"]
-/// What the linker does for a program that a package installs. All names are bound at the start and their table is read-only
+/// The linker's options for a program that a package installs. All names are bound at the start and their table is read-only
 /// from then on, which costs no time (performance: "process").
 let linkedForPackage = standingAlone + ["-Xlinker", "-z", "-Xlinker", "now"]
 
@@ -40,7 +39,7 @@ let cEdge = "Sources/Edge/C/"
 let programs = "Sources/Programs/"
 let proof = "Proof/"
 
-/// - Parameter files: what lies in the target's folder and becomes part of its code.
+/// - Parameter files: in the target's folder; they become part of its code.
 func library(
     _ name: String, in floor: String, _ dependencies: [Target.Dependency] = [], embedding files: [String] = []
 ) -> Target {
@@ -61,13 +60,13 @@ func installed(
 ) -> Target {
     .executableTarget(
         name: name, dependencies: dependencies, path: programs + name, swiftSettings: strict,
-        // And nobody looks up its symbols by name: exported, they would keep all code that nothing calls.
+        // No program looks up its symbols by name: exported, they would keep all code that nothing calls.
         linkerSettings: [
             .unsafeFlags(linkedForPackage + ["-Xlinker", "--no-export-dynamic"] + libraries.map { "-l" + $0 })
         ])
 }
 
-/// The same in C: Swift's driver links it, and it needs nothing of Swift's, whose libraries no machine of a user has.
+/// A program in C: Swift's driver links it, without Swift's libraries, which no user's machine has.
 func installedInC(_ name: String) -> Target {
     .executableTarget(
         name: name, dependencies: ["CLinux"], path: programs + name,
@@ -77,8 +76,8 @@ func installedInC(_ name: String) -> Target {
         ])
 }
 
-/// Tests are compiled in half the time where they are not optimized, and what they test is. Those that search themselves, or
-/// make pictures, say `optimized`.
+/// Unoptimized tests of optimized code compile in half the time. Tests that search themselves, or make pictures, are
+/// `optimized`.
 func tests(_ name: String, _ dependencies: [Target.Dependency], optimized: Bool = false) -> Target {
     .testTarget(
         name: name, dependencies: dependencies,
@@ -96,7 +95,7 @@ let fuzzer: [Target] = [
 let package = Package(
     name: "camarb",
     products: [
-        // What an app imports, and all of it.
+        // The one library that an app imports.
         .library(name: "Camarb", targets: ["Camarb"]),
         .library(name: "Arbiter", targets: ["Arbiter"]),
     ],
@@ -109,13 +108,13 @@ let package = Package(
     targets: ([
         // ── Core: what is decided, as values. No C, no clock, no I/O.
 
-        // What everything else speaks of, with what a session may configure on a camera: it imports nothing.
+        // The terms of everything else, with the check of configurations: it imports nothing.
         // An optimized build calls libm's `trunc`, and nothing else here brings libm along.
         .target(
             name: "Vocabulary", path: core + "Vocabulary", swiftSettings: strict,
             linkerSettings: [.linkedLibrary("m")]),
         library("Arbiter", in: core, ["Vocabulary"]),
-        // Why a decision fell as it did: it lives the last events again, and the core knows nothing of it.
+        // Explains decisions: it replays the last events, and the core does not import it.
         library("Explain", in: core, ["Arbiter", "Vocabulary"]),
 
         // ── Language: what people and programs write and read about the core.
@@ -125,7 +124,7 @@ let package = Package(
         // TOML that people write, read with the place of each value, so that every problem has its line and its hint.
         library("TomlFile", in: language, ["Vocabulary", "CToml"]),
         library("PolicyFile", in: language, ["Arbiter", "ArbiterProtocol", "Vocabulary", "CLinux", "TomlFile"]),
-        // What each event is called, described once, and what is written in these words: scenarios and traces.
+        // The names of all events, in one table, and the languages on it: scenarios and traces.
         library("Scenario", in: language, ["Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "TomlFile"]),
 
         // ── Workbench: policies walked, and shown to people.
@@ -149,7 +148,7 @@ let package = Package(
             name: "CXCB", path: cEdge + "CXCB",
             cSettings: isForFuzzing ? [.unsafeFlags(["-fsanitize=fuzzer-no-link"])] : [],
             linkerSettings: [.linkedLibrary("xcb"), .linkedLibrary("xcb-res")]),
-        // What the C library has too: the one place where slates are drawn, and frame rates as fractions.
+        // Shared with the C library: the drawing of slates, and frame rates as fractions.
         .target(
             name: "CSlate", path: "clients/libcamarb",
             exclude: ["tests", "camarb.map", "camarb.pc.in", "slate-font.txt", "slate-font"],
@@ -175,7 +174,7 @@ let package = Package(
         library(
             "RecorderCore", in: programs,
             ["ArbiterProtocol", "FrameStream", "PolicyFile", "System", "CMedia", "CLinux"]),
-        // The client library: everything that an app needs, and what it exports.
+        // The client library: everything that an app needs.
         library("Camarb", in: programs, ["ArbiterProtocol", "Bus", "FrameStream", "System", "CLinux"]),
         library(
             "Agent", in: programs,
@@ -192,12 +191,12 @@ let package = Package(
         // The daemon carries the Swift runtime in itself: half the memory and half the time to start
         // (performance: "process").
         installed("camarbd", ["Broker", "System"]),
-        // Takes and closes what clients pass to camarbd, which must not: in C, since it may be there a dozen times.
+        // Takes and closes clients' descriptors in camarbd's place: in C, since it may run a dozen times.
         installedInC("camkeeper"),
         // Each user runs one, all the time: small for the same reasons.
         installed("camagent", ["Agent", "System"]),
         installed("camrecorder", ["RecorderCore", "ArbiterProtocol", "PolicyFile", "Bus", "System", "CLinux"]),
-        // What writes one file for a recorder core, in C: it is started for each photo.
+        // Writes one file for a recorder core, in C: it is started for each photo.
         installedInC("camwriter"),
         installed(
             "camclient",
@@ -218,7 +217,7 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
 
-        // ── Proof: what no user runs. Nothing in Sources imports it.
+        // ── Proof: programs and libraries that no user runs. Nothing in Sources imports it.
         library("ReferenceArbiter", in: proof, ["ArbiterProtocol"]),
         // Random policies and stories, judged; and worlds that are walked to prove something about the core.
         library(
@@ -231,7 +230,7 @@ let package = Package(
             "DaemonSimulation", in: proof,
             ["ArbiterProtocol", "Broker", "Bus", "Camarb", "PolicyFile", "System", "Workbench"]),
         program("simulate", ["DaemonSimulation", "System"]),
-        // What reads bytes that somebody else wrote, and what must hold of it.
+        // The readers of bytes from outside, with the properties that hold for them.
         library(
             "FuzzTargets", in: proof,
             [
@@ -263,7 +262,7 @@ let package = Package(
             ["Arbiter", "ArbiterProtocol", "CaptureTesting", "Explain", "PolicyFile", "Scenario"]),
         tests("MetricsTests", ["ArbiterProtocol", "Broker", "Arbiter"]),
         tests("ExplainTests", ["Explain", "Arbiter", "Vocabulary"]),
-        // What docs/capture.md says of a batch, a second time: it knows nothing of the check that it is compared with.
+        // The rules of docs/capture.md a second time, independent of the check that it is compared with.
         .target(
             name: "CaptureTesting", dependencies: ["ArbiterProtocol"], path: "Tests/CaptureTesting",
             swiftSettings: strict),
@@ -285,7 +284,7 @@ let package = Package(
         tests("TimelineTests", ["Workbench", "ArbiterProtocol"]),
         tests("DesktopFactsTests", ["Agent", "ArbiterProtocol"]),
         tests("CamarbTests", ["Camarb", "BusTesting", "ArbiterProtocol", "Bus", "FrameStream", "System", "CLinux"]),
-        // What tests of loops and connections wait with.
+        // Waiting for loops and connections in tests.
         .target(
             name: "BusTesting", dependencies: ["ArbiterProtocol", "Bus", "System", "CLinux"], path: "Tests/BusTesting",
             swiftSettings: strict

@@ -9,7 +9,7 @@
 
 ssize_t camarb_intake_look(int socket, void *bytes, size_t capacity, int *carries) {
     struct iovec part = {.iov_base = bytes, .iov_len = capacity};
-    /* Without room for descriptors the kernel makes none, and says that there were some. */
+    /* Without room for descriptors the kernel makes none, and reports that there were some. */
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
     ssize_t count;
     do count = recvmsg(socket, &message, MSG_PEEK | MSG_DONTWAIT);
@@ -33,7 +33,7 @@ int camarb_intake_keep_in_line(int socket) {
 
 int camarb_intake_end(int socket) {
     char bytes[16 * 1024];
-    /* Nothing can be added from here on, so that this comes to an end: at what the socket's buffer holds. */
+    /* Nothing can be added from here on, so that the loop ends: at the contents of the socket's buffer. */
     shutdown(socket, SHUT_RDWR);
     for (;;) {
         int carries = 0;

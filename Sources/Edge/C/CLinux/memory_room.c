@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
-/* Where the two versions of control groups are mounted, and what they call the same things. */
+/* The mount points of the two versions of control groups, and their names for the same figures. */
 struct version {
     const char *mounted, *limit, *usage, *reclaimable[2];
 };
@@ -17,7 +17,7 @@ static const struct version second = {"/sys/fs/cgroup", "memory.max", "memory.cu
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
-/* The number that a file begins with; -1: there is none, or it says "max". */
+/* The number at the beginning of a file; -1: there is none, or it is "max". */
 static int64_t number(const char *folder, const char *name) {
     char path[PATH_MAX], text[32];
     if (snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path) return -1;
@@ -47,7 +47,7 @@ static int64_t sum(const char *path, const char *const words[2], int64_t unit) {
 
 static int64_t room_of_group(const struct version *version, const char *folder, int64_t machine) {
     int64_t limit = number(folder, version->limit), usage = number(folder, version->usage);
-    /* The first version says "none" with a number that no machine has. */
+    /* The first version writes "none" as a number that no machine has. */
     if (limit < 0 || limit > INT64_MAX / 2 || usage < 0) return INT64_MAX;
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/memory.stat", folder) >= (int)sizeof path) return INT64_MAX;
@@ -74,7 +74,7 @@ static int64_t room_of_machine(const char *system, int64_t machine) {
     char path[PATH_MAX];
     if (snprintf(path, sizeof path, "%s/proc/meminfo", system) >= (int)sizeof path) return INT64_MAX;
     int64_t available = sum(path, (const char *const[2]){"MemAvailable", NULL}, 1024);
-    /* Not there for a unit that sees processes alone of /proc; its group has a limit. */
+    /* Missing for a unit that sees only processes of /proc; its group has a limit. */
     return available <= 0 ? INT64_MAX : available - least(CAMARB_CAMERA_MEMORY, machine / 8);
 }
 

@@ -46,11 +46,11 @@ enum camarb_microphone_fault camarb_check_microphone(int descriptor, const struc
 
 /* Looks at the first packet, and takes it where no descriptors come with it. */
 ssize_t camarb_microphone_receive(int socket, void *bytes, size_t capacity) {
-    /* A copy of the client's may have told the kernel to look behind the first packet. */
+    /* A copy of the client's may have made the kernel look after the first packet. */
     int nowhere = -1;
     setsockopt(socket, SOL_SOCKET, SO_PEEK_OFF, &nowhere, sizeof nowhere);
-    /* Without room for descriptors: the kernel says that there are some, and takes none out. Between this and the next call
-     * only a client that has a copy of this end, and takes packets from it itself, can put another in this one's place. */
+    /* Without room for descriptors: the kernel reports that there are some, and takes none out. Between this and the next call only a
+     * client that has a copy of this end, and takes packets from it itself, can put another in this one's place. */
     int carries;
     ssize_t count = camarb_intake_look(socket, bytes, capacity, &carries);
     if (count < 0) return count;
@@ -69,7 +69,7 @@ enum { packets_max = 16384 };
 int camarb_microphone_end(int socket) {
     /* Nothing can be added from here on. */
     shutdown(socket, SHUT_RDWR);
-    /* An empty packet looks like the end, and one with descriptors may be behind it. */
+    /* An empty packet looks like the end, and a packet with descriptors may follow it. */
     for (int empty = 0, all = 0; empty < 1024 && all < packets_max; all++) {
         char byte;
         ssize_t count = camarb_microphone_receive(socket, &byte, 1);

@@ -62,7 +62,7 @@ int camarb_peer_of_socket(int descriptor, int by_number, struct camarb_peer *pee
     struct ucred credentials;
     socklen_t size = sizeof credentials;
     if (getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) < 0) return -errno;
-    /* A peer in a process-id namespace that we cannot see has the number 0. */
+    /* A peer in a process-id namespace outside of this one's view has the number 0. */
     if (credentials.pid <= 0) return -ESRCH;
 
     int pidfd = -1, weak = 0;
@@ -117,7 +117,7 @@ int camarb_spawn(const char *path, char *const arguments[], int passed, pid_t *p
         execv(path, arguments);
         _exit(127);
     }
-    /* The child cannot be reaped by anyone else, so its number is still its own. */
+    /* No other process can reap the child, so its number is still its own. */
     int pidfd = camarb_pidfd_open(child);
     if (pidfd < 0) {
         kill(child, SIGKILL);
@@ -147,7 +147,7 @@ ssize_t camarb_cgroup_of(pid_t pid, char *buffer, size_t size) {
     snprintf(name, sizeof name, "/proc/%d/cgroup", (int)pid);
     ssize_t length = read_text(name, text, sizeof text);
     if (length < 0) return length;
-    /* Of a path that was cut short, another unit than its own might be left. */
+    /* Cut short, a path may name another unit. */
     if ((size_t)length == sizeof text - 1) return -E2BIG;
     for (char *line = text; line;) {
         char *end = strchr(line, '\n');
@@ -352,7 +352,7 @@ pid_t camarb_pidfd_process(int descriptor) {
     snprintf(name, sizeof name, "/proc/self/fdinfo/%d", descriptor);
     ssize_t length = read_text(name, text, sizeof text);
     if (length < 0) return (pid_t)length;
-    /* Of what can be open, pidfds alone have this line: -1 for one that is gone, 0 for one that cannot be seen. */
+    /* Only pidfds have this line: -1 for a process that is gone, 0 for one outside of this process's view. */
     const char *line = strstr(text, "\nPid:");
     int process;
     if (!line || sscanf(line, "\nPid: %d", &process) != 1) return -EINVAL;
@@ -366,7 +366,7 @@ static const char *stat_field(pid_t pid, int wanted, char *text, size_t size, in
     ssize_t length = read_text(name, text, size);
     *fault = length < 0 ? (int)length : -ENODATA;
     if (length < 0) return NULL;
-    /* The second field is the name, in parentheses, and may have any character in it; behind the last one comes the third. */
+    /* The second field is the name, in parentheses, and may have any character in it; the third follows the last one. */
     const char *field = strrchr(text, ')');
     for (int number = 2; field && number < wanted; number++) field = strchr(field + 1, ' ');
     return field;

@@ -11,7 +11,7 @@ int camarb_rights_of(const char *path, struct camarb_rights *rights) {
     rights->owner = found.st_uid;
     rights->group = found.st_gid;
     rights->mode = found.st_mode & 07777;
-    /* The kernel keeps no list that says the same as the permission bits. */
+    /* The kernel keeps no list that equals the permission bits. */
     rights->has_access_list = getxattr(path, "system.posix_acl_access", 0, 0) > 0;
     return 0;
 }

@@ -1,9 +1,7 @@
-/* For ThreadSanitizer alone, and nothing without it: what it cannot see of Swift's Mutex.
- *
- * `Synchronization.Mutex` is locked and unlocked by an exchange in the caller's own code, which the sanitizer sees, unless
- * somebody else has it or waits: then by a futex in the standard library, which it does not, and every contended mutex
- * looked like a race. So these two stand before the library's (Swift 6.2's names of `_MutexHandle._lockSlow(UInt32)` and
- * `_MutexHandle._unlockSlow()`), and tell. */
+/* For ThreadSanitizer alone, and empty without it: the part of Swift's Mutex that it cannot see. `Synchronization.Mutex` is locked and
+ * unlocked by an exchange in the caller's own code, which the sanitizer sees, unless another thread has it or waits: then by a futex in
+ * the standard library, which it does not see, and every contended mutex looked like a race. So these two come before the library's (Swift
+ * 6.2's names of `_MutexHandle._lockSlow(UInt32)` and `_MutexHandle._unlockSlow()`), and report. */
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 
@@ -23,7 +21,7 @@ void __tsan_release(void *address);
 SWIFT void camarb_seen_lock(uint32_t thread, SELF) __asm__(LOCK);
 SWIFT void camarb_seen_unlock(SELF) __asm__(UNLOCK);
 
-/* The library's own, behind this one. */
+/* The library's own function of the name. */
 static void *behind(const char *name) {
     void *found = dlsym(RTLD_NEXT, name);
     if (!found) abort();

@@ -22,7 +22,7 @@ struct capture {
     struct camarb_capture shown;
 };
 
-/* Every program on the bus is a client of PipeWire's; of more than this the latest are not known by process. */
+/* Every program on the bus is a client of PipeWire's; the latest beyond this are not known by process. */
 #define CLIENTS_MAX 1024
 
 struct camarb_pipewire {
@@ -35,13 +35,13 @@ struct camarb_pipewire {
     uint32_t client_count;
     struct capture *captures[CAMARB_CAPTURES_MAX];
     uint32_t capture_count;
-    /* The answer to this one comes after everything that was there when it was asked. */
+    /* The reply to this one comes after everything that was there at its request. */
     int marker;
     int markers_left;
     bool changed, lost;
 };
 
-/* --- What the server tells --- */
+/* --- The server's events --- */
 
 static bool is_true(const struct spa_dict *properties, const char *key) {
     const char *text = spa_dict_lookup(properties, key);
@@ -86,7 +86,7 @@ static void capture_appeared(struct camarb_pipewire *pipewire, uint32_t id) {
     capture->client = UINT32_MAX;
     capture->shown.node = id;
     capture->shown.user = -1;
-    /* The registry alone does not tell a node's state. */
+    /* The registry alone does not report a node's state. */
     capture->node = pw_registry_bind(pipewire->registry, id, PW_TYPE_INTERFACE_Node, PW_VERSION_NODE, 0);
     if (!capture->node) {
         free(capture);
@@ -138,7 +138,7 @@ static void vanished(void *data, uint32_t id) {
 static void answered(void *data, uint32_t id, int sequence) {
     struct camarb_pipewire *pipewire = data;
     if (id != PW_ID_CORE || sequence != pipewire->marker || pipewire->markers_left == 0) return;
-    /* The first answer follows the list of what there is, the second what was asked about each of them. */
+    /* The first reply follows the list of all objects, the second the details of each. */
     if (--pipewire->markers_left > 0)
         pipewire->marker = pw_core_sync(pipewire->core, PW_ID_CORE, 0);
     else
@@ -148,7 +148,7 @@ static void answered(void *data, uint32_t id, int sequence) {
 static void failed(void *data, uint32_t id, int sequence, int result, const char *message) {
     (void)sequence, (void)message;
     struct camarb_pipewire *pipewire = data;
-    /* Errors of other objects are of nodes that went while they were asked about. */
+    /* Errors of other objects are of nodes that went meanwhile. */
     if (id == PW_ID_CORE && result == -EPIPE) pipewire->lost = true;
 }
 
@@ -210,7 +210,7 @@ int camarb_pipewire_descriptor(const struct camarb_pipewire *pipewire) {
 
 int camarb_pipewire_turn(struct camarb_pipewire *pipewire) {
     pipewire->changed = false;
-    /* One round takes what there is; more of it makes the descriptor readable again. */
+    /* One round takes the present events; more of them make the descriptor readable again. */
     int result = pw_loop_iterate(pipewire->loop, 0);
     if (result < 0 && result != -EINTR) pipewire->lost = true;
     return (pipewire->changed ? CAMARB_PIPEWIRE_CHANGED : 0) | (pipewire->lost ? CAMARB_PIPEWIRE_LOST : 0);

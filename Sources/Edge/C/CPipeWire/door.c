@@ -1,4 +1,4 @@
-/* The programs at PipeWire that want video, and which doorway each of them means. */
+/* The programs at PipeWire that want video, with their doorways. */
 #include "door_inside.h"
 
 #include "CPipeWire.h"
@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What is written down at a consumer, for an agent that comes after this one: the doorway's name, and the consumer's serial
- * number, since its other number is given to others later. */
+/* The note at a consumer for the next agent: the doorway's name, and the consumer's serial number, since its other number is reused. */
 #define ADOPTION_KEY "camarb.camera"
-/* What the script writes down once it runs (desktop/wireplumber); it goes with the session manager that keeps it. */
+/* The script's note once it runs (desktop/wireplumber); it goes with the session manager that keeps it. */
 #define SCRIPT_KEY "camarb.linking"
-/* From a place that becomes free to the look at programs that had none, in nanoseconds: one that comes and goes all the time
- * costs a list of all there is each. */
+/* From a place that becomes free to the look at programs without one, in nanoseconds: a program that comes and goes all the time costs a
+ * list of all objects each. */
 #define LIST_PAUSE 100000000
 
 const char *camarb_text_of(const struct spa_dict *properties, const char *key) {
@@ -32,7 +31,7 @@ int64_t camarb_number_of(const struct spa_dict *properties, const char *key, int
     return *end || errno || value < 0 || value > UINT32_MAX ? otherwise : value;
 }
 
-/* Whether what was told before is of no interest after an event. */
+/* Whether an earlier event is of no interest after a later one. */
 static bool is_void(const struct camarb_door_event *old, const struct camarb_door_event *new) {
     switch (new->kind) {
     case camarb_door_client_came: return false;
@@ -50,7 +49,7 @@ static bool is_void(const struct camarb_door_event *old, const struct camarb_doo
     return false;
 }
 
-/* Takes away what is void now. true: the event as well, since nobody has heard of what it ends. */
+/* Removes the events that are void now. true: the new event is void, too, since its beginning was never taken. */
 static bool make_void(struct camarb_door *door, const struct camarb_door_event *event) {
     uint32_t kept = 0;
     bool was_untold = false;
@@ -69,7 +68,7 @@ static bool make_void(struct camarb_door *door, const struct camarb_door_event *
 
 void camarb_door_tell(struct camarb_door *door, struct camarb_door_event event) {
     if (make_void(door, &event)) return;
-    /* Not to be: what is untold is bounded by what is known. Whoever has the door begins anew then. */
+    /* Impossible: pending events are bounded by the known objects. The caller begins anew then. */
     if (door->event_count == EVENTS_MAX) {
         door->lost = true;
         return;
@@ -109,7 +108,7 @@ static const struct camera *camera_named(const struct camarb_door *door, const c
     return NULL;
 }
 
-/* A target is a name, a serial number or, as programs before PipeWire 0.3.64 say it, a node's number. */
+/* A target is a name, a serial number or, before PipeWire 0.3.64, a node's number. */
 struct target {
     const char *name;
     uint32_t number, of_serial;
@@ -155,8 +154,8 @@ static void write_down(struct camarb_door *door, const struct consumer *consumer
     pw_metadata_set_property(door->metadata, consumer->id, ADOPTION_KEY, "", value);
 }
 
-/* Tells of consumers whose doorway and whose program are known by now. Not before everything was told that was there at the
- * beginning: what an earlier agent wrote down counts more than a number that is another's by now. */
+/* Reports consumers whose doorway and program are known. Not before everything of the beginning was reported: an earlier agent's note
+ * counts more than a number that is another's by now. */
 static void look(struct camarb_door *door) {
     if (door->markers_left > 0) return;
     for (int at = 0; at < CAMARB_DOOR_CONSUMERS_MAX; at++) {
@@ -223,7 +222,7 @@ static void forget_metadata(struct camarb_door *door) {
     door->has_script = false;
 }
 
-/* All that it says is told anew. */
+/* Has all its values reported anew. */
 static void ask_metadata(struct camarb_door *door, uint32_t id) {
     forget_metadata(door);
     door->metadata_id = id;
@@ -235,7 +234,7 @@ void camarb_door_ask_metadata(struct camarb_door *door) {
     if (door->metadata) ask_metadata(door, door->metadata_id);
 }
 
-/* --- What the server tells --- */
+/* --- The server's events --- */
 
 static void connection_told(void *data, const struct pw_client_info *info) {
     struct connection *connection = data;
@@ -251,7 +250,7 @@ static void connection_told(void *data, const struct pw_client_info *info) {
 
 static const struct pw_client_events client_events = {.version = PW_VERSION_CLIENT_EVENTS, .info = connection_told};
 
-/* What a connection may do is told only to clients that ask about it. */
+/* A connection's permissions are reported only to clients that ask about it. */
 static void ask_about(struct camarb_door *door, uint32_t id) {
     struct connection *connection = connection_of(door, id);
     if (!connection || connection->proxy) return;
@@ -270,8 +269,8 @@ static void consumer_told(void *data, const struct pw_node_info *info) {
     const char *target = camarb_text_of(info->props, PW_KEY_TARGET_OBJECT);
     snprintf(consumer->target, sizeof consumer->target, "%s", *target ? target : camarb_text_of(info->props, "node.target"));
     ask_about(consumer->door, consumer->client);
-    /* PipeWire 0.3.65 now and then stops telling of changes, where programs come and go that ask for all of it (pw-dump):
-     * one that wants the default camera would wait for ever. */
+    /* PipeWire 0.3.65 now and then stops reporting changes, where programs come and go that ask for all of it (pw-dump): a program that
+     * wants the default camera would wait for ever. */
     if (!*consumer->target && consumer->door->metadata) ask_metadata(consumer->door, consumer->door->metadata_id);
     look(consumer->door);
 }
@@ -312,7 +311,7 @@ static void connection_appeared(struct camarb_door *door, uint32_t id, const str
         camarb_door_tell(
             door, (struct camarb_door_event){
                       .kind = camarb_door_client_came, .client = id, .process = connection->process, .user = connection->user});
-        /* One that had no place at first has streams that asked about it in vain. */
+        /* The streams of a connection without a place asked in vain. */
         for (int other = 0; other < CAMARB_DOOR_CONSUMERS_MAX; other++)
             if (door->consumers[other] && door->consumers[other]->client == id) ask_about(door, id);
         return;
@@ -351,7 +350,7 @@ static void appeared(
     void *data, uint32_t id, uint32_t permissions, const char *type, uint32_t version,
     const struct spa_dict *properties) {
     (void)permissions, (void)version;
-    /* What comes while a list is told is told twice. */
+    /* An object that comes during a list is reported twice. */
     if (!properties || connection_of(data, id) || consumer_of(data, id) || is_source(data, id)) return;
     if (strcmp(type, PW_TYPE_INTERFACE_Client) == 0) connection_appeared(data, id, properties);
     if (strcmp(type, PW_TYPE_INTERFACE_Metadata) == 0) metadata_appeared(data, id, properties);
@@ -362,9 +361,9 @@ static void appeared(
     if (strcmp(class, "Video/Source") == 0 || strcmp(class, CAMARB_PRIVATE_CLASS) == 0) source_appeared(data, id, properties);
 }
 
-/* --- Programs that had no place --- */
+/* --- Programs without a place --- */
 
-/* What goes, the registry itself tells, and everything else. */
+/* The registry itself reports all departures, and everything else. */
 static void listed(
     void *data, uint32_t id, uint32_t permissions, const char *type, uint32_t version,
     const struct spa_dict *properties) {
@@ -382,7 +381,7 @@ static void arm_list(struct camarb_door *door) {
 static void list_due(void *data, uint64_t times) {
     (void)times;
     struct camarb_door *door = data;
-    /* Whoever asks already is answered first. */
+    /* A list under way is finished first. */
     if (door->markers_left > 0) return arm_list(door);
     door->list = pw_core_get_registry(door->core, PW_VERSION_REGISTRY, 0);
     if (!door->list) return arm_list(door);
@@ -454,11 +453,10 @@ static void vanished(void *data, uint32_t id) {
 static void answered(void *data, uint32_t id, int sequence) {
     struct camarb_door *door = data;
     if (id != PW_ID_CORE || sequence != door->marker || door->markers_left == 0) return;
-    /* The first answer follows the list of what there is, the second what was asked about each of them, the third what was
-     * asked about their connections. */
+    /* The first reply follows the list of all objects, the second the details of each, the third the details of their connections. */
     if (door->list) {
         end_list(door);
-        /* What was written down about the consumers that are known now. */
+        /* Notes on the consumers that are known now. */
         if (door->metadata) ask_metadata(door, door->metadata_id);
         door->has_place = door->has_place && door->is_left_out;
         if (door->has_place) arm_list(door);
@@ -597,7 +595,7 @@ void camarb_door_remove_camera(struct camarb_door *door, uint32_t number) {
             consumer->node = NULL;
             consumer->camera = NULL;
             consumer->was_told = false;
-            /* It waits for this camera, also when another has its numbers by then. */
+            /* The consumer waits for this camera, also when another has its numbers by then. */
             snprintf(consumer->adopted, sizeof consumer->adopted, "%s", camera->node_name);
         }
         camarb_node_free(camera->doorway);

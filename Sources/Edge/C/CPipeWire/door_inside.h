@@ -1,4 +1,4 @@
-/* The inside of the door: what door.c (the programs) and door_nodes.c (what is shown to them) share. */
+/* The inside of the bridge, shared by door.c (the programs) and door_nodes.c (their pictures). */
 #pragma once
 #include "include/door.h"
 #include "library.h"
@@ -19,7 +19,7 @@ struct node {
     const struct camera *camera;
     /* PipeWire's number of the consumer; PW_ID_ANY: a doorway. */
     uint32_t consumer;
-    /* Whose it is, as the caller counts programs. */
+    /* Its program, by the caller's number. */
     uint64_t owner;
     struct pw_stream *stream;
     struct spa_hook listener;
@@ -28,28 +28,27 @@ struct node {
     enum camarb_pixels pixels;
     uint32_t width, height;
     double rate;
-    /* The slate in the stream's format, as it was drawn last; and which one it is, so that a buffer that has it already is sent
-     * as it is. Never 0. */
+    /* The last slate in the stream's format, with its number, so that a buffer that has it already is sent as it is. Never 0. */
     uint8_t *slate;
-    /* What it takes of the bound of all. */
+    /* Its part of the bound of all streams. */
     size_t picture_bytes;
     uintptr_t slate_number;
     int slate_kind;
     char slate_reason[192], slate_interrupter[160];
     /* It shows frames, not slates. */
     bool is_live;
-    /* It has given no buffer back for a while. */
+    /* No buffer has come back for a while. */
     bool is_stalled;
-    /* Links to others than its consumer that there are now; and those that were taken away again. */
+    /* Present links to others than its consumer; and links that were taken away again. */
     uint32_t stranger_count, strangers_ended;
-    /* Somebody else had a link while it had these buffers, and may have them mapped still, whether the link is there or not. It
+    /* Another program had a link while the stream had these buffers, and may have them mapped still, whether the link is there or not. It
      * shows a slate until it has other buffers. */
     bool is_overheard;
     int64_t last_taken;
     /* All that the program may have mapped, as PipeWire has made them. */
     struct pw_buffer *buffers[BUFFERS_MAX];
     uint32_t buffer_count;
-    /* What the process callback writes; NULL: the slate. */
+    /* The next picture of the process callback; NULL: the slate. */
     const struct camarb_door_picture *picture;
     int64_t last_frame;
     uint64_t sequence;
@@ -70,10 +69,10 @@ struct consumer {
     struct pw_node *proxy;
     struct spa_hook listener;
     bool has_info, was_told;
-    /* Of the program behind it, as far as the node says so. */
+    /* The process of the program, by the node's own claim. */
     pid_t claimed_process;
     char name[64];
-    /* What an earlier agent wrote down: the name of the doorway it means. */
+    /* An earlier agent's note: the name of the doorway it means. */
     char adopted[NAME_ROOM];
     const struct camera *camera;
     struct node *node;
@@ -82,7 +81,7 @@ struct consumer {
 struct connection {
     struct camarb_door *door;
     uint32_t id;
-    /* Bound as soon as a consumer is of it. */
+    /* Bound as soon as one of its consumers is known. */
     struct pw_client *proxy;
     struct spa_hook listener;
     bool has_info, is_portal;
@@ -91,24 +90,24 @@ struct connection {
     char name[64], portal_app[128];
 };
 
-/* A camera in the registry, also somebody else's. */
+/* A camera in the registry, also another program's. */
 struct source {
     uint32_t id;
     char serial[24];
 };
 
-/* A link from a private node to somebody else's. */
+/* A link from a private node to another program's. */
 struct stranger {
     uint32_t id;
     struct node *node;
 };
 
 #define CONNECTIONS_MAX 1024
-/* What may be untold at once: the ends of all connections and of as many consumers as there may be, of the time before, and the
+/* Events that may be pending at once: the ends of all connections and of as many consumers as there may be, of the time before, and the
  * beginnings of as many others; and whether each consumer runs, and is overheard. */
 #define EVENTS_MAX (2 * CONNECTIONS_MAX + 4 * CAMARB_DOOR_CONSUMERS_MAX)
 #define SOURCES_MAX 512
-/* Whoever makes more has the nodes in question show slates for as long as they live. */
+/* With more, the nodes in question show slates for as long as they live. */
 #define STRANGERS_MAX 64
 
 struct camarb_door {
@@ -133,8 +132,8 @@ struct camarb_door {
     uint32_t event_first, event_count;
     size_t picture_bytes;
     int marker, markers_left;
-    /* Something had no place here; a place became free since, or while it was looked for; and the list of all there is, which is
-     * told anew then. */
+    /* An object had no place here; a place became free since, or during the search; and the list of all objects, which is reported anew
+     * then. */
     bool is_left_out, has_place;
     struct pw_registry *list;
     struct spa_hook list_listener;
@@ -142,7 +141,7 @@ struct camarb_door {
     bool lost;
 };
 
-/* Puts an event last, and takes away what is not to be told any more because of it. */
+/* Appends an event, and removes the pending ones that it makes void. */
 void camarb_door_tell(struct camarb_door *door, struct camarb_door_event event);
 
 /* A link is there, or no more; and a node is no more. */
@@ -158,6 +157,6 @@ void camarb_node_show_frame(struct node *node, const struct camarb_door_picture 
 /* PW_ID_ANY: PipeWire has not said it yet. */
 uint32_t camarb_node_number(const struct node *node);
 void camarb_node_name(const struct node *node, char *name, size_t size);
-/* Somebody else has what it shows; and has it no more, if its links and buffers say so. */
+/* Another program has its pictures; and no longer, if its links and buffers confirm that. */
 void camarb_node_overheard(struct node *node);
 void camarb_node_heard_no_more(struct node *node);

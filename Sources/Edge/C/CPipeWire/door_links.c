@@ -11,8 +11,8 @@
 
 #include "CPipeWire.h"
 
-/* A link is taken away again, so often at one node: a session manager that makes it each time anew is not fought for ever.
- * Those that stay see slates. */
+/* A link is taken away again this often at one node: a session manager that makes it each time anew is not fought for ever. The remaining
+ * links see slates. */
 #define ENDED_MAX 8
 
 static struct node *private_node(struct camarb_door *door, uint32_t number) {
@@ -25,12 +25,12 @@ static struct node *private_node(struct camarb_door *door, uint32_t number) {
 }
 
 void camarb_link_appeared(struct camarb_door *door, uint32_t id, const struct spa_dict *properties) {
-    /* PipeWire's own words: it writes both over what the link's maker said. */
+    /* PipeWire's own properties: it writes both over those of the link's maker. */
     uint32_t output = (uint32_t)camarb_number_of(properties, PW_KEY_LINK_OUTPUT_NODE, PW_ID_ANY);
     uint32_t input = (uint32_t)camarb_number_of(properties, PW_KEY_LINK_INPUT_NODE, PW_ID_ANY);
     struct node *node = private_node(door, output);
     if (!node || node->consumer == input) return;
-    /* Counted also where it has no place: nobody knows then when it goes. */
+    /* Counted also where it has no place: its end is not noticed then. */
     node->stranger_count++;
     if (door->stranger_count < STRANGERS_MAX)
         door->strangers[door->stranger_count++] = (struct stranger){.id = id, .node = node};

@@ -1,4 +1,4 @@
-/* What consumers see: streams of ours, each with slates or with frames. Swapping the two touches neither links nor buffers. */
+/* The consumers' pictures: streams of ours, each with slates or with frames. Swapping the two touches neither links nor buffers. */
 #include "door_inside.h"
 
 #include "camarb-slate.h"
@@ -13,21 +13,21 @@
 #include <string.h>
 #include <time.h>
 
-/* Frames a second of a slate: at the most, as nothing moves in it; and at the least, so that why is shown within a second. */
+/* Frames a second of a slate: at the most, as nothing moves in it; and at the least, so that the reason is shown within a second. */
 #define SLATE_RATE_MAX 30
 #define SLATE_RATE_MIN 1
 /* A side that no camera has; the square of one still fits. */
 #define SIDE_MAX 16384
 /* Buffers of a stream: one with us, one with the program, one on its way, one to spare. */
 #define BUFFERS_USUAL 4
-/* Of the pictures of all streams, so that whoever opens many ends nobody's agent (its unit's MemoryMax): some twenty streams of
- * 1280x720. One that would need more is told so by PipeWire, and sees nothing. */
+/* Of the pictures of all streams, so that a program with many streams ends no agent (its unit's MemoryMax): some twenty streams of
+ * 1280x720. PipeWire reports the error to a program that would need more, which sees nothing. */
 #define PICTURE_BYTES_MAX (256u << 20)
 /* Of one program, a quarter, so that no three of them leave a fourth nothing: five streams of 1280x720, or two of 1920x1080. */
 #define PICTURE_BYTES_OF_ONE_MAX (PICTURE_BYTES_MAX / 4)
-/* A program that gives no buffer back for so long has stopped looking, and keeps the camera from nobody. */
+/* A program that gives no buffer back for this long has stopped looking, and keeps the camera from nobody. */
 #define STALL_TIME 5000000000
-/* Our cameras are the default before those that other programs show: their slates, at least, say why. */
+/* Our cameras are the default before other programs': their slates, at least, show a reason. */
 #define PRIORITY 2000
 
 static int64_t now(void) {
@@ -56,7 +56,7 @@ static void tell(struct node *node, enum camarb_door_event_kind kind) {
 static void set_timer(struct node *node);
 static void cover_frames(struct node *node);
 
-/* Asks for a turn, in which `process` writes. It is not even called while the program has given no buffer back; slates go on asking. */
+/* Asks for a turn, in which `process` writes. PipeWire skips it while the program has given no buffer back; slates go on asking. */
 static void take_turn(struct node *node) {
     camarb_library.stream_trigger_process(node->stream);
     if (node->is_stalled || now() - node->last_taken < STALL_TIME) return;
@@ -139,7 +139,7 @@ void camarb_node_show_slate(struct node *node, int kind, const char *reason, con
 
 void camarb_node_show_frame(struct node *node, const struct camarb_door_picture *picture) {
     if (!node->is_running || !node->has_format || node->is_overheard) return;
-    /* Somebody else may have set the camera to a higher rate than this program asked for. */
+    /* Another client may have set the camera to a higher rate than this program asked for. */
     if (node->is_live && node->rate > 0 && picture->captured - node->last_frame < 0.75e9 / node->rate) return;
     node->last_frame = picture->captured;
     if (!node->is_live) {
@@ -148,7 +148,7 @@ void camarb_node_show_frame(struct node *node, const struct camarb_door_picture 
     }
     node->picture = picture;
     take_turn(node);
-    /* Also where nobody took it: it is not ours any longer than this. */
+    /* Also where the program did not take it: the picture is valid for this call only. */
     node->picture = NULL;
 }
 
@@ -176,7 +176,7 @@ static void write_buffer(struct node *node, struct pw_buffer *buffer) {
 
 static void process(void *data) {
     struct node *node = data;
-    /* A frame that comes while its turn is asked for in vain is gone; a slate is written only where slates are shown. */
+    /* A frame whose turn did not come is gone; a slate is written only where slates are shown. */
     if (!node->has_format || !node->slate || (node->is_live && !node->picture)) return;
     struct pw_buffer *buffer = camarb_library.stream_dequeue_buffer(node->stream);
     if (!buffer) return;
@@ -215,7 +215,7 @@ static void state_changed(void *data, enum pw_stream_state old, enum pw_stream_s
     bool is_running = new == PW_STREAM_STATE_STREAMING;
     if (is_running == node->is_running) return;
     node->is_running = is_running;
-    /* What comes next says itself what it shows. */
+    /* The next picture or slate decides. */
     if (!is_running) {
         node->is_live = false;
         cover_frames(node);
@@ -233,7 +233,7 @@ static void give_room_back(struct node *node) {
     node->slate = NULL;
 }
 
-/* What the streams of one program have. */
+/* The bytes of one program's streams. */
 static size_t picture_bytes_of(const struct camarb_door *door, uint64_t owner) {
     size_t bytes = 0;
     for (int at = 0; at < CAMARB_DOOR_CONSUMERS_MAX; at++) {
@@ -311,7 +311,7 @@ static void param_changed(void *data, uint32_t id, const struct spa_pod *param) 
     offer_buffers(node);
 }
 
-/* Nothing is in a new one yet. */
+/* A new buffer is empty. */
 static void buffer_added(void *data, struct pw_buffer *buffer) {
     struct node *node = data;
     buffer->user_data = NULL;
@@ -345,7 +345,7 @@ static const struct pw_stream_events stream_events = {
 static const struct spa_pod *format_of(struct spa_pod_builder *builder, const struct camarb_door_size *size, uint32_t format) {
     struct spa_rectangle rectangle = SPA_RECTANGLE(size->width, size->height);
     double usual = fmin(size->rate_max, 30);
-    /* Programs that know whole rates alone find the next one: the camera then gives what it has. */
+    /* Programs with whole rates alone find the next one: the camera then runs at its own. */
     double offered[] = {usual, round(usual), fmin(usual, 15), size->rate_max >= 59 ? fmin(size->rate_max, 60) : usual};
     struct spa_fraction rates[SPA_N_ELEMENTS(offered)];
     for (size_t at = 0; at < SPA_N_ELEMENTS(offered); at++) camarb_frame_rate_fraction(offered[at], &rates[at].num, &rates[at].denom);
@@ -395,14 +395,15 @@ static struct pw_properties *properties_of(const struct node *node) {
         camarb_library.properties_set(properties, PW_KEY_MEDIA_CLASS, "Video/Source");
         camarb_library.properties_set(properties, PW_KEY_MEDIA_ROLE, "Camera");
         camarb_library.properties_set(properties, "node.camarb.doorway", "true");
-        /* The one word for it that programs know (GNOME's Snapshot, GStreamer's device monitor); it does not make a camera libcamera's. */
+        /* The one property for it that programs know (GNOME's Snapshot, GStreamer's device monitor); it does not make a camera
+         * libcamera's. */
         camarb_library.properties_set(properties, SPA_KEY_API_LIBCAMERA_LOCATION, node->camera->location);
         snprintf(text, sizeof text, "%u", node->camera->number < PRIORITY ? PRIORITY - node->camera->number : 1);
         camarb_library.properties_set(properties, PW_KEY_PRIORITY_SESSION, text);
         return properties;
     }
     camarb_library.properties_set(properties, PW_KEY_MEDIA_CLASS, CAMARB_PRIVATE_CLASS);
-    /* For the script: the doorway that a program means that names this node as its target. */
+    /* For the script: the doorway of a program that names this node as its target. */
     camarb_library.properties_set(properties, "node.camarb.camera", node->camera->node_name);
     snprintf(text, sizeof text, "%u", node->consumer);
     camarb_library.properties_set(properties, "node.camarb.consumer", text);

@@ -52,7 +52,7 @@ bool camarb_library_load(void) {
         return false;
     }
     find(&camarb_library.stream_get_time_n, "pw_stream_get_time_n");
-    /* A server that is not there is said by the caller, once; the library would say it at every try. */
+    /* The caller reports a missing server, once; the library would at every try. */
     setenv("PIPEWIRE_DEBUG", "0", 0);
     camarb_library.init(NULL, NULL);
     return true;

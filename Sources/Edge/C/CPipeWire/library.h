@@ -3,7 +3,7 @@
 #include <pipewire/pipewire.h>
 #include <stdbool.h>
 
-/* What is called by name; all else goes through the tables that PipeWire's headers define. */
+/* The functions that are called by name; all others go through the tables of PipeWire's headers. */
 struct camarb_library {
     void (*init)(int *, char ***);
     struct pw_loop *(*loop_new)(const struct spa_dict *);

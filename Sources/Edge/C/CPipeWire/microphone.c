@@ -13,7 +13,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* What AAC takes, and what a recording may have. */
+/* The ranges of AAC and of a recording. */
 enum { RATE_MIN = 8000, RATE_MAX = 96000, CHANNELS_MAX = 2 };
 /* PipeWire's longest cycle. */
 enum { FRAMES_MAX = 8192 };

@@ -1,4 +1,4 @@
-/* The process at the other end of a socket, from what the kernel shows: that needs no right and no question. */
+/* The process at the other end of a socket, from the kernel's tables: that needs no right and no question. */
 #include "door.h"
 
 #include <dirent.h>

@@ -8,8 +8,8 @@
 #define TOML_EXCEPTIONS 0
 #define TOML_ENABLE_FORMATTERS 0
 #define TOML_MAX_NESTED_VALUES CTOML_NESTED_VALUES_MAX
-/* The parser asserts of its input what is not always so (that a header's name does not begin with "?"), and has an error for it
-   right behind: without the assertion that error is what comes. With NDEBUG it would be a promise to the compiler. */
+/* The parser asserts of its input what is not always so (that a header's name does not begin with "?"), and has an error for it right
+ * after: without the assertion that error comes. With NDEBUG it would be a promise to the compiler. */
 #undef NDEBUG
 #define TOML_ASSERT(condition) static_cast<void>(0)
 #include <toml++/toml.h>

@@ -32,7 +32,7 @@ static bool is_local(const char *name) {
     return name[0] == ':' || name[0] == '/' || strncmp(name, "unix:", 5) == 0 || strncmp(name, "unix/", 5) == 0;
 }
 
-/* The root window of a screen; 0 where the server's word has none. Xcb checks how long that word is, and nothing in it. */
+/* The root window of a screen; 0 where the server's list has none. Xcb checks the list's length, and nothing in it. */
 static xcb_window_t root_of(const xcb_setup_t *setup, int number) {
     const char *end = (const char *)setup + 8 + (size_t)setup->length * 4;
     xcb_screen_iterator_t screens = xcb_setup_roots_iterator(setup);
@@ -41,7 +41,7 @@ static xcb_window_t root_of(const xcb_setup_t *setup, int number) {
         if (at < (const char *)setup || at > end || (size_t)(end - at) < sizeof *screens.data) return 0;
         if (number <= 0 || screens.rem == 1) return screens.data->root;
         number--;
-        /* The next one stands behind this one's depths, each of which says how long it is. */
+        /* The next one follows this one's depths, each of which has its own length. */
         xcb_depth_iterator_t depths = xcb_screen_allowed_depths_iterator(screens.data);
         for (; depths.rem > 0; xcb_depth_next(&depths)) {
             at = (const char *)depths.data;
@@ -144,9 +144,9 @@ static bool matters(struct camarb_x11 *x, const xcb_generic_event_t *event) {
     case XCB_DESTROY_NOTIFY:
     case XCB_MAP_NOTIFY:
     case XCB_UNMAP_NOTIFY: return true;
-    /* Where a window is matters only where another may cover it. */
+    /* A window's position matters only where another may cover it. */
     case XCB_CONFIGURE_NOTIFY: return has_fullscreen(x);
-    /* Also the errors of windows that went while they were asked about. */
+    /* Also the errors of windows that went meanwhile. */
     default: return false;
     }
 }

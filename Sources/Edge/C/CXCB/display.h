@@ -16,7 +16,7 @@ enum atom {
     WM_STATE_FULLSCREEN,
     WM_DESKTOP,
     WM_WINDOW_TYPE,
-    /* The kinds of windows that are no app's: from here to the end. */
+    /* The kinds of windows that belong to no app: from here to the end. */
     TYPE_DESKTOP,
     TYPE_DOCK,
     TYPE_TOOLBAR,
@@ -31,8 +31,8 @@ enum atom {
     ATOMS
 };
 
-/* What stays known of a window from one reading to the next, for as long as it is there: its process never changes. The
- * next window may have the same number, and mostly has when one program ends and another begins. */
+/* A window's constant facts, from one reading to the next, for as long as it is there: its process never changes. The next window may have
+ * the same number, and mostly has when one program ends and another begins. */
 struct known {
     uint32_t id;
     pid_t process;
@@ -40,7 +40,7 @@ struct known {
 
 struct asked {
     bool is_new;
-    /* It went while it was asked about. */
+    /* The window went meanwhile. */
     bool is_gone;
     xcb_get_window_attributes_cookie_t attributes;
     xcb_get_property_cookie_t state, workspace, type;
@@ -66,7 +66,7 @@ struct camarb_x11 {
 
     struct known known[CAMARB_X11_WINDOWS_MAX];
     uint32_t known_count;
-    /* What is being read, and what was read last. */
+    /* The reading under way, and the last whole one. */
     struct camarb_x11_desktop reading, desktop;
     struct camarb_x11_window windows_reading[CAMARB_X11_WINDOWS_MAX], windows[CAMARB_X11_WINDOWS_MAX];
 };
@@ -74,11 +74,11 @@ struct camarb_x11 {
 /* Whether the atom is one of those from `first` to `last`. */
 bool camarb_x11_is_one_of(const struct camarb_x11 *x, xcb_atom_t atom, enum atom first, enum atom last);
 
-/* Collects the round of answers that is there, and asks the next. True when the reading is complete. */
+/* Collects a finished round of replies, and asks the next. True when the reading is complete. */
 bool camarb_x11_collect(struct camarb_x11 *x);
 
-/* Whether the answer that comes last is there, and with it all others of the round. */
+/* Whether the last reply of the round is there, and with it all others. */
 bool camarb_x11_is_answered(struct camarb_x11 *x);
 
-/* What was known of a window that is no more. */
+/* Drops the facts of a window that has gone. */
 void camarb_x11_forget(struct camarb_x11 *x, xcb_window_t window);

@@ -16,7 +16,7 @@ static int words_of(struct camarb_x11 *x, xcb_get_property_cookie_t cookie, uint
     xcb_get_property_reply_t *reply = xcb_get_property_reply(x->connection, cookie, NULL);
     int count = -1;
     if (reply && reply->format == 32) {
-        /* What it says of its value's length, or what came of it, of which alone xcb knows. */
+        /* The length of the value by its own field, or by the reply's, which alone xcb checks. */
         uint32_t length = reply->value_len < reply->length ? reply->value_len : reply->length;
         uint32_t skipped = length > (uint32_t)max ? length - (uint32_t)max : 0;
         count = (int)(length - skipped);
@@ -48,7 +48,7 @@ bool camarb_x11_is_answered(struct camarb_x11 *x) {
 
 bool camarb_x11_read(struct camarb_x11 *x) {
     if (x->round != IDLE) return false;
-    /* A list of windows is as long as it is; beyond this much nobody has any. */
+    /* A list of windows has any length; no desktop has more than this. */
     uint32_t list_words = 64 * CAMARB_X11_WINDOWS_MAX;
     x->root_asked[0] = ask(x, x->root, SUPPORTING_WM_CHECK, 1);
     x->root_asked[1] = ask(x, x->root, ACTIVE_WINDOW, 1);
@@ -129,7 +129,7 @@ static void collect_root(struct camarb_x11 *x) {
         x->manager = manager;
         if (manager) watch(x, manager, XCB_EVENT_MASK_STRUCTURE_NOTIFY);
     }
-    /* The window must be there and name itself: one that a manager left behind is gone, or somebody else's by now. */
+    /* The window must be there and name itself: a former manager's is gone, or another program's by now. */
     x->manager_asked = ask(x, manager ? manager : x->root, SUPPORTING_WM_CHECK, 1);
     fence(x, READING_MANAGER);
 }
@@ -140,7 +140,7 @@ static void collect_manager(struct camarb_x11 *x) {
     ask_windows(x);
 }
 
-/* The process that an answer names; 0: it names none. Each of its values says how long it is, and xcb checks none of that. */
+/* The process in a reply; 0: none. Each of its values has its own length, and xcb checks none of them. */
 static pid_t process_in(const xcb_res_query_client_ids_reply_t *reply) {
     const char *end = (const char *)(reply + 1) + (size_t)reply->length * 4;
     pid_t process = 0;
@@ -176,7 +176,7 @@ static bool collect_window(struct camarb_x11 *x, struct camarb_x11_window *windo
         if (words[i] == x->atoms[WM_STATE_FULLSCREEN]) window->is_fullscreen = true;
     }
     window->workspace = word_of(x, asked->workspace, UINT32_MAX);
-    /* The first is the one the app means most. */
+    /* The first type is the app's preferred one. */
     count = words_of(x, asked->type, words, WORDS_MAX);
     if (count > 0 && camarb_x11_is_one_of(x, words[0], TYPE_DESKTOP, ATOMS - 1)) window->kind = camarb_x11_furniture;
 

@@ -1,4 +1,4 @@
-/* What Glibc's Swift module lacks, one small header a subject. */
+/* System calls that Glibc's Swift module lacks, one small header a subject. */
 #pragma once
 #include "descriptors.h"
 #include "envelopes.h"

@@ -11,7 +11,7 @@
 /* A memfd of `bytes`, not sealed yet. */
 int camarb_memfd(const char *name, uint64_t bytes);
 
-/* SHRINK | GROW | FUTURE_WRITE | SEAL: the caller's writable mapping stays, nobody gets another. */
+/* SHRINK | GROW | FUTURE_WRITE | SEAL: the caller's writable mapping stays, and no other process gets one. */
 int camarb_memfd_seal(int fd);
 
 /* 1 when a receiver may map `bytes` of it for ever: a DMA buffer of that size, or a memfd of ordinary pages with all the seals
@@ -31,7 +31,7 @@ int camarb_packet_send(int fd, const void *bytes, size_t count, int passed);
  * 0 means that the other end closed. A packet longer than `capacity` is -EMSGSIZE. */
 ssize_t camarb_packet_receive(int fd, void *bytes, size_t capacity, int *passed, int blocking);
 
-/* Wakes whoever polls an eventfd. */
+/* Wakes the process that polls an eventfd. */
 int camarb_eventfd_signal(int fd);
 /* Takes back all signals so far. */
 int camarb_eventfd_drain(int fd);
@@ -39,25 +39,25 @@ int camarb_eventfd_drain(int fd);
 /* poll(2) with a limit in nanoseconds; below 0 is for ever. An interrupted wait counts as a time-out. */
 int camarb_poll(struct pollfd *descriptors, size_t count, int64_t limit_ns);
 
-/* A full disk, a file-size limit and a reader that left are answers of write(2), not reasons to die. */
+/* A full disk, a file-size limit and a reader that left are results of write(2), not reasons to die. */
 void camarb_ignore_write_signals(void);
 
 /* A watch on names that come, go and change in a folder; a descriptor, close-on-exec and non-blocking, or -errno. */
 int camarb_folder_watch(const char *path);
-/* Takes back what a watch has seen so far: whoever watches looks at the folder itself. */
+/* Drops a watch's events so far: its owner looks at the folder itself. */
 void camarb_folder_watch_drain(int fd);
 
-/* Opening and closing is told of one file alone: a folder such as /dev would tell of each opening of /dev/null. */
+/* Reports cover one file alone: a folder such as /dev would report each opening of /dev/null. */
 struct camarb_open_news {
     /* Files that were opened and closed. The kernel merges two equal news in a row that nobody has read. */
     uint32_t opened;
     uint32_t closed;
-    /* There was more than is kept: what came between is not known. */
+    /* More happened than is kept. */
     uint32_t is_incomplete;
     /* There is more to take. */
     uint32_t has_more;
 };
-/* Where news arrive, once a process that may read the node has it watched: close-on-exec, non-blocking; or -errno. */
+/* The queue of the news, once a process that may read the node has it watched: close-on-exec, non-blocking; or -errno. */
 int camarb_open_watch_new(void);
 /* Has a node watched there. 0; -EACCES where the caller may not read the node, -EPERM where its unit may not. */
 int camarb_open_watch_add(int watch, const char *path);

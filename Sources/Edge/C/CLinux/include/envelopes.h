@@ -14,12 +14,11 @@
  * -errno. */
 int camarb_new_envelope(int descriptor);
 
-/* What is in an envelope for the writer; the envelope stays the caller's. A descriptor, close-on-exec; -ENODATA for an
- * envelope that is empty, -EBUSY where the writer's has been taken already, -ENOTSOCK and others of recvmsg(2) for what is
- * none. Never waits. *mark is a descriptor to keep open as long as the file is written, or -1: the caller's. */
+/* The descriptor in an envelope, for the writer; the envelope stays the caller's. Close-on-exec; -ENODATA for an envelope that is empty,
+ * -EBUSY where the writer's has been taken already, -ENOTSOCK and others of recvmsg(2) for a descriptor that is no envelope. Never waits.
+ * *mark is a descriptor to keep open as long as the file is written, or -1: the caller's. */
 int camarb_open_envelope(int envelope, int *mark);
 
-/* What is in it for the completer, once the writer's was taken: likewise, and -EBUSY where nobody has: then nothing was
- * written, and the envelope is of no more use. *written is a descriptor that hangs up (POLLHUP) when nobody writes any
- * more, or -1. */
+/* The descriptor for the completer, once the writer's was taken: likewise, and -EBUSY before that: then nothing was written, and the
+ * envelope is of no more use. *written is a descriptor that hangs up (POLLHUP) when no process writes any more, or -1. */
 int camarb_open_envelope_again(int envelope, int *written);

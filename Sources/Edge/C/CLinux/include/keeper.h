@@ -1,25 +1,25 @@
-/* What camarbd and camkeeper say to each other, packet by packet, on a SOCK_SEQPACKET pair: keeper's end is its
- * descriptor 3. Both are built together, so that the packets are C's own. */
+/* The packets between camarbd and camkeeper, on a SOCK_SEQPACKET pair: keeper's end is its descriptor 3. Both are built together, so that
+ * the packets are C's own. */
 #pragma once
 #include <stdint.h>
 #include "files.h"
 #include "microphones.h"
 
 enum {
-    /* Descriptors that one message may bring: as many as a bracket has photos. Of one that brings more all are closed, and nothing of
-     * it is done. */
+    /* Descriptors that one message may bring: as many as a bracket has photos. Of a message with more all are closed, and none of it is
+     * done. */
     camarb_keeper_descriptors_max = 8,
     /* Envelopes that one keeper keeps. More than all that may be on their way. */
     camarb_keeper_envelopes_max = 256,
 };
 
-/* camarbd to keeper: what is wanted. */
+/* Orders from camarbd to keeper. */
 enum {
     /* Reads `bytes` bytes, which have arrived, from the client's socket that comes with the packet. */
     camarb_keeper_take = 1,
     /* Closes the socket that comes with the packet: descriptors wait in it. */
     camarb_keeper_close,
-    /* Lets go of the envelope with the cookie: the broker has none of it any more. */
+    /* Lets go of the envelope with the cookie: the broker has no copy of it any more. */
     camarb_keeper_let_go,
 };
 
@@ -34,9 +34,9 @@ struct camarb_keeper_job {
 
 struct camarb_keeper_found {
     struct camarb_file file;
-    /* An `enum camarb_file_fault`: why it takes no photo and no recording. */
+    /* An `enum camarb_file_fault`: why the descriptor takes no photo and no recording. */
     uint32_t fault;
-    /* An `enum camarb_microphone_fault`: why it is no microphone's socket. A keeper does not know what a call is for. */
+    /* An `enum camarb_microphone_fault`: why it is no microphone's socket. A keeper does not know a call's purpose. */
     uint32_t microphone;
     /* Of its envelope, which is empty where it is neither. */
     uint64_t cookie;

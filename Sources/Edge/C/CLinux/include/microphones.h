@@ -14,7 +14,7 @@ enum camarb_microphone_fault {
     camarb_microphone_pipe,
     camarb_microphone_device,
     camarb_microphone_path_only,
-    /* On a file system that a program serves: it is asked nothing more. */
+    /* On a file system that a program serves: no further query goes there. */
     camarb_microphone_fuse,
     /* Nothing with a name: an epoll instance, a process, a timer. */
     camarb_microphone_other,
@@ -27,17 +27,15 @@ enum camarb_microphone_fault {
     camarb_microphone_unreadable,
 };
 
-/* What a descriptor is, after `camarb_check_output_file` has looked at it. Asks nobody but the kernel. */
+/* The kind of a descriptor, after `camarb_check_output_file` has looked at it. Asks only the kernel. */
 enum camarb_microphone_fault camarb_check_microphone(int descriptor, const struct camarb_file *file);
 
-/* One packet, or as much of it as there is room for; never waits. Its whole length in bytes, 0 at the end (and for an empty
- * packet, which nobody has reason to send), -EAGAIN where there is none, -EBADMSG where descriptors come with it, or another -errno.
- *
- * A packet with descriptors is left where it is: to receive it is to drop them, and the last to have a file may wait for
- * whoever serves it. From then on nothing more can be received. */
+/* One packet, or as much of it as there is room for; never waits. Its whole length in bytes, 0 at the end (and for an empty packet, which
+ * no client has reason to send), -EAGAIN where there is none, -EBADMSG where descriptors come with it, or another -errno. A packet with
+ * descriptors stays in the queue: to receive it is to drop them, and the last process with a file may wait for the file's server. From
+ * then on no packet can be received. */
 ssize_t camarb_microphone_receive(int socket, void *bytes, size_t capacity);
 
-/* Ends it: the client's end sees the end of it at once, also while others have copies of this one. 0: it holds nothing any
- * more that would be dropped with it, and can be closed; 1: descriptors are in its queue, and whoever closes it last may wait
- * for whoever serves their files. */
+/* Ends it: the client's end sees that at once, also while others have copies of this one. 0: no descriptor is in its queue, and it can be
+ * closed; 1: descriptors are, and the process that closes it last may wait for their files' server. */
 int camarb_microphone_end(int socket);

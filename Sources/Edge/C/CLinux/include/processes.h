@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* The kernel's word about the process that connected a socket. */
+/* The kernel's facts about the process that connected a socket. */
 struct camarb_peer {
     pid_t pid;
     uid_t uid;
@@ -41,9 +41,8 @@ struct camarb_exit {
 /* 1 and *ended when the child has ended and is now reaped; 0 while it runs; -errno. */
 int camarb_reap(int pidfd, struct camarb_exit *ended);
 
-/* Starts a program with `passed` as its descriptor 3 and nothing else but 0, 1 and 2 (0 is /dev/null).
-   The child gets SIGTERM when its parent dies. A program that cannot be executed ends with status 127:
-   waiting to hear so would block. Returns a pidfd or -errno. */
+/* Starts a program with `passed` as its descriptor 3 and nothing else but 0, 1 and 2 (0 is /dev/null). The child gets SIGTERM when its
+ * parent dies. A program that cannot be executed ends with status 127: waiting for that would block. Returns a pidfd or -errno. */
 int camarb_spawn(const char *path, char *const arguments[], int passed, pid_t *pid);
 
 /* From here on this process outlives the one that started it (`camarb_spawn`): the parent's end is no SIGTERM any more. */
@@ -61,13 +60,12 @@ int64_t camarb_monotonic_ns(void);
 /* Raises the soft limit of open descriptors to the hard one; the limit now in force. */
 uint64_t camarb_raise_descriptor_limit(void);
 
-/* A connected or listening Unix stream socket, close-on-exec and non-blocking; or -errno.
-   -ENAMETOOLONG when the path does not fit. connect itself waits while the listener's backlog is full; a path
-   that begins with an at sign is an abstract name to it. */
+/* A connected Unix stream socket, close-on-exec and non-blocking; or -errno. -ENAMETOOLONG when the path does not fit. connect itself
+ * waits while the listener's backlog is full; a path that begins with an at sign is an abstract name to it. */
 int camarb_unix_connect(const char *path);
 /* The same, and -EAGAIN where connecting would have to wait. */
 int camarb_unix_connect_now(const char *path);
-/* Whether somebody listens there, without waiting: 0, -ECONNREFUSED when nobody does, or another -errno. */
+/* Whether a process listens there, without waiting: 0, -ECONNREFUSED when none does, or another -errno. */
 int camarb_unix_probe(const char *path);
 /* The process that made the socket listen to which this one is connected, and its user then; or -errno. */
 pid_t camarb_listener_of(int connected, uid_t *user);
@@ -78,11 +76,11 @@ int camarb_unix_accept(int listener);
 int camarb_unix_pair(int ends[2]);
 /* Bytes that have arrived and were not read. */
 int camarb_unread_bytes(int descriptor);
-/* 1: the other end of a stream socket is closed, or sends nothing more; what it sent before may still be there to read. */
+/* 1: the other end of a stream socket is closed, or sends nothing more; its earlier bytes may still be there to read. */
 int camarb_peer_has_closed(int descriptor);
 
-/* What a socket has to read next, which stays there: the count, 0 at its end, or -errno where there is nothing.
- * Descriptors that come with it are not received. */
+/* The next bytes of a socket, which stay there: the count, 0 at its end, or -errno where there are none. Descriptors that come with them
+ * are not received. */
 ssize_t camarb_peek(int descriptor, void *bytes, size_t capacity);
 /* 0 or -errno. */
 int camarb_set_send_buffer(int descriptor, int bytes);
@@ -101,7 +99,7 @@ int camarb_group_remove(int group, int descriptor);
 /* The tags that are ready, at most `max`; their number or -errno. Never waits. */
 int camarb_group_ready(int group, uint64_t *tags, int max);
 
-/* Gives back the pages that only the start, or work that is over, needed: clean code, which the page cache still has, and free heap. */
+/* Gives back the pages that only the start, or finished work, needed: clean code, which the page cache still has, and free heap. */
 void camarb_give_back_start(void);
 /* The calling thread gives way to all others of the machine. Where that is forbidden, it does not. */
 void camarb_give_way(void);
@@ -118,13 +116,13 @@ int camarb_process_began(pid_t pid, int64_t *began);
 /* Nanoseconds of CLOCK_BOOTTIME. */
 int64_t camarb_boottime_ns(void);
 
-/* Others of this user may not look into this process, nor take its descriptors, and it leaves no core. 0 or -errno. */
+/* Other processes of this user may not look into this process, nor take its descriptors, and it leaves no core. 0 or -errno. */
 int camarb_forbid_inspection(void);
 
 /* The process that started a process, and its effective user. 0, or -errno. */
 int camarb_process_of(pid_t pid, pid_t *parent, uid_t *user);
 
-/* 1 when a process has a controlling terminal, as what is started in one has, 0 when it has none; or -errno. */
+/* 1 when a process has a controlling terminal, 0 when it has none; or -errno. */
 int camarb_has_terminal(pid_t pid);
 
 /* The groups of a process beside its effective one, of which there may be `count_max`. Their number, or -errno; -ERANGE: there are

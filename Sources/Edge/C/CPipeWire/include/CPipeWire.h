@@ -1,7 +1,5 @@
-/* The capture streams in PipeWire: which programs listen to a microphone, and whether they do so now.
- *
- * libpipewire is opened at run time, so that a machine without it runs the same program. Everything happens on the
- * caller's thread, in camarb_pipewire_turn. */
+/* The capture streams in PipeWire: the programs that record from a microphone, and whether they run. libpipewire is opened at run time, so
+ * that a machine without it runs the same program. Everything happens on the caller's thread, in camarb_pipewire_turn. */
 #pragma once
 #include "door.h"
 #include "microphone.h"
@@ -11,7 +9,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* More capture streams than a machine has use for; those beyond are not seen. */
+/* More capture streams than a machine has use for; later ones are not seen. */
 #define CAMARB_CAPTURES_MAX 256
 
 struct camarb_pipewire;
@@ -20,7 +18,7 @@ enum camarb_pipewire_fault {
     camarb_pipewire_good = 0,
     /* libpipewire-0.3.so.0 is not installed, or lacks something. */
     camarb_pipewire_no_library,
-    /* Nobody listens on PipeWire's socket. */
+    /* No server listens on PipeWire's socket. */
     camarb_pipewire_no_server,
 };
 
@@ -31,15 +29,15 @@ struct camarb_capture {
     pid_t process;
     /* Its user, from the socket as well; -1 when there is none. */
     int64_t user;
-    /* The process the stream says it is of; 0 when it says nothing. */
+    /* The process by the stream's own claim; 0: none. */
     pid_t claimed_process;
-    /* The process on the socket speaks for others: PipeWire's own server for PulseAudio's clients. */
+    /* The process on the socket relays others: PipeWire's own server for PulseAudio's clients. */
     bool is_relayed;
-    /* It listens to what is played, or only measures a level: no microphone is in use for that. */
+    /* It records played sound, or only measures a level: no microphone is in use for that. */
     bool is_monitor;
     /* Samples flow; false while it is paused ("corked"). */
     bool is_running;
-    /* What the program calls itself; zero-terminated, perhaps empty. */
+    /* The program's own name; zero-terminated, perhaps empty. */
     char name[64];
 };
 
@@ -58,7 +56,7 @@ enum {
 /* Takes in what has arrived; a set of the above. */
 int camarb_pipewire_turn(struct camarb_pipewire *pipewire);
 
-/* Everything that was there at the beginning has been told. */
+/* Everything of the beginning has been reported. */
 bool camarb_pipewire_is_whole(const struct camarb_pipewire *pipewire);
 uint32_t camarb_pipewire_count(const struct camarb_pipewire *pipewire);
 /* In the order of their appearance. */

@@ -1,4 +1,4 @@
-/* NV12 as the recorder core gives it, into what PipeWire's programs take. */
+/* NV12 of the recorder core, into the formats of PipeWire's programs. */
 #pragma once
 #include "door.h"
 

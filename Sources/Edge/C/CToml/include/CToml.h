@@ -26,13 +26,13 @@ typedef enum {
     CTOML_INTEGER,
     CTOML_FLOAT,
     CTOML_BOOLEAN,
-    /* A date, a time, or both: nothing a policy takes. */
+    /* A date, a time, or both: no policy takes one. */
     CTOML_DATE,
 } ctoml_kind;
 
 typedef struct {
     uint32_t line, column;
-    /* The first place behind it. */
+    /* The first place after it. */
     uint32_t end_line, end_column;
 } ctoml_region;
 

@@ -1,11 +1,8 @@
-/* The windows of an X11 desktop, as its window manager lists them, read without ever waiting for the server.
- *
- * Which process a window belongs to is asked of the X server (the X-Resource extension, 1.2): it took the number from
- * the socket when the program connected. _NET_WM_PID is not read: any program can write any number there.
- *
- * A reading is two rounds of requests, each closed by one whose answer comes last; answers are collected once that one
- * is there, so that a server which is stopped, or grabbed by somebody, holds nobody up. Only opening waits for it, and
- * may be done on another thread than the rest. */
+/* The windows of an X11 desktop, as its window manager lists them, read without ever waiting for the server. A window's process comes from
+ * the X server (the X-Resource extension, 1.2), which took the number from the socket when the program connected. _NET_WM_PID is not read:
+ * any program can write any number there. A reading is two rounds of requests, each closed by one whose reply comes last; replies are
+ * collected once that one is there, so that a server which is stopped, or grabbed by another program, holds up nothing. Only opening waits
+ * for it, and may be done on another thread than the rest. */
 #pragma once
 #include <stdbool.h>
 #include <stdint.h>
@@ -18,10 +15,10 @@ struct camarb_x11;
 
 enum camarb_x11_fault {
     camarb_x11_good = 0,
-    /* The display's name means another machine: what its windows' processes are cannot be known here. */
+    /* The display's name means another machine, whose processes cannot be known here. */
     camarb_x11_elsewhere,
     camarb_x11_bad_name,
-    /* Nobody listens there, or it does not let this user in: xcb does not tell the two apart. */
+    /* No server listens there, or it refuses this user: xcb does not tell the two apart. */
     camarb_x11_no_server,
     /* It is older than the X-Resource extension 1.2. */
     camarb_x11_no_processes,
@@ -30,13 +27,13 @@ enum camarb_x11_fault {
 
 enum camarb_x11_kind {
     camarb_x11_application = 0,
-    /* The desktop itself, panels, menus, notifications: no app is "in front" with one of these. */
+    /* The desktop itself, panels, menus, notifications: no app is in front with one of these. */
     camarb_x11_furniture,
 };
 
 struct camarb_x11_window {
     uint32_t id;
-    /* The X server's word for it; 0 when it has none. */
+    /* The process by the X server; 0 when it has none. */
     pid_t process;
     enum camarb_x11_kind kind;
     bool is_viewable;
@@ -50,7 +47,7 @@ struct camarb_x11_window {
 };
 
 struct camarb_x11_desktop {
-    /* A window manager that speaks EWMH is there now; when not, the rest is what it left behind. */
+    /* A window manager of EWMH is there now; without one, the rest is what the last one left. */
     bool has_manager;
     /* It has listed its windows at least once. */
     bool has_list;
