@@ -8,7 +8,7 @@ public import System
 ///     PipeWire ▶ streams ───┼─▶ facts about apps ─▶ facts that are news to the broker ─▶ Shell1
 ///     broker ──▶ clients ───┘
 ///
-/// It also shows its user the broker's state (`UserFace`), and keeps the broker's bridge in PipeWire (`PipeWireDoor`).
+/// It also shows its user the broker's state (`UserFace`), and keeps the broker's door in PipeWire (`PipeWireDoor`).
 ///
 /// Everything happens on the loop's thread. It decides nothing, and keeps nothing that it could not observe anew.
 public final class Agent {

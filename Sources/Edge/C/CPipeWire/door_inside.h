@@ -1,4 +1,4 @@
-/* The inside of the bridge, shared by door.c (the programs) and door_nodes.c (their pictures). */
+/* The inside of the door, shared by door.c (the programs) and door_nodes.c (their pictures). */
 #pragma once
 #include "include/door.h"
 #include "library.h"

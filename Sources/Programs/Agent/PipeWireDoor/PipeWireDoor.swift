@@ -3,7 +3,7 @@ import CPipeWire
 import Glibc
 import System
 
-/// The broker's cameras for programs of PipeWire: camarb's bridge there.
+/// The door in PipeWire: the broker's cameras for programs of PipeWire.
 ///
 ///     a camera ──▶ its doorway, which programs find, and which shows a slate
 ///     a program's stream for the doorway ──▶ a node of its own, and a client of its own at the broker
