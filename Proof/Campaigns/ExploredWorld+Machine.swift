@@ -41,7 +41,7 @@ extension ExploredWorld {
             moves: [
                 "start weak", "stop weak", "start middle", "stop middle", "record weak", "unplug back", "plug back",
                 "close weak",
-            ], whims: ["crash", "fail"])
+            ], faults: ["crash", "fail"])
         try worlds.add(
             "restart",
             ranked("") + "camera back\n" + """
@@ -54,7 +54,7 @@ extension ExploredWorld {
                 "connect weak", "session weak camera=back reestablished", "start weak", "reclaim weak grant=7",
                 "stop weak", "disconnect weak", "start middle", "stop middle", "reserve back middle", "privacy all on",
                 "privacy all off",
-            ], whims: ["crash"])
+            ], faults: ["crash"])
     }
 
     static func addSettings(_ worlds: inout [ExploredWorld]) throws(ScenarioError) {
@@ -65,14 +65,14 @@ extension ExploredWorld {
             moves: [
                 "start weak", "stop weak", "record weak", "stop-record weak", "photo weak", "start other", "stop other",
                 "record other", "stop-record other", "disconnect other",
-            ], whims: ["disk-full", "crash"])
+            ], faults: ["disk-full", "crash"])
         try worlds.add(
             "configuration", ranked("") + together,
             moves: [
                 "start weak", "stop weak", "start middle", "stop middle", "begin weak", "commit weak",
                 "configure weak videoZoomFactor=2", "configure weak videoZoomFactor=99",
                 "configure middle frameRate=24", "unplug back", "plug back", "plug back format=\"420v 640x480@15\"",
-            ], whims: ["refuse"])
+            ], faults: ["refuse"])
         try worlds.add(
             "switching", ranked("grace = \"2s\"") + "camera back\ncamera front\n" + three("back", "back", "front"),
             moves: startAndStop + [

@@ -12,11 +12,11 @@ package struct ExploredWorld: Sendable {
     let scenario: Scenario
     let names: Names
     let actions: [(text: String, action: Action)]
-    let whims: RecorderDuties.Whims
+    let faults: RecorderDuties.RecorderFaults
 
-    /// - Parameter whims: what recorders do unasked: `crash`, `fail`, `disk-full`, `refuse`, `trouble`.
+    /// - Parameter faults: what recorders do unasked: `crash`, `fail`, `disk-full`, `refuse`, `trouble`.
     /// - Throws: what is wrong with the texts.
-    package init(_ name: String, _ text: String, moves: [String], whims: [String] = []) throws(ScenarioError) {
+    package init(_ name: String, _ text: String, moves: [String], faults: [String] = []) throws(ScenarioError) {
         self.name = name
         scenario = try Scenario.parse(text, file: "the world “\(name)”", policies: ".")
         var names = scenario.names
@@ -24,7 +24,8 @@ package struct ExploredWorld: Sendable {
         for move in moves { for action in try Scenario.input(move, names: &names) { actions.append((move, action)) } }
         self.names = names
         self.actions = actions
-        self.whims = RecorderDuties.Whims(RecorderDuties.Whims.names.filter { whims.contains($0.0) }.map { $0.1 })
+        self.faults = RecorderDuties.RecorderFaults(
+            RecorderDuties.RecorderFaults.names.filter { faults.contains($0.0) }.map { $0.1 })
     }
 
     var clientCount: Int {
@@ -168,7 +169,7 @@ package struct ExploredWorld: Sendable {
             ).replacing("ranks =", with: "sources = [\"shell\"]\nranks =") + together,
             moves: startAndStop + [
                 "record weak", "presence weak background", "presence weak fullscreen", "disconnect middle",
-            ], whims: ["crash"])
+            ], faults: ["crash"])
         // Decided when a session starts: one controls, the others asked to watch or are refused.
         try worlds.add(
             "watching",
@@ -193,7 +194,7 @@ package struct ExploredWorld: Sendable {
             moves: startAndStop + [
                 "configure strong sharingMode=exclusiveControl", "configure strong sharingMode=sharedReadOnly",
                 "unplug back", "plug back",
-            ], whims: ["fail"])
+            ], faults: ["fail"])
         // A shared camera and one that excludes it: sessions that watch lose the camera with its holder.
         try worlds.add(
             "shared-conflict",
@@ -206,7 +207,7 @@ package struct ExploredWorld: Sendable {
 }
 
 extension [ExploredWorld] {
-    mutating func add(_ name: String, _ text: String, moves: [String], whims: [String] = []) throws(ScenarioError) {
-        append(try ExploredWorld(name, text, moves: moves, whims: whims))
+    mutating func add(_ name: String, _ text: String, moves: [String], faults: [String] = []) throws(ScenarioError) {
+        append(try ExploredWorld(name, text, moves: moves, faults: faults))
     }
 }

@@ -9,7 +9,7 @@ extension ExploredWorld {
             for second in groups[(index + 1)...] {
                 try worlds.add(
                     "\(first.name) × \(second.name)", meeting, moves: basics + first.moves + second.moves,
-                    whims: first.whims + second.whims)
+                    faults: first.faults + second.faults)
             }
         }
         return worlds
@@ -77,7 +77,7 @@ extension ExploredWorld {
     private struct Group {
         var name: String
         var moves: [String]
-        var whims: [String] = []
+        var faults: [String] = []
     }
 
     private static let groups = [
@@ -87,13 +87,13 @@ extension ExploredWorld {
                 "stream photos", "photo photos", "bracket photos exposureDurations=1/60,1/30 isos=100,100",
                 "attach-microphone photos", "record photos", "pause-record photos", "resume-record photos",
                 "append-metadata photos", "stop-record photos",
-            ], whims: ["disk-full"]),
+            ], faults: ["disk-full"]),
         Group(
             name: "configuration",
             moves: [
                 "begin photos", "commit photos", "configure photos videoZoomFactor=2",
                 "configure photos videoZoomFactor=3 videoZoomRampRate=2",
-            ], whims: ["refuse", "trouble"]),
+            ], faults: ["refuse", "trouble"]),
         Group(
             name: "presence",
             moves: [
@@ -119,7 +119,7 @@ extension ExploredWorld {
             moves: [
                 "policy-reload built-in", "reserve back photos", "reserve front photos grant=7 recording=3",
                 "session keeper of photos camera=front", "reclaim keeper grant=7", "microphone call taken",
-            ], whims: ["crash", "fail"]),
+            ], faults: ["crash", "fail"]),
         Group(
             name: "user",
             moves: [

@@ -127,7 +127,7 @@ package struct Walk: Sendable {
     /// Everything that may happen in a state: the world's moves, the recorders' answers, the earliest deadline.
     private func events(in state: ExploredState) -> [Event] {
         var events = world.actions.compactMap { state.event($0.action) }
-        events += state.duties.answers(world.whims)
+        events += state.duties.answers(world.faults)
         if state.arbiter.deadline.map({ $0 < .distantFuture }) ?? false { events.append(.timePassed) }
         return events
     }

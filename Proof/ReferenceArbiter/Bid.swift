@@ -8,7 +8,7 @@ struct Bid {
     var started: Int
     var bidSince: Int
     var watches: Bool
-    var manners: Manners
+    var rule: RankRule
     /// Its rank and what the order list compares; smaller is stronger.
     var strength: [Int]
     /// It was sent away a moment ago.
@@ -28,7 +28,7 @@ struct Bid {
 
 extension WholeWorld {
     /// What the machine itself forbids, under every policy.
-    func machine(_ session: Session, _ policy: any HousePolicy) -> Set<Cause> {
+    func machine(_ session: Session, _ policy: Policy) -> Set<Cause> {
         var causes: Set<Cause> = []
         if let camera = cameras[session.camera] {
             if !camera.isPresent { causes.insert(.videoDeviceDisconnected) }
@@ -46,52 +46,52 @@ extension WholeWorld {
     }
 
     /// A session that asked only to watch never has more, also while it is alone.
-    func wish(_ session: Session, _ policy: any HousePolicy) -> Access {
+    func wish(_ session: Session, _ policy: Policy) -> Access {
         session.watches && policy.contention.shares ? .sharer : .all
     }
 
-    func bids(_ session: Session, _ policy: any HousePolicy) -> Bool {
-        let left = policy.limits(sight(session, policy)).reduce(wish(session, policy)) { $0.intersection($1.access) }
+    func bids(_ session: Session, _ policy: Policy) -> Bool {
+        let left = policy.limits(facts(session, policy)).reduce(wish(session, policy)) { $0.intersection($1.access) }
         // A restart of the broker is over when the session runs: it keeps nobody from asking.
         return !left.isEmpty && machine(session, policy).isSubset(of: [.brokerRestarted])
     }
 
-    func bid(_ id: SessionID, _ policy: any HousePolicy) -> Bid? {
+    func bid(_ id: SessionID, _ policy: Policy) -> Bid? {
         guard let session = sessions[id], let started = session.started, bids(session, policy) else { return nil }
-        let sight = sight(session, policy)
+        let facts = facts(session, policy)
         let app = app(session)
-        let manners = manners(session, policy)
+        let rule = rankRule(session, policy)
         let cools = coolDowns.contains { $0.app == app && $0.camera == session.camera }
         return Bid(
             id: id, app: app, camera: session.camera, started: started, bidSince: session.bidSince ?? started,
-            watches: wish(session, policy) != .all, manners: manners,
-            strength: [manners.rank] + policy.order(sight, started: started), cools: cools && !manners.isImmediate,
+            watches: wish(session, policy) != .all, rule: rule,
+            strength: [rule.rank] + policy.order(facts, started: started), cools: cools && !rule.isImmediate,
             cost: policy.cost(session), exceeds: session.exceeds,
-            watching: policy.limits(sight).reduce(.sharer) { $0.intersection($1.access) })
+            watching: policy.limits(facts).reduce(.sharer) { $0.intersection($1.access) })
     }
 
-    package func strength(of id: SessionID, _ policy: any HousePolicy) -> (app: App, strength: [Int])? {
+    package func strength(of id: SessionID, _ policy: Policy) -> (app: App, strength: [Int])? {
         guard let session = sessions[id] else { return nil }
-        let order = policy.order(sight(session, policy), started: session.started ?? 0)
-        return (app(session), [manners(session, policy).rank] + order)
+        let order = policy.order(facts(session, policy), started: session.started ?? 0)
+        return (app(session), [rankRule(session, policy).rank] + order)
     }
 
     /// With what its client gave up.
-    func manners(_ session: Session, _ policy: any HousePolicy) -> Manners {
-        let own = policy.manners(sight(session, policy))
+    func rankRule(_ session: Session, _ policy: Policy) -> RankRule {
+        let own = policy.rankRule(facts(session, policy))
         guard let lowered = clients[session.client]?.loweredTo.flatMap(policy.ranks.firstIndex(of:)) else { return own }
         return own.lowered(to: lowered)
     }
 }
 
 extension ReferenceArbiter {
-    func manners(_ session: WholeWorld.Session) -> Manners { world.manners(session, policy) }
+    func rankRule(_ session: WholeWorld.Session) -> RankRule { world.rankRule(session, policy) }
 
     package func mayStart(_ id: SessionID) -> Bool {
         guard let session = world.sessions[id] else { return false }
         guard mayUse(session), world.leave(session, policy.rights) != .denied else { return false }
-        let own = manners(session)
-        if own.denies { return false }
+        let own = rankRule(session)
+        if own.deny { return false }
         let app = world.app(session)
         let siblings = world.sessions.filter { $0.key != id && $0.value.started != nil && world.app($0.value) == app }
         let watches = world.wish(session, policy) != .all
@@ -100,10 +100,10 @@ extension ReferenceArbiter {
             switch policy.contention.sameApp {
             case .newest: break
             case .refuse: return false
-            case .replace: if world.bids(sibling, policy), manners(sibling).rank < own.rank { return false }
+            case .replace: if world.bids(sibling, policy), rankRule(sibling).rank < own.rank { return false }
             }
         }
-        guard policy.contention.refusesOwnConflict else { return true }
+        guard policy.contention.ownConflict == .refuse else { return true }
         return !siblings.values.contains { policy.excludes($0.camera, session.camera) && $0.camera != session.camera }
     }
 
@@ -112,17 +112,17 @@ extension ReferenceArbiter {
         guard let wanted = policy.ranks.firstIndex(of: rank) else { return false }
         let sessions = world.sessions.values.filter { $0.client == client }
         let last = world.clients[client]?.loweredTo.flatMap(policy.ranks.firstIndex(of:))
-        guard wanted >= sessions.map({ manners($0).rank }).min() ?? last ?? 0 else { return false }
+        guard wanted >= sessions.map({ rankRule($0).rank }).min() ?? last ?? 0 else { return false }
         world.clients[client]?.loweredTo = rank
         return true
     }
 
     /// Demotion only, and for the whole app.
     package mutating func lower(_ client: ClientID, _ name: String, to value: String) -> Bool {
-        guard let attribute = policy.scales.first(where: { $0.name == name }), let app = world.clients[client]?.app,
+        guard let attribute = policy.attributes.first(where: { $0.name == name }), let app = world.clients[client]?.app,
             let wanted = attribute.values.firstIndex(of: value), wanted >= world.value(attribute, of: app).place
         else { return false }
-        let declared = policy.scales.map(\.name)
+        let declared = policy.attributes.map(\.name)
         var lowered = world.clients[client]?.loweredValues.filter { declared.contains($0.key) } ?? [:]
         lowered[name] = value
         world.clients[client]?.loweredValues = lowered
@@ -134,8 +134,8 @@ extension ReferenceArbiter {
             world.attributes[app]?[name] = nil
             return true
         }
-        guard policy.scales.first(where: { $0.name == name })?.values.contains(value) == true else { return false }
-        let declared = policy.scales.map(\.name)
+        guard policy.attributes.first(where: { $0.name == name })?.values.contains(value) == true else { return false }
+        let declared = policy.attributes.map(\.name)
         world.attributes[app] = (world.attributes[app] ?? [:]).filter { declared.contains($0.key) }
         world.attributes[app]?[name] = value
         return true
@@ -143,9 +143,9 @@ extension ReferenceArbiter {
 
     /// - Parameter name: nil: the one that was set is taken back.
     /// - Returns: false: there is none of that name, or it is not this one's to set.
-    package mutating func setMode(_ name: String?, by setter: String) -> Bool {
+    mutating func setMode(_ name: String?, by setter: Mode.Setter) -> Bool {
         let touched = policy.modes.filter { $0.name == name || $0.name == world.modeByHand }
-        guard touched.allSatisfy({ !$0.setBy.isEmpty && (setter == "root" || $0.setBy.contains(setter)) }) else {
+        guard touched.allSatisfy({ !$0.setBy.isEmpty && (setter == .root || $0.setBy.contains(setter)) }) else {
             return false
         }
         if let name, !touched.contains(where: { $0.name == name }) { return false }
@@ -160,12 +160,12 @@ extension ReferenceArbiter {
 
     /// A policy comes into force, or is once more: it stops sessions that have no right by it, or that it denies.
     /// - Parameter isOther: it is another one than before.
-    package mutating func load(_ policy: any HousePolicy, isOther: Bool) {
+    package mutating func load(_ policy: Policy, isOther: Bool) {
         self.policy = policy
         if isOther { shortenTimes() }
         // All are seen as they were before the first of them is stopped.
         let stopped = world.sessions.filter {
-            $0.value.started != nil && (!mayUse($0.value) || manners($0.value).denies)
+            $0.value.started != nil && (!mayUse($0.value) || rankRule($0.value).deny)
         }
         for id in stopped.keys { stop(id) }
     }

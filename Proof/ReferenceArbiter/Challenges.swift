@@ -36,7 +36,7 @@ extension Round {
     private mutating func take(_ bid: Bid, from rivals: [Seat]) {
         for rival in rivals {
             warnings[rival.bid.camera] = nil
-            let isEvicted = rival.kind == .held && policy.contention.evictsLosers
+            let isEvicted = rival.kind == .held && policy.contention.loser == .evict
             outcomes[rival.bid.id] = isEvicted ? .evicted : .waits()
             if opensAnew(bid, over: rival.bid) {
                 let isReplaced = policy.contention.sameApp == .replace && rival.bid.watches == bid.watches
@@ -163,7 +163,7 @@ extension Round {
 
     /// When the seat's bid has to go for a bid that beats it.
     private func earliest(_ seat: Seat, by bid: Bid) -> Moment {
-        if bid.manners.isImmediate || opensAnew(bid, over: seat.bid) { return world.now }
+        if bid.rule.isImmediate || opensAnew(bid, over: seat.bid) { return world.now }
         if let warning = warning(of: seat), let told = warning.toldUntil { return warning.isReady ? world.now : told }
         guard let holding = holding(seat) else { return world.now }
         return max(holding.protectedUntil ?? world.now, world.now + grace(of: seat))
@@ -171,7 +171,7 @@ extension Round {
 
     /// There is nothing to finish before the first frame.
     private func grace(of seat: Seat) -> Duration {
-        opening.contains(seat.bid.camera) ? .zero : seat.bid.manners.grace
+        opening.contains(seat.bid.camera) ? .zero : seat.bid.rule.grace
     }
 
     /// A holder with a grace is told as long before it has to go; the deadline never moves later.

@@ -7,7 +7,10 @@ extension ReferenceArbiter {
         endSurvivor(on: id)
         guard let camera = world.cameras[id] else { return }
         world.cameras[id]?.keptFor = (app, until)
-        guard let survivor, !camera.wasGiven else { return }
+        let numbers = 1...Bound.survivorMax
+        guard let survivor, !camera.wasGiven, numbers.contains(survivor.grant.rawValue),
+            numbers.contains(survivor.recording ?? 1)
+        else { return }
         world.cameras[id]?.survivor = survivor
         world.cameras[id]?.wasGiven = true
         let others = world.cameras.filter { $0.key != id && ($0.value.holding != nil || $0.value.survivor != nil) }.keys
@@ -31,14 +34,14 @@ extension ReferenceArbiter {
         run(id)
         // Rules may read that it has run already.
         guard let session = world.sessions[id] else { return false }
-        if !mayUse(session) || manners(session).denies || world.leave(session, policy.rights) == .denied {
+        if !mayUse(session) || rankRule(session).deny || world.leave(session, policy.rights) == .denied {
             endSurvivor(on: session.camera)
             stop(id)
         } else {
             // It has the camera as it had it before; whatever keeps it from running is seen in the look that follows.
             world.cameras[session.camera]?.survivor = nil
             world.sessions[id]?.exceeds = policy.contention.strongestMayExceed
-            hold(session.camera, id, world.app(session), manners(session))
+            hold(session.camera, id, world.app(session), rankRule(session))
         }
         return true
     }
@@ -71,7 +74,7 @@ extension ReferenceArbiter {
             else { continue }
             let granted = world.tick()
             world.cameras[id]?.holding?.granted = granted
-            if policy.contention.prefersOldest { continue }
+            if policy.contention.order.first(where: { $0 == .newest || $0 == .oldest }) == .oldest { continue }
             let started = world.tick()
             world.sessions[holding.session]?.started = started
         }

@@ -7,7 +7,7 @@ package import ArbiterProtocol
 /// run. Recorders answer at once, and whoever describes a change says whether a configuration was taken.
 package struct ReferenceArbiter: Sendable {
     package var world = WholeWorld()
-    package var policy: any HousePolicy
+    package var policy: Policy
     package private(set) var judgement = Judgement()
     /// Cameras that were left since the last look: a shared one may pass on as it is.
     var left: Set<CameraID> = []
@@ -15,7 +15,7 @@ package struct ReferenceArbiter: Sendable {
     var beingCut: Set<CameraID> = []
     var opening: Set<CameraID> = []
 
-    package init(policy: any HousePolicy) { self.policy = policy }
+    package init(policy: Policy) { self.policy = policy }
 
     package enum Shown: Hashable, Sendable {
         case stopped
@@ -47,7 +47,7 @@ package struct ReferenceArbiter: Sendable {
     @discardableResult package mutating func judge(_ occasion: Occasion = Occasion()) -> Bool {
         let before = self
         var occasion = occasion
-        var mayBeRefused = occasion.isStart && policy.contention.refusesNewcomers
+        var mayBeRefused = occasion.isStart && policy.contention.newcomer == .refuse
         // Each look after the first stops, starts or cuts somebody; a policy that goes round in circles has no end.
         for _ in 0..<(32 + 16 * world.sessions.count) {
             endBarredSurvivors()
@@ -161,26 +161,26 @@ package struct ReferenceArbiter: Sendable {
     }
 
     private mutating func grant(_ bid: Bid) {
-        hold(bid.camera, bid.id, bid.app, bid.manners)
+        hold(bid.camera, bid.id, bid.app, bid.rule)
         if left.remove(bid.camera) == nil { opening.insert(bid.camera) }
         if !opening.contains(bid.camera) { run(bid.id) }
     }
 
-    mutating func hold(_ camera: CameraID, _ id: SessionID, _ app: WholeWorld.App, _ manners: Manners) {
+    mutating func hold(_ camera: CameraID, _ id: SessionID, _ app: WholeWorld.App, _ rule: RankRule) {
         // An app that left the camera to somebody else begins a new lease.
         world.leases.removeAll { $0.camera == camera && $0.app != app && $0.until != nil }
         var holding = WholeWorld.Holding(id)
         if let before = world.cameras[camera]?.holding, before.session == id { holding.warning = before.warning }
         holding.granted = world.tick()
         holding.since = world.now
-        holding.protectedUntil = manners.protection > .zero ? world.now + manners.protection : nil
-        if leaseEnd(manners.lease, app, on: camera) == world.now {
+        holding.protectedUntil = rule.minHold > .zero ? world.now + rule.minHold : nil
+        if leaseEnd(rule.lease, app, on: camera) == world.now {
             // Used up before anybody was stopped for it: a new one begins.
             world.leases.removeAll { $0.camera == camera && $0.app == app }
         }
-        holding.leaseUntil = leaseEnd(manners.lease, app, on: camera)
+        holding.leaseUntil = leaseEnd(rule.lease, app, on: camera)
         holding.leaseSince = holding.leaseUntil == nil ? nil : world.now
-        holding.lease = manners.lease
+        holding.lease = rule.lease
         world.cameras[camera]?.holding = holding
         world.cameras[camera]?.wasGiven = true
     }
@@ -230,7 +230,7 @@ package struct ReferenceArbiter: Sendable {
 
     private func shown(_ id: SessionID, _ session: WholeWorld.Session, _ round: Round) -> Shown {
         guard session.started != nil else { return .stopped }
-        let limits = policy.limits(world.sight(session, policy))
+        let limits = policy.limits(world.facts(session, policy))
         let access = limits.reduce(world.wish(session, policy)) { $0.intersection($1.access) }
         if world.cameras[session.camera]?.holding?.session == id { return .running(access) }
         var causes = world.machine(session, policy).union(limits.map(\.cause))
@@ -247,18 +247,19 @@ package struct ReferenceArbiter: Sendable {
 extension WholeWorld {
     enum Leave { case given, wanted, denied }
 
-    func leave(_ session: Session, _ rights: HouseRights) -> Leave {
+    func leave(_ session: Session, _ rights: Rights) -> Leave {
         let app = app(session)
         if app.id.user == 0 { return .given }
         if denied.contains(app.id) { return .denied }
         switch answers[app] {
         case .allow: return .given
         case .deny: return .denied
-        case nil: return rights.asks && (app.isClaimed || !rights.services.contains(app.id.name)) ? .wanted : .given
+        case nil:
+            return rights.apps == .ask && (app.isClaimed || !rights.services.contains(app.id.name)) ? .wanted : .given
         }
     }
 
-    func asks(_ session: Session, _ rights: HouseRights) -> Bool {
+    func asks(_ session: Session, _ rights: Rights) -> Bool {
         session.started != nil && leave(session, rights) == .wanted && !isAsleep && !isAway(session, rights)
     }
 }

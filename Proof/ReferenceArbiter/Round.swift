@@ -3,7 +3,7 @@ import ArbiterProtocol
 /// One look at all cameras: which bid has each, and what becomes of all others.
 struct Round {
     let world: WholeWorld
-    let policy: any HousePolicy
+    let policy: Policy
     let occasion: ReferenceArbiter.Occasion
     /// Cameras whose first frame is not there yet.
     let opening: Set<CameraID>
@@ -49,7 +49,7 @@ struct Round {
     }
 
     /// After a restart the camera is kept for the app that had it: the vouched-for one, where it is there.
-    private static func admits(_ bid: Bid, _ world: WholeWorld, _ policy: any HousePolicy) -> Bool {
+    private static func admits(_ bid: Bid, _ world: WholeWorld, _ policy: Policy) -> Bool {
         guard let camera = world.cameras[bid.camera], camera.holding?.session != bid.id else { return true }
         // What a survivor has is its session's alone, and so is what cannot run beside it.
         let survivors = world.cameras.filter { $0.value.survivor != nil }.keys
@@ -90,7 +90,7 @@ struct Round {
     /// Of an app's contenders for one camera the one of the best rank, then the newest.
     private func speaker(of bid: Bid) -> Bid {
         (contenders[bid.camera] ?? []).filter { $0.app == bid.app }.min {
-            $0.manners.rank != $1.manners.rank ? $0.manners.rank < $1.manners.rank : $0.started > $1.started
+            $0.rule.rank != $1.rule.rank ? $0.rule.rank < $1.rule.rank : $0.started > $1.started
         } ?? bid
     }
 
@@ -122,7 +122,7 @@ struct Round {
     /// newcomers are refused. Its app's older session always loses to it.
     func opensAnew(_ bid: Bid, over holder: Bid) -> Bool {
         policy.contention.budget != nil && policy.contention.givesWay == .longestHeld
-            && policy.contention.refusesNewcomers && occasion.isStart && occasion.starter == bid.id
+            && policy.contention.newcomer == .refuse && occasion.isStart && occasion.starter == bid.id
             && bid.app == holder.app && bid.camera == holder.camera && bid.id != holder.id && !bid.watches
     }
 

@@ -96,12 +96,12 @@ extension ReferenceArbiter {
     mutating func noteRanks() {
         for camera in world.cameras.keys.sorted() {
             guard let holding = world.cameras[camera]?.holding, holding.granted != nil,
-                let session = world.sessions[holding.session], manners(session).lease != holding.lease,
+                let session = world.sessions[holding.session], rankRule(session).lease != holding.lease,
                 // Whoever loses its camera for a cause loses it with the lease that ran.
                 world.bids(session, policy)
             else { continue }
             countLease(on: camera)
-            let (lease, until) = (manners(session).lease, newEnd(session, on: camera))
+            let (lease, until) = (rankRule(session).lease, newEnd(session, on: camera))
             world.cameras[camera]?.holding?.lease = lease
             world.cameras[camera]?.holding?.leaseUntil = until
             world.cameras[camera]?.holding?.leaseSince = until == nil ? nil : world.now
@@ -109,8 +109,8 @@ extension ReferenceArbiter {
     }
 
     private func newEnd(_ session: WholeWorld.Session, on camera: CameraID) -> Moment? {
-        let manners = manners(session)
-        return leaseEnd(manners.lease, world.app(session), on: camera).map { max($0, world.now + manners.grace) }
+        let rule = rankRule(session)
+        return leaseEnd(rule.lease, world.app(session), on: camera).map { max($0, world.now + rule.grace) }
     }
 
     /// Since when each app does not ask for each camera any more.
@@ -132,19 +132,19 @@ extension ReferenceArbiter {
             guard var holding = world.cameras[camera]?.holding, holding.granted != nil,
                 let session = world.sessions[holding.session]
             else { continue }
-            let manners = manners(session)
+            let rule = rankRule(session)
             if let until = holding.protectedUntil {
-                let protected = min(until, holding.since + manners.protection)
-                holding.protectedUntil = manners.protection > .zero ? protected : nil
+                let protected = min(until, holding.since + rule.minHold)
+                holding.protectedUntil = rule.minHold > .zero ? protected : nil
             }
             // Where the policy before had no lease for it, its time counts from the grant.
-            if manners.lease != nil, holding.leaseSince == nil {
+            if rule.lease != nil, holding.leaseSince == nil {
                 world.cameras[camera]?.holding?.leaseSince = holding.since
             }
             countLease(on: camera)
             if let end = newEnd(session, on: camera) { holding.leaseUntil = min(holding.leaseUntil ?? end, end) }
             holding.leaseSince = holding.leaseUntil == nil ? nil : world.now
-            holding.lease = manners.lease
+            holding.lease = rule.lease
             world.cameras[camera]?.holding = holding
         }
         endLeases()

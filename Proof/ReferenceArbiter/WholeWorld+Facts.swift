@@ -1,4 +1,4 @@
-package import ArbiterProtocol
+import ArbiterProtocol
 
 /// What a policy may read, worked out from the world anew each time.
 extension WholeWorld {
@@ -6,42 +6,42 @@ extension WholeWorld {
     func clients(of app: App) -> [Client] { clients.values.filter { $0.app == app } }
 
     /// What is said by name reaches an app that only claims it while no vouched-for client is connected under it.
-    package func isReached(_ app: App) -> Bool { !app.isClaimed || clients(of: App(app.id, isClaimed: false)).isEmpty }
+    func isReached(_ app: App) -> Bool { !app.isClaimed || clients(of: App(app.id, isClaimed: false)).isEmpty }
 
-    func sight(_ session: Session, _ policy: any HousePolicy) -> Sight {
+    func facts(_ session: Session, _ policy: Policy) -> Facts {
         let app = app(session)
         let client = clients[session.client]
-        let place = place(of: app, policy.believed)
-        return Sight(
+        let place = place(of: app, policy.sources)
+        return Facts(
             app: app.isClaimed ? nil : app.id.name, claimedApp: client?.claimedName, user: app.id.user,
-            login: loginState(client), presence: place.presence, isFocused: place.isFocused,
-            appsInFront: appsInFront(as: place, user: app.id.user, policy.believed), kind: client?.kind ?? .app,
+            loginSession: loginState(client), presence: place.presence, isFocused: place.isFocused,
+            foregroundApps: foregroundApps(as: place, user: app.id.user, policy.sources), client: client?.kind ?? .app,
             multitasking: client?.multitasking ?? false, camera: session.camera,
             position: cameras[session.camera]?.position ?? .external, usesAudio: session.usesAudio,
             microphoneTaken: microphones.contains {
                 [0, app.id.user].contains($0.user) && !($0 == app.id && isReached(app))
-            }, pressure: pressure, mode: mode(policy.modes), isRecording: session.isRecording, isNew: !session.hasRun,
-            isOperatorsChoice: operatorChoice == app.id && isReached(app),
-            values: Dictionary(uniqueKeysWithValues: policy.scales.map { ($0.name, value($0, of: app)) }))
+            }, pressure: pressure, isRecording: session.isRecording, bidIsNew: !session.hasRun,
+            operatorChosen: operatorChoice == app.id && isReached(app),
+            attributes: policy.attributes.map { value($0, of: app) }, mode: mode(policy.modes))
     }
 
-    func loginState(_ client: Client?) -> Sight.LoginState {
+    func loginState(_ client: Client?) -> Facts.LoginState {
         guard let login = client?.login.flatMap({ logins[$0] }) else { return .none }
         return login.isActive && !login.isLocked ? .active : .inactive
     }
 
-    /// What the app was told, where that reaches it, or the weakest that one of its clients took.
-    func value(_ scale: HouseScale, of app: App) -> Sight.Value {
-        let values = scale.values
-        let told = isReached(app) ? attributes[app.id]?[scale.name] : nil
-        let place = told.flatMap(values.firstIndex(of:)) ?? values.firstIndex(of: scale.unknown) ?? 0
-        let lowered = clients(of: app).compactMap { $0.loweredValues[scale.name].flatMap(values.firstIndex(of:)) }
+    /// The value that the app was given, where that reaches it, or the weakest that one of its clients took.
+    func value(_ attribute: Attribute, of app: App) -> Facts.AttributeValue {
+        let values = attribute.values
+        let given = isReached(app) ? attributes[app.id]?[attribute.name] : nil
+        let place = given.flatMap(values.firstIndex(of:)) ?? values.firstIndex(of: attribute.defaultValue) ?? 0
+        let lowered = clients(of: app).compactMap { $0.loweredValues[attribute.name].flatMap(values.firstIndex(of:)) }
         let weakest = max(place, lowered.max() ?? 0)
-        return Sight.Value(name: values[weakest], place: weakest)
+        return Facts.AttributeValue(name: attribute.name, value: values[weakest], place: weakest)
     }
 
-    /// The one that was set goes before the calendar's; of a name that the policy lacks nobody has heard.
-    func mode(_ modes: [HouseMode]) -> String? {
+    /// The one that was set by hand goes before the calendar's; the policy has to declare it.
+    func mode(_ modes: [Mode]) -> String? {
         [modeByHand, calendarMode].compactMap { $0 }.first { name in modes.contains { $0.name == name } }
     }
 
@@ -85,7 +85,7 @@ extension WholeWorld {
     }
 
     /// How many of a user's apps are in front, as an app sees it that is placed so itself.
-    private func appsInFront(as place: Place, user: UInt32, _ believed: [PresenceSource]) -> Sight.AppsInFront {
+    private func foregroundApps(as place: Place, user: UInt32, _ believed: [PresenceSource]) -> Facts.ForegroundApps {
         guard isCountable(user, believed) else { return .one }
         let named = Set(clients.values.map(\.app.id))
         let unborn = Set(said.values.flatMap(\.keys)).subtracting(named)
@@ -117,13 +117,13 @@ extension WholeWorld {
 
     /// Whether the client has a right to the camera, and if so whether it may be used now: it is not its seat that
     /// shows somebody else.
-    func right(_ client: Client, to camera: CameraID, _ rights: HouseRights) -> (has: Bool, now: Bool) {
+    func right(_ client: Client, to camera: CameraID, _ rights: Rights) -> (has: Bool, now: Bool) {
         let user = client.app.id.user
         if user == 0 { return (true, true) }
-        if rights.onlyStrong, client.identity.isWeak { return (false, false) }
+        if rights.identity == .strong, client.identity.isWeak { return (false, false) }
         let isNamed =
-            client.identity.isOwn || rights.users.contains(user)
-            || client.identity.groups.contains { rights.groups.contains($0) }
+            client.identity.isOwn || rights.users.contains { $0.number == user }
+            || client.identity.groups.contains { group in rights.groups.contains { $0.number == group } }
             || (!client.app.isClaimed && rights.services.contains(client.app.id.name))
         if isNamed { return (true, true) }
         guard rights.seat, let seat = cameras[camera]?.seat else { return (false, false) }
@@ -133,47 +133,10 @@ extension WholeWorld {
     }
 
     /// Cause 102: its login session is not the active one, or its seat is somebody else's just now.
-    func isAway(_ session: Session, _ rights: HouseRights) -> Bool {
+    func isAway(_ session: Session, _ rights: Rights) -> Bool {
         guard let client = clients[session.client] else { return false }
         return loginState(client) == .inactive || !right(client, to: session.camera, rights).now
     }
 
     var severalUsersAsk: Bool { Set(sessions.values.filter { $0.started != nil }.map { app($0).id.user }).count > 1 }
-}
-
-/// What a policy sees of one session, worked out from the world anew each time.
-package struct Sight: Sendable {
-    /// Nil: nobody vouches for it.
-    package var app: String?
-    package var claimedApp: String?
-    package var user: UInt32
-    package var login: LoginState
-    package var presence: Presence
-    package var isFocused: Bool
-    package var appsInFront: AppsInFront
-    package var kind: ClientKind
-    package var multitasking: Bool
-    package var camera: CameraID
-    package var position: CameraPosition
-    package var usesAudio: Bool
-    package var microphoneTaken: Bool
-    package var pressure: SystemPressure
-    /// Nil: none is in force.
-    package var mode: String?
-    package var isRecording: Bool
-    /// It has not run since it was started.
-    package var isNew: Bool
-    package var isOperatorsChoice: Bool
-    /// The app's value on each of the policy's scales, by the scale's name.
-    package var values: [String: Value]
-
-    package enum LoginState: String, Sendable { case none, active, inactive }
-
-    /// One also when nobody knows.
-    package enum AppsInFront: String, Sendable { case none, one, several }
-
-    package struct Value: Hashable, Sendable {
-        package var name: String
-        package var place: Int
-    }
 }

@@ -29,18 +29,18 @@ import Workbench
     func folding() {
         let states = [world(starts: 1), world(starts: 2)]
         #expect(states[0].fingerprint() != states[1].fingerprint())
-        let cast = FoldedCast([(Self.app(1), 0), (Self.app(2), 0)])
-        let folds = states.map { state in
-            var fold = StateFold()
-            state.fold(cast, into: &fold, session: { _ in 0 }, camera: { _ in 0 })
-            return fold
+        let symmetry = AppSymmetry([(Self.app(1), 0), (Self.app(2), 0)])
+        let forms = states.map { state in
+            var canonical = CanonicalState()
+            state.canonicalize(symmetry, into: &canonical, session: { _ in 0 }, camera: { _ in 0 })
+            return canonical
         }
-        #expect(folds[0].fingerprint(cast) == folds[1].fingerprint(cast))
-        #expect(folds[0].fingerprint(cast.unfolded) != folds[1].fingerprint(cast.unfolded))
+        #expect(forms[0].fingerprint(symmetry) == forms[1].fingerprint(symmetry))
+        #expect(forms[0].fingerprint(symmetry.withoutReduction) != forms[1].fingerprint(symmetry.withoutReduction))
         // What a caller remembers of a session goes with it.
-        var noted = StateFold()
-        states[0].fold(cast, into: &noted, session: { $0.rawValue }, camera: { _ in 0 })
-        #expect(noted.fingerprint(cast) != folds[0].fingerprint(cast))
+        var noted = CanonicalState()
+        states[0].canonicalize(symmetry, into: &noted, session: { $0.rawValue }, camera: { _ in 0 })
+        #expect(noted.fingerprint(symmetry) != forms[0].fingerprint(symmetry))
     }
 
     private static func app(_ number: UInt64) -> AppID { AppID("app-\(number)", user: 1000) }

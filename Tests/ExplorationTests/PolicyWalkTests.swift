@@ -66,13 +66,13 @@ struct PolicyWalkTests {
         let states = isDebug ? 2000 : 12_000
         let folded = try PolicyWalk(policy, clients: 2, cameras: 1).run(
             SearchBounds(statesMax: states), policyLine: name)
-        let whole = try PolicyWalk(policy, clients: 2, cameras: 1, isFolded: false).run(
+        let whole = try PolicyWalk(policy, clients: 2, cameras: 1, reducesSymmetry: false).run(
             SearchBounds(statesMax: 3 * states), policyLine: name)
         #expect(folded.finding == nil && whole.finding == nil)
         if folded.isComplete, whole.isComplete { #expect(folded.states < whole.states) }
         for text in [Self.hidden, Self.booth] {
             let both = try [true, false].map {
-                try verify(text, scope: .everything, isFolded: $0, statesMax: 20_000)
+                try verify(text, scope: .everything, reducesSymmetry: $0, statesMax: 20_000)
             }
             #expect(both[0].finding?.statement == both[1].finding?.statement)
             #expect(both[0].finding?.length == both[1].finding?.length)

@@ -32,11 +32,12 @@ func block(_ text: String) -> String { "\"\"\"\n\(text)\n\"\"\"" }
 
 /// What a walk says of a policy as it is written. Its scenarios have the policy in them.
 func verify(
-    _ text: String, clients: Int = 2, cameras: Int = 1, scope: WalkScope = .policy, isFolded: Bool = true,
+    _ text: String, clients: Int = 2, cameras: Int = 1, scope: WalkScope = .policy, reducesSymmetry: Bool = true,
     countsLeases: Bool = false, statesMax: Int = .max
 ) throws -> PolicyWalk.Report {
     try PolicyWalk(
-        PolicyFile.parse(text, file: "p"), clients: clients, cameras: cameras, scope: scope, isFolded: isFolded,
+        PolicyFile.parse(text, file: "p"), clients: clients, cameras: cameras, scope: scope,
+        reducesSymmetry: reducesSymmetry,
         countsLeases: countsLeases
     ).run(SearchBounds(statesMax: statesMax), policyLine: block(text))
 }

@@ -10,7 +10,7 @@ package struct ExploredState: Sendable {
     package var duties = RecorderDuties()
     package var now = Moment.zero
     private var deadline: Moment?
-    private(set) var policy: Fingerprint
+    private var policy: Fingerprint
 
     package init(_ policy: Policy) {
         arbiter = Arbiter(policy: policy)
@@ -28,8 +28,7 @@ package struct ExploredState: Sendable {
         let wasDue = deadline.map { $0 <= now } ?? false
         let (effects, verdicts) = arbiter.observedStep(event, at: now)
         _ = Self.check(event, effects, arbiter, wasDue: wasDue, &checker, &duties)
-        if case .policyLoaded = event { policy = arbiter.policy.fingerprint }
-        deadline = arbiter.deadline
+        noteStep(event)
         return (effects, verdicts)
     }
 
@@ -41,12 +40,16 @@ package struct ExploredState: Sendable {
         let wasDue = deadline.map { $0 <= now } ?? false
         arbiter.step(event, at: now, in: &memory)
         var wrong = Self.check(event, memory.effects, arbiter, wasDue: wasDue, &checker, &duties)
-        if case .policyLoaded = event { policy = arbiter.policy.fingerprint }
-        deadline = arbiter.deadline
-        if let deadline, deadline < now || (deadline == now && event.isTimePassed) {
+        noteStep(event)
+        if let deadline, deadline < now || (deadline == now && event == .timePassed) {
             wrong.append("the deadline \(TimeText.write(deadline)) is not in the future")
         }
         return wrong
+    }
+
+    private mutating func noteStep(_ event: Event) {
+        if case .policyLoaded = event { policy = arbiter.policy.fingerprint }
+        deadline = arbiter.deadline
     }
 
     private static func check(
@@ -64,9 +67,7 @@ package struct ExploredState: Sendable {
         arbiter.become(other.arbiter)
         checker.become(other.checker)
         duties.become(other.duties)
-        now = other.now
-        deadline = other.deadline
-        policy = other.policy
+        (now, deadline, policy) = (other.now, other.deadline, other.policy)
     }
 
     package var fingerprint: Fingerprint {
@@ -77,7 +78,30 @@ package struct ExploredState: Sendable {
         return writer.finished()
     }
 
-    /// The event that an action means now; nil where it cannot happen: a client that is there cannot connect.
+    /// - Parameter mark: what a walk remembers of a session besides.
+    package func canonicalize(
+        _ symmetry: AppSymmetry, into canonical: inout CanonicalState, mark: ((SessionID) -> UInt64)? = nil
+    ) {
+        for row in arbiter.state.sessions.rows.indices {
+            let session = SessionID(arbiter.state.sessions.rows[row].id)
+            var own = checker.mark(of: session) | duties.mark(of: session) << 20
+            if symmetry.tellsWhoIsInTheWay { own ^= arbiter.markOfWhoIsInTheWay(of: session, symmetry) }
+            if let mark { own ^= mark(session) }
+            canonical.note(session: row, own)
+        }
+        for slot in arbiter.state.cameraOrder {
+            let camera = arbiter.state.id(slot)
+            // Under another policy the same state has other successors.
+            let own = checker.mark(of: camera) | duties.mark(of: camera) << 8 ^ policy.first << 48
+            canonical.note(camera: Int(slot.index), own)
+        }
+        arbiter.canonicalize(symmetry, into: &canonical)
+    }
+}
+
+/// Which events may happen.
+extension ExploredState {
+    /// The event of an action at this moment; `nil` where it cannot happen: a client that is connected cannot connect.
     package func event(_ action: Action) -> Event? {
         switch action {
         case .event(let event): return isPossible(event) && duties.allows(event) ? event : nil
@@ -95,7 +119,7 @@ package struct ExploredState: Sendable {
             .loweredAttribute(let client, _, _), .disconnected(let client):
             arbiter.app(of: client) != nil
         case .created(let session, let client, _, _, _):
-            // Its id would not be fresh: somebody of that id is owed the end of a file.
+            // An id is not fresh while the end of a file is owed to it.
             arbiter.app(of: client) != nil && !checker.remembers(session) && !duties.owesFile(of: session)
         case .startRunning(let session), .reclaimed(let session, _), .stopRunning(let session),
             .beginConfiguration(let session), .commitConfiguration(let session), .configure(let session, _),
@@ -107,19 +131,60 @@ package struct ExploredState: Sendable {
         default: true
         }
     }
+
+    /// The machine is whole and awake, no camera is configured, and the policy is not the built-in one.
+    var isUndisturbed: Bool { arbiter.isMachineWhole && policy != Self.builtIn && !arbiter.isAnybodyZoomed }
+    private static let builtIn = Policy.firstCome.fingerprint
 }
 
-extension Event {
-    fileprivate var isTimePassed: Bool { if case .timePassed = self { true } else { false } }
+/// Recorders that answer at once.
+extension ExploredState {
+    /// Two recorders that answer each other's orders for ever would be the arbiter's fault.
+    static let answersMax = 200
+    static let endless = "orders and answers do not come to an end"
+
+    package mutating func answerAll() -> (effects: [Effect], wrong: [String]) {
+        var effects: [Effect] = []
+        var wrong: [String] = []
+        for _ in 0..<Self.answersMax {
+            guard let answer = duties.firstAnswer else { return (effects, wrong) }
+            let (more, mistakes) = take(answer)
+            effects += more
+            wrong += mistakes
+        }
+        return (effects, wrong + [Self.endless])
+    }
+
+    /// Takes the events of one moment and the recorders' answers.
+    @discardableResult mutating func perform(_ events: [Event], at moment: Moment) -> [Effect] {
+        now = moment
+        var effects: [Effect] = []
+        for event in events { effects += take(event).effects }
+        return effects + answerAll().effects
+    }
+
+    /// The state once every grace and min-hold that was begun is over.
+    func settled() -> ExploredState {
+        var state = self
+        // A grace, a min-hold and the next of each camera; more rounds would be cameras that change hands for ever.
+        let roundsMax = 16
+        for _ in 0..<roundsMax {
+            guard state.arbiter.overview().cameras.contains(where: { $0.next != nil }),
+                let deadline = state.arbiter.deadline, deadline < .distantFuture
+            else { break }
+            state.perform([.timePassed], at: max(deadline, state.now))
+        }
+        return state
+    }
 }
 
 extension ExploredState {
-    /// Once nothing is under way any more, a session that waits for the camera waits for one that has it.
+    /// Nothing is under way and no deadline is set: no state follows without a new event.
+    var isAtRest: Bool { duties.areDone && arbiter.deadline ?? .distantFuture == .distantFuture }
+
+    /// Once nothing is under way, a session that waits for the camera waits for one that has it.
     package var lostWakeUp: String? {
-        guard duties.areDone, arbiter.deadline ?? .distantFuture == .distantFuture, arbiter.isAnybodyUnserved else {
-            return nil
-        }
-        if !arbiter.isAnybodyPerhapsForgotten { return nil }
+        guard isAtRest, arbiter.isAnybodyUnserved, arbiter.isAnybodyPerhapsForgotten else { return nil }
         let status = arbiter.status()
         for session in status.sessions where session.causes == CauseSet([.videoDeviceInUseByAnotherClient]) {
             guard session.state != .stopped, session.waitsFor != nil else { continue }

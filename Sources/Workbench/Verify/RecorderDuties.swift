@@ -11,16 +11,16 @@ package struct RecorderDuties: Hashable, Sendable {
     private var recordings: [Recording] = []
     private var photos: [Counted<PhotoID>] = []
 
-    package struct Whims: OptionSet, Hashable {
+    package struct RecorderFaults: OptionSet, Hashable {
         package let rawValue: UInt8
         package init(rawValue: UInt8) { self.rawValue = rawValue }
-        static let crash = Whims(rawValue: 1)
-        static let fail = Whims(rawValue: 2)
-        static let diskFull = Whims(rawValue: 4)
-        static let refuse = Whims(rawValue: 8)
-        static let trouble = Whims(rawValue: 16)
+        static let crash = RecorderFaults(rawValue: 1)
+        static let fail = RecorderFaults(rawValue: 2)
+        static let diskFull = RecorderFaults(rawValue: 4)
+        static let refuse = RecorderFaults(rawValue: 8)
+        static let trouble = RecorderFaults(rawValue: 16)
 
-        package static let names: [(String, Whims)] = [
+        package static let names: [(String, RecorderFaults)] = [
             ("crash", .crash), ("fail", .fail), ("disk-full", .diskFull), ("refuse", .refuse), ("trouble", .trouble),
         ]
     }
@@ -75,9 +75,9 @@ package struct RecorderDuties: Hashable, Sendable {
         }
     }
 
-    package func answers(_ whims: Whims) -> [Event] {
+    package func answers(_ faults: RecorderFaults) -> [Event] {
         var events: [Event] = []
-        if whims.isEmpty, areDone, !cameras.contains(where: \.hasRamp) { return events }
+        if faults.isEmpty, areDone, !cameras.contains(where: \.hasRamp) { return events }
         for duty in cameras {
             let camera = duty.camera
             if let grant = duty.opening?.value {
@@ -87,23 +87,23 @@ package struct RecorderDuties: Hashable, Sendable {
             if let session = duty.closing.first, let grant = duty.grant?.value {
                 events.append(.recorderClosedStreams(camera, grant, session))
             }
-            if duty.isSurviving, whims.contains(.crash), let grant = duty.grant?.value {
+            if duty.isSurviving, faults.contains(.crash), let grant = duty.grant?.value {
                 // The client that it captures for has ended.
                 events.append(.recorderCut(camera, grant))
             }
-            if duty.isKilled || (duty.lives && whims.contains(.crash)) { events.append(.recorderGone(camera)) }
-            if (duty.isStreaming || duty.opening != nil) && duty.cutting == nil, whims.contains(.fail) {
+            if duty.isKilled || (duty.lives && faults.contains(.crash)) { events.append(.recorderGone(camera)) }
+            if (duty.isStreaming || duty.opening != nil) && duty.cutting == nil, faults.contains(.fail) {
                 events.append(.deviceFailed(camera, .device, message: "no data"))
             }
             if let batch = duty.batches.first, let grant = duty.grant?.value {
                 events.append(.recorderConfigured(camera, grant, asked: batch, inForce: batch))
-                if whims.contains(.refuse) {
+                if faults.contains(.refuse) {
                     events.append(.recorderRefusedConfiguration(camera, grant, asked: batch, message: "no"))
                 }
             }
             if duty.isStreaming, let grant = duty.grant?.value {
                 if duty.hasRamp { events.append(.rampFinished(camera, grant, videoZoomFactor: 2)) }
-                if whims.contains(.trouble) {
+                if faults.contains(.trouble) {
                     events.append(.recorderTrouble(camera, code: "slow", message: "frames are late"))
                     events.append(.cameraStateChanged(camera, grant, Configuration([.adjustingFocus: .flag(true)])))
                 }
@@ -111,7 +111,7 @@ package struct RecorderDuties: Hashable, Sendable {
         }
         for recording in recordings {
             let why = recording.ended ?? .diskFull
-            guard recording.ended != nil || whims.contains(.diskFull) else { continue }
+            guard recording.ended != nil || faults.contains(.diskFull) else { continue }
             events.append(
                 .recordingFinished(recording.id.value, why: why, frames: 1, duration: .milliseconds(33), bytes: 1))
         }

@@ -13,11 +13,11 @@ struct FairSearch: LevelSearch {
         var statement: Statement
         var session: SessionID
         var stem: [Int]
-        /// Empty: nothing has to happen any more.
+        /// Empty where nothing has to happen any more.
         var loop: [Int]
     }
 
-    var scout: Scout
+    var cursor: SearchCursor
     var next: [(state: ExploredState, number: Int)] = []
     private let statesMax: Int
     private let starving: [Starving]
@@ -27,24 +27,25 @@ struct FairSearch: LevelSearch {
 
     init(_ walk: PolicyWalk, _ world: SmallWorld, statesMax: Int) {
         self.statesMax = statesMax
-        scout = Scout(world, world.cast.unfolded, walk.policy, lateRecorders: walk.scope.lateRecorders)
-        let arbiter = scout.state.arbiter
+        cursor = SearchCursor(
+            world, world.symmetry.withoutReduction, walk.policy, lateRecorders: walk.scope.lateRecorders)
+        let arbiter = cursor.state.arbiter
         starving = walk.policy.statements.compactMap { Starving($0, in: arbiter) }
         graph = KeptGraph(statements: starving.count)
-        numbers[scout.fingerprint()] = 0
+        numbers[cursor.fingerprint()] = 0
         _ = note(parent: 0, choice: 0)
     }
 
     mutating func run(_ limiter: SearchLimiter) {
         if found == nil { walk(depthMax: .max, limiter) }
-        // Also in what a bound left: a loop that was found is one.
+        // A loop in the part up to a bound is a loop, too.
         if found == nil { findLoop() }
     }
 
     mutating func expand(_ one: (state: ExploredState, number: Int), _ limiter: SearchLimiter) -> Bool {
         graph.beginState()
-        return scout.world.forEachChoice(in: one.state, answers: scout.lateRecorders) { choice, events, now in
-            advance(one.state, one.number, choice, events, now) && scout.mayGoOn(limiter)
+        return cursor.world.forEachChoice(in: one.state, answers: cursor.lateRecorders) { choice, events, now in
+            advance(one.state, one.number, choice, events, now) && cursor.mayGoOn(limiter)
         }
     }
 
@@ -52,19 +53,19 @@ struct FairSearch: LevelSearch {
         _ state: ExploredState, _ number: Int, _ choice: Int, _ events: [Event], _ now: Moment
     ) -> Bool {
         var bits = starving.indices.map { graph.masks[$0][number] }
-        // Whoever runs for a moment within the step does not starve. What goes wrong is the other walk's to find.
-        scout.leave(state, at: now)
+        // A session that runs for a moment within the step does not starve. Violations are for the other walk to find.
+        cursor.leave(state, at: now)
         for event in events {
-            _ = scout.take(event)
+            _ = cursor.take(event)
             keep(&bits)
         }
-        for _ in 0..<(scout.lateRecorders ? 0 : ExploredState.answersMax) {
-            guard let answer = scout.state.duties.firstAnswer else { break }
-            _ = scout.take(answer)
+        for _ in 0..<(cursor.lateRecorders ? 0 : ExploredState.answersMax) {
+            guard let answer = cursor.state.duties.firstAnswer else { break }
+            _ = cursor.take(answer)
             keep(&bits)
         }
-        scout.transitions += 1
-        let fingerprint = scout.fingerprint()
+        cursor.transitions += 1
+        let fingerprint = cursor.fingerprint()
         if let known = numbers[fingerprint] {
             graph.add(choice: choice, to: Int(known), starving: bits)
             return true
@@ -72,27 +73,27 @@ struct FairSearch: LevelSearch {
         let fresh = note(parent: number, choice: choice)
         numbers[fingerprint] = UInt32(truncatingIfNeeded: fresh)
         graph.add(choice: choice, to: fresh, starving: bits)
-        if found == nil, scout.ways.count >= statesMax { scout.cutOffBy = .states }
+        if found == nil, cursor.tree.count >= statesMax { cursor.cutOffBy = .states }
         return found == nil
     }
 
     private func keep(_ bits: inout [Starving.Bits]) {
         for index in starving.indices where bits[index] != 0 {
-            bits[index] &= starving[index].bits(in: scout.state.arbiter)
+            bits[index] &= starving[index].bits(in: cursor.state.arbiter)
         }
     }
 
     private mutating func note(parent: Int, choice: Int) -> Int {
-        let number = scout.ways.append(parent: parent, choice: choice)
-        next.append((scout.state, number))
-        let isStill = scout.state.duties.areDone && scout.state.arbiter.deadline ?? .distantFuture == .distantFuture
+        let number = cursor.tree.append(parent: parent, choice: choice)
+        next.append((cursor.state, number))
+        let isStill = cursor.state.isAtRest
         for index in starving.indices {
-            let bits = starving[index].bits(in: scout.state.arbiter)
+            let bits = starving[index].bits(in: cursor.state.arbiter)
             graph.masks[index].append(bits)
             if isStill, bits != 0, found == nil {
                 found = Found(
                     statement: starving[index].statement, session: starving[index].session(bits.trailingZeroBitCount),
-                    stem: scout.ways.path(to: number), loop: [])
+                    stem: cursor.tree.path(to: number), loop: [])
             }
         }
         return number
@@ -103,7 +104,7 @@ struct FairSearch: LevelSearch {
             for bit in starving[index].bits {
                 let part = KeptGraph.Part(statement: index, bit: bit)
                 guard let loop = graph.loop(in: part, timePasses: SmallWorld.timePasses) else { continue }
-                let stem = scout.ways.path(to: loop.entry)
+                let stem = cursor.tree.path(to: loop.entry)
                 let isShorter = found.map { stem.count + loop.choices.count < $0.stem.count + $0.loop.count } ?? true
                 guard isShorter else { continue }
                 found = Found(
@@ -114,18 +115,17 @@ struct FairSearch: LevelSearch {
     }
 }
 
-/// Which sessions ask to run at one moment, and do not, although a fair statement speaks of them: a bit for each.
-/// Whoever runs again and again has its bit cleared again and again. So a bit that stays set around a loop is a session
-/// that asks all along, and never runs.
+/// The sessions of a fair statement that ask to run at one moment and do not, a bit for each. A bit that stays set around a loop is
+/// a session that asks all along and never runs.
 struct Starving {
     var statement: Statement { ready.source }
     private let ready: ReadyStatement
     private let sessions: [SessionID]
 
-    /// A bit for each; a world has a session for each of its four clients, and a second one for some.
+    /// A world has a session for each of its four clients at most, and a second one for some.
     typealias Bits = UInt8
 
-    /// Nil: the statement is about each moment, and not about what goes on.
+    /// `nil` where the statement is not about fairness.
     init?(_ statement: Statement, in beginning: Arbiter) {
         guard statement.isFair else { return nil }
         ready = ReadyStatement(statement, beginning.state.policy.names)
@@ -136,8 +136,8 @@ struct Starving {
 
     func session(_ bit: Int) -> SessionID { sessions[bit] }
 
-    /// A session is excused while it does not ask, while the machine forbids it, where its client gave its rank away, while
-    /// another session of its app runs on the same camera, and by what the statement excuses.
+    /// A session is excused while it does not ask, while the machine forbids it, where its client lowered its rank, while another
+    /// session of its app runs on the same camera, and by the statement's own excuses.
     func bits(in arbiter: Arbiter) -> Bits {
         let moment = StatementMoment(arbiter.state)
         return moment.places(ready.when).reduce(0) { bits, place in
@@ -149,74 +149,55 @@ struct Starving {
     }
 }
 
-/// A course of events in which somebody never runs, as a scenario: the way to where the loop begins, and the loop twice, so
-/// that a reader sees the same again.
-struct FairStory {
-    private let story: Story
-    private let policy: Policy
-    private let answers: Bool
-
-    init(_ story: Story, _ policy: Policy, _ scope: WalkScope) {
-        self.story = story
-        self.policy = policy
-        answers = scope.lateRecorders
+/// Writes a loop as the way to where it begins, and the loop twice, so that a reader sees the same again.
+extension PathScenario {
+    func finding(_ found: FairSearch.Found, _ policy: Policy, _ scope: WalkScope) -> PolicyWalk.Finding {
+        let (events, words, remarks) =
+            found.loop.isEmpty ? standstill(found, policy, scope) : loop(found, policy, scope)
+        var finding = finding(
+            "the statement “\(found.statement.name)” is broken: \(words)", found.statement.name,
+            length: found.stem.count + found.loop.count, events, policy, remarks: remarks
+        ) { stage in Starving(found.statement, in: stage.arbiter).map { $0.bits(in: stage.arbiter) != 0 } ?? false }
+        (finding.loop, finding.starving) = ((found.stem.count, found.loop.count), world.names.name(of: found.session))
+        return finding
     }
 
-    func finding(_ found: FairSearch.Found) -> PolicyWalk.Finding {
-        let told = found.loop.isEmpty ? standstill(found) : loop(found)
-        return PolicyWalk.Finding(
-            message: told.message, statement: found.statement.name, length: found.stem.count + found.loop.count,
-            scenario: told.text, cameras: told.cameras, loop: (found.stem.count, found.loop.count),
-            starving: name(found))
-    }
+    private typealias Course = (events: Events, words: String, remarks: [Int: String])
 
-    private typealias Told = (message: String, text: String, cameras: [CameraStanding])
-
-    /// Long enough to see that nothing comes, whatever a policy's times are: no lease is longer than a day.
+    /// No lease is longer than a day.
     private static let silence = Duration.seconds(24 * 3600)
 
-    private func standstill(_ found: FairSearch.Found) -> Told {
-        let (stem, end) = story.world.lived(found.stem, policy, answers: answers)
-        var events = stem
-        let waits = "\(name(found)) \(predicament(of: found.session, in: end.arbiter)) for ever"
+    private func standstill(_ found: FairSearch.Found, _ policy: Policy, _ scope: WalkScope) -> Course {
+        var (events, end) = world.replay(found.stem, policy, answers: scope.lateRecorders)
+        let waits =
+            "\(world.names.name(of: found.session)) \(predicament(of: found.session, in: end.arbiter)) for ever"
         let remarks = [events.count: "From here on nothing has to happen any more: \(waits)."]
         for day in 1...2 { events.append((.timePassed, end.now + Self.silence * day)) }
-        return tell(events, "nothing has to happen any more, and \(waits)", remarks, found)
+        return (events, "nothing has to happen any more, and \(waits)", remarks)
     }
 
-    private func loop(_ found: FairSearch.Found) -> Told {
-        let (world, once) = (story.world, found.stem + found.loop)
-        let events = world.lived(once + found.loop, policy, answers: answers).events
-        let (stem, entry) = world.lived(found.stem, policy, answers: answers)
-        let (lap, back) = world.lived(once, policy, answers: answers)
+    private func loop(_ found: FairSearch.Found, _ policy: Policy, _ scope: WalkScope) -> Course {
+        func replay(_ path: [Int]) -> (events: Events, end: ExploredState) {
+            world.replay(path, policy, answers: scope.lateRecorders)
+        }
+        let (stem, entry) = replay(found.stem)
+        let (lap, back) = replay(found.stem + found.loop)
+        let events = replay(found.stem + found.loop + found.loop).events
+        let name = world.names.name(of: found.session)
         let around =
             "\(found.loop.count) step\(found.loop.count == 1 ? "" : "s") and "
             + TimeText.write(back.now - entry.now)
         let remarks = [
-            stem.count: "The loop begins here: \(around), in which \(name(found)) asks all along and never runs.",
+            stem.count: "The loop begins here: \(around), in which \(name) asks all along and never runs.",
             lap.count: "The same state again; around once more.",
             events.count: "And the same state again: this can go on for ever.",
         ]
-        let message = "\(name(found)) goes on asking and never runs, in a loop of \(around)"
-        return tell(events, message, remarks, found)
+        return (events, "\(name) goes on asking and never runs, in a loop of \(around)", remarks)
     }
-
-    private func tell(
-        _ events: [(event: Event, moment: Moment)], _ what: String, _ remarks: [Int: String], _ found: FairSearch.Found
-    ) -> Told {
-        let message = "the statement “\(found.statement.name)” is broken: \(what)"
-        let title = "Found by `camclient policy verify`: \(message)."
-        let told = story.telling(events, title, policy, remarks: remarks) { stage in
-            Starving(found.statement, in: stage.arbiter).map { $0.bits(in: stage.arbiter) != 0 } ?? false
-        }
-        return (message, told.text, told.cameras)
-    }
-
-    private func name(_ found: FairSearch.Found) -> String { story.world.names.name(of: found.session) }
 
     private func predicament(of session: SessionID, in arbiter: Arbiter) -> String {
         guard let status = arbiter.status(of: session) else { return "asks" }
-        if let other = status.waitsFor { return "waits behind \(story.world.names.name(of: other))" }
+        if let other = status.waitsFor { return "waits behind \(world.names.name(of: other))" }
         return "stays interrupted (\(status.causes.ordered.map(\.shortName).joined(separator: " and ")))"
     }
 }

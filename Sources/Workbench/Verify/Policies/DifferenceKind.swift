@@ -3,7 +3,7 @@ import ArbiterProtocol
 import Explain
 
 /// In which way a second policy treats apps otherwise than a first one: a closed vocabulary, so that a rollout can say
-/// which ways it allows.
+/// which tree it allows.
 ///
 /// What counts is what sessions have once everything that was decided has had its time, so that a longer grace is no other
 /// winner.
@@ -141,20 +141,5 @@ private enum Standing: Equatable {
 
     func greaterKind(ran: Bool) -> DifferenceKind {
         ran && self == .waits ? .kept : [.admitted, .kept, .served, .widened][level]
-    }
-}
-
-extension ExploredState {
-    func settled() -> ExploredState {
-        var state = self
-        // A grace, a min-hold and the next of each camera; more rounds would be cameras that change hands for ever.
-        let roundsMax = 16
-        for _ in 0..<roundsMax {
-            guard state.arbiter.overview().cameras.contains(where: { $0.next != nil }),
-                let deadline = state.arbiter.deadline, deadline < .distantFuture
-            else { break }
-            _ = state.live([.timePassed], at: max(deadline, state.now))
-        }
-        return state
     }
 }

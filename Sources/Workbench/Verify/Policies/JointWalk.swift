@@ -9,19 +9,19 @@ struct JointWalk {
     private(set) var situations: [DifferenceKind: Int] = [:]
     private(set) var examples: [DifferenceKind: DifferenceExample] = [:]
 
-    init(_ difference: PolicyDifference, _ leases: Leases?) {
+    init(_ difference: PolicyDifference, _ leases: LeaseAbstraction?) {
         searches = difference.worlds.enumerated().map {
-            PairSearch($0.element, $0.offset, difference.policies, leases, isFolded: difference.isFolded)
+            PairSearch($0.element, $0.offset, difference.policies, leases, reducesSymmetry: difference.reducesSymmetry)
         }
     }
 
     var isExhausted: Bool { searches.allSatisfy(\.isDone) }
-    /// Leases are not as the walk takes them to be: it is worth nothing.
+    /// LeaseAbstraction are not as the walk takes them to be: it is worth nothing.
     var isOffStep: Bool { searches.contains(where: \.isOffStep) }
 
     func isDone(at last: Int) -> Bool { depth >= last || isExhausted }
 
-    /// It has found all ways in which another walk found the two to differ.
+    /// It has found all tree in which another walk found the two to differ.
     func knows(_ other: JointWalk) -> Bool {
         other.kinds.allSatisfy { kind in kinds.contains { $0.kind == kind.kind && $0.outcomes == kind.outcomes } }
     }
@@ -101,33 +101,33 @@ struct JointState {
 
 struct PairSearch {
     let world: SmallWorld
-    package let cast: FoldedCast
+    package let symmetry: AppSymmetry
     private let number: Int
-    private let leases: Leases?
+    private let leases: LeaseAbstraction?
     private var depth = 0
-    private(set) var ways = Ways()
+    private(set) var tree = SearchTree()
     private(set) var isOffStep = false
     private var seen = VisitedSet()
     private var frontier: [(state: JointState, number: Int)] = []
     private var next: [(state: JointState, number: Int)] = []
-    private var folds = (StateFold(), StateFold())
+    private var canonical = (CanonicalState(), CanonicalState())
 
     var isDone: Bool { frontier.isEmpty }
 
-    init(_ world: SmallWorld, _ number: Int, _ policies: [Policy], _ leases: Leases?, isFolded: Bool) {
+    init(_ world: SmallWorld, _ number: Int, _ policies: [Policy], _ leases: LeaseAbstraction?, reducesSymmetry: Bool) {
         (self.world, self.number, self.leases) = (world, number, leases)
-        var cast = isFolded ? world.cast : world.cast.unfolded
-        cast.countsLeases = leases == nil
-        self.cast = cast
+        var symmetry = reducesSymmetry ? world.symmetry : world.symmetry.withoutReduction
+        symmetry.countsLeases = leases == nil
+        self.symmetry = symmetry
         let start = JointState(first: world.beginning(policies[0]), second: world.beginning(policies[1]))
-        frontier = [(start, ways.append(parent: 0, choice: 0))]
+        frontier = [(start, tree.append(parent: 0, choice: 0))]
         _ = isNew(start)
     }
 
     private mutating func isNew(_ state: JointState) -> Bool {
-        state.first.fold(cast, into: &folds.0)
-        state.second.fold(cast, into: &folds.1)
-        return seen.insert(folds.0.fingerprint(cast, beside: folds.1))
+        state.first.canonicalize(symmetry, into: &canonical.0)
+        state.second.canonicalize(symmetry, into: &canonical.1)
+        return seen.insert(canonical.0.fingerprint(symmetry, beside: canonical.1))
     }
 
     mutating func walkOneStep(_ effort: inout WalkEffort, _ found: inout [FoundDifference]) {
@@ -156,7 +156,7 @@ struct PairSearch {
         _ effort: inout WalkEffort, _ found: inout [FoundDifference]
     ) -> Bool {
         var after = before
-        let news = (after.first.live(events, at: now), after.second.live(events, at: now))
+        let news = (after.first.perform(events, at: now), after.second.perform(events, at: now))
         effort.look(depth)
         if news.0 != news.1, let outcomes = Outcomes.compare(news, events, after.first, after.second) {
             let verdict = DifferenceVerdict(before: before.first, (after.first, after.second), news: news, events)
@@ -166,7 +166,7 @@ struct PairSearch {
                     example: DifferenceExample(depth: depth, world: self.number, parent: number, choice: choice)))
         } else if isNew(after) {
             effort.states += 1
-            next.append((after, ways.append(parent: number, choice: choice)))
+            next.append((after, tree.append(parent: number, choice: choice)))
         }
         return effort.cut == nil
     }
@@ -184,15 +184,5 @@ extension SmallWorld {
         }
         let deadline = min(first.arbiter.deadline ?? .distantFuture, second.arbiter.deadline ?? .distantFuture)
         if deadline < .distantFuture { _ = body(Self.timePasses, [.timePassed], max(deadline, first.now)) }
-    }
-}
-
-extension ExploredState {
-    /// Takes the events of one moment and lets recorders answer; everything that comes of it.
-    mutating func live(_ events: [Event], at moment: Moment) -> [Effect] {
-        now = moment
-        var effects: [Effect] = []
-        for event in events { effects += take(event).effects }
-        return effects + answerAll().effects
     }
 }

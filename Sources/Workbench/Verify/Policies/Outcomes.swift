@@ -2,7 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import Explain
 
-/// What a step came to for the clients that see it: words for the ways in which two policies differ.
+/// What a step came to for the clients that see it: words for the tree in which two policies differ.
 enum Outcomes {
     /// Nil: nobody notices. Else, for each session that was told something else, what the first policy did and what
     /// the second did.

@@ -14,8 +14,8 @@ public struct PolicyDifference: Sendable {
     package let worlds: [SmallWorld]
     let castsInAll: Int
     let scope: WalkScope
-    let isFolded: Bool
-    package let leases: Leases?
+    let reducesSymmetry: Bool
+    package let leases: LeaseAbstraction?
 
     public struct Report: Sendable {
         /// Nothing had to be walked: in all that either policy says, names apart, the other says the same.
@@ -72,15 +72,16 @@ public struct PolicyDifference: Sendable {
     /// - Parameter countsLeases: no walk goes ahead that does not. Slow, and only of use where the other way is doubted.
     public init(
         _ first: Policy, _ second: Policy, clients: Int, cameras: Int, pairsOnly: Bool = false,
-        scope: WalkScope = .everything, isFolded: Bool = true, countsLeases: Bool = false
+        scope: WalkScope = .everything, reducesSymmetry: Bool = true, countsLeases: Bool = false
     ) throws(ScenarioError) {
         policies = [first, second]
-        leases = countsLeases ? nil : Leases(policies, isReplaced: scope.machineEvents)
-        self.isFolded = isFolded
+        leases = countsLeases ? nil : LeaseAbstraction(policies, isReplaced: scope.machineEvents)
+        self.reducesSymmetry = reducesSymmetry
         self.scope = scope
-        let casting = Casting(PolicyReads(policies), clients: clients, pairsOnly: pairsOnly)
-        castsInAll = casting.castsInAll
-        worlds = try SmallWorld.worlds(policies, casting, cameras: cameras, scope: scope)
+        let reads = PolicyReads(policies)
+        let populations = Populations(reads, clients: clients, pairsOnly: pairsOnly)
+        castsInAll = populations.countInAll
+        worlds = try SmallWorld.worlds(reads, populations, cameras: cameras, scope: scope)
     }
 
     /// The worlds as text, for a search that shares nothing with this one.
@@ -100,7 +101,7 @@ public struct PolicyDifference: Sendable {
     }
 
     /// Where both policies have the same leases, a walk goes ahead that does not count what is left of them: it meets every
-    /// kind of difference that there is, in far fewer states. Leases are counted behind it, because only what is found so has
+    /// kind of difference that there is, in far fewer states. LeaseAbstraction are counted behind it, because only what is found so has
     /// a shortest way, but no more steps than it takes to find all again, or than the first walk took. Where a kind is met
     /// that is not allowed, leases are counted to the end.
     /// - Parameters:
@@ -112,7 +113,7 @@ public struct PolicyDifference: Sendable {
     ) -> Report {
         var report = Report()
         (report.worlds, report.castsInAll) = (worlds.count, castsInAll)
-        report.casts = Set(worlds.map(\.castNumber)).count
+        report.casts = Set(worlds.map(\.populationNumber)).count
         var effort = WalkEffort(bounds: bounds, worlds: worlds.count, limiter: limiter)
         var walk = JointWalk(self, nil)
         var ahead = leases.map { JointWalk(self, $0) }
@@ -177,13 +178,13 @@ extension PairSearch {
     private func live(_ example: DifferenceExample, _ policies: [Policy]) -> Lived {
         let states = policies.map { world.beginning($0) }
         var lived = Lived(before: states, after: states)
-        for choice in ways.path(to: example.parent) + [example.choice] {
+        for choice in tree.path(to: example.parent) + [example.choice] {
             lived.before = lived.after
             world.forEachJointChoice(lived.before[0], lived.before[1]) { candidate, events, now in
                 guard candidate == choice else { return true }
                 lived.inputs += events.map { ($0, now) }
                 lived.events = events
-                for which in lived.after.indices { lived.news[which] = lived.after[which].live(events, at: now) }
+                for which in lived.after.indices { lived.news[which] = lived.after[which].perform(events, at: now) }
                 return false
             }
         }
@@ -197,7 +198,7 @@ extension PairSearch {
     private func witness(
         _ lived: Lived, _ example: DifferenceExample, _ policies: [Policy]
     ) -> PolicyDifference.Witness {
-        let story = Story(world: world, policyLine: "", policies: "")
+        let story = PathScenario(world: world, policyLine: "", policies: "")
         if let told = story.contrast(lived.inputs, policies) {
             return PolicyDifference.Witness(length: example.depth, inputs: told.common, outcomes: told.ends)
         }
@@ -228,7 +229,7 @@ extension PairSearch {
             return
                 "\(kind.rawValue) (\(kind.direction.rawValue)): \(apps.joined(separator: ", ")) under \(whose)\(because)."
         }
-        let story = Story(world: world, policyLine: "", policies: "")
+        let story = PathScenario(world: world, policyLine: "", policies: "")
         return PolicyDifference.Difference(
             kind: kind, situations: situations, witness: witness(lived, example, policies), apps: apps, rules: rules,
             scenarios: story.scenarios(lived.inputs, policies, titles: titles))
@@ -245,26 +246,5 @@ extension PairSearch {
         }
         if let rule = state.arbiter.status(of: session)?.rule { return rule }
         return state.arbiter.overview().cameras.first { $0.holder == session }?.rule
-    }
-}
-
-extension Story {
-    /// A path as one scenario for each policy, with that policy in it and what it leads to there; nil where they come to
-    /// the same.
-    func scenarios(_ events: [(event: Event, moment: Moment)], _ policies: [Policy], titles: [String]) -> [String]? {
-        for isWhole in [false, true] {
-            let body = lines(events, policies[0], isManual: false, isWhole: isWhole)
-            let told = zip(policies, titles).compactMap { policy, title -> (head: [String], text: String)? in
-                let head = ["# \(title)", "", Scenario.policyLine("policy", policy)]
-                let text = (head + body).joined(separator: "\n") + "\n"
-                guard let scenario = try? Scenario.parse(text, file: "witness", policies: ".") else { return nil }
-                var stage = Stage(Arbiter(policy: scenario.world.policy))
-                return (head, scenario.run(on: &stage).rewritten)
-            }
-            guard told.count == policies.count else { return nil }
-            let bodies = told.map { $0.text.dropFirst($0.head.joined(separator: "\n").count) }
-            if bodies[0] != bodies[1] { return told.map(\.text) }
-        }
-        return nil
     }
 }

@@ -35,6 +35,7 @@ package struct PolicyReads {
     var foregroundApps: Bool { reads("foreground-apps") }
     var microphone: Bool { reads("microphone") }
     var multitasking: Bool { reads("multitasking") }
+    var audio: Bool { reads("uses-audio") }
     var sharing: Bool { policies.contains { $0.contention.sharing != .none } }
     var bids: Bool { reads("bid") }
     var operatorChoice: Bool { reads("operator") || order.contains(.operatorChosen) }
@@ -123,7 +124,7 @@ package struct PolicyReads {
     }
 
     /// What rules and tables say of a camera beside others, in words that are equal where it makes no difference.
-    func character(of camera: CameraID, among others: [CameraID]) -> String {
+    func signature(of camera: CameraID, among others: [CameraID]) -> String {
         let isNamed = tests.contains { $0 == .camera(camera) }
         return policies.map { policy in
             let links = others.filter { policy.conflict(camera, $0) }.count

@@ -8,8 +8,8 @@ public import Scenario
 public enum WalkScope: Sendable, Hashable {
     /// What a policy can see: apps, facts, bids and time. Recorders answer at once, and the machine is whole.
     case policy
-    /// Besides, recorders answer whenever they like, cameras are unplugged and blocked, clients vanish and configure, the machine
-    /// sleeps, and the policy is loaded anew. Most of that is nothing to a policy, and makes a world many times as large.
+    /// Besides, recorders answer at any time, cameras are unplugged and blocked, clients vanish and configure, the machine sleeps,
+    /// and the policy is loaded anew. Most of that is nothing to a policy, and makes a world many times as large.
     case everything
 
     package var lateRecorders: Bool { self == .everything }
@@ -24,86 +24,82 @@ public struct PolicyWalk: Sendable {
     public let cameras: Int
     public let scope: WalkScope
     package let worlds: [SmallWorld]
-    /// How many casts there would be; fewer are walked where only pairs of kinds are to meet.
+    /// More than are walked where only pairs of roles are to meet.
     let castsInAll: Int
     let pairsOnly: Bool
-    /// Two states that are each other's mirror image are walked once.
-    let isFolded: Bool
-    /// Nil: what is left of leases is counted.
-    package let leases: Leases?
+    /// Mirror images of a state are walked once.
+    let reducesSymmetry: Bool
+    /// `nil` where walks count how much of each lease is left.
+    package let leases: LeaseAbstraction?
     let timed: TimedWorlds?
 
     public struct Report: Sendable {
         public var worlds = 0
-        /// Those that there are; fewer were walked where a bound was met.
+        /// More than were walked where a bound was met.
         public var worldsInAll = 0
-        /// Choices of kinds of clients that were walked in every world, and how many there are.
+        /// Populations of which every world was walked, and how many there are.
         public var casts = 0
         public var castsInAll = 0
         public var states = 0
         public var transitions = 0
-        /// Worlds that were walked again with leases counted, to see whether what was found broken is.
+        /// Worlds with a finding that were walked again with leases counted.
         public var recounted = 0
         public var depth = 0
-        /// For each statement of the policy, in how many states it applied: apps of which it speaks asked to run there,
-        /// together. A statement that never applied was not put to the test.
+        /// For each statement of the policy, in how many states its apps asked to run together. A statement that never applied
+        /// was not put to the test.
         public var applied: [Int] = []
-        /// Nil: every state that can be reached was.
         public var cutOffBy: SearchBound?
         public var finding: Finding?
-        /// What a walk for fairness came to; nil: none was made.
+        /// `nil` where no statement is about fairness, or there was a finding before.
         public var fairness: Fairness?
-        /// What was walked for the statements about time; nil: there are none, or something else is broken already.
+        /// `nil` where no statement is about time, or there was a finding before.
         public var timed: TimedReport?
         public var isComplete: Bool { cutOffBy == nil && finding == nil }
     }
 
     public struct Finding: Sendable {
         public var message: String
-        /// The statement's name; nil where an invariant is broken.
+        /// The statement's name; `nil` where an invariant is broken.
         public var statement: String?
-        /// Events, recorders' answers included.
+        /// Events, with the recorders' answers.
         public var length: Int
-        /// A scenario that `camclient test` runs; the broken promise stands in its first line, and behind it, as comments,
-        /// how the cameras stand in the end, and what would repair it.
+        /// A scenario that `camclient test` runs. Its first line says what is broken; comments at its end have the table of the
+        /// cameras and the repairs.
         public var scenario: String
-        /// How the cameras stand in the end.
+        /// At the end of the scenario.
         public var cameras: [CameraStanding] = []
-        /// Where it is a loop: how many of its events lead there, and how many are around it; 0: nothing has to happen any more.
+        /// Of a loop, the number of its events up to its beginning and around it; 0 where nothing has to happen any more.
         public var loop: (stem: Int, around: Int)?
         var starving: String?
-        /// One change of the policy each, with which nothing that was walked is broken any more; nil: nobody looked.
+        /// Single changes of the policy that repair it; `nil` where none were looked for.
         public var repairs: [Repair]?
     }
 
     /// - Parameters:
-    ///   - pairsOnly: not every choice of kinds of clients, but only enough that every two kinds meet.
-    ///   - countsLeases: states that differ in nothing but what is left of leases are walked each. Slow, and only of
-    ///     use where the other way is doubted.
+    ///   - pairsOnly: only enough populations that every two roles meet.
+    ///   - countsLeases: states that differ only in what is left of leases are walked each: slow, and for tests.
     public init(
         _ policy: Policy, clients: Int, cameras: Int, scope: WalkScope = .everything, pairsOnly: Bool = false,
-        isFolded: Bool = true, countsLeases: Bool = false
+        reducesSymmetry: Bool = true, countsLeases: Bool = false
     ) throws(ScenarioError) {
         (self.policy, self.clients, self.cameras) = (policy, clients, cameras)
-        (self.scope, self.isFolded, self.pairsOnly) = (scope, isFolded, pairsOnly)
-        leases = countsLeases ? nil : Leases([policy], isReplaced: scope.machineEvents)
-        let casting = Casting(PolicyReads([policy]), clients: clients, pairsOnly: pairsOnly)
-        castsInAll = casting.castsInAll
-        worlds = try SmallWorld.worlds([policy], casting, cameras: cameras, scope: scope)
-        timed = try TimedWorlds(policy, clients: clients, cameras: cameras, pairsOnly: pairsOnly, isFolded: isFolded)
+        (self.scope, self.reducesSymmetry, self.pairsOnly) = (scope, reducesSymmetry, pairsOnly)
+        leases = countsLeases ? nil : LeaseAbstraction([policy], isReplaced: scope.machineEvents)
+        let reads = PolicyReads([policy])
+        let populations = Populations(reads, clients: clients, pairsOnly: pairsOnly)
+        castsInAll = populations.countInAll
+        worlds = try SmallWorld.worlds(reads, populations, cameras: cameras, scope: scope)
+        timed = try TimedWorlds(
+            policy, clients: clients, cameras: cameras, pairsOnly: pairsOnly, reducesSymmetry: reducesSymmetry)
     }
 
-    package func cast(of world: SmallWorld, _ leases: Leases?) -> FoldedCast {
-        let tellsWhoIsInTheWay = policy.statements.contains(where: \.asksWhoIsInTheWay)
-        var cast = isFolded && !tellsWhoIsInTheWay ? world.cast : world.cast.unfolded
-        cast.tellsWhoIsInTheWay = tellsWhoIsInTheWay
-        cast.countsLeases = leases == nil
-        return cast
+    package func symmetry(of world: SmallWorld, _ leases: LeaseAbstraction?) -> AppSymmetry {
+        world.symmetry.under(policy.statements, isReduced: reducesSymmetry, countsLeases: leases == nil)
     }
 
     /// - Parameters:
-    ///   - policyLine: what a scenario calls the policy: `kiosk.toml`, or a block of TOML.
-    ///   - threads: whatever their number, the report is the same.
+    ///   - policyLine: how a scenario names the policy: `kiosk.toml`, or a block of TOML.
+    ///   - threads: the report is the same for any number.
     public func run(
         _ bounds: SearchBounds = SearchBounds(), policyLine: String, policies: String = ".", threads: Int = 2,
         limiter: @escaping SearchLimiter = { _ in nil }
@@ -115,8 +111,8 @@ public struct PolicyWalk: Sendable {
         return report
     }
 
-    /// Adds to a report what the statements come to that no single state shows: those about time, and then those about
-    /// fairness. Each is a walk of its own, and none is made where something is broken already.
+    /// Walks for the statements that no single state can break: those about time, then those about fairness. Neither walk is made
+    /// after a finding.
     public func walkCourses(
         _ report: inout Report, _ bounds: SearchBounds, policyLine: String, policies: String, limiter: SearchLimiter
     ) {
@@ -126,7 +122,7 @@ public struct PolicyWalk: Sendable {
             report.cutOffBy = report.cutOffBy ?? about.cutOffBy
             for (place, applied) in zip(timed.places, about.applied) { report.applied[place] = applied }
         }
-        // What ended a walk before ends this one, too; a number of states is each one's own.
+        // Time and memory are of all walks together; a number of states is each one's own.
         guard report.finding == nil, report.cutOffBy != .time, report.cutOffBy != .memory,
             let fair = fairness(bounds, policyLine: policyLine, policies: policies, limiter: limiter)
         else { return }
@@ -145,9 +141,8 @@ public struct PolicyWalk: Sendable {
 
     public var asksForFairness: Bool { policy.statements.contains(where: \.isFair) }
 
-    /// Looks in all worlds for somebody who goes on asking and never runs: a walk of its own, since it tells mirror images
-    /// apart, and keeps every step.
-    /// - Returns: nil: no statement asks for it.
+    /// Looks in all worlds for a session that goes on asking and never runs. This walk keeps every step, and reduces no symmetry.
+    /// - Returns: `nil` where no statement is about fairness.
     public func fairness(
         _ bounds: SearchBounds = SearchBounds(), policyLine: String, policies: String = ".",
         limiter: SearchLimiter = { _ in nil }
@@ -159,26 +154,26 @@ public struct PolicyWalk: Sendable {
             let (states, transitions, number) = (fairness.states, fairness.transitions, fairness.worlds)
             var search = FairSearch(self, world, statesMax: min(bounds.statesMax - states, Self.keptStatesMax))
             search.run { limiter($0.inWorld(number, of: worlds.count, behind: states, transitions)) }
-            fairness.states += search.scout.ways.count
-            fairness.transitions += search.scout.transitions
+            fairness.states += search.cursor.tree.count
+            fairness.transitions += search.cursor.transitions
             if let found = search.found {
-                let story = FairStory(Story(world: world, policyLine: policyLine, policies: policies), policy, scope)
-                fairness.finding = story.finding(found)
+                let scenario = PathScenario(world: world, policyLine: policyLine, policies: policies)
+                fairness.finding = scenario.finding(found, policy, scope)
                 fairness.cutOffBy = nil
                 return fairness
             }
-            guard let cut = search.scout.cutOffBy else { continue }
+            guard let cut = search.cursor.cutOffBy else { continue }
             fairness.cutOffBy = cut
-            // A world that is too large to be kept says nothing of the others.
+            // The other worlds may be small enough to be kept.
             if cut != .states || fairness.states >= bounds.statesMax { return fairness }
         }
         return fairness
     }
 
-    /// States of one world that are kept with their steps: 200 MB or so.
+    /// States of one world that are kept with their steps: some 200 MB.
     private static let keptStatesMax = 1_000_000
 
-    /// Statements that speak of an app or a camera which no rule and no table knows: most likely they mean another one.
+    /// Statements about an app or a camera that no rule and no table names: most likely they mean another one.
     public var strangers: [String] {
         let rules = policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when)
         let apps = rules.compactMap(\.appName)
@@ -199,9 +194,9 @@ public struct PolicyWalk: Sendable {
         }
     }
 
-    /// What is wrong with the statements themselves, as sentences.
+    /// Problems of the statements themselves, as sentences.
     public func problems(_ report: Report) -> [String] {
-        // What was not walked to its end says nothing about what never happens.
+        // Only a complete walk tells what never happens.
         guard report.isComplete, report.casts == report.castsInAll else { return strangers }
         return strangers
             + zip(policy.statements, report.applied).filter { $0.1 == 0 }.map { statement, _ in
@@ -210,17 +205,17 @@ public struct PolicyWalk: Sendable {
             }
     }
 
-    /// What is the same in all worlds, in words, although it could be otherwise on a machine.
+    /// What varies on a machine and in no world, in words.
     public var neverVaried: [String] { WalkLimits([policy], worlds, scope).neverVaried }
 
-    /// Keys that the policy says and that no walk reads: a verdict says nothing of what they do.
+    /// Keys of the policy that no walk reads: a verdict says nothing of them.
     public var keysNotWalked: [PolicyKey] { WalkLimits([policy], worlds, scope).keysNotWalked }
 }
 
 extension PolicyDifference {
-    /// What is the same in all worlds, in words, although it could be otherwise on a machine.
+    /// What varies on a machine and in no world, in words.
     public var neverVaried: [String] { WalkLimits(policies, worlds, scope).neverVaried }
 
-    /// Keys by which the two differ and that no walk reads: what they change no comparison sees.
+    /// Keys in which the two differ and that no walk reads.
     public var keysNotCompared: [PolicyKey] { WalkLimits(policies, worlds, scope).keysNotCompared }
 }

@@ -4,66 +4,66 @@ import Scenario
 
 /// The members of a small world, and what may happen in it, as lines of a scenario.
 extension SmallWorld {
-    /// The app that takes the microphone: it is not in the cast, so it concerns all of its user's apps.
+    /// The app that takes the microphone: it is not in the population, so it concerns all of its user's apps.
     static let caller = "phone"
 
     struct Member {
         var client: String
         var session: String
         var app: AppID
-        var character: CastRole
+        var role: Role
         var camera: CameraID
         /// The lines with which it comes, at the beginning and later on; a client's second session has no line but its own.
         var entry: [String]
 
         /// What makes an app with one session another one's mirror image.
-        var kind: [AnyHashable] { [AnyHashable(character), AnyHashable(camera)] }
+        var kind: [AnyHashable] { [AnyHashable(role), AnyHashable(camera)] }
     }
 
-    static func members(_ cast: Cast, _ cameras: [CameraID], _ placing: [Int]) -> [Member] {
+    static func members(_ population: Population, _ cameras: [CameraID], _ placing: [Int]) -> [Member] {
         var names = Names()
         var members: [Member] = []
-        for (index, character) in cast.sessions.enumerated() {
+        for (index, role) in population.sessions.enumerated() {
             let camera = cameras[placing[index]]
-            if index > 0, cast.clients[index] == cast.clients[index - 1], let first = members.last {
+            if index > 0, population.clients[index] == population.clients[index - 1], let first = members.last {
                 let name = "\(first.client)-inset"
-                let line = "session \(quoted(name)) of \(quoted(first.client))\(wishes(character, camera))"
+                let line = "session \(quoted(name)) of \(quoted(first.client))\(wishes(role, camera))"
                 members.append(
                     Member(
-                        client: first.client, session: name, app: first.app, character: character, camera: camera,
+                        client: first.client, session: name, app: first.app, role: role, camera: camera,
                         entry: [line]))
                 continue
             }
-            let name = names.freeClientName(character.name)
+            let name = names.freeClientName(role.name)
             // A named app is one app, however many clients it has; the others are each their own.
-            let app = AppID(character.app ?? name, user: character.user)
+            let app = AppID(role.app ?? name, user: role.user)
             names.addClient(name, app: app)
-            let lines = [connecting(name, app, character), "session \(quoted(name))\(wishes(character, camera))"]
+            let lines = [connecting(name, app, role), "session \(quoted(name))\(wishes(role, camera))"]
             members.append(
-                Member(client: name, session: name, app: app, character: character, camera: camera, entry: lines))
+                Member(client: name, session: name, app: app, role: role, camera: camera, entry: lines))
         }
         return members
     }
 
-    private static func connecting(_ name: String, _ app: AppID, _ character: CastRole) -> String {
+    private static func connecting(_ name: String, _ app: AppID, _ role: Role) -> String {
         var words = ["connect", quoted(name)]
         if app.name != name { words.append("app=\(quoted(app.name))") }
-        if character.user != Names.usualUser { words.append("user=\(character.user)") }
-        if let login = character.login { words.append("login=\(login)") }
-        if let group = character.group { words.append("groups=\(group)") }
-        if character.isWeak { words.append("weak") }
-        if character.kind != .app { words.append("kind=\(character.kind.rawValue)") }
-        if character.multitasking { words.append("multitasking") }
-        if character.isClaimed { words.append("claimed") }
+        if role.user != Names.usualUser { words.append("user=\(role.user)") }
+        if let login = role.login { words.append("login=\(login)") }
+        if let group = role.group { words.append("groups=\(group)") }
+        if role.isWeak { words.append("weak") }
+        if role.kind != .app { words.append("kind=\(role.kind.rawValue)") }
+        if role.multitasking { words.append("multitasking") }
+        if role.isClaimed { words.append("claimed") }
         return words.joined(separator: " ")
     }
 
-    private static func wishes(_ character: CastRole, _ camera: CameraID) -> String {
-        " camera=\(quoted(camera.name))" + (character.usesAudio ? " audio" : "")
-            + (character.watches ? " sharingMode=sharedReadOnly" : "")
+    private static func wishes(_ role: Role, _ camera: CameraID) -> String {
+        " camera=\(quoted(camera.name))" + (role.usesAudio ? " audio" : "")
+            + (role.watches ? " sharingMode=sharedReadOnly" : "")
     }
 
-    static func users(_ members: [Member]) -> [UInt32] { unique(members.map(\.character.user)) }
+    static func users(_ members: [Member]) -> [UInt32] { unique(members.map(\.role.user)) }
 
     static func sourceLines(_ reads: PolicyReads) -> [String] {
         var lines: [String] = []
@@ -75,7 +75,7 @@ extension SmallWorld {
     private static func answers(_ reads: PolicyReads, _ members: [Member]) -> [[String]] {
         guard reads.asks else { return [] }
         let lines = unique(
-            members.filter { $0.app.user != 0 }.map { ($0.app, $0.character.isClaimed ? " claimed" : "") }
+            members.filter { $0.app.user != 0 }.map { ($0.app, $0.role.isClaimed ? " claimed" : "") }
                 .flatMap { app, claimed in ["allow", "deny"].map { "answer \(text(app)) \($0)\(claimed)" } })
         return lines.map { [$0] }
     }
@@ -98,7 +98,7 @@ extension SmallWorld {
             moves += [["start \(name)"], ["stop \(name)"]]
             if reads.recording {
                 // Whoever uses audio brings its microphone for each recording.
-                let microphone = member.character.usesAudio ? ["attach-microphone \(name)"] : []
+                let microphone = member.role.usesAudio ? ["attach-microphone \(name)"] : []
                 moves += [microphone + ["record \(name)"], ["stop-record \(name)"]]
             }
             if reads.graces { moves.append(["ready \(name)"]) }
@@ -143,7 +143,7 @@ extension SmallWorld {
         for member in members {
             moves.append(["configure \(quoted(member.session)) videoZoomFactor=2"])
             guard reads.sharing else { continue }
-            let other = member.character.watches ? "exclusiveControl" : "sharedReadOnly"
+            let other = member.role.watches ? "exclusiveControl" : "sharedReadOnly"
             moves.append(["configure \(quoted(member.session)) sharingMode=\(other)"])
         }
         return moves

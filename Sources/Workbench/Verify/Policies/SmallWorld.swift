@@ -3,14 +3,14 @@ package import ArbiterProtocol
 import Explain
 package import Scenario
 
-/// A small world made of what policies read: so many clients, on cameras that have to do with each other, and as
-/// moves only what some rule, or the contention for a camera, can see.
+/// A small world for policies: some clients, on cameras that are linked, with the moves that a rule or the contention for a
+/// camera can see.
 package struct SmallWorld: Sendable {
     struct Move: Sendable {
-        /// As a scenario has them; all happen at one moment.
+        /// Scenario lines of one moment.
         var lines: [String]
         var actions: [Action] { didSet { prepare() } }
-        /// What they are in every state; nil: that depends on the state.
+        /// The same events in every state; `nil` where they depend on the state.
         private(set) var events: [Event]?
         private(set) var need = Need.asked
 
@@ -20,7 +20,7 @@ package struct SmallWorld: Sendable {
             prepare()
         }
 
-        /// What has to be so for a move to be one, where that is known before: it is asked in every state.
+        /// When the move is possible, as far as that is known before: it is checked in every state.
         enum Need: Sendable {
             case start(SessionID)
             case stop(SessionID)
@@ -42,30 +42,23 @@ package struct SmallWorld: Sendable {
         }
     }
 
-    /// The scenario's lines that describe the machine, and those that lead to where the walk begins.
+    /// Scenario lines that describe the machine, and those that lead to the first state.
     let cameraLines: [String]
     let setupLines: [String]
     let setup: [Action]
     let moves: [Move]
-    package let cast: FoldedCast
+    package let symmetry: AppSymmetry
     package let names: Names
-    let castNumber: Int
+    let populationNumber: Int
 
-    package static func worlds(
-        _ policies: [Policy], _ casting: Casting, cameras: Int, scope: WalkScope
+    static func worlds(
+        _ reads: PolicyReads, _ populations: Populations, cameras: Int, scope: WalkScope
     ) throws(ScenarioError) -> [SmallWorld] {
-        try worlds(policies, PolicyReads(policies), casting, cameras: cameras, scope: scope)
-    }
-
-    package static func worlds(
-        _ policies: [Policy], _ reads: PolicyReads, _ casting: Casting, cameras: Int, scope: WalkScope
-    ) throws(ScenarioError) -> [SmallWorld] {
-        let stages = stages(reads, cameras: cameras, isLinked: policies.contains(where: \.linksCameras))
         var worlds: [SmallWorld] = []
-        for stage in stages {
-            for cast in casting.casts {
-                for placing in placings(of: cast.keys, on: stage.count) {
-                    worlds.append(try SmallWorld(reads, cast, stage, placing, scope))
+        for stage in stages(reads, cameras: cameras) {
+            for population in populations.all {
+                for placing in placings(of: population.keys, on: stage.count) {
+                    worlds.append(try SmallWorld(reads, population, stage, placing, scope))
                 }
             }
         }
@@ -73,17 +66,15 @@ package struct SmallWorld: Sendable {
     }
 
     private init(
-        _ reads: PolicyReads, _ cast: Cast, _ stage: Stage, _ placing: [Int], _ scope: WalkScope
+        _ reads: PolicyReads, _ population: Population, _ stage: Stage, _ placing: [Int], _ scope: WalkScope
     ) throws(ScenarioError) {
-        castNumber = cast.number
+        populationNumber = population.number
         cameraLines = stage.map { camera in
             let formats = reads.formats(of: camera.id).map { " format=\"\($0)\"" }.joined()
             return "camera \(quoted(camera.id.name)) \(camera.position.rawValue)\(formats)"
         }
-        let members = Self.members(cast, stage.map(\.id), placing)
-        var setupLines = Self.sourceLines(reads)
-        for member in members { setupLines += member.entry }
-        self.setupLines = setupLines
+        let members = Self.members(population, stage.map(\.id), placing)
+        setupLines = Self.sourceLines(reads) + members.flatMap(\.entry)
         let text =
             (["policy built-in"] + cameraLines + ["0s"] + setupLines.map { "     \($0)" }).joined(separator: "\n")
         let scenario = try Scenario.parse(text, file: "a small world", policies: ".")
@@ -95,19 +86,19 @@ package struct SmallWorld: Sendable {
             for line in lines { actions += try Scenario.input(line, names: &names) }
             moves.append(Move(lines: lines, actions: actions))
         }
-        // Connecting again gives a client its old identity, so that the same one comes back.
+        // A client that connects again keeps its old identity.
         self.names = scenario.names
         self.moves = moves.map { Self.returning($0, to: scenario.names) } + Self.reloads(reads, scope)
         let kinds = unique(members.map(\.kind))
         var apps: [(app: AppID, kind: Int)] = []
         for member in members where !apps.contains(where: { $0.app == member.app }) {
             let kind = kinds.firstIndex(of: member.kind) ?? 0
-            // Two sessions of one app mirror only each other.
+            // Only apps with a single session can be exchanged.
             let isSingle = members.filter { $0.app == member.app }.count == 1
             apps.append((member.app, isSingle ? kind : 100 + apps.count))
         }
         for user in Self.users(members) { apps.append((AppID(Self.caller, user: user), 1000 + apps.count)) }
-        self.cast = FoldedCast(apps, readsBids: reads.bids)
+        symmetry = AppSymmetry(apps, readsBids: reads.bids)
     }
 }
 
@@ -116,12 +107,11 @@ func quoted(_ name: String) -> String { name.contains(" ") || name.isEmpty ? "\"
 extension SmallWorld {
     typealias Stage = [(id: CameraID, position: CameraPosition)]
 
-    /// Cameras that do not touch each other are looked at one by one, all that a rule tells apart; of those that touch
-    /// each other, every choice of so many.
-    static func stages(_ reads: PolicyReads, cameras: Int, isLinked: Bool) -> [Stage] {
+    /// Cameras that are not linked are walked one by one, as many as rules tell apart; of linked cameras, every choice of so many.
+    static func stages(_ reads: PolicyReads, cameras: Int) -> [Stage] {
         let told = reads.cameras
         var all: [Stage] = told.map { camera in reads.positionsToldApart.map { (camera, $0) } }
-        // Where rules read where a camera looks, one that they do not name may look anywhere, too.
+        // Where rules read a camera's position, a camera that they do not name may have any.
         let isNamed = reads.tests.contains { if case .camera = $0 { true } else { false } }
         var others: [Stage] = []
         for position in [CameraPosition.back, .front, .external] {
@@ -134,16 +124,18 @@ extension SmallWorld {
         } else if told.isEmpty || isNamed {
             all.append(others[0])
         }
-        guard isLinked else { return all.flatMap { variants in variants.map { [$0] } } }
+        guard reads.policies.contains(where: \.linksCameras) else {
+            return all.flatMap { variants in variants.map { [$0] } }
+        }
         for other in others where all.count < cameras && !all.contains(where: { $0[0].id == other[0].id }) {
             all.append(other)
         }
         return linked(reads, all, cameras)
     }
 
-    /// Every choice of so many cameras, but one of those that have the same costs and conflicts, and the same rules.
+    /// Every choice of so many cameras, once for all with the same costs, conflicts and rules.
     private static func linked(_ reads: PolicyReads, _ all: [Stage], _ count: Int) -> [Stage] {
-        var seen: [[String]] = []
+        var seen: Set<[String]> = []
         var choices: [[Int]] = [[]]
         for _ in 0..<count {
             choices = choices.flatMap { choice in
@@ -156,15 +148,13 @@ extension SmallWorld {
         return stages.filter { stage in
             let cameras = stage.map(\.id)
             let signature = stage.map {
-                reads.character(of: $0.id, among: cameras) + (reads.positions.isEmpty ? "" : " \($0.position.rawValue)")
+                reads.signature(of: $0.id, among: cameras) + (reads.positions.isEmpty ? "" : " \($0.position.rawValue)")
             }.sorted()
-            if seen.contains(signature) { return false }
-            seen.append(signature)
-            return true
+            return seen.insert(signature).inserted
         }
     }
 
-    /// Which session is on which camera. Sessions of one key may change places without changing anything.
+    /// Which session is on which camera; sessions of one key can be exchanged.
     static func placings(of keys: [[Int]], on cameras: Int) -> [[Int]] {
         var found: [[Int]] = []
         var seen: Set<[[Int]]> = []
@@ -183,7 +173,7 @@ extension SmallWorld {
     }
 }
 
-/// What may happen in a state of a small world. Choices are numbers, so that a path is a list of numbers.
+/// Choices in a state are numbers, so that a path is a list of numbers.
 extension SmallWorld {
     package static let timePasses = Int(UInt16.max)
 
@@ -193,8 +183,8 @@ extension SmallWorld {
         return state
     }
 
-    /// Calls with every choice that there is, and what happens then: events of one moment.
-    /// - Parameter answers: recorders answer as a step of their own, at any time; else at once, within the step.
+    /// Calls the body with every choice and its events, which are of one moment.
+    /// - Parameter answers: recorders answer in steps of their own, at any time; else at once, within the step.
     package func forEachChoice(
         in state: ExploredState, answers: Bool, _ body: (_ choice: Int, _ events: [Event], _ now: Moment) -> Bool
     ) -> Bool {
@@ -209,17 +199,17 @@ extension SmallWorld {
                 if !body(moves.count + index, [answer], state.now) { return false }
             }
         }
-        // Recorders answer in time here: what happens when they do not is no question of the policy.
+        // Recorders answer in time: a late recorder is no question of the policy.
         if !owed, let deadline = state.arbiter.deadline, deadline < .distantFuture {
             return body(Self.timePasses, [.timePassed], max(deadline, state.now))
         }
         return true
     }
 
-    /// Nil: it cannot happen, or says what is known.
+    /// `nil` where the move cannot happen or changes nothing.
     func events(of move: Int, in state: ExploredState) -> [Event]? {
         guard let events = moves[move].events else {
-            // Of one action, which answers what was said last.
+            // A single action, which answers the last notice.
             return moves[move].actions.first.flatMap { state.event($0) }.map { [$0] }
         }
         switch moves[move].need {
@@ -237,17 +227,16 @@ extension SmallWorld {
         case .startRecording(let session, _), .attachMicrophone(let session, _):
             return state.checker.isRunning(session) && state.checker.mark(of: session) & 16 == 0
         case .stopRecording(let session): return state.checker.mark(of: session) & 16 != 0
-        // A client that asks for nothing has nothing to leave. One that records is expected to stop that first, and
-        // have its file finished: it comes back under its old ids, which the old file's end would be taken for its own.
+        // A client that asks for nothing has nothing to leave. A client that records has its file finished first: it comes
+        // back under its old ids, and the end of the old file would be taken for its own.
         case .disconnected(let client):
             let sessions = state.arbiter.sessions(of: client)
             return sessions.contains(where: state.arbiter.asksToRun)
                 && !sessions.contains(where: state.duties.owesFile)
-        // One trouble at a time: together they make worlds many times as large, and touch each other hardly anywhere.
+        // One trouble at a time: together they make worlds many times as large, and hardly interact.
         case .cameraDisappeared, .privacy(_, on: true), .sleep(true), .policyLoaded(.firstCome):
             return state.isUndisturbed && !state.arbiter.isKnown(event)
         case .configure(let session, let batch):
-            // What a policy can see may be at any time.
             let isSeen = batch[.sharingMode] != nil || batch[.activeFormat] != nil
             guard isSeen || state.isUndisturbed else { return false }
             return !state.duties.areConfiguring && !state.arbiter.isConfigured(session, batch)
@@ -255,7 +244,8 @@ extension SmallWorld {
         }
     }
 
-    func lived(
+    /// The events of a path, and the state at its end.
+    func replay(
         _ path: [Int], _ policy: Policy, answers: Bool
     ) -> (events: [(event: Event, moment: Moment)], end: ExploredState) {
         var state = beginning(policy)
@@ -263,55 +253,13 @@ extension SmallWorld {
         for choice in path {
             _ = forEachChoice(in: state, answers: answers) { candidate, events, now in
                 guard candidate == choice else { return true }
+                found += events.map { ($0, now) }
                 state.now = now
-                for event in events {
-                    found.append((event, now))
-                    _ = state.take(event)
-                }
+                for event in events { _ = state.take(event) }
                 if !answers { _ = state.answerAll() }
                 return false
             }
         }
         return (found, state)
-    }
-}
-
-extension ExploredState {
-    /// The machine is whole and awake, nobody has configured the camera, and the policy is the one that a walk is about.
-    fileprivate var isUndisturbed: Bool { arbiter.isMachineWhole && policy != Self.builtIn && !arbiter.isAnybodyZoomed }
-    private static let builtIn = Policy.firstCome.fingerprint
-
-    package mutating func answerAll() -> (effects: [Effect], wrong: [String]) {
-        var effects: [Effect] = []
-        var wrong: [String] = []
-        for _ in 0..<Self.answersMax {
-            guard let answer = duties.firstAnswer else { return (effects, wrong) }
-            let (more, mistakes) = take(answer)
-            effects += more
-            wrong += mistakes
-        }
-        return (effects, wrong + [Self.endless])
-    }
-
-    /// Two recorders that answer each other's orders for ever would be the arbiter's fault.
-    static let answersMax = 200
-    static let endless = "orders and answers do not come to an end"
-
-    /// - Parameter mark: what a walk remembers of a session besides.
-    package func fold(_ cast: FoldedCast, into fold: inout StateFold, mark: ((SessionID) -> UInt64)? = nil) {
-        for row in arbiter.state.sessions.rows.indices {
-            let session = SessionID(arbiter.state.sessions.rows[row].id)
-            var own = checker.mark(of: session) | duties.mark(of: session) << 20
-            if cast.tellsWhoIsInTheWay { own ^= arbiter.markOfWhoIsInTheWay(of: session, cast) }
-            if let mark { own ^= mark(session) }
-            fold.note(session: row, own)
-        }
-        for slot in arbiter.state.cameraOrder {
-            let camera = arbiter.state.id(slot)
-            // Under another policy the same state goes on otherwise.
-            let own = checker.mark(of: camera) | duties.mark(of: camera) << 8 ^ policy.first << 48
-            fold.note(camera: Int(slot.index), own)
-        }
-        arbiter.fold(cast, into: &fold)
     }
 }

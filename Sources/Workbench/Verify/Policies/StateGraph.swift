@@ -93,11 +93,11 @@ public struct StateGraph: Sendable {
         var known: [[Doing]: Int] = [:]
         var moves: [Pair: Set<Int>] = [:]
         var seen = VisitedSet()
-        var fold = StateFold()
-        let cast = world.cast.unfolded
+        var canonical = CanonicalState()
+        let symmetry = world.symmetry.withoutReduction
         func isNew(_ state: ExploredState) -> Bool {
-            state.fold(cast, into: &fold)
-            return seen.insert(fold.fingerprint(cast))
+            state.canonicalize(symmetry, into: &canonical)
+            return seen.insert(canonical.fingerprint(symmetry))
         }
         let start = world.beginning(policy)
         _ = isNew(start)
@@ -110,7 +110,7 @@ public struct StateGraph: Sendable {
             for (state, from) in frontier {
                 _ = world.forEachChoice(in: state, answers: false) { choice, events, now in
                     var after = state
-                    _ = after.live(events, at: now)
+                    after.perform(events, at: now)
                     let to = place(of: after, world, depth: depth, &known)
                     if let from, let to, from != to { moves[Pair(from: from, to: to), default: []].insert(choice) }
                     guard isNew(after) else { return true }

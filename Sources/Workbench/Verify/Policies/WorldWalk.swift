@@ -5,9 +5,9 @@ import Scenario
 
 /// The walk of one world: every state, breadth first, each looked at once.
 struct WorldWalk: LevelSearch {
-    var scout: Scout
+    var cursor: SearchCursor
     var next: [(state: ExploredState, number: Int)] = []
-    let leases: Leases?
+    let leases: LeaseAbstraction?
     private let bounds: SearchBounds
     /// Walked before this world.
     private let statesBefore: Int
@@ -18,20 +18,23 @@ struct WorldWalk: LevelSearch {
     private let statements: StatementCheck
     private(set) var applied: [Int]
 
-    init(_ walk: PolicyWalk, _ world: SmallWorld, _ leases: Leases?, _ bounds: SearchBounds, statesBefore: Int) {
+    init(
+        _ walk: PolicyWalk, _ world: SmallWorld, _ leases: LeaseAbstraction?, _ bounds: SearchBounds, statesBefore: Int
+    ) {
         (self.leases, self.bounds, self.statesBefore) = (leases, bounds, statesBefore)
-        scout = Scout(world, walk.cast(of: world, leases), walk.policy, lateRecorders: walk.scope.lateRecorders)
-        statements = StatementCheck(scout.state.arbiter)
+        cursor = SearchCursor(
+            world, walk.symmetry(of: world, leases), walk.policy, lateRecorders: walk.scope.lateRecorders)
+        statements = StatementCheck(cursor.state.arbiter)
         applied = walk.policy.statements.map { _ in 0 }
-        _ = seen.insert(scout.fingerprint())
-        next = [(scout.state, scout.ways.append(parent: 0, choice: 0))]
+        _ = seen.insert(cursor.fingerprint())
+        next = [(cursor.state, cursor.tree.append(parent: 0, choice: 0))]
         if let message = promise() { found = (0, message.message, message.statement) }
     }
 
     mutating func run(_ limiter: SearchLimiter) { if found == nil { walk(depthMax: bounds.depthMax, limiter) } }
 
     mutating func expand(_ one: (state: ExploredState, number: Int), _ limiter: SearchLimiter) -> Bool {
-        scout.world.forEachChoice(in: one.state, answers: scout.lateRecorders) { choice, events, now in
+        cursor.world.forEachChoice(in: one.state, answers: cursor.lateRecorders) { choice, events, now in
             guard let leases, choice == SmallWorld.timePasses else {
                 return advance(one.state, one.number, choice, events, now, limiter)
             }
@@ -46,28 +49,30 @@ struct WorldWalk: LevelSearch {
     private mutating func advance(
         _ state: ExploredState, _ number: Int, _ choice: Int, _ events: [Event], _ now: Moment, _ limiter: SearchLimiter
     ) -> Bool {
-        if let message = scout.step(from: state, events, now) { return fail(message, nil, number, choice) }
-        scout.transitions += 1
-        if seen.insert(scout.fingerprint()) {
+        if let message = cursor.step(from: state, events, now) { return fail(message, nil, number, choice) }
+        cursor.transitions += 1
+        if seen.insert(cursor.fingerprint()) {
             if let broken = promise() { return fail(broken.message, broken.statement, number, choice) }
-            next.append((scout.state, scout.ways.append(parent: number, choice: choice)))
-            if statesBefore + scout.ways.count >= min(bounds.statesMax, Ways.countMax) { scout.cutOffBy = .states }
+            next.append((cursor.state, cursor.tree.append(parent: number, choice: choice)))
+            if statesBefore + cursor.tree.count >= min(bounds.statesMax, SearchTree.countMax) {
+                cursor.cutOffBy = .states
+            }
         }
-        return scout.mayGoOn(limiter)
+        return cursor.mayGoOn(limiter)
     }
 
     private mutating func fail(_ message: String, _ statement: String?, _ parent: Int, _ choice: Int) -> Bool {
-        found = (scout.ways.append(parent: parent, choice: choice), message, statement)
+        found = (cursor.tree.append(parent: parent, choice: choice), message, statement)
         return false
     }
 
     private mutating func promise() -> (message: String, statement: String?)? {
-        if let message = scout.state.arbiter.violations().first ?? scout.state.lostWakeUp { return (message, nil) }
-        guard let (statement, sessions) = statements.broken(in: scout.state.arbiter, counting: &applied) else {
+        if let message = cursor.state.arbiter.violations().first ?? cursor.state.lostWakeUp { return (message, nil) }
+        guard let (statement, sessions) = statements.broken(in: cursor.state.arbiter, counting: &applied) else {
             return nil
         }
-        let names = scout.world.names
-        let culprits = statements.words(statement, sessions, in: scout.state.arbiter, names.name(of:))
+        let names = cursor.world.names
+        let culprits = statements.words(statement, sessions, in: cursor.state.arbiter, names.name(of:))
         return ("the statement “\(statement.name)” is broken by \(culprits)", statement.name)
     }
 }

@@ -29,7 +29,7 @@ public struct RepairSearch: Sendable {
         public var notWalked = 0
     }
 
-    /// As many ways out as a person compares.
+    /// As many tree out as a person compares.
     public static let repairsMax = 5
     /// Walks of changed policies; most end within some hundred states with what they broke instead.
     static let walksMax = 64

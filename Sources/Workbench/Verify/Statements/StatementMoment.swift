@@ -220,10 +220,10 @@ extension Statement.Part {
 }
 
 extension Arbiter {
-    /// Which app of a cast keeps a session's camera from it, as bits to be mixed into a fingerprint; 0: none does.
-    func markOfWhoIsInTheWay(of session: SessionID, _ cast: FoldedCast) -> UInt64 {
+    /// Which app of a symmetry keeps a session's camera from it, as bits to be mixed into a fingerprint; 0: none does.
+    func markOfWhoIsInTheWay(of session: SessionID, _ symmetry: AppSymmetry) -> UInt64 {
         guard let slot = state.session(session), let app = state.sessions.rows[Int(slot.index)].waits?.interrupter,
-            let place = cast.apps.firstIndex(where: { state.isApp(at: Int(app.slot.index), $0.app) })
+            let place = symmetry.apps.firstIndex(where: { state.isApp(at: Int(app.slot.index), $0.app) })
         else { return 0 }
         return UInt64(place + 1).mixed
     }

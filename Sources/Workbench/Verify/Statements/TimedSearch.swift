@@ -11,7 +11,7 @@ struct TimedSearch: LevelSearch {
         var number: Int
     }
 
-    var scout: Scout
+    var cursor: SearchCursor
     var next: [Reached] = []
     private let walk: TimedWorlds
     private let bounds: SearchBounds
@@ -25,8 +25,10 @@ struct TimedSearch: LevelSearch {
 
     init(_ walk: TimedWorlds, _ world: SmallWorld, _ bounds: SearchBounds, statesBefore: Int) {
         (self.walk, self.bounds, self.statesBefore) = (walk, bounds, statesBefore)
-        scout = Scout(world, walk.cast(of: world), walk.policy, lateRecorders: false)
-        statements = TimedStatements(scout.state.arbiter)
+        cursor = SearchCursor(
+            world, world.symmetry.under(walk.policy.statements, isReduced: walk.reducesSymmetry), walk.policy,
+            lateRecorders: false)
+        statements = TimedStatements(cursor.state.arbiter)
         applied = statements.ready.map { _ in 0 }
         // Nobody asks for anything yet.
         record(nil, parent: 0, choice: 0)
@@ -36,7 +38,7 @@ struct TimedSearch: LevelSearch {
 
     mutating func expand(_ one: Reached, _ limiter: SearchLimiter) -> Bool {
         let before = statements.situation(in: one.state.arbiter)
-        let isGoingOn = scout.world.forEachChoice(in: one.state, answers: false) { choice, events, now in
+        let isGoingOn = cursor.world.forEachChoice(in: one.state, answers: false) { choice, events, now in
             choice == SmallWorld.timePasses || advance(one, before, choice, events, now, limiter)
         }
         guard isGoingOn else { return false }
@@ -49,21 +51,21 @@ struct TimedSearch: LevelSearch {
         _ limiter: SearchLimiter
     ) -> Bool {
         // What a recorder or the contract has to say against it is the other walk's to find.
-        _ = scout.step(from: one.state, events, now)
-        scout.transitions += 1
+        _ = cursor.step(from: one.state, events, now)
+        cursor.transitions += 1
         var watch = one.watch
         let goesOn = watch.map { before.obligations.contains($0.obligation) } ?? false
-        let words = StatementWords(statements: statements, names: scout.world.names)
+        let words = StatementWords(statements: statements, names: cursor.world.names)
         if watch?.pass(now - one.state.now, goesOn: goesOn) == true, let watch {
             return fail(words.broken(watch, in: one.state.arbiter, at: now), watch.obligation, one, choice, now)
         }
-        for loss in statements.losses(one.state.arbiter, events, scout.state.arbiter) {
+        for loss in statements.losses(one.state.arbiter, events, cursor.state.arbiter) {
             applied[loss.obligation.statement] += 1
             let told = watch?.obligation == loss.obligation ? watch : nil
             guard !loss.isTold || told?.isTooShort == true else { continue }
-            return fail(words.broken(loss, told, in: scout.state.arbiter), loss.obligation, one, choice, now)
+            return fail(words.broken(loss, told, in: cursor.state.arbiter), loss.obligation, one, choice, now)
         }
-        let situation = statements.situation(in: scout.state.arbiter)
+        let situation = statements.situation(in: cursor.state.arbiter)
         if let known = watch, known.isOver(goesOn: situation.obligations.contains(known.obligation)) { watch = nil }
         record(watch, parent: one.number, choice: choice, situation.applied)
         if watch == nil {
@@ -72,40 +74,41 @@ struct TimedSearch: LevelSearch {
                 record(watch, parent: one.number, choice: choice)
             }
         }
-        if statesBefore + scout.ways.count >= min(bounds.statesMax, Ways.countMax) { scout.cutOffBy = .states }
-        return scout.mayGoOn(limiter)
+        if statesBefore + cursor.tree.count >= min(bounds.statesMax, SearchTree.countMax) { cursor.cutOffBy = .states }
+        return cursor.mayGoOn(limiter)
     }
 
     private mutating func record(_ watch: ObligationWatch?, parent: Int, choice: Int, _ applies: UInt64 = 0) {
         let mark = watch.map { watch in
-            let arbiter = scout.state.arbiter
+            let arbiter = cursor.state.arbiter
             return { (session: SessionID) in watch.mark(of: session, arbiter) }
         }
-        guard seen.insert(scout.fingerprint(mark: mark)) else { return }
+        guard seen.insert(cursor.fingerprint(mark: mark)) else { return }
         for index in applied.indices where applies >> UInt64(index) & 1 == 1 { applied[index] += 1 }
         next.append(
-            Reached(state: scout.state, watch: watch, number: scout.ways.append(parent: parent, choice: choice)))
-        moments.append(scout.state.now)
+            Reached(state: cursor.state, watch: watch, number: cursor.tree.append(parent: parent, choice: choice)))
+        moments.append(cursor.state.now)
     }
 
     private mutating func fail(
         _ message: String, _ obligation: TimedStatements.Obligation, _ one: Reached, _ choice: Int, _ now: Moment
     ) -> Bool {
         let name = statements.ready[obligation.statement].source.name
-        let number = scout.ways.append(parent: one.number, choice: choice)
+        let number = cursor.tree.append(parent: one.number, choice: choice)
         found = (number, "the statement “\(name)” is broken: \(message)", name)
         moments.append(now)
         return false
     }
 
     func events(to state: Int) -> [(event: Event, moment: Moment)] {
-        var now = scout.world.beginning(walk.policy)
+        var now = cursor.world.beginning(walk.policy)
         var found: [(event: Event, moment: Moment)] = []
-        for number in scout.ways.states(to: state) {
-            let choice = scout.ways.choice(of: number)
-            let events = choice == SmallWorld.timePasses ? [.timePassed] : scout.world.events(of: choice, in: now) ?? []
+        for number in cursor.tree.states(to: state) {
+            let choice = cursor.tree.choice(of: number)
+            let events =
+                choice == SmallWorld.timePasses ? [.timePassed] : cursor.world.events(of: choice, in: now) ?? []
             found += events.map { ($0, moments[number]) }
-            _ = now.live(events, at: moments[number])
+            now.perform(events, at: moments[number])
         }
         // Time that only passes is told by the next moment at which something happens, and by the end.
         let last = found.count - 1

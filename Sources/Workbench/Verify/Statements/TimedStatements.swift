@@ -2,7 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import Explain
 
-/// A policy's statements about time, made ready once to be asked along many ways. Each says of some subjects how long
+/// A policy's statements about time, made ready once to be asked along many tree. Each says of some subjects how long
 /// something may go on: that a session waits (`within`), that an app holds cameras (`at-most`), and how long at least a
 /// session has been told that it loses its camera (`warned`). What goes on in a state is an obligation. How long it has
 /// gone on no state knows: that is what a `ObligationWatch` counts.

@@ -4,37 +4,36 @@ import Scenario
 
 /// The worlds in which a policy is held to its statements about time, and how time passes there.
 struct TimedWorlds: Sendable {
-    /// With no statements but those about time.
+    /// Its only statements are those about time.
     let policy: Policy
     /// The statements' places in the policy as it was.
     let places: [Int]
     let clients: Int
     let cameras: Int
     package let worlds: [SmallWorld]
-    /// Every time of the policy and of the statements is a multiple of it, and none is as short, where that leaves few enough
-    /// steps: else nothing would happen while the shortest one passes.
+    /// Every time of the policy and of the statements is a multiple of it. It is shorter than all of them, where that leaves few
+    /// enough steps: else nothing would happen while the shortest one passes.
     let unit: Duration
-    /// Time passes by one unit after the other; else from one deadline to the next, and no event comes between.
+    /// Time passes unit by unit; else from deadline to deadline, without events between.
     let isStepped: Bool
-    private let isFolded: Bool
+    let reducesSymmetry: Bool
 
-    /// More steps in the longest time than this, and a world is not walked to its end in minutes: half an hour out of two
-    /// hours in steps of ten seconds is within it.
+    /// With more steps in the longest time a world takes longer than minutes; two hours in steps of ten seconds have as many.
     private static let stepsMax: Int64 = 720
-    /// Half as long steps make worlds several times as large, which only those can be that have few.
+    /// Halved steps make a world several times as large.
     private static let coarseMax: Int64 = 30
 
-    init?(_ policy: Policy, clients: Int, cameras: Int, pairsOnly: Bool, isFolded: Bool) throws(ScenarioError) {
+    init?(_ policy: Policy, clients: Int, cameras: Int, pairsOnly: Bool, reducesSymmetry: Bool) throws(ScenarioError) {
         places = policy.statements.indices.filter { policy.statements[$0].isTimed }
         guard !places.isEmpty else { return nil }
         var timed = policy
         timed.statements = places.map { policy.statements[$0] }
         self.policy = timed
-        (self.isFolded, self.clients, self.cameras) = (isFolded, clients, cameras)
+        (self.reducesSymmetry, self.clients, self.cameras) = (reducesSymmetry, clients, cameras)
         let reads = PolicyReads([timed])
-        let casting = Casting(reads, clients: self.clients, pairsOnly: pairsOnly).about(
+        let populations = Populations(reads, clients: clients, pairsOnly: pairsOnly).about(
             timed.statements.compactMap(\.roles.first))
-        worlds = try SmallWorld.worlds([timed], casting, cameras: self.cameras, scope: .policy)
+        worlds = try SmallWorld.worlds(reads, populations, cameras: cameras, scope: .policy)
         var times = timed.rankRules.flatMap { [$0.grace, $0.minHold] + ($0.lease.map { [$0] } ?? []) }
         times += [timed.contention.coolDown] + (reads.pressures.isEmpty ? [] : [timed.pressureSettle])
         times += timed.statements.flatMap(\.durations)
@@ -46,19 +45,11 @@ struct TimedWorlds: Sendable {
         isStepped = longest / max(unit, 1) <= Self.stepsMax
     }
 
-    package func cast(of world: SmallWorld) -> FoldedCast {
-        // An app that is watched is not another one's mirror image; its mark says so. Whom it waits behind does not.
-        let tellsWhoIsInTheWay = policy.statements.contains(where: \.asksWhoIsInTheWay)
-        var cast = isFolded && !tellsWhoIsInTheWay ? world.cast : world.cast.unfolded
-        cast.tellsWhoIsInTheWay = tellsWhoIsInTheWay
-        return cast
-    }
-
-    /// Until when time passes in one step; nil: nothing changes however much of it passes.
+    /// The end of a step of time; `nil` where nothing changes however much time passes.
     func nextMoment(after state: ExploredState, _ watch: ObligationWatch?) -> Moment? {
         let deadline = state.arbiter.deadline.flatMap { $0 < .distantFuture ? max($0, state.now) : nil }
         if isStepped { return min(deadline ?? .distantFuture, state.now + unit) }
-        // A limit is passed a little later than it is reached.
+        // A limit is broken a little after it is reached.
         let rest = watch?.rest.map { state.now + max($0, unit) }
         return [deadline, rest].compactMap { $0 }.min()
     }
@@ -76,14 +67,14 @@ struct TimedWorlds: Sendable {
                 limiter($0.inWorld(before.worlds + 1, of: worlds.count, behind: before.states, before.transitions))
             }
             report.worlds += 1
-            report.states += search.scout.ways.count
-            report.transitions += search.scout.transitions
+            report.states += search.cursor.tree.count
+            report.transitions += search.cursor.transitions
             for index in search.applied.indices { report.applied[index] += search.applied[index] }
             if let found = search.found {
-                let story = Story(world: world, policyLine: policyLine, policies: policies)
-                return (report, story.finding(found, search, policy))
+                let scenario = PathScenario(world: world, policyLine: policyLine, policies: policies)
+                return (report, scenario.finding(found, search, policy))
             }
-            if let cut = search.scout.cutOffBy {
+            if let cut = search.cursor.cutOffBy {
                 report.cutOffBy = cut
                 if cut != .depth { return (report, nil) }
             }
@@ -102,28 +93,24 @@ extension PolicyWalk {
         public var worldsInAll: Int
         public var states = 0
         public var transitions = 0
-        /// Events happen at multiples of it; nil: only when deadlines fall due, since the times have too little in common.
+        /// Events happen at its multiples; `nil`: only at deadlines, since the times have too little in common.
         public var step: Duration?
         public var applied: [Int] = []
         public var cutOffBy: SearchBound?
     }
 }
 
-extension Story {
+extension PathScenario {
     func finding(
         _ found: (state: Int, message: String, statement: String), _ search: TimedSearch, _ policy: Policy
     ) -> PolicyWalk.Finding {
         let events = search.events(to: found.state)
-        let title = "Found by `camclient policy verify`: \(found.message)."
-        let told = telling(events, title, policy) { stage in
+        let isLate = events.last?.event == .timePassed
+        let length = events.filter { $0.event != .timePassed }.count + (isLate ? 1 : 0)
+        return finding(found.message, found.statement, length: length, events, policy) { stage in
             TimedReplay.broken(policy, stage.steps.map { ($0.event, $0.moment) }, until: stage.now)
                 .contains(found.statement)
         }
-        let inputs = events.filter { $0.event != .timePassed }.count
-        let isLate = events.last?.event == .timePassed
-        return PolicyWalk.Finding(
-            message: found.message, statement: found.statement, length: inputs + (isLate ? 1 : 0),
-            scenario: told.text, cameras: told.cameras)
     }
 }
 

@@ -6,7 +6,7 @@ public import Scenario
 /// verify` walks.
 ///
 /// Worlds are walked breadth first, those of fewer clients and cameras before larger ones, and all of one size side by side:
-/// so the first way to something is one of the shortest in the smallest world that has one. Leases are counted, because
+/// so the first way to something is one of the shortest in the smallest world that has one. LeaseAbstraction are counted, because
 /// each way is told as a scenario, run, and only believed when that reaches what it is for.
 public struct ScenarioSearch: Sendable {
     public let policy: Policy
@@ -53,9 +53,9 @@ public struct ScenarioSearch: Sendable {
         var found = FoundScenarios(policy, gaps, policyLine: policyLine, policies: policies)
         var report = Report()
         for size in sizes where !found.wanted(in: size).isEmpty {
-            let casting = Casting(size.reads(policy), clients: size.clients, pairsOnly: pairsOnly)
-            let worlds = try SmallWorld.worlds(
-                [policy], size.reads(policy), casting, cameras: size.cameras, scope: size.scope)
+            let reads = PolicyReads([policy], variesRights: size.variesRights, namesCount: true)
+            let populations = Populations(reads, clients: size.clients, pairsOnly: pairsOnly)
+            let worlds = try SmallWorld.worlds(reads, populations, cameras: size.cameras, scope: size.scope)
             var bounds = bounds
             if size.scope == .everything { bounds.statesMax = min(bounds.statesMax, report.states + Self.machineMax) }
             var walk = CoverageWalk(policy, worlds, size, bounds, statesBefore: report.states)
@@ -64,8 +64,8 @@ public struct ScenarioSearch: Sendable {
             report.transitions += walk.transitions
             report.cutOffBy = report.cutOffBy ?? walk.cutOffBy
             guard size.scope == .policy, !size.variesRights else { continue }
-            (report.worlds, report.casts) = (worlds.count, Set(casting.casts.map(\.number)).count)
-            report.castsInAll = casting.castsInAll
+            (report.worlds, report.casts) = (worlds.count, Set(populations.all.map(\.number)).count)
+            report.castsInAll = populations.countInAll
             if walk.cutOffBy != nil { break }
         }
         if found.isDone { report.cutOffBy = nil }
@@ -86,10 +86,6 @@ public struct ScenarioSearch: Sendable {
         var variesRights = false
         /// Everything: the machine sleeps, cameras are unplugged, clients vanish. Recorders answer at once all the same.
         var scope = WalkScope.policy
-
-        func reads(_ policy: Policy) -> PolicyReads {
-            PolicyReads([policy], variesRights: variesRights, namesCount: true)
-        }
     }
 
     /// The smallest first. The last contains all others but those for rights and for the machine.
@@ -122,17 +118,17 @@ struct CoverageWalk {
 
     private struct Place {
         let world: SmallWorld
-        var ways = Ways()
+        var tree = SearchTree()
         var seen = VisitedSet()
         var frontier: [(state: ExploredState, number: Int)]
-        package var fold = StateFold()
+        package var canonical = CanonicalState()
 
         init(_ world: SmallWorld, _ policy: Policy) {
             self.world = world
             let start = world.beginning(policy)
-            start.fold(world.cast, into: &fold)
-            _ = seen.insert(fold.fingerprint(world.cast))
-            frontier = [(start, ways.append(parent: 0, choice: 0))]
+            start.canonicalize(world.symmetry, into: &canonical)
+            _ = seen.insert(canonical.fingerprint(world.symmetry))
+            frontier = [(start, tree.append(parent: 0, choice: 0))]
         }
     }
 
@@ -169,14 +165,14 @@ struct CoverageWalk {
             let reached = recorder.reached
             let after = step(state, events, now)
             transitions += 1
-            after.fold(world.cast, into: &places[index].fold)
-            if places[index].seen.insert(places[index].fold.fingerprint(world.cast)) {
-                places[index].frontier.append((after, places[index].ways.append(parent: number, choice: choice)))
+            after.canonicalize(world.symmetry, into: &places[index].canonical)
+            if places[index].seen.insert(places[index].canonical.fingerprint(world.symmetry)) {
+                places[index].frontier.append((after, places[index].tree.append(parent: number, choice: choice)))
                 states += 1
                 if statesBefore + states >= bounds.statesMax { cutOffBy = .states }
             }
             if recorder.reached > reached, let coverage = recorder.coverages.first(where: { $0.policy == policy }) {
-                let path = places[index].ways.path(to: number) + [choice]
+                let path = places[index].tree.path(to: number) + [choice]
                 if !found.note(coverage, path, world, size) {
                     // It was no way there after all: what comes next may be one.
                     recorder = CoverageRecorder()
@@ -250,19 +246,18 @@ struct FoundScenarios {
     ) -> Bool {
         let closed = coverage.closed(of: wanted(in: size))
         guard let first = closed.first else { return true }
-        let events = world.lived(path, policy, answers: false).events
-        let story = Story(world: world, policyLine: policyLine, policies: policies)
-        for isManual in [false, true] {
-            for isWhole in [false, true] {
-                let text = story.text(events, "?", policy, [:], isManual: isManual, isWhole: isWhole)
-                guard let told = tell(text), told.closes.contains(first) else { continue }
-                wanted.removeAll(where: told.closes.contains)
-                found.append(Told(text: told.text, closes: told.closes, goal: first, length: path.count))
-                return true
-            }
+        let events = world.replay(path, policy, answers: false).events
+        let scenario = PathScenario(world: world, policyLine: policyLine, policies: policies)
+        let told = scenario.simplest(events, "?", policy) { text in
+            tell(text).flatMap { $0.closes.contains(first) ? $0 : nil }
         }
-        for gap in closed { misled[gap, default: 0] += 1 }
-        return false
+        guard let told else {
+            for gap in closed { misled[gap, default: 0] += 1 }
+            return false
+        }
+        wanted.removeAll(where: told.closes.contains)
+        found.append(Told(text: told.text, closes: told.closes, goal: first, length: path.count))
+        return true
     }
 
     /// A text as it comes out, and everything of what was missing that it reaches.

@@ -4,21 +4,21 @@ import Scenario
 
 /// What each search of one world has in hand: how far it has come, and the state that it looks at just now, in memory that
 /// is used again and again, since most states are known already.
-struct Scout {
+struct SearchCursor {
     let world: SmallWorld
-    let cast: FoldedCast
+    let symmetry: AppSymmetry
     /// Recorders answer as steps of their own; else at once, within the step.
     let lateRecorders: Bool
     private(set) var state: ExploredState
-    var ways = Ways()
+    var tree = SearchTree()
     var transitions = 0
     var depth = 0
     var cutOffBy: SearchBound?
     private var memory: StepMemory
-    private var fold = StateFold()
+    private var canonical = CanonicalState()
 
-    init(_ world: SmallWorld, _ cast: FoldedCast, _ policy: Policy, lateRecorders: Bool) {
-        (self.world, self.cast, self.lateRecorders) = (world, cast, lateRecorders)
+    init(_ world: SmallWorld, _ symmetry: AppSymmetry, _ policy: Policy, lateRecorders: Bool) {
+        (self.world, self.symmetry, self.lateRecorders) = (world, symmetry, lateRecorders)
         state = world.beginning(policy)
         memory = StepMemory(for: state.arbiter)
     }
@@ -44,10 +44,10 @@ struct Scout {
         return wrong ?? ExploredState.endless
     }
 
-    /// - Parameter mark: what a search remembers of a session besides.
+    /// - Parameter mark: what a cursor remembers of a session besides.
     mutating func fingerprint(mark: ((SessionID) -> UInt64)? = nil) -> Fingerprint {
-        state.fold(cast, into: &fold, mark: mark)
-        return fold.fingerprint(cast)
+        state.canonicalize(symmetry, into: &canonical, mark: mark)
+        return canonical.fingerprint(symmetry)
     }
 
     /// So rarely that it costs nothing, and often enough that a bound is met within some milliseconds.
@@ -55,7 +55,7 @@ struct Scout {
 
     mutating func mayGoOn(_ limiter: SearchLimiter) -> Bool {
         if transitions % Self.transitionsBetweenLooks == 0, cutOffBy == nil {
-            cutOffBy = limiter(SearchProgress(states: ways.count, transitions: transitions, depth: depth))
+            cutOffBy = limiter(SearchProgress(states: tree.count, transitions: transitions, depth: depth))
         }
         return cutOffBy == nil
     }
@@ -63,20 +63,20 @@ struct Scout {
 
 protocol LevelSearch {
     associatedtype Reached
-    var scout: Scout { get set }
+    var cursor: SearchCursor { get set }
     var next: [Reached] { get set }
-    /// - Returns: false where the search is over.
+    /// - Returns: false where the cursor is over.
     mutating func expand(_ one: Reached, _ limiter: SearchLimiter) -> Bool
 }
 
 extension LevelSearch {
     mutating func walk(depthMax: Int, _ limiter: SearchLimiter) {
         while !next.isEmpty {
-            guard scout.depth < depthMax else {
-                scout.cutOffBy = .depth
+            guard cursor.depth < depthMax else {
+                cursor.cutOffBy = .depth
                 return
             }
-            scout.depth += 1
+            cursor.depth += 1
             // Taken out, so that its states are read where they are while the next ones are gathered.
             let level = next
             next = []
@@ -85,7 +85,7 @@ extension LevelSearch {
     }
 }
 
-/// What ends a search before it is complete.
+/// What ends a cursor before it is complete.
 public enum SearchBound: String, Sendable, Hashable, CaseIterable {
     case states, time, memory, depth
 
@@ -93,7 +93,7 @@ public enum SearchBound: String, Sendable, Hashable, CaseIterable {
     public var sentence: String { self == .depth ? "by the bound on steps" : "by the bound on \(rawValue)" }
 }
 
-/// How far a search may go. It has no clock: whoever started it looks at time and memory, and says when to stop.
+/// How far a cursor may go. It has no clock: whoever started it looks at time and memory, and says when to stop.
 public struct SearchBounds: Sendable {
     /// Over all worlds together.
     public var statesMax: Int
@@ -180,7 +180,7 @@ struct VisitedSet {
 
 /// How each state of a walk was reached: from which, and by which of the things that may happen there.
 /// Six bytes a state; the states themselves are not kept.
-struct Ways {
+struct SearchTree {
     private var parents: [UInt32] = []
     private var choices: [UInt16] = []
 

@@ -16,7 +16,7 @@ package import ArbiterProtocol
 /// The other way round it does not hold: a lease that was only just granted cannot be over, unless its holder came to it
 /// with another rank or from another policy. What is found broken here is looked for again with leases counted, and only
 /// what is found then counts.
-package struct Leases: Sendable {
+package struct LeaseAbstraction: Sendable {
     let step: Duration
     let longest: Duration
     /// Whoever comes to another rank, or from another policy, may come to a lease that is over already.
@@ -49,7 +49,7 @@ package struct Leases: Sendable {
     /// Calls with every way in which time may pass from a state: a number, the state with what is left of its leases
     /// chosen so, and the moment that comes then. False where the body said so, and nil where a deadline is not a
     /// multiple of the step: then this walk is worth nothing.
-    package func forEachPassing<Walked: Leasing>(
+    package func forEachPassing<Walked: LeasedState>(
         from state: Walked, _ body: (_ choice: Int, _ before: Walked, _ now: Moment) -> Bool
     ) -> Bool? {
         guard let leased = state.leasedCameras else { return nil }
@@ -83,7 +83,9 @@ package struct Leases: Sendable {
     }
 
     /// Nil: one of the leases is over by then, however little of it was used.
-    private func lasting<Walked: Leasing>(_ state: Walked, _ leased: [Slot<Camera>], beyond moment: Moment) -> Walked? {
+    private func lasting<Walked: LeasedState>(_ state: Walked, _ leased: [Slot<Camera>], beyond moment: Moment)
+        -> Walked?
+    {
         var state = state
         for camera in leased {
             guard moment + step - state.now <= state.leaseLength(on: camera) else { return nil }
@@ -100,7 +102,7 @@ package struct Leases: Sendable {
 }
 
 /// What a walk takes its steps from, as far as time and leases go: a state, or two that look alike so far.
-package protocol Leasing {
+package protocol LeasedState {
     var now: Moment { get }
     /// The cameras whose holders' leases run, in the order of their ids; nil: not the same leases under both policies.
     var leasedCameras: [Slot<Camera>]? { get }
@@ -110,7 +112,7 @@ package protocol Leasing {
     mutating func endLease(on camera: Slot<Camera>, at moment: Moment)
 }
 
-extension ExploredState: Leasing {
+extension ExploredState: LeasedState {
     package var leasedCameras: [Slot<Camera>]? { arbiter.leasedCameras }
     package var earliestOtherDeadline: Moment { arbiter.earliestDeadline(leases: false) ?? .distantFuture }
     package func lastUnwatchedTime(besides cameras: [Slot<Camera>]) -> Moment {
@@ -122,7 +124,7 @@ extension ExploredState: Leasing {
     }
 }
 
-extension JointState: Leasing {
+extension JointState: LeasedState {
     package var now: Moment { first.now }
     var leasedCameras: [Slot<Camera>]? {
         let cameras = first.arbiter.leasedCameras

@@ -1,6 +1,4 @@
-import Arbiter
 package import ArbiterProtocol
-package import ReferenceArbiter
 
 /// An event written down as facts of the naive arbiter's world, and judged.
 extension ReferenceArbiter {
@@ -38,13 +36,12 @@ extension ReferenceArbiter {
             guard takeRequest(event) else { return false }
         case .reclaimed(let id, let grant): guard reclaim(id, grant) else { return false }
         case .reserved(let camera, let app, let survivor):
-            let credible = survivor.flatMap { $0.isCredible ? $0 : nil }
-            let kept = credible.map { (grant: $0.grant, recording: $0.recording) }
+            let kept = survivor.map { (grant: $0.grant, recording: $0.recording) }
             keep(camera, for: app, until: world.now + Bound.reservation, kept)
         case .policyLoaded(let policy):
-            let isOther = (self.policy as? PolicyAsHouse)?.policy != policy
+            let isOther = self.policy != policy
             if isOther { for camera in world.cameras.keys { endSurvivor(on: camera) } }
-            load(PolicyAsHouse(policy), isOther: isOther)
+            load(policy, isOther: isOther)
             occasion.isReload = isOther
         case .pressure(let level): world.press(level, settle: policy.pressureSettle)
         case .answered(let app, let isClaimed, let answer, let origin):
@@ -52,7 +49,7 @@ extension ReferenceArbiter {
                 return false
             }
         case .stoppedByUser(let app): guard stop(named: app) else { return false }
-        case .modeSet(let name, let setter): guard setMode(name, by: setter.rawValue) else { return false }
+        case .modeSet(let name, let setter): guard setMode(name, by: setter) else { return false }
         case .calendar(let name): world.calendarMode = name
         case .attribute(let app, let name, let value): guard tell(app, name, value) else { return false }
         default: guard world.take(event) else { return false }
@@ -184,7 +181,7 @@ extension ReferenceArbiter {
     }
 
     /// Refused or not, the batch is closed.
-    mutating func closeBatch(_ id: SessionID) {
+    package mutating func closeBatch(_ id: SessionID) {
         guard let session = world.sessions[id], session.batches > 0 else { return }
         world.sessions[id]?.batches -= 1
         if session.batches == 1 { world.sessions[id]?.batch = Configuration() }

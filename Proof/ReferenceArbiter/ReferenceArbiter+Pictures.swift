@@ -1,6 +1,4 @@
-import Arbiter
-import ArbiterProtocol
-import ReferenceArbiter
+package import ArbiterProtocol
 
 /// Which pictures sessions ask for, as far as a policy's costs tell them apart. What a batch makes of what was asked
 /// before is no decision: the one check of configurations says it.
@@ -14,7 +12,7 @@ extension ReferenceArbiter {
     }
 
     /// A camera may have come back with other formats.
-    mutating func lookAtPictures(on camera: CameraID) {
+    package mutating func lookAtPictures(on camera: CameraID) {
         for (id, session) in world.sessions where session.camera == camera { lookAtPictures(of: id) }
     }
 
@@ -41,7 +39,7 @@ extension ReferenceArbiter {
     }
 
     /// Nobody is cut for a configuration: of a session that has its camera, or has won it, a dearer one needs room.
-    func hasRoom(for event: Event) -> Bool {
+    package func hasRoom(for event: Event) -> Bool {
         switch event {
         case .configure(let id, let batch):
             if let session = world.sessions[id], session.batches > 0 { return true }

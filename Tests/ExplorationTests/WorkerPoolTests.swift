@@ -6,7 +6,7 @@ import Workbench
 
 /// Several threads walk the worlds of several policies, and say what one thread would say.
 @Suite("Walking on several threads")
-struct CrewTests {
+struct WorkerPoolTests {
     private static func plan(_ name: String, _ bounds: SearchBounds = SearchBounds()) throws -> PlannedWalk {
         PlannedWalk(
             try PolicyWalk(Checkout.policy(name), clients: 2, cameras: 2, scope: .policy), bounds, policyLine: name,

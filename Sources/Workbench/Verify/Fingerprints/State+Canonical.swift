@@ -11,23 +11,24 @@ extension State {
     /// What concerns no app. A camera is its row here: rows of cameras stay where they are, and a walk's worlds plug them in
     /// in one order. `lastOrdinal`, `generation` and the ledger's counters only count; `users` follow from the apps.
     func writeShared(
-        _ cast: FoldedCast, _ memory: borrowing FoldMemory, into writer: inout FingerprintWriter
+        _ symmetry: AppSymmetry, _ cache: borrowing CanonicalCache, into writer: inout FingerprintWriter
     ) {
         for slot in cameraOrder {
-            write(slot, countsLeases: cast.countsLeases, into: &writer)
-            writer.combine(memory.cameraMarks[Int(slot.index)])
-            writer.combine(memory.cameras[slot.index])
-            if cast.isWhole { writeNames(of: slot, into: &writer) }
+            write(slot, countsLeases: symmetry.countsLeases, into: &writer)
+            writer.combine(cache.cameraMarks[Int(slot.index)])
+            writer.combine(cache.cameras[slot.index])
+            if symmetry.isWhole { writeNames(of: slot, into: &writer) }
         }
         writeMachine(into: &writer)
-        writeTimers(countsLeases: cast.countsLeases, into: &writer) { $0.app == nil && $0.session == nil }
-        if cast.isWhole { writeLedger(into: &writer) }
+        writeTimers(countsLeases: symmetry.countsLeases, into: &writer) { $0.app == nil && $0.session == nil }
+        if symmetry.isWhole { writeLedger(into: &writer) }
     }
 
     /// `generation` only counts. Which apps of a name are in front, its requests and the places of its attributes follow
     /// from the rest.
     func write(
-        _ slot: Slot<App>, _ cast: FoldedCast, _ memory: borrowing FoldMemory, into writer: inout FingerprintWriter
+        _ slot: Slot<App>, _ symmetry: AppSymmetry, _ cache: borrowing CanonicalCache,
+        into writer: inout FingerprintWriter
     ) {
         let row = Int(slot.index)
         let (first, other) = (apps.rows[row].vouched.firstClient, apps.rows[row].claimed.firstClient)
@@ -36,16 +37,16 @@ extension State {
         let isOne = only.map { clients.rows[Int($0.index)].nextOfApp == nil } ?? false
         writer.combine(word(of: slot) | (isOne ? 1 << 40 : 0))
         if apps.rows[row].isAttributed { writer.combine(words: attributes[row]) }
-        writeTimers(countsLeases: cast.countsLeases, into: &writer) { $0.app?.slot == slot }
-        if cast.isWhole { writer.combine(words: id(slot)) }
-        if isOne, let only { return write(only, cast, memory, into: &writer) }
+        writeTimers(countsLeases: symmetry.countsLeases, into: &writer) { $0.app?.slot == slot }
+        if symmetry.isWhole { writer.combine(words: id(slot)) }
+        if isOne, let only { return write(only, symmetry, cache, into: &writer) }
         if first == nil, other == nil { return }
         var sum = UnorderedSum()
         for first in [first, other] {
             var place = first
             while let client = place {
                 var one = FingerprintWriter()
-                write(client, cast, memory, into: &one)
+                write(client, symmetry, cache, into: &one)
                 sum.add(one)
                 place = clients.rows[Int(client.index)].nextOfApp
             }
@@ -55,22 +56,22 @@ extension State {
 
     /// `who`, `right`, `loweredRank` and `hasLoweredItself` follow from the rest and the policy, `nextOfApp` from the ids.
     private func write(
-        _ slot: Slot<Client>, _ cast: FoldedCast, _ memory: borrowing FoldMemory,
+        _ slot: Slot<Client>, _ symmetry: AppSymmetry, _ cache: borrowing CanonicalCache,
         into writer: inout FingerprintWriter
     ) {
         let row = Int(slot.index)
         let first = clients.rows[row].firstSession
         let isOne = first.map { sessions.rows[Int($0.index)].nextOfClient == nil } ?? false
         writer.combine(word(of: slot) | (isOne ? 1 << 40 : 0))
-        writer.combine(memory.texts[slot.index])
+        writer.combine(cache.texts[slot.index])
         if let login = clients.rows[row].login { writer.combine(id(login).name) }
-        if cast.isWhole { writer.combine(clients.rows[row].id) }
-        if isOne, let first { return write(first, of: clients.rows[row].app, cast, memory, into: &writer) }
+        if symmetry.isWhole { writer.combine(clients.rows[row].id) }
+        if isOne, let first { return write(first, of: clients.rows[row].app, symmetry, cache, into: &writer) }
         var sum = UnorderedSum()
         var place = first
         while let session = place {
             var one = FingerprintWriter()
-            write(session, of: clients.rows[row].app, cast, memory, into: &one)
+            write(session, of: clients.rows[row].app, symmetry, cache, into: &one)
             sum.add(one)
             place = sessions.rows[Int(session.index)].nextOfClient
         }
@@ -79,35 +80,35 @@ extension State {
 
     /// `nextOnCamera` follows from the ids. Of the ledger, `sharersTold` would show rows and their generations.
     private func write(
-        _ slot: Slot<Session>, of app: AppRef, _ cast: FoldedCast, _ memory: borrowing FoldMemory,
+        _ slot: Slot<Session>, of app: AppRef, _ symmetry: AppSymmetry, _ cache: borrowing CanonicalCache,
         into writer: inout FingerprintWriter
     ) {
         let row = Int(slot.index)
-        writer.combine(memory.sessionMarks[row])
-        writer.combine(word(of: slot, readsBids: cast.readsBids))
+        writer.combine(cache.sessionMarks[row])
+        writer.combine(word(of: slot, readsBids: symmetry.readsBids))
         // A statement may ask whether another app keeps the camera from it.
         let isKeptOut = sessions.rows[row].waits?.interrupter.map { $0 != app } ?? false
         let camera = Int(sessions.rows[row].camera.index)
         writer.combine(UInt64(camera) << 1 | (isKeptOut ? 1 : 0))
-        writer.combine(memory.settings[slot.index])
+        writer.combine(cache.settings[slot.index])
         for place in cameraSettings[camera].asked.indices
         where cameraSettings[camera].asked[place].session == sessions.rows[row].id { writer.combine(place) }
-        if let request = sessions.rows[row].request { writer.combine(Self.place(of: request, memory)) }
-        Self.writeRoles(of: slot.index, memory, into: &writer)
-        writeTimers(countsLeases: cast.countsLeases, into: &writer) { $0.session == slot }
-        if cast.isWhole { writeNames(of: slot, into: &writer) }
+        if let request = sessions.rows[row].request { writer.combine(Self.place(of: request, cache)) }
+        Self.writeRoles(of: slot.index, cache, into: &writer)
+        writeTimers(countsLeases: symmetry.countsLeases, into: &writer) { $0.session == slot }
+        if symmetry.isWhole { writeNames(of: slot, into: &writer) }
     }
 
     /// Ordinals as far as they are compared: start requests with each other, and so grants; when a session began to
     /// contend, with grants.
     @inline(__always) private static func place(
-        of request: Session.StartRequest, _ memory: borrowing FoldMemory
+        of request: Session.StartRequest, _ cache: borrowing CanonicalCache
     ) -> UInt64 {
         var place: UInt64 = 0
-        for index in memory.requests.indices where memory.requests[index] < request.started { place += 1 }
+        for index in cache.requests.indices where cache.requests[index] < request.started { place += 1 }
         guard let bidSince = request.bidSince else { return place << 32 | 1 }
         var newerThan: UInt64 = 0
-        for index in memory.roles.indices where bidSince > memory.roles[index].granted {
+        for index in cache.roles.indices where bidSince > cache.roles[index].granted {
             newerThan |= 2 << UInt64(index)
         }
         return place << 32 | newerThan
@@ -115,20 +116,20 @@ extension State {
 
     /// What it is to each camera: holder, winner of a contest, winner of a cut; a byte each.
     @inline(__always) private static func writeRoles(
-        of session: Int32, _ memory: borrowing FoldMemory, into writer: inout FingerprintWriter
+        of session: Int32, _ cache: borrowing CanonicalCache, into writer: inout FingerprintWriter
     ) {
         var word: UInt64 = 0
-        for index in memory.roles.indices {
+        for index in cache.roles.indices {
             if index & 7 == 0, index > 0 {
                 writer.combine(word)
                 word = 0
             }
-            let camera = memory.roles[index]
+            let camera = cache.roles[index]
             var roles: UInt64 = camera.promised != session ? 0 : camera.isDormant ? 0x81 : 1
             if camera.beneficiary == session { roles |= 2 }
             if camera.holder == session {
                 roles |= 4
-                for other in memory.roles.indices where memory.roles[other].granted < camera.granted { roles += 8 }
+                for other in cache.roles.indices where cache.roles[other].granted < camera.granted { roles += 8 }
             }
             word = word << 8 | roles & 0xff
         }

@@ -105,7 +105,7 @@ extension State {
     }
 }
 
-/// What a fold leaves out: ids, names of rules, and what only changes what clients are told next.
+/// What a canonical leaves out: ids, names of rules, and what only changes what clients are told next.
 extension State {
     /// Apps of which something is said, or that have clients or times of their own.
     var spokenApps: [Slot<App>] {

@@ -10,7 +10,7 @@ package import Scenario
 /// Once a recorder fails, is late or refuses, or a camera came back without what a session needs, it only notes facts
 /// until nothing of that is left. It does not look at what happens between an order and its answer either.
 package struct ReferenceJudge: FuzzJudge {
-    private var reference = ReferenceArbiter(policy: PolicyAsHouse(.firstCome))
+    private var reference = ReferenceArbiter(policy: .firstCome)
     private var recordings: [RecordingID: SessionID] = [:]
     /// The app each question is about: numbers are the core's.
     private var questions: [QuestionID: WholeWorld.App] = [:]
@@ -29,7 +29,7 @@ package struct ReferenceJudge: FuzzJudge {
 
     package mutating func begin(_ policy: Policy) {
         self = ReferenceJudge()
-        reference = ReferenceArbiter(policy: PolicyAsHouse(policy))
+        reference = ReferenceArbiter(policy: policy)
     }
 
     package mutating func judge(_ step: Stage.Step) -> String? {

@@ -11,11 +11,11 @@ extension PolicyWalk {
         var states = 0
         var folded = 0
         for world in worlds {
-            let cast = cast(of: world, leases)
-            var fold = StateFold()
+            let symmetry = symmetry(of: world, leases)
+            var canonical = CanonicalState()
             func fingerprint(_ state: ExploredState) -> Fingerprint {
-                state.fold(cast, into: &fold)
-                return fold.fingerprint(cast)
+                state.canonicalize(symmetry, into: &canonical)
+                return canonical.fingerprint(symmetry)
             }
             var outcomes: [Fingerprint: (state: ExploredState, next: [Fingerprint])] = [:]
             let start = world.beginning(policy)
@@ -67,19 +67,22 @@ extension PolicyWalk {
         return found
     }
 
-    private func reached(_ world: SmallWorld, _ leases: Leases?, _ statesMax: Int) -> (
+    private func reached(_ world: SmallWorld, _ leases: LeaseAbstraction?, _ statesMax: Int) -> (
         states: Int, seen: Set<Fingerprint>
     )? {
-        let (own, view) = (cast(of: world, leases), cast(of: world, Leases([policy], isReplaced: scope.machineEvents)))
-        var fold = StateFold()
+        let (own, view) = (
+            symmetry(of: world, leases),
+            symmetry(of: world, LeaseAbstraction([policy], isReplaced: scope.machineEvents))
+        )
+        var canonical = CanonicalState()
         var known: Set<Fingerprint> = []
         var seen: Set<Fingerprint> = []
         var queue: [ExploredState] = []
         func reach(_ state: ExploredState) {
-            state.fold(own, into: &fold)
-            guard known.insert(fold.fingerprint(own)).inserted else { return }
-            state.fold(view, into: &fold)
-            seen.insert(fold.fingerprint(view))
+            state.canonicalize(own, into: &canonical)
+            guard known.insert(canonical.fingerprint(own)).inserted else { return }
+            state.canonicalize(view, into: &canonical)
+            seen.insert(canonical.fingerprint(view))
             queue.append(state)
         }
         reach(world.beginning(policy))
@@ -93,7 +96,8 @@ extension PolicyWalk {
     /// Calls with every state that comes of one step.
     /// - Parameter answers: recorders answer as steps of their own; else at once.
     private func forEachNext(
-        of state: ExploredState, in world: SmallWorld, _ leases: Leases?, answers: Bool, _ body: (ExploredState) -> Void
+        of state: ExploredState, in world: SmallWorld, _ leases: LeaseAbstraction?, answers: Bool,
+        _ body: (ExploredState) -> Void
     ) {
         func live(_ before: ExploredState, _ events: [Event], _ now: Moment) -> Bool {
             var after = before
