@@ -8,7 +8,7 @@ import Glibc
 import System
 import Testing
 
-/// What a consumer is shown of its session's streams, which come from a real sender, as a recorder core has it.
+/// A consumer's pictures and slates, with streams of a real sender like a recorder core's.
 @Suite("What a program in PipeWire is shown", .timeLimit(.minutes(10)))
 struct DoorConsumerTests {
     /// Rows are longer than the picture is wide.

@@ -14,7 +14,7 @@ final class ScriptedSway {
         static let version = Message(kind: 7)
         static let tree = Message(kind: 4)
         static let events = Message(kind: 2, text: #"["window","workspace","binding"]"#)
-        /// What is asked of a sway that was just connected to.
+        /// The first requests of a new connection.
         static let greeting = [version, events, tree]
 
         var bytes: [UInt8] {
@@ -27,7 +27,7 @@ final class ScriptedSway {
     private let listener: Int32
     private var connection: Int32 = -1
     private var unread: [UInt8] = []
-    /// What it was asked over its connections, oldest first.
+    /// Requests over the connection, oldest first.
     private(set) var asked: [Message] = []
     private(set) var connections = 0
     private var hasLeft = false

@@ -12,7 +12,7 @@ struct SwaySourceTests {
         let sway: ScriptedSway
         let folder: Scratch
         private(set) var source: SwaySource!
-        /// What there was to be seen each time that it was said that something is another.
+        /// The windows at each reported change.
         private(set) var told: [(windows: [UInt32]?, trouble: String?)] = []
         var changes: Int { told.count }
 
@@ -27,7 +27,7 @@ struct SwaySourceTests {
             source.open()
         }
 
-        /// One that was asked what is asked first, and has said its windows where there are any.
+        /// A source after its first requests, with these windows.
         static func greeted(_ windows: Int...) throws -> Followed {
             let followed = try Followed()
             try followed.hears(ScriptedSway.Message.greeting)
@@ -123,7 +123,7 @@ struct SwaySourceTests {
         for change in ["title", "mark", "urgent"] { followed.sway.say(ScriptedSway.event(change)) }
         try followed.hears(greeting)
         let changes = ["focus", "new", "close", "fullscreen_mode", "move", "floating"].map(ScriptedSway.event)
-        // One that does not say what has changed is a change.
+        // An event without a kind counts as a change.
         let wordless = ["{}", "[]", "{", #"{"change":7}"#].map { Message(kind: 0x8000_0000, text: $0) }
         for (count, change) in (changes + wordless).enumerated() {
             followed.sway.say(change)

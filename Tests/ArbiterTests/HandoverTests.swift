@@ -43,7 +43,7 @@ struct SmallWorld {
     }
 }
 
-/// What no notice and no scenario shows of a handover.
+/// The part of a handover that no notice and no scenario shows.
 @Suite("A handover")
 struct HandoverTests {
     let newest = Policy(name: "newest", contention: Contention(order: [.newest]))

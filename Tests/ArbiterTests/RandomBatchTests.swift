@@ -22,7 +22,7 @@ struct RandomBatchTests {
         var recorder = SimulatedRecorder(camera)
         let table: CaptureTable
         var state: CaptureTable.State
-        /// What was said since the outermost BeginConfiguration.
+        /// The batches since the outermost BeginConfiguration.
         var open: CaptureTable.Batch?
         var depth = 0
         var now = Moment.zero
@@ -120,7 +120,7 @@ struct RandomBatchTests {
             if case .running? = arbiter.status(of: Self.session)?.state { true } else { false }
         }
 
-        /// What `Session1.Configuration` has of a session that runs, against the table.
+        /// `Session1.Configuration` of a running session, against the table.
         func inForce() -> String? {
             guard let whole = configuration else { return "there is no configuration" }
             let format = table.camera.formats[state.format].name
@@ -160,7 +160,7 @@ struct RandomBatchTests {
                 break
             }
             guard wrong.isEmpty else { continue }
-            // What was asked of a session that is stopped shows once it runs, and it starts outside of batches only.
+            // A stopped session's configuration shows once it runs, and it starts outside of batches only.
             while studio.depth > 0 {
                 if let difference = studio.commit(studio.configuration) { wrong.append(difference) }
             }

@@ -14,7 +14,7 @@ struct WrongCameraFileTests {
 
     private static let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
 
-    /// What repeats a few lines is written when it is needed.
+    /// Files that repeat a few lines are written when they are needed.
     private static let generated = [
         "more-formats-than-the-bound": """
         # Apple's longest list has some thirty.

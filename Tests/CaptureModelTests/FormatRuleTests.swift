@@ -2,7 +2,7 @@ import ArbiterProtocol
 import PolicyFile
 import Testing
 
-/// What neither the examples of docs/capture.md say nor the table of `RandomBatchTests`, as literals.
+/// Rules that neither the examples of docs/capture.md show nor the table of `RandomBatchTests`, as literals.
 @Suite("What hangs on the format")
 struct FormatRuleTests {
     private func check(_ camera: String) throws -> ConfigurationCheck {

@@ -45,7 +45,7 @@ struct RandomBatchTests {
             }
         }
 
-        /// What is in force, and what the table says is.
+        /// The difference between the configuration in force and the table's.
         private func difference() -> String? {
             guard let settings = check.settings(wanted) else { return "nothing is in force" }
             let format = table.camera.formats[state.format]

@@ -2,7 +2,8 @@ import ArbiterProtocol
 import PolicyFile
 import Testing
 
-/// What opens a camera again for a session that set it batch by batch: after an interruption, a switch, or its broker's end.
+/// Opening a camera again for a session that set it batch by batch: after an interruption, a switch, or its broker's
+/// end.
 @Suite("What a session asked of an iPhone 6s's camera, restored at once")
 struct RestoringTests {
     let check: ConfigurationCheck
@@ -37,7 +38,7 @@ struct RestoringTests {
     @Test("is what the camera takes, with the format that counts", arguments: stories)
     func restored(_ story: [[ConfigurationKey: ConfigurationValue]]) throws {
         var wanted = Configuration()
-        // What a client's library keeps, which does not know the camera.
+        // The client library's memory, which does not know the camera.
         var kept = Configuration()
         for batch in story.map({ Configuration($0) }) {
             #expect(check.problem(batch, over: wanted) == nil)

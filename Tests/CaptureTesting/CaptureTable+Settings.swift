@@ -6,7 +6,7 @@ extension CaptureTable {
         "iFrame1280x720", "inputPriority",
     ]
 
-    /// What a division leaves of a rate.
+    /// The rest of a division of a rate.
     private static let slack = 1e-6
 
     // MARK: Formats and presets

@@ -1,8 +1,8 @@
 package import ArbiterProtocol
 
-/// What docs/capture.md says of a batch on a simulated camera, written down a second time: from its tables and from the
-/// keys' comments alone, so that `ConfigurationCheck` has something to agree with. It knows no sentences, only whose fault
-/// it is.
+/// The rules of docs/capture.md for a batch on a simulated camera, written down a second time: from its tables and from
+/// the keys' comments alone, so that `ConfigurationCheck` has something to agree with. It has no sentences, only whose
+/// fault a refusal is.
 package struct CaptureTable {
     package let camera: CameraCapabilities
 
@@ -11,9 +11,8 @@ package struct CaptureTable {
     /// By the key's word.
     package typealias Batch = [String: ConfigurationValue]
 
-    /// What a session is set to.
     package struct State: Hashable {
-        /// Nil: the format was named, or is the camera's own.
+        /// `nil`: the format was named, or is the camera's own.
         package var preset: String?
         /// Its place in the camera's list.
         package var format: Int
@@ -94,7 +93,7 @@ package struct CaptureTable {
 
     static let frames = ["frameRate", "activeVideoMinFrameDuration", "activeVideoMaxFrameDuration"]
 
-    /// What a value hangs on: the word that its mode has to be.
+    /// The word of the mode that a value depends on.
     static let governed: [String: (key: String, manual: ConfigurationValue)] = [
         "lensPosition": ("focusMode", .text("locked")),
         "exposureDuration": ("exposureMode", .text("custom")),
@@ -138,7 +137,7 @@ package struct CaptureTable {
         return nil
     }
 
-    /// What only the camera says.
+    /// Keys that only the camera reports.
     private static let saidKeys: Set = [
         "activeVideoStabilizationMode", "adjustingFocus", "adjustingExposure", "adjustingWhiteBalance",
         "pipelineRebuilds",
@@ -150,7 +149,7 @@ package struct CaptureTable {
         "cancelVideoZoomRamp",
     ]
 
-    /// What the camera does not list, or lists with other values.
+    /// A control that the camera does not list, or lists with other values.
     private func foreign(_ batch: Batch) -> String? {
         for (key, value) in batch where !Self.ownKeys.contains(key) {
             guard let control = camera.controls.first(where: { $0.key.rawValue == key }) else { return key }

@@ -60,7 +60,7 @@ struct NoticeTests {
         #expect(!waits.contains(app: "red", camera: "Front"))
         update(("red", 1010_000_000), at: 60, wallClock: 1010_000_000)
         #expect(waits.deadline == at(65))
-        // One that began tomorrow began now.
+        // A wait that began tomorrow began now.
         update(("pink", .max), ("grey", .min), at: 70, wallClock: 1020_000_000)
         #expect(waits.deadline.map { $0 < at(70) } == true)
         #expect(waits.due(at: at(75)).count == 2)

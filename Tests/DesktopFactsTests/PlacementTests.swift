@@ -24,7 +24,7 @@ struct PlacementTests {
             ])
         #expect(places([.of(20, fullscreen: true), .of(30)]) == ["terminal": fullscreen, "browser": .inFront])
         #expect(places([.of(30), .of(20, hidden: true, fullscreen: true)])["browser"] == .inFront)
-        // What the user works with is seen, whatever the stack says for a moment.
+        // The active window is visible, whatever the stack is for a moment.
         #expect(places([.of(30), .of(20, fullscreen: true)], active: 30)["browser"] == .focused)
     }
 

@@ -2,7 +2,7 @@ import Agent
 import Testing
 
 @Suite struct ReadingOrderTests {
-    /// What is heard, one after the other: whether a reading is due after each.
+    /// Whether a reading is due after each of these events.
     private func due(_ heard: [(changed: Bool, complete: Bool)], in order: inout ReadingOrder) -> [Bool] {
         heard.map { order.isDue(changed: $0.changed, complete: $0.complete) }
     }

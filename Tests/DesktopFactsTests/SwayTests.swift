@@ -121,7 +121,7 @@ struct ChosenSourceTests {
             (["SWAYSOCK": "/s"], true, .sway("/s")), (["DISPLAY": ":0"], true, .x11),
             (["SWAYSOCK": "/s", "XDG_SESSION_TYPE": "x11", "DISPLAY": ":0"], true, .x11),
             (["SWAYSOCK": "/s", "WAYLAND_DISPLAY": "wayland-0", "XDG_CURRENT_DESKTOP": "KDE"], true, .kwin),
-            // One that is about to be there again.
+            // A sway that is about to be there again.
             (["SWAYSOCK": "/s", "WAYLAND_DISPLAY": "wayland-1", "XDG_CURRENT_DESKTOP": "sway"], false, .sway("/s")),
             (["SWAYSOCK": "/s", "DISPLAY": ":0"], false, .x11),
             (["WAYLAND_DISPLAY": "wayland-0", "XDG_CURRENT_DESKTOP": "KDE", "DISPLAY": ":1"], true, .kwin),

@@ -56,7 +56,7 @@ struct ExplainTests {
         .loginSession(login, LoginSessionFacts(active: isActive, user: ExplainedWorld.user))
     }
 
-    /// What stands in the way of a start, and what ends that, by the fact that is to be named.
+    /// The hindrances of a start, with the event that ends each, by the fact that is to be named.
     private static let hindrances: [(key: String, stands: Event, over: Event)] = {
         let (camera, caller) = (ExplainedWorld.camera, AppID("caller", user: ExplainedWorld.user))
         let silent = Event.configure(SessionID(1), Configuration([.usesAudio: .flag(false)]))

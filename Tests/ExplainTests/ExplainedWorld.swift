@@ -8,7 +8,7 @@ struct ExplainedWorld {
     var arbiter: Arbiter
     var now = Moment.zero
     var history = History()
-    /// What a recorder that was told to wait will say.
+    /// The replies of a recorder that waits.
     private(set) var answers: [Event] = []
     var recorderAnswers = true
 

@@ -37,7 +37,7 @@ import Workbench
         }
         #expect(forms[0].fingerprint(symmetry) == forms[1].fingerprint(symmetry))
         #expect(forms[0].fingerprint(symmetry.withoutReduction) != forms[1].fingerprint(symmetry.withoutReduction))
-        // What a caller remembers of a session goes with it.
+        // A caller's memory of a session goes with it.
         var noted = CanonicalState()
         states[0].canonicalize(symmetry, into: &noted, session: { $0.rawValue }, camera: { _ in 0 })
         #expect(noted.fingerprint(symmetry) != forms[0].fingerprint(symmetry))

@@ -22,7 +22,7 @@ struct KindsTests {
         return all
     }
 
-    /// What a policy answers, but for the names of its rules.
+    /// A policy's results, but for the names of its rules.
     private static func answers(_ policy: Policy, _ facts: Facts) -> String {
         var rank = policy.rank(facts)
         rank.name = ""

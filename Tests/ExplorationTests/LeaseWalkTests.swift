@@ -12,7 +12,7 @@ import Workbench
 struct LeaseWalkTests {
     private static let statesMax = isDebug ? 3000 : 60_000
 
-    /// What one policy of a test says about times.
+    /// The times of a test's policy.
     struct Times: CustomTestStringConvertible {
         var lease: Int
         var otherLease = 0
@@ -136,7 +136,7 @@ struct LeaseWalkTests {
         #expect(broken.finding?.statement == "both wait")
     }
 
-    /// What a second policy says otherwise, with the leases of the first.
+    /// The changes of a second policy, with the leases of the first.
     private static let changes = [
         ("[\"call\", \"booth\", \"other\"]", "[\"booth\", \"call\", \"other\"]"),
         ("tie = \"newcomer\"", "tie = \"holder\""),

@@ -80,7 +80,7 @@ private struct RandomPolicy {
 /// A run of two apps on one camera, with events at any millisecond, and what the broker's status was all along. No walk
 /// has a part in it.
 private struct RandomRun {
-    /// What was so from a moment on.
+    /// The state from a moment on.
     private struct Look {
         var moment: Moment
         var holder: String?
@@ -104,7 +104,7 @@ private struct RandomRun {
     private var sessions: [String: SessionID] = [:]
     private var told: [String: Moment] = [:]
 
-    /// What happened, for a message.
+    /// The events, for a message.
     var story: String { inputs.joined(separator: "\n") }
 
     init(_ policy: RandomPolicy, _ random: inout SeededRandom) throws {

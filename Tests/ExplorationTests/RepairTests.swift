@@ -66,7 +66,7 @@ struct RepairTests {
         let words =
             "#   changing `rank` of rule “The intercom” (booth.toml:5) from \"booth\" to \"call\" (verified in all "
         #expect(finding.scenario.contains(words))
-        // What is offered holds everywhere: verified once more from the beginning.
+        // An offered repair holds everywhere: verified once more from the beginning.
         for repair in report.repairs {
             let walk = try PolicyWalk(repair.change.policy, clients: 2, cameras: 1, scope: .policy)
             #expect(walk.run(policyLine: "repaired").finding == nil, "\(repair.words { _ in nil })")

@@ -8,7 +8,7 @@ import Workbench
 /// Scenarios that are suggested for what is missing, run as they are suggested.
 @Suite("Suggested scenarios")
 struct ScenarioSearchTests {
-    /// What a policy's suggestions reach, told as files.
+    /// The coverage of a policy's suggestions, as files.
     private func suggested(
         _ text: String, clients: Int = 2, cameras: Int = 2
     ) throws -> (report: ScenarioSearch.Report, after: PolicyCoverage) {

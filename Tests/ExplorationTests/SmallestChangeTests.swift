@@ -7,7 +7,7 @@ import Workbench
 
 import struct Explain.Explanation
 
-/// What `explain` calls the smallest change is the smallest: on worlds so small that every other world can be tried, by
+/// The smallest change of `explain` is the smallest: on worlds so small that every other world can be tried, by
 /// ordinary events, no closer one changes the verdict.
 @Suite("The smallest change of facts")
 struct SmallestChangeTests {

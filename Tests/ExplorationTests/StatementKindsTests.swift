@@ -4,8 +4,8 @@ import PolicyFile
 import Testing
 import Workbench
 
-/// What is said of a statement that is broken. That each kind of statement is kept where it is true and broken where it is
-/// false, `Tests/statements` shows.
+/// The messages of broken statements. `Tests/statements` shows that each kind of statement is kept where it is true and
+/// broken where it is false.
 @Suite("What is said of broken statements")
 struct StatementKindsTests {
     /// Two apps by name, the call before the booth, and everybody else behind them.

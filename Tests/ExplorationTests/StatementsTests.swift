@@ -28,7 +28,7 @@ struct StatementsTests {
         let statement: Statement
         let walk: PolicyWalk
         let report: PolicyWalk.Report
-        /// What the file's comments say of it.
+        /// The file's comments on it.
         let remarks: String
         let folder: String
 

@@ -16,7 +16,7 @@ enum Checkout {
         "login-session.toml", "v4l2.toml", "windows.toml",
     ]
 
-    /// One that ships.
+    /// A shipped policy.
     static func policy(_ name: String) throws -> Policy { try PolicyFile.load(path: "\(policies)/\(name)") }
 }
 
@@ -30,7 +30,7 @@ enum Checkout {
 /// As a scenario has a whole policy in it.
 func block(_ text: String) -> String { "\"\"\"\n\(text)\n\"\"\"" }
 
-/// What a walk says of a policy as it is written. Its scenarios have the policy in them.
+/// A walk's report on a policy as it is written. Its scenarios have the policy in them.
 func verify(
     _ text: String, clients: Int = 2, cameras: Int = 1, scope: WalkScope = .policy, reducesSymmetry: Bool = true,
     countsLeases: Bool = false, statesMax: Int = .max

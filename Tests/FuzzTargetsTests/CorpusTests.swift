@@ -8,7 +8,7 @@ import Testing
     static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
 
-    /// What is in the regular files that a pattern of the shell finds.
+    /// The contents of the regular files that a pattern of the shell finds.
     static func inputs(_ pattern: String) -> [[UInt8]] {
         var found = glob_t()
         defer { globfree(&found) }

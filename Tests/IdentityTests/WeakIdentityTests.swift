@@ -4,7 +4,7 @@ import Glibc
 import System
 import Testing
 
-/// What is known of a peer where the kernel gives its number only.
+/// The facts about a peer where the kernel gives its number only.
 @Suite("A peer that is known by its number")
 struct WeakIdentityTests {
     private let facts = ProcessFacts(user: 1000, began: 5_000_000_000, controlGroup: "/system.slice/x.service")

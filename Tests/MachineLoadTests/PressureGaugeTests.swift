@@ -11,7 +11,7 @@ import Vocabulary
         return readings.map { gauge.take($0, settings) }
     }
 
-    /// What was told last of two readings that are the same.
+    /// The last report of two equal readings.
     static func twice(_ reading: LoadReading, _ settings: PressureSettings = usual) -> SystemPressure? {
         told([reading, reading], settings)[1]
     }
@@ -36,7 +36,7 @@ import Vocabulary
         {
             #expect(Self.twice(Self.zone(temperature)) == level, "\(temperature) °C")
         }
-        // One that is hot before it is critical, and one that knows only where the machine switches off.
+        // A zone that is hot before it is critical, and a zone with the point of switching off alone.
         #expect(Self.twice(Self.zone(85, hot: 85)) == .critical)
         #expect(Self.twice(Self.zone(90, passive: nil)) == .serious)
         // One without trip points says nothing by itself.

@@ -36,7 +36,7 @@ private final class Desk: LogindDelegate {
         return words
     }
 
-    /// What was told since it was asked last, once nothing more is under way: both ends of the connection are of this loop.
+    /// The news since the last call, once nothing more is under way: both ends of the connection are of this loop.
     func news() throws -> [String] {
         try loop.settle()
         defer { told = [] }

@@ -3,7 +3,7 @@ import ArbiterProtocol
 import Broker
 import Testing
 
-/// What becomes of one camera, and of sessions, of which 1 is alice's and 2 bob's.
+/// The fate of one camera, and of sessions, of which 1 is alice's and 2 bob's.
 private struct Noted {
     static let front = CameraID("front")
     static let alice: UInt32 = 1000

@@ -24,7 +24,7 @@ enum Checkout {
 
 func parse(_ text: String) throws -> Policy { try PolicyFile.parse(text, file: "p.toml") }
 
-/// What `parse` reports for a text.
+/// The report of `parse` on a text.
 func problems(_ text: String) -> String {
     do {
         let policy = try PolicyFile.parse(text, file: "p.toml")
@@ -53,7 +53,7 @@ final class TemporaryFolder {
         try PolicyFile.load(path: "\(path)/\(name)", dropIns: dropIns.map { "\(path)/\($0)" })
     }
 
-    /// What is wrong with a file of it, without the folder's name.
+    /// The mistakes of a file of it, without the folder's name.
     func problems(_ name: String, dropIns: String? = nil) -> String {
         do throws(FileProblems) {
             return "no problem in \(try load(name, dropIns: dropIns).policy.name)"

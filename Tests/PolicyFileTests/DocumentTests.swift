@@ -118,7 +118,7 @@ struct DocumentTests {
 private struct PolicyPageRow {
     var name: String
     var takes: String
-    /// Nil: the page does not say it.
+    /// `nil`: missing on the page.
     var missing: String?
     var meaning: String
 

@@ -53,7 +53,7 @@ struct HashTests {
         #expect(Policy.firstCome.hash.utf8.count == 32)
     }
 
-    /// What is said instead of what, and whether it can decide.
+    /// The text, its replacement, and whether it can decide.
     private static let changes: [(String, String, Bool)] = [
         ("name = \"house\"", "name = \"home\"\nsummary = \"Another word.\"", false),
         ("name = \"Hidden\"", "name = \"Away\" # as it should be", false),

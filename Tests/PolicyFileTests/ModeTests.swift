@@ -6,7 +6,7 @@ import TomlFile
 
 @Suite("Modes in a policy file")
 struct ModeTests {
-    /// What a calendar may say, and how it is written again.
+    /// Texts of calendars, with their normal forms.
     static let spans = [
         ("22:00-06:00", "22:00-06:00"), ("mon-fri 08:00-18:00", "mon-fri 08:00-18:00"),
         ("sat,sun 10:00-16:00", "sat,sun 10:00-16:00"), ("fri-mon 20:00-24:00", "mon,fri,sat,sun 20:00-24:00"),

@@ -14,7 +14,7 @@ struct WrongPolicyFileTests {
 
     private static let entries = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
 
-    /// What repeats a few lines is written when it is needed.
+    /// Files that repeat a few lines are written when they are needed.
     private static let generated = [
         "more-rules-than-the-bound": "name = \"long\"\nranks = [\"a\"]\n"
             + (0..<257).map { "[[rank]]\nname = \"\($0)\"\nuser = \($0)\nrank = \"a\"\n" }.joined()

@@ -198,7 +198,7 @@ struct EventTableTests {
         return names
     }
 
-    /// What a reader makes of the event's line: of a recorder's news it leaves to the stage what only that knows.
+    /// A reader's action for the event's line: of a recorder's news it leaves a part to the stage.
     private static func action(of event: Event) -> Action {
         switch event {
         case .ready(let session, let id): .ready(session, id)

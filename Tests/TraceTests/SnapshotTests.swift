@@ -46,14 +46,14 @@ struct SnapshotTests {
         var reused = original
         for (index, step) in steps.enumerated() {
             _ = original.step(step.event, at: step.moment)
-            // What is written over is sometimes a state of long ago.
+            // The overwritten snapshot is sometimes a state of long ago.
             if index % 3 == 0 { continue }
             reused.become(original)
             #expect((try JSONEncoding.json(of: reused.snapshot())) == (try JSONEncoding.json(of: original.snapshot())))
         }
     }
 
-    /// What is read of a core's snapshot in which one text is put in place of another.
+    /// The result of reading a core's snapshot in which one text replaces another.
     private func broken(_ arbiter: Arbiter, _ good: String, _ bad: String) throws -> Arbiter.Snapshot {
         let text = try JSONEncoding.json(of: arbiter.snapshot()).text
         #expect(text.contains(good))

@@ -1,4 +1,4 @@
-// What the bench's C programs share. Each prints its result as one line of numbers and exits 0;
+// Shared parts of the bench's C programs. Each prints its result as one line of numbers and exits 0;
 // anything unexpected is a sentence on standard error and exit status 1.
 #pragma once
 

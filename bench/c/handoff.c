@@ -34,7 +34,7 @@ static void call(struct client *client, const char *member) {
 }
 
 static void turn(struct client *clients, int count, int epoll) {
-    // What is buffered is served before waiting: the descriptor does not wake anybody for it.
+    // Buffered messages are served before waiting: the descriptor does not wake anybody for it.
     int busy = 0;
     for (int i = 0; i < count; i++)
         while (check(sd_bus_process(clients[i].bus, NULL), "the connection to the broker") > 0) busy = 1;

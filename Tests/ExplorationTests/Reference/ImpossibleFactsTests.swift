@@ -22,7 +22,7 @@ struct ImpossibleFactsTests {
         [.shell, .agent, .loginSession, .selfDeclared], [.shell], [.selfDeclared], [.loginSession], [],
     ]
 
-    /// What sessions of all stories had.
+    /// The facts of all stories' sessions.
     private final class Seen: Sendable { let facts = Mutex<Set<Facts>>([]) }
 
     private struct Witness: FuzzJudge {

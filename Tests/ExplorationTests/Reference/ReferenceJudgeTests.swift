@@ -7,7 +7,7 @@ import Testing
 
 /// The naive arbiter as a judge of random stories: that it has something to say, and says it.
 @Suite struct ReferenceJudgeTests {
-    /// What stories have to come upon under a policy, besides what they come upon under all.
+    /// Features that stories have to meet under a policy, besides the features under all.
     private static let meets: [String: [FuzzFeature]] = [
         "ios9.toml": [.background, .severalApps, .audio, .limited],
         "desktop.toml": [.pressure, .limited, .operatorChose],
@@ -45,7 +45,7 @@ import Testing
         #expect(isFound)
     }
 
-    /// What the reference takes for another choice than the core: either could be the one that is wrong.
+    /// Choices that the reference misreads on purpose: either side could be wrong.
     private static let misreadings: [String: @Sendable (inout Policy) -> Void] = [
         "tie": { $0.contention.tie = $0.contention.tie == .holder ? .newcomer : .holder },
         "same-app": { $0.contention.sameApp = $0.contention.sameApp == .newest ? .replace : .newest },
