@@ -18,20 +18,23 @@
  *         }
  *     }
  *
- * A session that is interrupted comes back by itself, with its configuration and without its recording. So does one whose broker
- * ends: the library connects again, says everything again, and goes on with the same camera where the next broker allows it, unheard.
- * What happens to sessions, in which order, and what each cause means, is docs/semantics.md; the wire is docs/wire.md.
+ * An interrupted session comes back by itself, with its configuration and without its recording. So does a session whose broker ends:
+ * the library connects again, repeats all declarations and configurations, and continues with the same camera where the next broker
+ * allows it. The events of sessions, their order and their causes are in docs/semantics.md; the wire is docs/wire.md.
  *
- * In C, and on libsystemd alone: what is loaded into other people's processes brings no language's runtime along.
+ * The library is written in C and needs libsystemd alone, so that no language's runtime comes into the programs that load it.
  *
- * Threading: a client and all that belongs to it (sessions, frames, events) is used by one thread at a time; clients know nothing of
- * each other. The library makes no thread, keeps nothing that is global, never ends the process, and prints nothing. After a fork a
- * client is its parent's: the child calls nothing but camarb_client_free.
+ * Threads: one thread at a time uses a client and all that belongs to it (sessions, frames, events); clients are independent of each
+ * other. The library makes no thread, has no global state, never ends the process, and prints nothing. After a fork a client belongs to
+ * the parent: the child calls nothing but camarb_client_free.
  *
- * Errors: what returns int returns a negative errno number, and camarb_client_error has a sentence for it: what was wrong, with which
- * value, what is allowed. A wrong argument (NULL where there has to be something) is a mistake of the caller's and -EINVAL.
+ * Errors: functions that return int return a negative errno number, and camarb_client_error has a sentence for it with the wrong value
+ * and the allowed ones. NULL where an argument is needed is the caller's mistake and -EINVAL.
  *
  * Time: nanoseconds; moments are those of CLOCK_MONOTONIC.
+ *
+ * Compatibility: a program built against libcamarb.so.1 runs with every later library of that name. Structures grow only where the
+ * library alone makes them, or in their reserved fields.
  */
 #ifndef CAMARB_H
 #define CAMARB_H
@@ -51,7 +54,7 @@ typedef struct camarb_session camarb_session;
 typedef struct camarb_configuration camarb_configuration;
 typedef struct camarb_frame camarb_frame;
 
-/* Calls are numbered from 1 in each client. A negative one is an error: nothing was asked. */
+/* Calls are numbered from 1 in each client. A negative call is an error: nothing was sent. */
 typedef int64_t camarb_call;
 
 /* The library's version, as in “0.1.0”: that of camarb, with which it is released. */
@@ -60,12 +63,12 @@ CAMARB_API const char *camarb_version(void);
 /* ── Client ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 /* Connects.
- * address: “unix:path=…” or a path; NULL: what $CAMARB_SOCKET says, else the user's broker, else the system's.
- * Errors: -ENOENT and -ECONNREFUSED: there is no broker; -EINVAL: an address that is none; -ENOMEM, -EMFILE. *client is NULL then. */
+ * address: “unix:path=…” or a path; NULL: $CAMARB_SOCKET, else the user's broker, else the system's.
+ * Errors: -ENOENT and -ECONNREFUSED: there is no broker; -EINVAL: the address is malformed; -ENOMEM, -EMFILE. *client is NULL then. */
 CAMARB_API int camarb_client_new(camarb_client **client, const char *address);
 
-/* The same, and where it fails a sentence that says why, in `sentence` (of so many bytes, the last of them 0; NULL and 0 are allowed): the
- * address, what is wrong with it, what is to be done. It is "" where the client is there. */
+/* The same. After an error `sentence` (of `bytes` bytes, its final 0 included; NULL and 0 are allowed) has the address, the problem and
+ * its remedy; otherwise "". */
 CAMARB_API int camarb_client_new_explained(camarb_client **client, const char *address, char *sentence, size_t bytes);
 
 /* Ends the connection and everything of the client's; sessions, frames and events are void afterwards. NULL is allowed. */
@@ -75,36 +78,37 @@ CAMARB_API void camarb_client_free(camarb_client *client);
  * client's life, also over a broker's restart. */
 CAMARB_API int camarb_client_fd(camarb_client *client);
 
-/* Does what there is to do, and never waits. 0, or the error that the client ended by: it stays ended. */
+/* Does all outstanding work, and never waits. 0, or the error that ended the client: it stays ended. */
 CAMARB_API int camarb_client_dispatch(camarb_client *client);
 
-/* Waits until there is an event or a frame to take, at most so many nanoseconds (negative: without end), and dispatches meanwhile.
- * 1: there is; 0: not in time; or an error, as with dispatch. */
+/* Waits until an event or a frame can be taken, at most so many nanoseconds (negative: without end), and dispatches meanwhile.
+ * 1: there is one; 0: not in time; or an error, as with dispatch. */
 CAMARB_API int camarb_client_wait(camarb_client *client, int64_t nanoseconds);
 
-/* Of the last function that returned an error: a sentence, and D-Bus's name of it where the broker said it (“org.camarb.Error.…”),
+/* Of the last function that returned an error: a sentence, and D-Bus's name of it where the broker gave one (“org.camarb.Error.…”),
  * else "". Valid until the next call. */
 CAMARB_API const char *camarb_client_error(camarb_client *client);
 CAMARB_API const char *camarb_client_error_name(camarb_client *client);
 
 /* ── Calls ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* A function that gives a camarb_call asks, and returns at once. Its answer comes as CAMARB_EVENT_ANSWERED, unless somebody waits:
+/* A function that returns a camarb_call sends it, and returns at once. Its answer comes as CAMARB_EVENT_ANSWERED, unless it is waited
+ * for:
  *
- * camarb_call_finish waits for it, at most so many nanoseconds (negative: D-Bus's customary 25 s). 0: done, and *value (NULL is allowed)
- * is what the answer is, such as the number of a photo; -ETIME: there was none; or why it was refused. Events that come meanwhile are kept.
- * A call is finished once: its answer is no event then. A negative call is returned as it is, with its sentence: a function that asks may
- * stand where its call does. */
+ * camarb_call_finish waits at most so many nanoseconds (negative: D-Bus's customary 25 s). 0: done, and *value (NULL is allowed) is the
+ * answer, such as the number of a photo; -ETIME: no answer yet; or the refusal. Events that come meanwhile are kept. A call is finished
+ * once: its answer is no event then. A negative call is returned as it is, with its sentence: the function that sends a call may stand
+ * where the call does. */
 CAMARB_API int camarb_call_finish(camarb_client *client, camarb_call call, int64_t nanoseconds, uint64_t *value);
 
-/* At most so many without an answer; more is -EAGAIN. */
+/* The most calls without an answer; one more is -EAGAIN. */
 #define CAMARB_CALLS_MAX 64
 
-/* What this program says it is, such as a desktop file's name, in UTF-8. A claim: where the kernel vouches for another name, that counts. */
+/* The name of this program's app, such as its desktop file's, in UTF-8. A claim: where the kernel vouches for another name, that counts. */
 CAMARB_API camarb_call camarb_client_declare_app(camarb_client *client, const char *app);
-/* The same with more of what it is, as a configuration: app and kind (words; kind: app, picker or voip), before its first session, and
- * multitasking and requiresFullScreen (flags), at any time. All of it is said at once: an app that is not given stays as it is, a kind is
- * app then, and a flag false. */
+/* The same with more attributes, as a configuration: app and kind (words; kind: app, picker or voip), before the first session, and
+ * multitasking and requiresFullScreen (flags), at any time. A declaration replaces the one before it: an app that is not given stays as
+ * it is, a kind is app then, and a flag false. */
 CAMARB_API camarb_call camarb_client_declare(camarb_client *client, const camarb_configuration *attributes);
 /* presence: background, fullscreen, split, slide-over or picture-in-picture; counts where no shell knows better. */
 CAMARB_API camarb_call camarb_client_declare_presence(camarb_client *client, const char *presence, bool focused);
@@ -114,13 +118,13 @@ CAMARB_API camarb_call camarb_client_declare_presence(camarb_client *client, con
 typedef struct camarb_format {
     char pixel_format[8]; /* “420v” (NV12, video range) or “420f” (NV12, full range) */
     uint32_t width, height;
-    double min_frame_rate, max_frame_rate; /* 0 up to 1,000,000; 0 where the broker said what is no rate */
+    double min_frame_rate, max_frame_rate; /* 0 to 1,000,000; 0 where the broker sent no possible rate */
     double max_zoom_factor;
-    /* As activeFormat takes it, and as no other format of the camera is called: “420v 1280x720@60 binned”. */
+    /* As activeFormat takes it, unique within the camera: “420v 1280x720@60 binned”. */
     char name[64];
     bool is_binned; /* pixels of the sensor are put together: less light is enough, and less is seen */
-    /* The zoom up to which no pixel is made up; what is seen across, in degrees; and the size of a photo with the key
-     * highResolutionStillImageOutputEnabled. 0, of each: the camera does not say, or the broker is an earlier one. */
+    /* The zoom up to which no pixel is made up; the horizontal field of view in degrees; and the size of a photo with the key
+     * highResolutionStillImageOutputEnabled. 0, of each: not known, or the broker is an earlier one. camarb_format_facts has more. */
     double zoom_upscale_threshold, field_of_view;
     uint32_t high_resolution_still_width, high_resolution_still_height;
 } camarb_format;
@@ -143,27 +147,46 @@ typedef struct camarb_camera {
     size_t format_count;
     const camarb_control *controls;
     size_t control_count;
-    uint32_t default_format_index; /* below format_count, or 0; formats that nobody set are this one */
+    uint32_t default_format_index; /* below format_count, or 0; the format of sessions that set none */
+    uint32_t sensor_width, sensor_height; /* in pixels; 0: not known */
     uint32_t reserved_word;
-    uint64_t reserved[3];
+    uint64_t generation; /* grows each time the camera appears; 0: not known */
+    uint64_t reserved[1];
 } camarb_camera;
 
-/* From now on the client knows which cameras there are: the first time, and whenever one comes, goes or has another holder,
- * CAMARB_EVENT_CAMERAS_CHANGED says so. */
+/* More facts about a format. Only the library makes one, and later versions have more fields at its end. */
+typedef struct camarb_format_facts {
+    char auto_focus_system[16]; /* “contrast” or “phase”; "": the focus is fixed, or not known */
+    double min_iso, max_iso; /* the ISO 12232 sensitivities that iso takes; 0: not known */
+    double min_exposure_duration, max_exposure_duration; /* the seconds that exposureDuration takes; 0: not known */
+    bool video_hdr_supported; /* videoHDREnabled may be true */
+    /* Until NULL; never NULL: the modes beside “off”, as preferredVideoStabilizationMode takes them (standard, cinematic), and the facts
+     * that nobody has published or measured, by their names in docs/wire.md. */
+    const char *const *video_stabilization_modes;
+    const char *const *assumed;
+} camarb_format_facts;
+
+/* Watches the cameras: CAMARB_EVENT_CAMERAS_CHANGED comes the first time, and whenever a camera comes, goes or has another holder. */
 CAMARB_API camarb_call camarb_client_watch_cameras(camarb_client *client);
-/* Those that are known, in order of their ids; *count of them. Valid until the next dispatch, wait or camarb_call_finish. */
+/* The known cameras, in order of their ids; *count of them. Valid until the next dispatch, wait or camarb_call_finish. */
 CAMARB_API const camarb_camera *camarb_client_cameras(camarb_client *client, size_t *count);
-/* The keys that a configuration for this camera may have, from index 0 on: first those of every camera (activeFormat, frameRate, …), then
- * its controls; NULL behind the last one. As valid as the camera. */
+/* The facts about camera->formats[index], or NULL where there is no such format. As valid as the camera. */
+CAMARB_API const camarb_format_facts *camarb_camera_format_facts(const camarb_camera *camera, size_t index);
+/* The types of objects that the camera finds in its pictures, for a recording's metadata kind objects; until NULL, never NULL. As valid
+ * as the camera. */
+CAMARB_API const char *const *camarb_camera_metadata_object_types(const camarb_camera *camera);
+/* The keys that a configuration for this camera may have, from index 0 on: first the keys of every camera (activeFormat, frameRate, …),
+ * then its controls; NULL behind the last one. As valid as the camera. */
 CAMARB_API const char *camarb_camera_key(const camarb_camera *camera, size_t index);
-/* The fraction that a frame rate stands for, in lowest terms: 25/2 for 12.5, 30000/1001 for 29.97, 25/3 for 8.33. Brokers say rates in
- * hundredths; what a camera has is the simplest fraction, or broadcasting's, that is said so. 0/1 where it is no rate. */
+/* The fraction that a frame rate stands for, in lowest terms: 25/2 for 12.5, 30000/1001 for 29.97, 25/3 for 8.33. Brokers send rates in
+ * hundredths; the result is the simplest fraction, or broadcasting's, that is rounded so. 0/1 where there is no rate. */
 CAMARB_API void camarb_frame_rate_fraction(double rate, uint32_t *frames, uint32_t *seconds);
 
 /* ── Configurations ─────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 /* A batch of keys: activeFormat (word, a format's name), frameRate, videoZoomFactor (numbers), focusPointOfInterest (two numbers, 0 to 1),
- * whiteBalanceGains (three, from 1), … docs/wire.md has all of them. Setting a key twice keeps the last. Keys that the library does not know are the broker's to judge. Words and keys are UTF-8: -EINVAL. */
+ * whiteBalanceGains (three), usesAudio (flag); docs/wire.md has all of them. Setting a key twice keeps the last. The broker judges keys
+ * that the library does not know. Words and keys are UTF-8: -EINVAL. */
 CAMARB_API camarb_configuration *camarb_configuration_new(void); /* NULL: no memory */
 CAMARB_API void camarb_configuration_free(camarb_configuration *configuration);
 CAMARB_API int camarb_configuration_set_word(camarb_configuration *configuration, const char *key, const char *word);
@@ -171,24 +194,24 @@ CAMARB_API int camarb_configuration_set_number(camarb_configuration *configurati
 CAMARB_API int camarb_configuration_set_numbers(
     camarb_configuration *configuration, const char *key, const double *numbers, size_t count);
 CAMARB_API int camarb_configuration_set_flag(camarb_configuration *configuration, const char *key, bool flag);
-/* The keys that are in it, from index 0 on, in no order that means anything; NULL behind the last one. Valid until it is changed. */
+/* The keys of a configuration, from index 0 on, in no particular order; NULL behind the last one. Valid until it is changed. */
 CAMARB_API const char *camarb_configuration_key(const camarb_configuration *configuration, size_t index);
-/* What is in it. The first: NULL where the key is missing or no word; the others: -ENOENT, or -EINVAL where it is something else. */
+/* The value of a key. The first: NULL where the key is missing or no word; the others: -ENOENT, or -EINVAL where it has another type. */
 CAMARB_API const char *camarb_configuration_word(const camarb_configuration *configuration, const char *key);
 CAMARB_API int camarb_configuration_number(const camarb_configuration *configuration, const char *key, double *number);
 CAMARB_API int camarb_configuration_flag(const camarb_configuration *configuration, const char *key, bool *flag);
-/* How many numbers a point (2) or gains (3) have; the first `count` of them are in `numbers` then. */
+/* Returns how many numbers a point (2) or gains (3) have; the first `count` of them are in `numbers` then. */
 CAMARB_API int camarb_configuration_numbers(
     const camarb_configuration *configuration, const char *key, double *numbers, size_t count);
 
 /* ── Sessions ───────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* A stopped session. camera: its id, "" or NULL for the back one, or where none is there the first by its id. configuration: what it wants, NULL for the usual; stays the
- * caller's. NULL: no memory, too many calls, or an id that is not UTF-8. A camera that is not known, or a configuration that cannot be, ends the session:
- * CAMARB_EVENT_ENDED says why, and each call of the session's is refused with that error. */
+/* A stopped session. camera: its id; "" or NULL: the back camera, else the first by its id. configuration: the first batch, NULL for the
+ * usual; stays the caller's. NULL: no memory, too many calls, or an id that is not UTF-8. An unknown camera, or an impossible
+ * configuration, ends the session: CAMARB_EVENT_ENDED has the reason, and each call of the session's is refused with that error. */
 CAMARB_API camarb_session *camarb_session_new(
     camarb_client *client, const char *camera, const camarb_configuration *configuration);
-/* Ends it for good; frames of it that were not released stay readable until they are. NULL is allowed. */
+/* Ends it for good; frames that were not released stay readable until they are. NULL is allowed. */
 CAMARB_API void camarb_session_free(camarb_session *session);
 
 /* A value of the program's own, for finding its way back from an event. */
@@ -200,8 +223,8 @@ CAMARB_API camarb_call camarb_session_start(camarb_session *session);
 CAMARB_API camarb_call camarb_session_stop(camarb_session *session);
 /* Sets keys as a whole or not at all; at once while the session may configure, else when it runs. */
 CAMARB_API camarb_call camarb_session_configure(camarb_session *session, const camarb_configuration *batch);
-/* Is answered as camarb_session_configure would be at this moment, refusal and sentence alike, and sets nothing. While there is no
- * broker it is -ENOTCONN. */
+/* Is answered as camarb_session_configure would be at this moment, refusal and sentence alike, and sets nothing. -ENOTCONN while there
+ * is no broker. */
 CAMARB_API camarb_call camarb_session_check_configuration(camarb_session *session, const camarb_configuration *batch);
 /* Answers CAMARB_EVENT_WILL_BE_INTERRUPTED: the camera may go before the deadline. */
 CAMARB_API camarb_call camarb_session_ready(camarb_session *session, uint64_t interruption);
@@ -209,62 +232,65 @@ CAMARB_API camarb_call camarb_session_ready(camarb_session *session, uint64_t in
 CAMARB_API camarb_call camarb_session_continue(camarb_session *session);
 
 /* file: of a regular file, open for reading and writing, not for appending; it is duplicated. The recorder core cuts it when it begins to
- * write, so that O_TRUNC is not needed: without it a call that is refused leaves what is in the file. Gives the photo's or recording's number;
- * CAMARB_EVENT_PHOTO_CAPTURED and CAMARB_EVENT_RECORDING_FINISHED say when the file is whole. options: NULL for none. While there is
- * no broker these are -ENOTCONN: an answer from before its end could not be told from one after it. */
+ * write, so that O_TRUNC is not needed: without it a refused call leaves the file's content. The answer is the photo's or recording's
+ * number; the file is whole with CAMARB_EVENT_PHOTO_CAPTURED or CAMARB_EVENT_RECORDING_FINISHED. options: NULL for none. -ENOTCONN while
+ * there is no broker: an answer from before its end could not be told from one after it. */
 CAMARB_API camarb_call camarb_session_capture_photo(
     camarb_session *session, int file, const camarb_configuration *options);
 /* A bracket: photos of so many consecutive frames, each with an exposure of its own and into a file of its own. Either biases (exposure
- * values beside what the automatic exposure finds), or durations (seconds) together with isos: as many as files, in their order, and NULL
- * for what is not given. Gives the first photo's number, which the others' follow; CAMARB_EVENT_PHOTO_CAPTURED comes for each, in no
- * promised order. All of it is ordered, or nothing. */
+ * values added to the automatic exposure), or durations (seconds) together with isos: as many as files, in their order, and NULL for a
+ * list that is not given. The answer is the first photo's number, which the others' follow; CAMARB_EVENT_PHOTO_CAPTURED comes for each,
+ * in no promised order. All photos are ordered, or none. */
 #define CAMARB_BRACKET_MAX 8
 CAMARB_API camarb_call camarb_session_capture_bracket(
     camarb_session *session, const int *files, size_t count, const double *biases, const double *durations, const double *isos);
+/* Options, as numbers: maxDuration (seconds), maxBytes, minFreeBytes, bitRate (bits a second); as words: fileType (matroska, mp4 or mov:
+ * the last two without metadata), codec (h264 or mjpeg), and for each kind of timed metadata to keep “metadata.KIND”: orientation,
+ * objects, or a kind of the program's own with the type of its items: iso6709, text or number. docs/wire.md has all of them. */
 CAMARB_API camarb_call camarb_session_start_recording(
     camarb_session *session, int file, const camarb_configuration *options);
 CAMARB_API camarb_call camarb_session_stop_recording(camarb_session *session);
-/* One file, with no frame of the pause in it: its times go on. No interruption ever pauses a recording. */
+/* One file, with no frame of the pause in it: its times have no hole. No interruption ever pauses a recording. */
 CAMARB_API camarb_call camarb_session_pause_recording(camarb_session *session);
 CAMARB_API camarb_call camarb_session_resume_recording(camarb_session *session);
 
-/* Options of a recording, as numbers: maxDuration (seconds), maxBytes, minFreeBytes, bitRate (bits a second); as words: fileType
- * (matroska, mp4 or mov: the last two without metadata), codec (h264 or mjpeg), and for each kind of timed metadata that is to be
- * kept “metadata.KIND”: orientation, objects, or a kind of the program's own with the type of its items: iso6709, text or number.
- * docs/wire.md has all of them. */
-
 /* Sound for the recordings that begin from now on, while the session runs and has usesAudio. socket: one end of a connected pair of
- * AF_UNIX SOCK_SEQPACKET sockets; it is duplicated, and the other end is written to: packets of an int64_t (the moment of the first
- * frame), a uint32_t (how many frames: 1 to 65,536 and at most a second), a uint32_t 0, all little-endian, and so many frames of
- * interleaved signed 16-bit samples. sample_rate: 8,000 to 96,000 Hz; channels: 1 or 2. The other end sees the end of its
- * connection when the camera goes, or another microphone comes. A recording begins with its first picture, whether sound has come or
- * not: sound that comes later has silence before it. */
+ * AF_UNIX SOCK_SEQPACKET sockets; it is duplicated, and camarb_microphone_write takes the other end. sample_rate: 8,000 to 96,000 Hz;
+ * channels: 1 or 2. The other end is closed when the camera goes, or another microphone comes. A recording begins with its first
+ * picture, whether sound has come or not: before later sound there is silence. */
 CAMARB_API camarb_call camarb_session_attach_microphone(
     camarb_session *session, int socket, uint32_t sample_rate, uint32_t channels);
-/* What is true from `time` on, for a kind that the recording was started with: items in the form of its type, such as
- * “+48.2082+016.3738/” for iso6709; none: nothing is, from then on. Texts in UTF-8, 64 KiB together; 100 groups a second. */
+/* Sends sound that was captured in one go: `frames` frames of interleaved samples, the first of them captured at `captured`. Any thread
+ * may call it. Waits at most 20 ms for each 50 ms of sound, and only while nobody reads.
+ * 0: sent; -EAGAIN: some of it was left out, since nobody read it in time; -EPIPE: the microphone is no longer attached; -EINVAL.
+ *
+ * On the socket, in packets of at most 65,536 frames and a second: an int64_t (the moment of the first frame), a uint32_t (the number of
+ * frames), a uint32_t 0, all little-endian, and the frames, of signed 16-bit little-endian samples. */
+CAMARB_API int camarb_microphone_write(
+    int socket, uint32_t sample_rate, uint32_t channels, const int16_t *samples, size_t frames, int64_t captured);
+/* The values from `time` on of a kind that the recording was started with: items in the form of its type, such as “+48.2082+016.3738/”
+ * for iso6709; no items: there is no value from then on. Texts in UTF-8, 64 KiB together; 100 groups a second. */
 CAMARB_API camarb_call camarb_session_append_metadata(
     camarb_session *session, const char *kind, int64_t time, const char *const *items, size_t count);
 
 enum camarb_state {
-    CAMARB_STOPPED, /* nobody asked it to run */
-    CAMARB_STARTING, /* asked, and neither of the next two was said yet */
+    CAMARB_STOPPED, /* not asked to run */
+    CAMARB_STARTING, /* asked to run, before the first CAMARB_RUNNING or CAMARB_INTERRUPTED */
     CAMARB_RUNNING,
-    CAMARB_INTERRUPTED, /* it comes back by itself */
-    CAMARB_ENDED, /* for good: CAMARB_EVENT_ENDED said why */
+    CAMARB_INTERRUPTED, /* comes back by itself */
+    CAMARB_ENDED, /* for good, with CAMARB_EVENT_ENDED */
 };
 
 CAMARB_API enum camarb_state camarb_session_state(const camarb_session *session);
-/* What is in force, or will be when it runs; never NULL. A key that nobody has set is not in it, and is as usual: the camera's default format,
- * its fastest rate, what its controls call usual. Valid until the next dispatch, wait or camarb_call_finish. */
+/* The configuration in force, or for when the session runs; never NULL. A key that was never set is missing, and as usual: the camera's
+ * default format, its fastest rate, its controls' usual values. Valid until the next dispatch, wait or camarb_call_finish. */
 CAMARB_API const camarb_configuration *camarb_session_configuration(const camarb_session *session);
-/* The camera's id once it is known, else what was asked for. */
+/* The camera's id once it is known; before that the argument of camarb_session_new. */
 CAMARB_API const char *camarb_session_camera(const camarb_session *session);
 
 /* ── Pictures ───────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* Memory that another process owns: read it, do not write. NV12 as it comes: planes[0] is Y, planes[1] is CbCr, interleaved, half as
- * high. */
+/* Memory that another process owns: read it, do not write. NV12: planes[0] is Y, planes[1] is CbCr, interleaved, half as high. */
 typedef struct camarb_picture {
     char pixel_format[8]; /* 420v or 420f */
     uint32_t width, height;
@@ -272,28 +298,73 @@ typedef struct camarb_picture {
     uint32_t strides[4]; /* bytes from one row to the next */
     uint32_t plane_count;
     uint32_t flags; /* CAMARB_PICTURE_… */
-    uint64_t sequence; /* from 1 in each grant; a gap is frames that were dropped since nobody released theirs */
+    uint64_t sequence; /* from 1 in each grant; a gap is frames that were dropped since none was released */
     uint64_t grant;
     int64_t captured;
     uint64_t reserved[4];
 } camarb_picture;
 
 #define CAMARB_PICTURE_CONFIGURATION_CHANGED 1u /* the first one of another configuration */
-#define CAMARB_PICTURE_SLATE 2u /* not what the camera sees */
+#define CAMARB_PICTURE_SLATE 2u /* not from the camera */
 
 /* Whether frames are wanted: a stream is opened each time the session runs. */
 CAMARB_API void camarb_session_set_pictures(camarb_session *session, bool on);
-/* The next frame that is there, or NULL. Two may be held at once; a program that holds more gets none, and delays no other.
+/* The next frame, or NULL. Two may be held at once; a program that holds more gets none, and delays no other.
  * newest_frame releases all but the last one. */
 CAMARB_API camarb_frame *camarb_session_next_frame(camarb_session *session);
 CAMARB_API camarb_frame *camarb_session_newest_frame(camarb_session *session);
 /* Valid until the frame's release. */
 CAMARB_API const camarb_picture *camarb_frame_picture(const camarb_frame *frame);
-/* False: the camera has been taken away, and the picture is or is just being blanked. To be asked after a picture was copied: what was
- * copied before a true answer is whole. */
+/* False: the camera has been taken away, and the picture is blanked or being blanked. Call it after copying a picture: a copy that was
+ * made before a true answer is whole. */
 CAMARB_API bool camarb_frame_is_intact(const camarb_frame *frame);
 /* NULL is allowed. */
 CAMARB_API void camarb_frame_release(camarb_frame *frame);
+
+/* ── Geometry ───────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* Arithmetic that needs no broker; any thread may use it. Pixels are never turned: videoOrientation is the side of the picture that is up
+ * (portrait, portraitUpsideDown, landscapeRight, landscapeLeft), and position that of the camera (front, back, external). */
+
+typedef struct camarb_point {
+    double x, y;
+} camarb_point;
+
+/* The place of a camera's picture in a view. Points and sizes of the view are in its own unit, with the origin at its top left and y
+ * downwards. */
+typedef struct camarb_preview {
+    double x, y, width, height; /* centred in the view; with resizeAspectFill it is larger than the view */
+    uint32_t exif_orientation; /* 1 to 8: how the view shows the sensor's pixels */
+    uint32_t reserved_word;
+    uint64_t reserved[3];
+} camarb_preview;
+
+/* Places the picture of a stream in a view (AVCaptureVideoPreviewLayer).
+ * gravity: resize (the view's shape), resizeAspect (all of the picture) or resizeAspectFill (all of the view); NULL: resizeAspect.
+ * orientation: a videoOrientation. is_mirrored: whether left and right are exchanged in the view; negative: as usual, for a front camera.
+ * Errors: -EINVAL, where a side is not above 0 or a word is not known. */
+CAMARB_API int camarb_preview_place(
+    camarb_preview *preview, double stream_width, double stream_height, double view_width, double view_height, const char *gravity,
+    const char *orientation, const char *position, int is_mirrored);
+/* The point of the sensor that is seen at a point of the view, as focusPointOfInterest and exposurePointOfInterest take it: 0 to 1 from the
+ * top left of the unrotated sensor. A point beside the picture is below 0 or above 1. */
+CAMARB_API camarb_point camarb_preview_device_point(const camarb_preview *preview, camarb_point view_point);
+/* The point of the view at which a point of the sensor is seen. */
+CAMARB_API camarb_point camarb_preview_view_point(const camarb_preview *preview, camarb_point device_point);
+
+/* The videoOrientation of a device that is held so (portrait, portraitUpsideDown, landscapeLeft, landscapeRight, faceUp, faceDown,
+ * unknown; a device's landscapeLeft is a video's landscapeRight). faceUp, faceDown and unknown leave `last`, and so does any other word. */
+CAMARB_API const char *camarb_video_orientation(const char *device_orientation, const char *last);
+/* The device orientation of a videoOrientation; “unknown” for any other word. */
+CAMARB_API const char *camarb_device_orientation(const char *video_orientation);
+/* The angle of a videoOrientation from portrait, in radians, clockwise where y grows downwards: 0, π, −π/2 or π/2; NAN for another word. */
+CAMARB_API double camarb_orientation_angle(const char *video_orientation);
+/* By how much the pixels of a file are turned to be seen upright on a device that is held as `reference` (NULL: portrait): exactly −π/2,
+ * 0, π/2 or π radians, clockwise where y grows downwards; NAN for another word. */
+CAMARB_API double camarb_orientation_file_angle(const char *video_orientation, const char *position, const char *reference);
+/* The Exif orientation (1 to 8) that shows a camera's pixels upright, with left and right exchanged then where is_mirrored; 0 for another
+ * word. */
+CAMARB_API uint32_t camarb_orientation_exif(const char *video_orientation, const char *position, bool is_mirrored);
 
 /* ── Events ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
@@ -314,7 +385,7 @@ enum camarb_event_type {
     CAMARB_EVENT_SESSION_STOPPED, /* reason, rule */
     CAMARB_EVENT_RECORDING_STARTED, /* recording */
     /* recording, reason (why), frames, duration, bytes, next_chance, frames_left_out, last_capture; cause and interrupter where it was cut.
-     * frames and bytes may be CAMARB_UNKNOWN, and duration -1: nobody has counted what is in the file, which may have frames. */
+     * frames and bytes may be CAMARB_UNKNOWN, and duration -1: the file was not counted, and may have frames. */
     CAMARB_EVENT_RECORDING_FINISHED,
     CAMARB_EVENT_PHOTO_CAPTURED, /* photo, width, height, bytes, metadata; error where it is not whole */
     CAMARB_EVENT_CONFIGURATION_APPLIED, /* asked, in_force, by */
@@ -322,13 +393,13 @@ enum camarb_event_type {
     CAMARB_EVENT_RUNTIME_ERROR, /* error_name (a code), error */
     CAMARB_EVENT_ENDED, /* the session is over: error, error_name. The last of its events. */
     /* Of a session as well; the numbers above are those of earlier versions. */
-    CAMARB_EVENT_CONNECTIONS_FORMED, /* camera, reopen. It was switched to this camera; pictures come again by themselves */
-    CAMARB_EVENT_CAMERA_STATE_CHANGED, /* in_force: what the camera says of itself and is not as it was told last */
+    CAMARB_EVENT_CONNECTIONS_FORMED, /* camera, reopen. The session was switched to this camera; pictures come again by themselves */
+    CAMARB_EVENT_CAMERA_STATE_CHANGED, /* in_force: values that the camera reports of itself, where they differ from the last ones */
     CAMARB_EVENT_RECORDING_PAUSED, /* recording */
     CAMARB_EVENT_RECORDING_RESUMED, /* recording */
 };
 
-/* A count of a recording's that nobody knows, as where its broker or its recorder core was lost. */
+/* A count of a recording's that is lost, as where its broker or its recorder core was. */
 #define CAMARB_UNKNOWN UINT64_MAX
 
 /* Texts are never NULL: "" where there is none. Lists end with NULL. */
@@ -350,24 +421,24 @@ typedef struct camarb_event {
     const char *const *sharers;
     const camarb_configuration *asked, *in_force;
     const char *camera;
-    const char *const *reopen; /* outputs: preview, where the session showed pictures before the switch; microphone, metadata: to be asked for anew */
+    const char *const *reopen; /* outputs: preview, where the session showed pictures before the switch; microphone, metadata: to be requested again */
     /* How a photo was taken, with keys as in docs/wire.md: exposureDuration, iso, flashFired, … NULL: the broker is an earlier one. */
     const camarb_configuration *metadata;
-    uint64_t frames_left_out; /* that the recording could not keep up with */
+    uint64_t frames_left_out; /* by a recording that was too slow for them */
     int64_t last_capture; /* the moment of the recording's last frame; 0: it has none, or its broker is an earlier one */
-    const char *cause; /* that cut the recording, a word as in causes */
+    const char *cause; /* of the recording's cut, a word as in causes */
     uint64_t reserved[2];
 } camarb_event;
 
-/* The next event, in the order in which they came; NULL: there is none. Valid until the next call of this function. An event that nobody
- * takes waits; a program that leaves CAMARB_EVENTS_MAX untaken ends as one that does not read. */
+/* The next event, in the order in which they came; NULL: there is none. Valid until the next call of this function. An event that is not
+ * taken waits; a program that leaves CAMARB_EVENTS_MAX untaken ends as one that does not read. */
 CAMARB_API const camarb_event *camarb_client_next_event(camarb_client *client);
 #define CAMARB_EVENTS_MAX 1024
 
 /* ── Slates: camarb-slate.h ─────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* Which slate a session calls for now. false: it runs, and there is none. Texts as with configurations. `shows_interrupter` is as
- * CAMARB_SLATE_NAMES said when the client was made. */
+/* The slate that a session calls for at present. false: it runs, and there is none. Texts as with configurations. `shows_interrupter` is as
+ * CAMARB_SLATE_NAMES was when the client was made. */
 CAMARB_API bool camarb_session_slate(const camarb_session *session, camarb_slate *slate);
 
 #ifdef __cplusplus

@@ -7,12 +7,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int read_word(sd_bus_message *message, const char **word) {
-    const char *read;
+/* A value that is no word, number, flag or list, as each reader wants it, is passed over: a newer broker's. */
+typedef int (*value_reader)(sd_bus_message *message, void *into);
+
+/* A key of a dictionary, and the field that its value goes into. */
+struct field {
+    const char *key;
+    value_reader read;
+    size_t offset;
+};
+
+static int read_field(sd_bus_message *message, const char *key, void *into, const struct field *fields, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(fields[i].key, key) == 0) return fields[i].read(message, (char *)into + fields[i].offset);
+    return 0;
+}
+
+#define COUNT(list) (sizeof(list) / sizeof(list)[0])
+
+static int peek_word(sd_bus_message *message, const char **word) {
     int result = variant_is(message, "s");
+    if (result > 0) result = sd_bus_message_read(message, "v", "s", word);
+    return result;
+}
+
+static int read_word(sd_bus_message *message, void *into) {
+    const char *read, **word = into;
+    int result = peek_word(message, &read);
     if (result <= 0) return result;
-    result = sd_bus_message_read(message, "v", "s", &read);
-    if (result < 0) return result;
     char *copy = strndup(read, TEXT_MAX);
     if (!copy) return -ENOMEM;
     free((char *)*word);
@@ -20,65 +42,70 @@ static int read_word(sd_bus_message *message, const char **word) {
     return 1;
 }
 
-/* What is no number at all is 0. */
-static int read_number(sd_bus_message *message, double *into) {
-    int result = number_read(message, into);
-    if (result > 0 && !isfinite(*into)) *into = 0;
+/* The beginning of a word, in a field of the size of camarb_format's pixel_format. */
+static int read_pixel_format(sd_bus_message *message, void *into) {
+    const char *read;
+    int result = peek_word(message, &read);
+    if (result > 0) strncpy(into, read, sizeof((camarb_format *)0)->pixel_format - 1);
     return result;
 }
 
-static int read_rate(sd_bus_message *message, double *rate) {
+static int read_focus_system(sd_bus_message *message, void *into) {
+    const char *read;
+    int result = peek_word(message, &read);
+    if (result > 0) strncpy(into, read, sizeof((camarb_format_facts *)0)->auto_focus_system - 1);
+    return result;
+}
+
+/* NaN and the infinite numbers are 0. */
+static int read_number(sd_bus_message *message, void *into) {
+    double *number = into;
+    int result = number_read(message, number);
+    if (result > 0 && !isfinite(*number)) *number = 0;
+    return result;
+}
+
+static int read_rate(sd_bus_message *message, void *into) {
+    double *rate = into;
     int result = read_number(message, rate);
     if (result > 0) *rate = *rate < 0 ? 0 : *rate > RATE_MAX ? RATE_MAX : *rate;
     return result;
 }
 
-static int read_side(sd_bus_message *message, uint32_t *side) {
+static int read_whole(sd_bus_message *message, uint64_t *into, uint64_t least, uint64_t most) {
     double number;
     int result = number_read(message, &number);
-    if (result > 0) *side = number >= 1 && number <= SIDE_MAX ? (uint32_t)number : 0;
+    if (result > 0) *into = number >= (double)least && number <= (double)most ? (uint64_t)number : 0;
+    return result;
+}
+
+static int read_side(sd_bus_message *message, void *into) {
+    uint64_t side = *(uint32_t *)into;
+    int result = read_whole(message, &side, 1, SIDE_MAX);
+    *(uint32_t *)into = (uint32_t)side;
     return result;
 }
 
 /* 0 where it is no place in any list. */
-static int read_index(sd_bus_message *message, uint32_t *index) {
-    double number;
-    int result = number_read(message, &number);
-    if (result > 0) *index = number >= 0 && number < FORMATS_MAX ? (uint32_t)number : 0;
+static int read_index(sd_bus_message *message, void *into) {
+    uint64_t index = *(uint32_t *)into;
+    int result = read_whole(message, &index, 0, FORMATS_MAX - 1);
+    *(uint32_t *)into = (uint32_t)index;
     return result;
 }
 
-static int read_flag(sd_bus_message *message, bool *into) {
+/* Up to 2 to the 53rd, which a camera does not reach by being plugged in. */
+static int read_generation(sd_bus_message *message, void *into) { return read_whole(message, into, 0, UINT64_C(1) << 53); }
+
+static int read_flag(sd_bus_message *message, void *into) {
     int flag, result = variant_is(message, "b");
     if (result <= 0) return result;
     result = sd_bus_message_read(message, "v", "b", &flag);
-    *into = result >= 0 && flag;
+    *(bool *)into = result >= 0 && flag;
     return result < 0 ? result : 1;
 }
 
-static int read_format_entry(sd_bus_message *message, const char *key, void *into) {
-    camarb_format *format = into;
-    if (strcmp(key, "pixelFormat") == 0) {
-        const char *word = NULL;
-        int result = read_word(message, &word);
-        if (word) strncpy(format->pixel_format, word, sizeof format->pixel_format - 1);
-        free((char *)word);
-        return result;
-    }
-    if (strcmp(key, "width") == 0) return read_side(message, &format->width);
-    if (strcmp(key, "height") == 0) return read_side(message, &format->height);
-    if (strcmp(key, "minFrameRate") == 0) return read_rate(message, &format->min_frame_rate);
-    if (strcmp(key, "maxFrameRate") == 0) return read_rate(message, &format->max_frame_rate);
-    if (strcmp(key, "videoMaxZoomFactor") == 0) return read_number(message, &format->max_zoom_factor);
-    if (strcmp(key, "videoZoomFactorUpscaleThreshold") == 0) return read_number(message, &format->zoom_upscale_threshold);
-    if (strcmp(key, "fieldOfView") == 0) return read_number(message, &format->field_of_view);
-    if (strcmp(key, "highResolutionStillWidth") == 0) return read_side(message, &format->high_resolution_still_width);
-    if (strcmp(key, "highResolutionStillHeight") == 0) return read_side(message, &format->high_resolution_still_height);
-    if (strcmp(key, "isBinned") == 0) return read_flag(message, &format->is_binned);
-    return 0;
-}
-
-static int read_words(sd_bus_message *message, const char *const **into) {
+static int read_words(sd_bus_message *message, void *into) {
     int result = variant_is(message, "as");
     if (result <= 0) return result;
     words list = NULL;
@@ -89,17 +116,52 @@ static int read_words(sd_bus_message *message, const char *const **into) {
         words_free(list);
         return result < 0 ? result : 1;
     }
-    /* Whoever looks through them looks through a few. */
+    /* Programs search them one by one. */
     for (size_t i = WORDS_MAX, count = words_count(list); i < count; i++) {
         free(list[i]);
         list[i] = NULL;
     }
-    words_free((words)*into);
-    *into = (const char *const *)list;
+    words_free(*(words *)into);
+    *(words *)into = list;
     return 1;
 }
 
-/* Two are a point's, three are gains'; those that are no numbers are 0. */
+/* ── Formats and controls ───────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* A format with its facts, whose lists are NULL where they are empty. */
+struct known_format {
+    camarb_format told;
+    camarb_format_facts facts;
+};
+
+static int read_format_entry(sd_bus_message *message, const char *key, void *into) {
+#define TOLD(field) offsetof(struct known_format, told.field)
+#define FACT(field) offsetof(struct known_format, facts.field)
+    static const struct field fields[] = {
+        {"pixelFormat", read_pixel_format, TOLD(pixel_format)},
+        {"width", read_side, TOLD(width)},
+        {"height", read_side, TOLD(height)},
+        {"minFrameRate", read_rate, TOLD(min_frame_rate)},
+        {"maxFrameRate", read_rate, TOLD(max_frame_rate)},
+        {"videoMaxZoomFactor", read_number, TOLD(max_zoom_factor)},
+        {"videoZoomFactorUpscaleThreshold", read_number, TOLD(zoom_upscale_threshold)},
+        {"fieldOfView", read_number, TOLD(field_of_view)},
+        {"highResolutionStillWidth", read_side, TOLD(high_resolution_still_width)},
+        {"highResolutionStillHeight", read_side, TOLD(high_resolution_still_height)},
+        {"isBinned", read_flag, TOLD(is_binned)},
+        {"autoFocusSystem", read_focus_system, FACT(auto_focus_system)},
+        {"minISO", read_number, FACT(min_iso)},
+        {"maxISO", read_number, FACT(max_iso)},
+        {"minExposureDuration", read_number, FACT(min_exposure_duration)},
+        {"maxExposureDuration", read_number, FACT(max_exposure_duration)},
+        {"videoStabilizationModes", read_words, FACT(video_stabilization_modes)},
+        {"videoHDRSupported", read_flag, FACT(video_hdr_supported)},
+        {"assumed", read_words, FACT(assumed)},
+    };
+    return read_field(message, key, into, fields, COUNT(fields));
+}
+
+/* Two are a point's, three are gains'; NaN and the infinite numbers are 0. */
 static int read_usual_numbers(sd_bus_message *message, camarb_control *control) {
     double numbers[NUMBERS_MAX];
     size_t count;
@@ -111,14 +173,15 @@ static int read_usual_numbers(sd_bus_message *message, camarb_control *control) 
     free((double *)control->usual_numbers);
     control->usual_numbers = copy;
     control->usual_number_count = count;
-    /* What gains go up to is said beside them. */
+    /* The greatest gain is sent beside them. */
     if (count == 2) control->least = 0, control->most = 1;
     else control->least = 1;
     return 1;
 }
 
-/* What is usual is a word, a number, a flag, or some numbers; of a flag, 0 or 1. */
-static int read_usual(sd_bus_message *message, camarb_control *control) {
+/* A word, a number, a flag, which is 0 or 1, or some numbers. */
+static int read_usual(sd_bus_message *message, void *into) {
+    camarb_control *control = into;
     bool flag;
     int result = read_flag(message, &flag);
     if (result < 0) return result;
@@ -134,14 +197,12 @@ static int read_usual(sd_bus_message *message, camarb_control *control) {
 }
 
 static int read_control_entry(sd_bus_message *message, const char *key, void *into) {
-    camarb_control *control = into;
-    if (strcmp(key, "key") == 0) return read_word(message, &control->key);
-    if (strcmp(key, "usual") == 0) return read_usual(message, control);
-    if (strcmp(key, "least") == 0) return read_number(message, &control->least);
-    if (strcmp(key, "most") == 0) return read_number(message, &control->most);
-    if (strcmp(key, "step") == 0) return read_number(message, &control->step);
-    if (strcmp(key, "words") == 0) return read_words(message, &control->words);
-    return 0;
+    static const struct field fields[] = {
+        {"key", read_word, offsetof(camarb_control, key)},      {"usual", read_usual, 0},
+        {"least", read_number, offsetof(camarb_control, least)}, {"most", read_number, offsetof(camarb_control, most)},
+        {"step", read_number, offsetof(camarb_control, step)},   {"words", read_words, offsetof(camarb_control, words)},
+    };
+    return read_field(message, key, into, fields, COUNT(fields));
 }
 
 /* A list of dictionaries: so many of them as there is room for, the rest passed over.
@@ -169,24 +230,49 @@ static int read_list(sd_bus_message *message, void **list, size_t *count, size_t
     return result < 0 ? result : 1;
 }
 
-static int read_camera_entry(sd_bus_message *message, const char *key, void *into) {
+/* Its place is camarb_camera's reserved[0]: programs know that structure's size. */
+struct camera_facts {
+    struct known_format *formats; /* as many as the camera has */
+    size_t format_count;
+    words object_types;
+};
+
+static struct camera_facts *facts_of(const camarb_camera *camera) { return (struct camera_facts *)(uintptr_t)camera->reserved[0]; }
+
+static int read_formats(sd_bus_message *message, void *into) {
+    struct camera_facts *facts = facts_of(into);
+    return read_list(message, (void **)&facts->formats, &facts->format_count, sizeof(struct known_format), FORMATS_MAX, read_format_entry);
+}
+
+static int read_controls(sd_bus_message *message, void *into) {
     camarb_camera *camera = into;
-    if (strcmp(key, "Id") == 0) return read_word(message, &camera->id);
-    if (strcmp(key, "Name") == 0) return read_word(message, &camera->name);
-    if (strcmp(key, "Position") == 0) return read_word(message, &camera->position);
-    if (strcmp(key, "Holder") == 0) return read_word(message, &camera->holder);
-    if (strcmp(key, "Present") == 0) return read_flag(message, &camera->is_present);
-    if (strcmp(key, "Formats") == 0)
-        return read_list(message, (void **)&camera->formats, &camera->format_count, sizeof(camarb_format), FORMATS_MAX,
-            read_format_entry);
-    if (strcmp(key, "DefaultFormatIndex") == 0) return read_index(message, &camera->default_format_index);
-    if (strcmp(key, "Controls") == 0)
-        return read_list(message, (void **)&camera->controls, &camera->control_count, sizeof(camarb_control), SETTINGS_MAX,
-            read_control_entry);
-    return 0;
+    return read_list(message, (void **)&camera->controls, &camera->control_count, sizeof(camarb_control), SETTINGS_MAX,
+        read_control_entry);
+}
+
+static int read_object_types(sd_bus_message *message, void *into) { return read_words(message, &facts_of(into)->object_types); }
+
+static int read_camera_entry(sd_bus_message *message, const char *key, void *into) {
+    static const struct field fields[] = {
+        {"Id", read_word, offsetof(camarb_camera, id)},
+        {"Name", read_word, offsetof(camarb_camera, name)},
+        {"Position", read_word, offsetof(camarb_camera, position)},
+        {"Holder", read_word, offsetof(camarb_camera, holder)},
+        {"Present", read_flag, offsetof(camarb_camera, is_present)},
+        {"Generation", read_generation, offsetof(camarb_camera, generation)},
+        {"SensorWidth", read_side, offsetof(camarb_camera, sensor_width)},
+        {"SensorHeight", read_side, offsetof(camarb_camera, sensor_height)},
+        {"DefaultFormatIndex", read_index, offsetof(camarb_camera, default_format_index)},
+        {"AvailableMetadataObjectTypes", read_object_types, 0},
+        {"Formats", read_formats, 0},
+        {"Controls", read_controls, 0},
+    };
+    return read_field(message, key, into, fields, COUNT(fields));
 }
 
 /* ── A list of them ─────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+static const char *const no_words[] = {NULL};
 
 static void camera_clear(camarb_camera *camera) {
     free((char *)camera->id);
@@ -201,6 +287,16 @@ static void camera_clear(camarb_camera *camera) {
     }
     free((camarb_control *)camera->controls);
     free((camarb_format *)camera->formats);
+    struct camera_facts *facts = facts_of(camera);
+    for (size_t i = 0; facts && i < facts->format_count; i++) {
+        if (facts->formats[i].facts.video_stabilization_modes != no_words) words_free((words)facts->formats[i].facts.video_stabilization_modes);
+        if (facts->formats[i].facts.assumed != no_words) words_free((words)facts->formats[i].facts.assumed);
+    }
+    if (facts) {
+        words_free(facts->object_types);
+        free(facts->formats);
+    }
+    free(facts);
 }
 
 static void list_free(camarb_camera *list, size_t count) {
@@ -234,10 +330,21 @@ static void name_format(camarb_format *format) {
         format->is_binned ? " binned" : "");
 }
 
-/* No text of a camera is NULL, each format has its name, and the default one is there. */
+/* No text or list of a camera is NULL, each format has its name, and the default one is there. */
 static int complete(camarb_camera *camera) {
-    if (camera->default_format_index >= camera->format_count) camera->default_format_index = 0;
-    for (size_t i = 0; i < camera->format_count; i++) name_format((camarb_format *)&camera->formats[i]);
+    struct camera_facts *facts = facts_of(camera);
+    if (camera->default_format_index >= facts->format_count) camera->default_format_index = 0;
+    camarb_format *formats = facts->format_count ? calloc(facts->format_count, sizeof *formats) : NULL;
+    if (facts->format_count && !formats) return -ENOMEM;
+    camera->formats = formats;
+    camera->format_count = facts->format_count;
+    for (size_t i = 0; i < facts->format_count; i++) {
+        struct known_format *known = &facts->formats[i];
+        name_format(&known->told);
+        formats[i] = known->told;
+        if (!known->facts.video_stabilization_modes) known->facts.video_stabilization_modes = no_words;
+        if (!known->facts.assumed) known->facts.assumed = no_words;
+    }
     const char **texts[] = {&camera->id, &camera->name, &camera->position, &camera->holder};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (!*texts[i] && !(*texts[i] = strdup(""))) return -ENOMEM;
@@ -266,7 +373,9 @@ static int read_objects(sd_bus_message *message, camarb_camera **list, size_t *c
                 camarb_camera *longer = reallocarray(*list, *count + 1, sizeof **list);
                 if (!longer) return -ENOMEM;
                 *list = longer;
-                longer[*count] = (camarb_camera){0};
+                struct camera_facts *facts = calloc(1, sizeof *facts);
+                if (!facts) return -ENOMEM;
+                longer[*count] = (camarb_camera){.reserved = {(uintptr_t)facts}};
                 result = dictionary_read(message, read_camera_entry, &longer[(*count)++]);
                 if (result >= 0) result = complete(&(*list)[*count - 1]);
             } else if (result >= 0) {
@@ -289,23 +398,31 @@ static bool control_equals(const camarb_control *one, const camarb_control *othe
         && words_equal((words)one->words, (words)other->words);
 }
 
-static bool format_equals(const camarb_format *one, const camarb_format *other) {
-    return strcmp(one->pixel_format, other->pixel_format) == 0 && one->width == other->width && one->height == other->height
-        && one->min_frame_rate == other->min_frame_rate && one->max_frame_rate == other->max_frame_rate
-        && one->max_zoom_factor == other->max_zoom_factor && one->is_binned == other->is_binned
-        && one->zoom_upscale_threshold == other->zoom_upscale_threshold && one->field_of_view == other->field_of_view
-        && one->high_resolution_still_width == other->high_resolution_still_width
-        && one->high_resolution_still_height == other->high_resolution_still_height;
+static bool format_equals(const struct known_format *one, const struct known_format *other) {
+    const camarb_format *mine = &one->told, *theirs = &other->told;
+    const camarb_format_facts *known = &one->facts, *now = &other->facts;
+    return strcmp(mine->name, theirs->name) == 0 && mine->min_frame_rate == theirs->min_frame_rate
+        && mine->max_frame_rate == theirs->max_frame_rate && mine->max_zoom_factor == theirs->max_zoom_factor
+        && mine->zoom_upscale_threshold == theirs->zoom_upscale_threshold && mine->field_of_view == theirs->field_of_view
+        && mine->high_resolution_still_width == theirs->high_resolution_still_width
+        && mine->high_resolution_still_height == theirs->high_resolution_still_height
+        && strcmp(known->auto_focus_system, now->auto_focus_system) == 0 && known->min_iso == now->min_iso
+        && known->max_iso == now->max_iso && known->min_exposure_duration == now->min_exposure_duration
+        && known->max_exposure_duration == now->max_exposure_duration && known->video_hdr_supported == now->video_hdr_supported
+        && words_equal((words)known->video_stabilization_modes, (words)now->video_stabilization_modes)
+        && words_equal((words)known->assumed, (words)now->assumed);
 }
 
 static bool camera_equals(const camarb_camera *one, const camarb_camera *other) {
+    const struct camera_facts *mine = facts_of(one), *theirs = facts_of(other);
     if (!text_equals(one->id, other->id) || !text_equals(one->name, other->name) || !text_equals(one->position, other->position)
-        || !text_equals(one->holder, other->holder) || one->is_present != other->is_present
+        || !text_equals(one->holder, other->holder) || one->is_present != other->is_present || one->generation != other->generation
+        || one->sensor_width != other->sensor_width || one->sensor_height != other->sensor_height
         || one->format_count != other->format_count || one->default_format_index != other->default_format_index
-        || one->control_count != other->control_count)
+        || one->control_count != other->control_count || !words_equal(mine->object_types, theirs->object_types))
         return false;
     for (size_t i = 0; i < one->format_count; i++)
-        if (!format_equals(&one->formats[i], &other->formats[i])) return false;
+        if (!format_equals(&mine->formats[i], &theirs->formats[i])) return false;
     for (size_t i = 0; i < one->control_count; i++)
         if (!control_equals(&one->controls[i], &other->controls[i])) return false;
     return true;
@@ -378,6 +495,16 @@ void cameras_ask(camarb_client *client) {
 const camarb_camera *camarb_client_cameras(camarb_client *client, size_t *count) {
     if (count) *count = client ? client->cameras.count : 0;
     return client ? client->cameras.list : NULL;
+}
+
+const camarb_format_facts *camarb_camera_format_facts(const camarb_camera *camera, size_t index) {
+    const struct camera_facts *facts = camera ? facts_of(camera) : NULL;
+    return facts && index < facts->format_count ? &facts->formats[index].facts : NULL;
+}
+
+const char *const *camarb_camera_metadata_object_types(const camarb_camera *camera) {
+    const struct camera_facts *facts = camera ? facts_of(camera) : NULL;
+    return facts && facts->object_types ? (const char *const *)facts->object_types : no_words;
 }
 
 const char *camarb_camera_key(const camarb_camera *camera, size_t index) {

@@ -1,10 +1,13 @@
 /* What goes into a recording beside its pictures, and the calls about it. */
 #include "inside.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 /* Options that count something are whole numbers on the wire, and numbers like all others in a configuration. */
 static bool is_count(const char *key) {
@@ -83,6 +86,49 @@ camarb_call camarb_session_attach_microphone(camarb_session *session, int socket
     call->sample_rate = sample_rate;
     call->channels = channels;
     return call_ask(call);
+}
+
+/* A packet can be used only when all of it is there, and sound that comes 250 ms after the picture is silence. */
+#define PACKETS_PER_SECOND 20
+#define RATE_LEAST 8000
+#define SOUND_RATE_MAX 96000
+#define CHANNELS_MAX 2
+/* A call waits so long for room, for each packet. */
+#define PACKET_WAIT_MS 20
+
+/* 0, or why the packet was not sent: -EAGAIN where there was no room in time, -EPIPE where there will be none. */
+static int packet_send(int socket, const void *packet, size_t bytes) {
+    struct pollfd room = {.fd = socket, .events = POLLOUT};
+    for (bool has_waited = false;; has_waited = true) {
+        if (send(socket, packet, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) >= 0) return 0;
+        if (errno == ENOBUFS || errno == ENOMEM) return -EAGAIN;
+        if (errno != EAGAIN) return -EPIPE;
+        if (has_waited) return -EAGAIN;
+        poll(&room, 1, PACKET_WAIT_MS);
+    }
+}
+
+int camarb_microphone_write(
+    int socket, uint32_t sample_rate, uint32_t channels, const int16_t *samples, size_t frames, int64_t captured) {
+    if (!samples || sample_rate < RATE_LEAST || sample_rate > SOUND_RATE_MAX || channels < 1 || channels > CHANNELS_MAX) return -EINVAL;
+    struct {
+        int64_t captured;
+        uint32_t frames, zero;
+        int16_t samples[SOUND_RATE_MAX / PACKETS_PER_SECOND * CHANNELS_MAX];
+    } packet;
+    int outcome = 0;
+    for (size_t first = 0, most = sample_rate / PACKETS_PER_SECOND; first < frames; first += most) {
+        size_t count = frames - first < most ? frames - first : most;
+        packet.captured = (int64_t)htole64((uint64_t)(captured + (int64_t)(first * (uint64_t)SECOND / sample_rate)));
+        packet.frames = htole32((uint32_t)count);
+        packet.zero = 0;
+        for (size_t i = 0; i < count * channels; i++)
+            packet.samples[i] = (int16_t)htole16((uint16_t)samples[first * channels + i]);
+        int result = packet_send(socket, &packet, offsetof(typeof(packet), samples) + count * channels * sizeof *samples);
+        if (result == -EPIPE) return result;
+        if (result < 0) outcome = result;
+    }
+    return outcome;
 }
 
 static camarb_call ask(camarb_session *session, enum call_kind kind) {

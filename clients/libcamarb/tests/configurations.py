@@ -1,5 +1,5 @@
 """What can be configured: points and gains beside words, numbers and flags, checks, switches of cameras, and what is remembered of them."""
-import errno, socket
+import errno, re, socket
 
 import camarb
 from app import App, refused
@@ -8,6 +8,7 @@ from camarb import EventType, State
 from camarb._library import lib
 from false_broker import FalseBroker, cameras, format_
 from harness import Daemon, claim
+from jeepney import DBusAddress
 from restart import Brokers
 
 IPHONES = ("back=simulated:iphone6s-back", "front=simulated:iphone6s-front")
@@ -65,6 +66,31 @@ def controls():
         assert found["stillImageStabilization"].usual == 1 and found["iso"].most > found["iso"].least > 0
         # This one's focus is fixed.
         assert "focusPointOfInterest" not in [control.key for control in front.controls]
+
+
+# The names of docs/wire.md that are others in camarb_format.
+FORMAT_NAMES = {"videoMaxZoomFactor": "max_zoom_factor", "videoZoomFactorUpscaleThreshold": "zoom_upscale_threshold"}
+
+
+@claim("a camera has all that the broker knows of its formats, of its sensor, and of the objects in its pictures")
+def format_facts():
+    with Daemon(cameras=IPHONES) as daemon, App(daemon.address) as app:
+        app.client.watch_cameras().result()
+        objects, = daemon.app("other").call(
+            DBusAddress("/org/camarb", "org.camarb", "org.freedesktop.DBus.ObjectManager"), "GetManagedObjects")
+        for camera in app.client.cameras:
+            wire = {key: value for key, (_, value) in objects[f"/org/camarb/camera/{camera.id}"]["org.camarb.Camera1"].items()}
+            told = camera.sensor_width, camera.sensor_height, camera.generation, list(camera.metadata_object_types)
+            assert told == tuple(wire[key] for key in ("SensorWidth", "SensorHeight", "Generation", "AvailableMetadataObjectTypes")), told
+            for known, of_wire in zip(camera.formats, wire["Formats"], strict=True):
+                for key, (_, value) in of_wire.items():
+                    mine = getattr(known, FORMAT_NAMES.get(key) or re.sub("(?<=[a-z])(?=[A-Z])|(?=[A-Z][a-z])", "_", key).lower())
+                    assert mine == (tuple(value) if isinstance(value, list) else value), (camera.id, key, value, mine)
+        back, front = app.client.cameras
+        assert {known.auto_focus_system for known in back.formats} == {"phase", "contrast"} and not front.formats[0].auto_focus_system
+        assert any(known.video_stabilization_modes for known in back.formats) and any(known.min_iso for known in back.formats)
+        known = lib.camarb_client_cameras(app.client._client, None)
+        assert not lib.camarb_camera_format_facts(known, len(back.formats)) and not lib.camarb_camera_format_facts(None, 0)
 
 
 @claim("a check is answered as the configuration would be, refusal and sentence alike, and sets nothing")

@@ -1,8 +1,8 @@
 """The Python module itself, and its example."""
-import asyncio, inspect, pathlib, re, selectors, subprocess, sys
+import asyncio, errno, inspect, math, pathlib, re, selectors, subprocess, sys
 
 import camarb
-from app import App
+from app import App, refused
 from camarb import EventType
 from harness import PATIENCE, SHELL, Daemon, claim, played
 from lifetimes import preloaded
@@ -114,6 +114,20 @@ def views():
             raise AssertionError("a closed client dispatches")
         except camarb.Error as error:
             assert "closed" in error.sentence
+
+
+@claim("a view's picture, the point that was touched and how a file is shown, as the page for authors of apps has them for Swift")
+def geometry():
+    held = "portrait"
+    for device in ("landscapeLeft", "faceUp"):
+        held = camarb.video_orientation(device, held)
+    preview = camarb.Preview((1280, 720), (640, 640), held, "front")
+    assert (held, preview.x, preview.y, preview.width, preview.height) == ("landscapeRight", 0, 140, 640, 360), (held, vars(preview))
+    assert preview.device_point(160, 230) == (0.25, 0.75) and preview.view_point(0.25, 0.75) == (160, 230)
+    assert (preview.exif_orientation, camarb.orientation_exif(held, "front")) == (4, 3)
+    assert camarb.orientation_file_angle(held, "front") == math.pi == -2 * camarb.orientation_angle(held)
+    assert camarb.device_orientation(held) == "landscapeLeft" and math.isnan(camarb.orientation_angle("up"))
+    refused(lambda: camarb.Preview((1280, 0), (640, 640), held, "front"), number=errno.EINVAL)
 
 
 def fields_in(sentence):

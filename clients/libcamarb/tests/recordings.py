@@ -1,22 +1,11 @@
 """What goes into a recording beside its pictures: options, a microphone, metadata, pauses. And what is told of its end."""
-import contextlib, errno, os, socket, time
+import array, contextlib, errno, os, socket, struct, time
 
 import camarb
-from app import App
+from app import App, refused
 from camarb import EventType
 from false_broker import SESSION, FalseBroker
-from harness import PATIENCE, SHELL, Daemon, claim, played
-
-
-def refused(call, name=None, number=None):
-    """The error that a call is refused with."""
-    try:
-        (call() if callable(call) else call).result(PATIENCE)
-    except camarb.Error as error:
-        assert name is None or error.name == f"org.camarb.Error.{name}", (error.name, error)
-        assert number is None or error.errno == number, (error.errno, error)
-        return error
-    raise AssertionError(f"{call} was not refused")
+from harness import PATIENCE, SHELL, Daemon, claim, played, probed
 
 
 @contextlib.contextmanager
@@ -47,6 +36,40 @@ def microphones():
         assert sees_end(ends[1])
         for end in ends:
             end.close()
+
+
+@claim("sound is written in packets of 50 ms with their moments; some is left out where nobody reads, and after the end it is an error")
+def written_sound():
+    one, other = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    samples = array.array("h", range(2 * 1000))
+    assert camarb.write_sound(one, samples, 5_000, 8_000, 2)
+    for first, count in ((0, 400), (400, 400), (800, 200)):
+        packet = other.recv(65_536)
+        assert struct.unpack_from("<qII", packet) == (5_000 + first * 125_000, count, 0), packet[:16]
+        assert packet[16:] == samples[2 * first:2 * (first + count)].tobytes()
+    assert camarb.write_sound(one, b"", 0, 8_000, 1)
+    while camarb.write_sound(one, samples, 0, 8_000, 2):
+        pass
+    other.close()
+    for rate, channels, number in ((8_000, 2, errno.EPIPE), (7_999, 2, errno.EINVAL), (96_001, 1, errno.EINVAL), (8_000, 3, errno.EINVAL)):
+        try:
+            camarb.write_sound(one, samples, 0, rate, channels)
+            raise AssertionError("it was written")
+        except camarb.Error as error:
+            assert error.errno == number, error
+    one.close()
+    with running(usesAudio=True) as (daemon, app, session):
+        film, (one, other) = daemon.directory / "film.mkv", socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with one, other:
+            session.attach_microphone(one, 48_000, 1).result()
+            session.start_recording(film).result()
+            for _ in range(10):
+                assert camarb.write_sound(other, array.array("h", [1000] * 4800), time.monotonic_ns() - 100_000_000, 48_000, 1)
+                time.sleep(0.1)
+            session.stop_recording().result()
+            app.wait(EventType.RECORDING_FINISHED)
+        (sound,) = probed(film, "-select_streams", "a", "-show_entries", "stream=sample_rate,channels")["streams"]
+        assert (sound["sample_rate"], sound["channels"]) == ("48000", 1), sound
 
 
 @claim("what is no microphone is refused by what it is, and a rate that none has by its bounds")

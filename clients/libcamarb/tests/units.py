@@ -24,3 +24,8 @@ def memory():
 @claim("frames come in order, within bounds, and go back; a slow reader delays nobody: stream.c by itself")
 def stream():
     return holds(FOLDER / "stream")
+
+
+@claim("previews and orientations are where AVFoundation has them: geometry.c by itself")
+def geometry():
+    return holds(FOLDER / "geometry")

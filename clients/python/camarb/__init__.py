@@ -26,8 +26,10 @@ Threads: a client and all that belongs to it is used by one thread at a time. Af
 A program with a loop of its own waits until `client.fileno()` is readable, calls `client.dispatch()`, and takes events and frames
 until there are none: `loop.add_reader(client.fileno(), take)` in asyncio, `register(client, EVENT_READ)` in selectors.
 """
-from ._client import (Call, Camera, Client, Control, Error, Event, EventType, Format, Frame, Session, Slate, SlateKind, State,
-                      frame_rate_fraction, version)
+from ._client import (Call, Camera, Client, Control, Error, Event, EventType, Format, Frame, Preview, Session, Slate, SlateKind, State,
+                      device_orientation, frame_rate_fraction, orientation_angle, orientation_exif, orientation_file_angle, version,
+                      video_orientation, write_sound)
 
-__all__ = ["Call", "Camera", "Client", "Control", "Error", "Event", "EventType", "Format", "Frame", "Session", "Slate", "SlateKind",
-           "State", "frame_rate_fraction", "version"]
+__all__ = ["Call", "Camera", "Client", "Control", "Error", "Event", "EventType", "Format", "Frame", "Preview", "Session", "Slate",
+           "SlateKind", "State", "device_orientation", "frame_rate_fraction", "orientation_angle", "orientation_exif",
+           "orientation_file_angle", "version", "video_orientation", "write_sound"]

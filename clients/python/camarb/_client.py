@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
+from ._library import Point as LibraryPoint
+from ._library import Preview as LibraryPreview
 from ._library import Slate as LibrarySlate
 from ._library import lib
 
@@ -204,9 +206,11 @@ class Event:
 
 @dataclass(frozen=True)
 class Format:
-    """One way a camera can deliver frames. Sides are pixels, rates frames a second, field_of_view degrees across. `name` is what
-    activeFormat takes; zoom_upscale_threshold is the zoom up to which no pixel is made up; the last two are the size of a photo with
-    the key highResolutionStillImageOutputEnabled. These four are 0 where the camera does not say."""
+    """One way a camera can deliver frames. Sides are pixels, rates frames a second, field_of_view degrees across, ISO ISO 12232's,
+    exposure durations seconds. activeFormat takes `name`; zoom_upscale_threshold is the zoom up to which no pixel is made up;
+    high_resolution_still_… is the size of a photo with the key highResolutionStillImageOutputEnabled; auto_focus_system is "contrast",
+    "phase" or ""; video_stabilization_modes are those beside "off"; `assumed` names the facts that nobody has published or measured.
+    Numbers that are not known are 0."""
 
     pixel_format: str
     width: int
@@ -220,6 +224,14 @@ class Format:
     field_of_view: float
     high_resolution_still_width: int
     high_resolution_still_height: int
+    auto_focus_system: str
+    min_iso: float
+    max_iso: float
+    min_exposure_duration: float
+    max_exposure_duration: float
+    video_hdr_supported: bool
+    video_stabilization_modes: Tuple[str, ...]
+    assumed: Tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -237,8 +249,9 @@ class Control:
 
 @dataclass(frozen=True)
 class Camera:
-    """A camera. holder: "" is nobody. keys: what a configuration for it may have, its controls last. default_format_index: the
-    place in `formats` of the one that a session has which sets none."""
+    """A camera. holder: "" is nobody. keys: of a configuration for it, its controls last. default_format_index: the place in `formats`
+    of the one that a session has which sets none. sensor_width and sensor_height: pixels, 0 where they are not known. generation grows
+    each time the camera appears. metadata_object_types: the objects that it finds in its pictures."""
 
     id: str
     name: str
@@ -249,6 +262,10 @@ class Camera:
     controls: Tuple[Control, ...]
     keys: Tuple[str, ...]
     default_format_index: int
+    sensor_width: int
+    sensor_height: int
+    generation: int
+    metadata_object_types: Tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -268,11 +285,18 @@ def frame_rate_fraction(rate: float) -> Fraction:
     return Fraction(frames.value, seconds.value)
 
 
+def _fields(of, *told) -> list:
+    """The values of a data class's fields, from the library's structures that have them."""
+    values = []
+    for name in of.__dataclass_fields__:
+        value = getattr(next(one for one in told if hasattr(one, name)), name)
+        values.append(_text(value) if isinstance(value, bytes) else value if isinstance(value, (int, float)) else _texts(value))
+    return values
+
+
 def _camera(camera) -> Camera:
-    formats = tuple(
-        Format(_text(f.pixel_format), f.width, f.height, f.min_frame_rate, f.max_frame_rate, f.max_zoom_factor, _text(f.name),
-               f.is_binned, f.zoom_upscale_threshold, f.field_of_view, f.high_resolution_still_width, f.high_resolution_still_height)
-        for f in camera.formats[:camera.format_count])
+    facts = [lib.camarb_camera_format_facts(byref(camera), index).contents for index in range(camera.format_count)]
+    formats = tuple(Format(*_fields(Format, *one)) for one in zip(camera.formats[:camera.format_count], facts))
     controls = tuple(
         Control(_text(c.key), _text(c.usual_word) or tuple(c.usual_numbers[:c.usual_number_count]) or c.usual, c.least, c.most, c.step,
                 _texts(c.words))
@@ -281,7 +305,66 @@ def _camera(camera) -> Camera:
     while key := lib.camarb_camera_key(byref(camera), len(keys)):
         keys.append(_text(key))
     return Camera(_text(camera.id), _text(camera.name), _text(camera.position), _text(camera.holder), camera.is_present, formats,
-                  controls, tuple(keys), camera.default_format_index)
+                  controls, tuple(keys), camera.default_format_index, camera.sensor_width, camera.sensor_height, camera.generation,
+                  _texts(lib.camarb_camera_metadata_object_types(byref(camera))))
+
+
+# ── Geometry ──
+
+
+class Preview:
+    """The place of a camera's picture in a view (AVCaptureVideoPreviewLayer): x, y, width, height, in the view's unit, from its top left,
+    and exif_orientation, 1 to 8, by which the view shows the sensor's pixels.
+
+    stream, view: width and height. orientation: a videoOrientation; position: the camera's; gravity: "resize", "resizeAspect" or
+    "resizeAspectFill". is_mirrored: whether left and right are exchanged in the view; None: as usual, for a front camera.
+    Raises Error where a side is not above 0 or a word is not known."""
+
+    def __init__(self, stream: Tuple[float, float], view: Tuple[float, float], orientation: str, position: str,
+                 gravity: str = "resizeAspect", is_mirrored: Optional[bool] = None):
+        self._preview = LibraryPreview()
+        mirrored = -1 if is_mirrored is None else int(is_mirrored)
+        result = lib.camarb_preview_place(
+            byref(self._preview), *stream, *view, gravity.encode(), orientation.encode(), position.encode(), mirrored)
+        if result < 0:
+            raise Error(result, f"A picture of {stream} has no place in a view of {view} with {orientation!r}, {gravity!r}.")
+        for name in ("x", "y", "width", "height", "exif_orientation"):
+            setattr(self, name, getattr(self._preview, name))
+
+    def device_point(self, x: float, y: float) -> Tuple[float, float]:
+        """The point of the sensor that is seen at a point of the view, as focusPointOfInterest takes it."""
+        point = lib.camarb_preview_device_point(byref(self._preview), LibraryPoint(x, y))
+        return point.x, point.y
+
+    def view_point(self, x: float, y: float) -> Tuple[float, float]:
+        """The point of the view at which a point of the sensor is seen."""
+        point = lib.camarb_preview_view_point(byref(self._preview), LibraryPoint(x, y))
+        return point.x, point.y
+
+
+def video_orientation(device_orientation: str, last: str = "portrait") -> str:
+    """The videoOrientation of a device that is held so; "faceUp", "faceDown" and "unknown" leave the last one."""
+    return _text(lib.camarb_video_orientation(device_orientation.encode(), last.encode()))
+
+
+def device_orientation(video_orientation: str) -> str:
+    """How a device is held that has this videoOrientation."""
+    return _text(lib.camarb_device_orientation(video_orientation.encode()))
+
+
+def orientation_angle(video_orientation: str) -> float:
+    """Radians from portrait, clockwise where y grows downwards; NaN for another word."""
+    return lib.camarb_orientation_angle(video_orientation.encode())
+
+
+def orientation_file_angle(video_orientation: str, position: str, reference: str = "portrait") -> float:
+    """Radians by which a file's pixels are turned to be seen upright, clockwise where y grows downwards; NaN for another word."""
+    return lib.camarb_orientation_file_angle(video_orientation.encode(), position.encode(), reference.encode())
+
+
+def orientation_exif(video_orientation: str, position: str, is_mirrored: bool = False) -> int:
+    """The Exif orientation (1 to 8) that shows a camera's pixels upright; 0 for another word."""
+    return lib.camarb_orientation_exif(video_orientation.encode(), position.encode(), is_mirrored)
 
 
 # ── Calls ──
@@ -452,9 +535,8 @@ class Session:
 
     def attach_microphone(self, socket, sample_rate: int, channels: int) -> Call:
         """Sound for the recordings that begin from now on, while the session runs with usesAudio. socket: one end of
-        socket.socketpair(AF_UNIX, SOCK_SEQPACKET), which may be closed on return; camarb.h says what is sent on the other, which
-        sees the end of its connection when the camera goes, or another microphone comes. A recording begins with its first
-        picture, whether sound has come or not: sound that comes later has silence before it."""
+        socket.socketpair(AF_UNIX, SOCK_SEQPACKET), which may be closed on return; write_sound takes the other, which is closed when
+        the camera goes, or another microphone comes. A recording begins with its first picture: before later sound there is silence."""
         descriptor = socket if isinstance(socket, int) else socket.fileno()
         return self._ask(lib.camarb_session_attach_microphone, descriptor, sample_rate, channels)
 
@@ -535,6 +617,18 @@ class Session:
 
     def __exit__(self, *_) -> None:
         self.close()
+
+
+def write_sound(socket, samples, captured: int, sample_rate: int, channels: int) -> bool:
+    """Sends a microphone's sound, captured in one go, on the socket's end that attach_microphone did not get. samples: bytes of
+    interleaved signed 16-bit samples, as of array("h"); captured: the first one's moment in nanoseconds of time.monotonic_ns(). Any thread
+    may call it. False: some was left out, since nobody read it in time. Raises Error where the microphone is no longer attached."""
+    descriptor, sound = socket if isinstance(socket, int) else socket.fileno(), bytes(samples)
+    result = lib.camarb_microphone_write(descriptor, sample_rate, channels, sound, len(sound) // (2 * max(channels, 1)), captured)
+    if result not in (0, -errno.EAGAIN):
+        raise Error(result, "The microphone is no longer attached." if result == -errno.EPIPE else
+                    f"There is no sound of {sample_rate} Hz with {channels} channels; it takes 8000 to 96000 Hz, 1 or 2 channels.")
+    return result == 0
 
 
 # ── Clients ──

@@ -20,8 +20,23 @@ class Control(Structure):
 class Camera(Structure):
     _fields_ = [("id", c_char_p), ("name", c_char_p), ("position", c_char_p), ("holder", c_char_p), ("is_present", c_bool),
                 ("formats", POINTER(Format)), ("format_count", c_size_t), ("controls", POINTER(Control)),
-                ("control_count", c_size_t), ("default_format_index", c_uint32), ("reserved_word", c_uint32),
-                ("reserved", c_uint64 * 3)]
+                ("control_count", c_size_t), ("default_format_index", c_uint32), ("sensor_width", c_uint32),
+                ("sensor_height", c_uint32), ("reserved_word", c_uint32), ("generation", c_uint64), ("reserved", c_uint64 * 1)]
+
+
+class FormatFacts(Structure):
+    _fields_ = [("auto_focus_system", c_char * 16), ("min_iso", c_double), ("max_iso", c_double), ("min_exposure_duration", c_double),
+                ("max_exposure_duration", c_double), ("video_hdr_supported", c_bool),
+                ("video_stabilization_modes", POINTER(c_char_p)), ("assumed", POINTER(c_char_p))]
+
+
+class Point(Structure):
+    _fields_ = [("x", c_double), ("y", c_double)]
+
+
+class Preview(Structure):
+    _fields_ = [("x", c_double), ("y", c_double), ("width", c_double), ("height", c_double), ("exif_orientation", c_uint32),
+                ("reserved_word", c_uint32), ("reserved", c_uint64 * 3)]
 
 
 class Picture(Structure):
@@ -63,6 +78,17 @@ FUNCTIONS = [
     ("camarb_client_watch_cameras", c_int64, c_void_p),
     ("camarb_client_cameras", POINTER(Camera), c_void_p, POINTER(c_size_t)),
     ("camarb_camera_key", c_char_p, POINTER(Camera), c_size_t),
+    ("camarb_camera_format_facts", POINTER(FormatFacts), POINTER(Camera), c_size_t),
+    ("camarb_camera_metadata_object_types", POINTER(c_char_p), POINTER(Camera)),
+    ("camarb_preview_place", c_int, POINTER(Preview), c_double, c_double, c_double, c_double, c_char_p, c_char_p, c_char_p, c_int),
+    ("camarb_preview_device_point", Point, POINTER(Preview), Point),
+    ("camarb_preview_view_point", Point, POINTER(Preview), Point),
+    ("camarb_video_orientation", c_char_p, c_char_p, c_char_p),
+    ("camarb_device_orientation", c_char_p, c_char_p),
+    ("camarb_orientation_angle", c_double, c_char_p),
+    ("camarb_orientation_file_angle", c_double, c_char_p, c_char_p, c_char_p),
+    ("camarb_orientation_exif", c_uint32, c_char_p, c_char_p, c_bool),
+    ("camarb_microphone_write", c_int, c_int, c_uint32, c_uint32, c_char_p, c_size_t, c_int64),
     ("camarb_frame_rate_fraction", None, c_double, POINTER(c_uint32), POINTER(c_uint32)),
     ("camarb_configuration_new", c_void_p),
     ("camarb_configuration_free", None, c_void_p),
@@ -110,13 +136,13 @@ FUNCTIONS = [
 def load():
     """The library that is installed, or the one that $CAMARB_LIBRARY names, as in a checkout.
 
-    A client is used by one thread at a time, but Python lets go of frames in whatever thread its collector runs. So the
-    interpreter's lock is kept over each call, none of which waits for anything; but over connecting, where nobody else has the
-    client yet."""
+    A client is used by one thread at a time, but Python releases frames in any thread in which its collector runs. So each call keeps
+    the interpreter's lock, since none of them waits; except connecting, before any other thread has the client, and writing sound, which
+    needs no client."""
     path = os.environ.get("CAMARB_LIBRARY") or "libcamarb.so.1"
     library, waiting = PyDLL(path), CDLL(path)
     for name, result, *arguments in FUNCTIONS:
-        function = getattr(waiting if name == "camarb_client_new_explained" else library, name)
+        function = getattr(waiting if name in ("camarb_client_new_explained", "camarb_microphone_write") else library, name)
         setattr(library, name, function)
         function.restype, function.argtypes = result, arguments
     return library
