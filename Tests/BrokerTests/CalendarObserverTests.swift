@@ -39,7 +39,7 @@ private final class Office: CalendarObserverOwner {
         watch.look(at: policy)
     }
 
-    func calendarSays(_ mode: String?) { told.append(mode) }
+    func calendarChanged(to mode: String?) { told.append(mode) }
 
     /// At the moment for which its timer is set, the timer rings.
     func ring() throws {

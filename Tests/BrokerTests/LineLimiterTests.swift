@@ -40,7 +40,7 @@ import Testing
         #expect(written == 6)
         #expect(limiter.accountsCount <= LineLimiter.usersMax + 1)
         // A minute later nobody owes anything; they are forgotten when the report has told of them.
-        _ = limiter.takeUntold(at: 60 * second)
+        _ = limiter.takeSkipped(at: 60 * second)
         #expect(limiter.accountsCount == 0)
     }
 }

@@ -58,16 +58,16 @@ struct RecorderNewsTests {
     func allowance() {
         typealias Allowance = RecorderAllowance
         var allowance = Allowance()
-        for _ in 0..<Allowance.errorsMax { #expect(allowance.take(isError: true, at: 10) == .told) }
-        #expect(allowance.tellAt == nil && allowance.tellLeftOut() == nil)
+        for _ in 0..<Allowance.errorsMax { #expect(allowance.take(isError: true, at: 10) == .passed) }
+        #expect(allowance.reportAt == nil && allowance.takeLeftOut() == nil)
         for _ in 0..<3 { #expect(allowance.take(isError: true, at: 20) == .leftOut) }
-        #expect(allowance.take(isError: false, at: 20) == .told)
-        #expect(allowance.tellAt == 10 + Allowance.window)
-        #expect(allowance.tellLeftOut()?.contains("said 3 more") == true)
-        #expect(allowance.tellLeftOut() == nil)
+        #expect(allowance.take(isError: false, at: 20) == .passed)
+        #expect(allowance.reportAt == 10 + Allowance.window)
+        #expect(allowance.takeLeftOut()?.contains("said 3 more") == true)
+        #expect(allowance.takeLeftOut() == nil)
         // The next second has an allowance of its own.
-        #expect(allowance.take(isError: true, at: 10 + Allowance.window) == .told)
-        for _ in 1..<Allowance.wordsMax { _ = allowance.take(isError: false, at: 10 + Allowance.window) }
+        #expect(allowance.take(isError: true, at: 10 + Allowance.window) == .passed)
+        for _ in 1..<Allowance.signalsMax { _ = allowance.take(isError: false, at: 10 + Allowance.window) }
         #expect(allowance.take(isError: false, at: 10 + Allowance.window) == .tooMuch)
     }
 }

@@ -7,7 +7,7 @@ import Testing
 struct SpeakersTests {
     private static let manager = "/user.slice/user-1000.slice/user@1000.service"
     private static let shellUnit = "org.gnome.Shell@wayland.service"
-    private let seat = Speakers.Seat(.shell, user: 1000)
+    private let slot = Speakers.Slot(.shell, user: 1000)
 
     private func speaker(_ client: UInt64, user: UInt32 = 1000, _ path: String = "/") -> Speakers.Speaker {
         Speakers.Speaker(
@@ -23,17 +23,17 @@ struct SpeakersTests {
     @Test("The first client keeps the role, and another hears which one has it")
     func first() {
         var speakers = Speakers()
-        #expect(speakers.answer(speaker(1), seat, units: []) == .mayDisplacing(nil))
-        speakers.seat(speaker(1), seat)
-        #expect(speakers.answer(speaker(1), seat, units: []) == .speaks)
-        #expect(isRefused(speakers.answer(speaker(2), seat, units: []), "Process 1", "program-1", "shell of user 1000"))
-        for other in [Speakers.Seat(.shell, user: 1001), Speakers.Seat(.agent, user: 1000)] {
+        #expect(speakers.answer(speaker(1), slot, units: []) == .mayDisplacing(nil))
+        speakers.assign(speaker(1), to: slot)
+        #expect(speakers.answer(speaker(1), slot, units: []) == .speaks)
+        #expect(isRefused(speakers.answer(speaker(2), slot, units: []), "Process 1", "program-1", "shell of user 1000"))
+        for other in [Speakers.Slot(.shell, user: 1001), Speakers.Slot(.agent, user: 1000)] {
             #expect(speakers.answer(speaker(2), other, units: []) == .mayDisplacing(nil))
         }
-        speakers.leave(ClientID(2), seat)
-        #expect(speakers.isTaken(seat))
-        speakers.leave(ClientID(1), seat)
-        #expect(speakers.answer(speaker(2), seat, units: []) == .mayDisplacing(nil))
+        speakers.leave(ClientID(2), slot)
+        #expect(speakers.isTaken(slot))
+        speakers.leave(ClientID(1), slot)
+        #expect(speakers.answer(speaker(2), slot, units: []) == .mayDisplacing(nil))
     }
 
     @Test("Whoever came first does not lock out the unit that the policy names, nor root")
@@ -42,19 +42,19 @@ struct SpeakersTests {
         let squatter = speaker(1)
         let shell = speaker(2, "\(Self.manager)/session.slice/\(Self.shellUnit)")
         let root = speaker(3, user: 0)
-        speakers.seat(squatter, seat)
-        #expect(isRefused(speakers.answer(shell, seat, units: []), "Process 1"))
-        #expect(speakers.answer(shell, seat, units: [Self.shellUnit]) == .mayDisplacing(squatter))
-        #expect(speakers.answer(root, seat, units: []) == .mayDisplacing(squatter))
-        speakers.seat(shell, seat)
+        speakers.assign(squatter, to: slot)
+        #expect(isRefused(speakers.answer(shell, slot, units: []), "Process 1"))
+        #expect(speakers.answer(shell, slot, units: [Self.shellUnit]) == .mayDisplacing(squatter))
+        #expect(speakers.answer(root, slot, units: []) == .mayDisplacing(squatter))
+        speakers.assign(shell, to: slot)
         // A second process of the unit is no better than the first.
         let another = speaker(4, "\(Self.manager)/session.slice/\(Self.shellUnit)")
-        #expect(isRefused(speakers.answer(another, seat, units: [Self.shellUnit]), "Process 2"))
-        #expect(isRefused(speakers.answer(squatter, seat, units: [Self.shellUnit]), "Process 2"))
+        #expect(isRefused(speakers.answer(another, slot, units: [Self.shellUnit]), "Process 2"))
+        #expect(isRefused(speakers.answer(squatter, slot, units: [Self.shellUnit]), "Process 2"))
         // Root's is moved by root alone.
-        speakers.seat(root, seat)
-        #expect(isRefused(speakers.answer(shell, seat, units: [Self.shellUnit]), "Process 3"))
-        #expect(speakers.answer(speaker(5, user: 0), seat, units: []) == .mayDisplacing(root))
+        speakers.assign(root, to: slot)
+        #expect(isRefused(speakers.answer(shell, slot, units: [Self.shellUnit]), "Process 3"))
+        #expect(speakers.answer(speaker(5, user: 0), slot, units: []) == .mayDisplacing(root))
     }
 
     @Test("An app or a sandbox speaks only where the policy names no unit, and falls silent when one is named")
@@ -70,10 +70,10 @@ struct SpeakersTests {
             var speakers = Speakers()
             let app = speaker(1, path)
             #expect(app.origin.isApp, "\(path)")
-            #expect(speakers.answer(app, seat, units: []) == .mayDisplacing(nil), "\(path)")
+            #expect(speakers.answer(app, slot, units: []) == .mayDisplacing(nil), "\(path)")
             #expect(
-                isRefused(speakers.answer(app, seat, units: [Self.shellUnit]), "sandbox", Self.shellUnit), "\(path)")
-            speakers.seat(app, seat)
+                isRefused(speakers.answer(app, slot, units: [Self.shellUnit]), "sandbox", Self.shellUnit), "\(path)")
+            speakers.assign(app, to: slot)
             #expect(speakers.shutOut { _ in [] }.isEmpty)
             #expect(speakers.shutOut { _ in [Self.shellUnit] }.map(\.speaker) == [app], "\(path)")
         }
@@ -83,11 +83,11 @@ struct SpeakersTests {
         ] {
             let other = speaker(1, path)
             #expect(!other.origin.isApp, "\(path)")
-            #expect(Speakers().answer(other, seat, units: [Self.shellUnit]) == .mayDisplacing(nil), "\(path)")
+            #expect(Speakers().answer(other, slot, units: [Self.shellUnit]) == .mayDisplacing(nil), "\(path)")
         }
         // Where the policy names an app's own unit, that is the one.
         let named = speaker(1, "\(Self.manager)/app.slice/app-zoom.service")
-        #expect(Speakers().answer(named, seat, units: ["app-zoom.service"]) == .mayDisplacing(nil))
+        #expect(Speakers().answer(named, slot, units: ["app-zoom.service"]) == .mayDisplacing(nil))
     }
 
     @Test("A unit is one of the user's own manager, or one that root named")
@@ -108,10 +108,10 @@ struct SpeakersTests {
     func listed() {
         var speakers = Speakers()
         for (client, role) in [(1, .microphones), (1, .agent), (2, .shell)] as [(UInt64, Speakers.Role)] {
-            speakers.seat(speaker(client), Speakers.Seat(role, user: 1000))
+            speakers.assign(speaker(client), to: Speakers.Slot(role, user: 1000))
         }
-        speakers.seat(speaker(3, user: 0), Speakers.Seat(.shell, user: nil))
-        #expect(speakers.all.map(\.seat.role) == [.shell, .shell, .agent, .microphones])
+        speakers.assign(speaker(3, user: 0), to: Speakers.Slot(.shell, user: nil))
+        #expect(speakers.all.map(\.slot.role) == [.shell, .shell, .agent, .microphones])
         #expect(speakers.all.map(\.speaker.process) == [3, 2, 1, 1])
         #expect(speakers.speaks(ClientID(1), for: 1000))
         #expect(!speakers.speaks(ClientID(1), for: 1001))

@@ -43,7 +43,8 @@ struct UserSizedTests {
         let words = constant.split(separator: ".")
         let text = try #require(sources["\(words[0]).swift"], "no file \(words[0])")
         let before =
-            words.count == 3 ? "let \(words[1]) = Bound\\(.*\(words[2]): " : "(let|var) \(words[1])(: \\w+)? = "
+            words.count == 3
+            ? "case \\.\(words[1]):[^)]*Bound\\([^)]*\(words[2]): " : "(let|var) \(words[1])(: \\w+)? = "
         let place = try #require(text.range(of: before, options: .regularExpression), "no \(constant)")
         let value = text[place.upperBound...].prefix { "0123456789*< ".contains($0) }
         let sides = value.split(separator: "<").map { side in
@@ -85,7 +86,7 @@ struct UserSizedTests {
     /// The properties of types that are arrays, sets, dictionaries or tables, as `Type.property`.
     private static func collections(in folder: String) throws -> [String] {
         let property =
-            /^ {4}(?:(?:public|package|private|fileprivate|internal)(?:\(set\))? )*var (\w+)(?:: (?:\[|Set<|Table<|Directory<|NameTable<|Words<)| = (?:\[|Set<|Table<|Directory<|NameTable<))/
+            /^ {4}(?:(?:public|package|private|fileprivate|internal)(?:\(set\))? )*var (\w+)(?:: (?:\[|Set<|Table<|Directory<|NameTable<|Reports<)| = (?:\[|Set<|Table<|Directory<|NameTable<))/
         let type = /^(?:[a-z]+ )*(?:struct|class|enum) (\w+)/
         let path = root.appending(path: "Sources/\(folder)").path
         var found: [String] = []

@@ -18,11 +18,11 @@ public final class Broker {
     let loop: EventLoop
     let journal: Journal
     let trust: Trust
-    /// Nil where nothing outlives the broker.
+    /// `nil` where nothing outlives the broker.
     let store: GrantStore?
     private(set) var arbiter: Arbiter
     private(set) var history = History()
-    /// Steps of the core in this life: a trace counts them.
+    /// Steps of the core since the start, counted in traces.
     private(set) var stepsTaken: UInt64 = 0
     /// Traces count time from here.
     let origin = Broker.now()
@@ -30,20 +30,17 @@ public final class Broker {
     private var isStepping = false
     private var listeners: [UnixListener] = []
 
-    // What it is made of. Each is there before the first client, and as long as the broker: made in `init`, which throws where one
-    // cannot be made, so that after that none is nil.
+    // Its parts. All are made in `init`, which throws where one cannot be made.
     let audience = Audience()
-    private(set) var policy: PolicyKeeper!
-    private(set) var loading: PolicyLoading!
+    private(set) var policy: PolicyManager!
     private(set) var clients: Clients!
     private(set) var cameras: Cameras!
     private(set) var desktops: Desktops!
     private(set) var permissions: Permissions!
-    private(set) var reclaiming: Reclaiming!
     private(set) var inquiries: Inquiries!
     private(set) var publisher: Publisher!
     private(set) var dispatcher: Dispatcher!
-    private(set) var properties: PropertyTelling!
+    private(set) var properties: PropertyNotifier!
 
     public convenience init(_ options: BrokerOptions, on loop: EventLoop) throws(SystemFault) {
         try self.init(options, recorders: nil, on: loop)
@@ -61,23 +58,21 @@ public final class Broker {
         store = GrantStore(journal: journal)
         arbiter = Arbiter(policy: .firstCome)
         _ = camarb_raise_descriptor_limit()
-        policy = PolicyKeeper(of: self)
+        policy = PolicyManager(of: self)
         if let first = policy.first() { arbiter = Arbiter(policy: first) }
         clients = try Clients(self, keepers: OwnPrograms.path("camkeeper"))
         permissions = try Permissions(self, keeps: recorders == nil)
-        reclaiming = Reclaiming(of: self)
         cameras = Cameras(self, recorders: RecorderOrigin(options, simulated: recorders))
         desktops = Desktops(of: self)
         inquiries = try Inquiries(self)
-        loading = PolicyLoading(of: self)
         publisher = try Publisher(self)
         dispatcher = Dispatcher(of: self)
-        properties = PropertyTelling(of: self)
+        properties = PropertyNotifier(of: self)
         alarm = try loop.addTimer { [unowned self] in alarmRang() }
         for camera in options.cameras { _ = cameras.add(camera.id, spec: camera.spec) }
         if let path = options.trace { publisher.traceFile = try TraceFile(self, path: path) }
         try desktops.begin()
-        listeners = try clients.doors()
+        listeners = try clients.listen()
         try cameras.begin()
         ServiceManager.ready(status: publisher.statusLine)
         loop.startWatchdog()
@@ -88,7 +83,7 @@ public final class Broker {
     /// SIGHUP. A bad file never replaces a good policy.
     public func reloadPolicy() { policy.reload() }
 
-    /// Lets go of everything: clients are disconnected, recorder cores finish their files and end.
+    /// Disconnects all clients, and has recorder cores finish their files and end.
     public func stop() {
         ServiceManager.stopping()
         listeners = []
@@ -102,7 +97,7 @@ public final class Broker {
     static func now() -> Moment { Moment(nanoseconds: EventLoop.now) }
 
     /// The one place where the core is stepped.
-    /// - Returns: why the event's request was refused; it has been answered by then.
+    /// - Returns: why the event's request was refused; the request has been answered.
     @discardableResult
     func step(_ event: Event, for request: Request? = nil) -> Refusal? {
         precondition(!isStepping, "An event came while the effects of another were carried out.")
@@ -121,7 +116,7 @@ public final class Broker {
     }
 
     /// An alarm that is set already and comes early enough stays: most deadlines are those of cuts, which are done long
-    /// before, and setting an alarm costs a system call. At worst it rings once for nothing.
+    /// before, and setting an alarm costs a system call.
     private func setAlarm() {
         guard let deadline = arbiter.deadline?.nanoseconds else { return }
         if let armed = alarm?.deadline, armed <= deadline { return }
@@ -132,10 +127,10 @@ public final class Broker {
         if let deadline = arbiter.deadline, deadline <= Self.now() { step(.timePassed) } else { setAlarm() }
     }
 
-    /// For what is found out while effects are carried out: an event of its own, in order, after them.
+    /// For events that are found while effects are carried out.
     func stepLater(_ event: Event) { loop.defer { [self] in step(event) } }
 
-    /// A client's request that is one event: stepped, and answered with nothing where no effect answered it.
+    /// Steps a client's request, and answers it with nothing where no effect has answered it.
     func decide(_ event: Event, _ request: Request) {
         step(event, for: request)
         if !request.isAnswered { request.answer() }
@@ -144,7 +139,7 @@ public final class Broker {
     // MARK: Carrying out
 
     /// Carries out the orders of one step, in their order. The only place that does.
-    func carryOut(_ effects: [Effect], _ request: Request?) -> Refusal? {
+    private func carryOut(_ effects: [Effect], _ request: Request?) -> Refusal? {
         var refusal: Refusal?
         for effect in effects {
             switch effect {
@@ -155,7 +150,7 @@ public final class Broker {
                 request?.answer(id: id)
 
             case .cut(let camera, let grant, let why, let next, let reason):
-                cameras[camera]?.cut(grant, CameraLink.GrantEnd(why: why, reason: reason), passesOn: next != nil)
+                cameras[camera]?.cut(grant, why, reason, passesOn: next != nil)
             case .killRecorder(let camera): cameras[camera]?.kill()
             case .open(let camera, let grant, let session, let configuration):
                 if clients.isGrantable(session) { cameras[camera]?.open(grant, configuration) }
@@ -167,50 +162,18 @@ public final class Broker {
                     cameras[camera]?.kill()
                 }
             case .configure(let camera, let grant, _, let batch): cameras[camera]?.configure(grant, batch)
-            case .openStream(let camera, let grant, let session):
-                request?.answerLater()
-                cameras[camera]?.outputs.openStream(grant, session, for: request?.message)
-            case .closeStreams(let camera, let grant, let session):
-                cameras[camera]?.outputs.closeStreams(grant, session)
-            case .capturePhoto(let camera, let grant, let session, let photo):
-                guard let file = request?.file else { continue }
-                cameras[camera]?.outputs.capturePhoto(grant, session, photo, file, request?.options ?? [:])
-            case .capturePhotoBracket(let camera, let grant, let session, let first, let bracket):
-                guard let files = request?.files, files.count == bracket.shots.count else { continue }
-                cameras[camera]?.outputs.capturePhotoBracket(grant, session, first: first, files, bracket)
-            case .startRecording(let camera, let grant, _, let recording):
-                guard let file = request?.file else { continue }
-                cameras[camera]?.outputs.startRecording(grant, recording, file, request?.options ?? [:])
-            case .stopRecording, .pauseRecording, .resumeRecording, .attachMicrophone, .detachMicrophone,
-                .appendMetadata, .setSlate:
-                carryOutForRecording(effect, request)
+            case .openStream(let camera, _, _), .closeStreams(let camera, _, _), .capturePhoto(let camera, _, _, _),
+                .capturePhotoBracket(let camera, _, _, _, _), .startRecording(let camera, _, _, _),
+                .stopRecording(let camera, _, _, _), .pauseRecording(let camera, _), .resumeRecording(let camera, _),
+                .attachMicrophone(let camera, _, _, _), .detachMicrophone(let camera, _),
+                .appendMetadata(let camera, _), .setSlate(let camera, _, _, _):
+                cameras[camera]?.outputs.carryOut(effect, request)
 
             case .notify(_, let session, let sequence, let event): notify(session, sequence, event)
             case .announce(let news): publisher.announce(news, for: request?.client)
             }
         }
         return refusal
-    }
-
-    private func carryOutForRecording(_ effect: Effect, _ request: Request?) {
-        switch effect {
-        case .stopRecording(let camera, let recording, let why, let reason):
-            cameras[camera]?.outputs.stopRecording(recording, why, reason)
-        case .pauseRecording(let camera, let recording): cameras[camera]?.outputs.setPaused(recording, true)
-        case .resumeRecording(let camera, let recording): cameras[camera]?.outputs.setPaused(recording, false)
-        case .attachMicrophone(let camera, let grant, let session, let format):
-            guard let microphone = request?.microphone else { return }
-            request?.answerLater()
-            cameras[camera]?.outputs.attachMicrophone(grant, session, microphone, format, for: request?.message)
-        case .detachMicrophone(let camera, let grant): cameras[camera]?.outputs.detachMicrophone(grant)
-        case .appendMetadata(let camera, let recording):
-            guard let group = request?.group, let session = request?.owner else { return }
-            request?.answerLater()
-            cameras[camera]?.outputs.appendMetadata(recording, group, of: session, for: request?.message)
-        case .setSlate(let camera, let grant, let session, let slate):
-            cameras[camera]?.outputs.setSlate(grant, session, slate)
-        default: break
-        }
     }
 
     private func notify(_ session: SessionID, _ sequence: UInt64, _ event: SessionEvent) {
@@ -230,7 +193,7 @@ public final class Broker {
     }
 }
 
-/// What the broker is made of: one part for each duty. They reach each other through the broker, which outlives them.
+/// A part of the broker with a duty of its own. The broker outlives it.
 class BrokerPart {
     unowned let broker: Broker
     init(of broker: Broker) { self.broker = broker }
@@ -242,19 +205,18 @@ class BrokerPart {
 }
 
 extension Refusal {
-    /// The error with the rule that is behind it: every verdict names its rule. A request that nobody could grant met no
-    /// verdict, and its sentence says what is wrong with it.
+    /// The error with its rule: every verdict names one. A request that could never be granted met no verdict.
     var sentence: BrokerError {
         rule.isEmpty || error.kind.isOfTheRequest
             ? error : BrokerError(error.kind, "\(error.message) Because “\(rule)”.")
     }
 }
 
-/// What must hold of a broker whatever its clients do, for tests that try everything.
+/// For tests that try everything.
 extension Broker {
     package var brokenPromises: [String] { arbiter.violations() }
 
-    package var isWorkingAside: Bool { inquiries.isWorkingAside }
+    package var isWorkingAside: Bool { inquiries.slow.isBusy }
 
     package var leftOfClients: [String] {
         let counts = [

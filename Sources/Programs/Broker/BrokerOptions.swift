@@ -5,51 +5,51 @@ import Glibc
 import PolicyFile
 public import System
 
-/// What camarbd was told on its command line.
+/// camarbd's command line.
 public struct BrokerOptions: Sendable {
     public struct Camera: Sendable {
         public var id: CameraID
-        /// What the recorder core makes of it, such as `simulated:iphone6s-front` or `file:/path/clip.mp4`.
+        /// For its recorder core, such as `simulated:iphone6s-front` or `file:/path/clip.mp4`.
         public var spec: String
         public init(id: CameraID, spec: String) {
-            self.id = id
-            self.spec = spec
+            (self.id, self.spec) = (id, spec)
         }
     }
 
-    /// Nil: from the service manager, else where clients look first.
+    /// `nil` for the service manager's, else the usual one.
     public var socket: String?
     public var policy: String?
-    /// Drop-ins over the policy; empty: none are read.
+    /// Drop-ins over the policy; empty where none are read.
     public var policyFolder = usualPolicyFolder
+    var dropIns: String? { policyFolder.isEmpty ? nil : policyFolder }
     public var cameras: [Camera] = []
-    /// Every camera of the machine is served, beside those that are named.
+    /// Every camera of the machine is served, beside the named ones.
     public var followsCameras = false
     public var recorder: String?
-    /// The D-Bus address of the machine's bus, where logind is; empty: it is not asked. Nil: where it usually is.
+    /// The D-Bus address of the machine's bus, for logind; empty where it is not asked, `nil` for the usual one.
     public var systemBus: String?
-    /// The folder whose `proc` and `sys` say how hard the machine is pressed; empty: the machine's own. For tests.
+    /// The folder of the `proc` and `sys` with the machine's pressure; empty for the machine's own. For tests.
     public var machine = ""
-    /// The service manager has started it for all users: root alone is believed about everybody, not its own user, and
+    /// Started by the service manager for all users: root alone is believed about everybody, not its own user, and
     /// recorder cores are units of their own.
     public var isService = false
     public var trustsClaims = false
     /// Clients are known by their numbers, as on a kernel before 6.5; for tests.
     public var hasWeakIdentities = false
-    /// How many times as long as usual it waits for recorder cores and keepers. For tests.
+    /// A factor of its deadlines for recorder cores and keepers. For tests.
     public var patience: Int64 = 1
     public var printsDecisions = false
-    /// Where every step of the core is written.
+    /// The file for every step of the core.
     public var trace: String?
     /// Bytes behind a file's header that let the next one begin.
     public var traceSize = TraceFile.usualSize
-    /// Reliability (a)7. Together with the reserve descriptor, what a machine spares for a broker.
+    /// Reliability (a)7. Together with the reserve descriptor, a machine has so many to spare.
     public var connectionsMax = 512
     public var connectionsPerUserMax = 64
 
     public init() {}
 
-    /// Where an administrator, or a package, puts drop-ins. It need not be there.
+    /// An administrator's or a package's drop-ins. It need not be there.
     public static let usualPolicyFolder = "/etc/camarb/policy.d"
     /// More cameras than a machine has; each may become a process.
     public static let camerasMax = 32

@@ -4,9 +4,8 @@ import Bus
 import Glibc
 import System
 
-/// One camera, and what the core has ordered of its recorder core. It keeps what is under way there, so that each of
-/// the core's orders is answered once, whatever becomes of the process that it was given to. The core is told of the
-/// process's end, not of the socket's (`RecorderLife`).
+/// One camera, and the core's orders to its recorder core. Each order is answered once, whatever becomes of the process that it
+/// was given to. The core is stepped with the process's end, not with the socket's (`RecorderLife`).
 class CameraLink {
     unowned let broker: Broker
     let camera: CameraID
@@ -15,23 +14,22 @@ class CameraLink {
     var capabilities: CameraCapabilities?
     var generation: UInt64 = 0
     var isPresent = false
-    /// Why it could not be described; nil when all is well.
     var trouble: String? { didSet { if trouble != oldValue { broker.properties.degradedMayHaveChanged() } } }
-    /// The program that has it without asking the broker, as far as that can be known; nil: none has.
+    /// The program that has it without asking the broker, as far as that can be known.
     var outside: String?
     /// The program that merely has its node open.
     var openIn: String?
-    /// Sees programs that open its node; begun for a camera of the machine only.
+    /// Begun for a camera of the machine only.
     private(set) lazy var node = NodeObserver(self, on: broker.loop)
-    /// Where its driver says how many users it has; nil for a camera without a node.
+    /// The file with the number of its driver's users; `nil` for a camera without a node.
     var nodeUsersPath: String?
-    /// Of a camera of the machine as udev has it.
+    /// udev's, for a camera of the machine.
     var seat = SeatID.usual
-    /// Why apps can open its node themselves; nil when they cannot, and for a camera without a node.
+    /// Why apps can open its node themselves; `nil` where they cannot, and for a camera without a node.
     var bypass: String?
     var holder: AppID?
-    /// No app has it any more, and that has not been announced yet.
-    var freeIsUntold = false
+    /// No app has it any more, and that has not been sent yet.
+    var isFreeUnsent = false
     /// It was described, or could not be.
     var isKnown = false
     var describeTimer: Timer?
@@ -48,20 +46,19 @@ class CameraLink {
             if grant == nil, oldValue != nil, isFollowed { node.ownUseChanged() }
         }
     }
-    /// What of the grant outlives this broker, and what outlived the former one.
     var survival = GrantSurvival()
     /// The grant has not reached a recorder yet: it waits for the next one, and has no part in the end of this one.
     private var grantWaits = false
-    /// Its device's last failure, in its recorder core's words; nil: it has streamed or been plugged in since.
+    /// Its device's last failure, in its recorder core's words, until it streams.
     private(set) var fault: String?
     private var grantStreams = false {
         didSet { if grantStreams { heartbeat.begin() } else if oldValue { heartbeat.end() } }
     }
     private(set) lazy var heartbeat = HeartbeatObserver(self)
     private var batchesUnderWay = 0
-    /// As far as is known: a recorder core that does not know `PassOn` says so once.
+    /// Until a recorder core has answered that it does not know `PassOn`.
     private var knowsPassOn = true
-    private(set) lazy var outputs = makeOutputs()
+    private(set) lazy var outputs = CameraOutputs(self)
 
     /// Batches that the recorder core may owe an answer to: more than come while it changes its format, which takes long.
     static let batchesMax = 256
@@ -78,8 +75,6 @@ class CameraLink {
         broker.journal.send(priority, line, [("CAMARB_CAMERA", camera.name)])
     }
 
-    func makeOutputs() -> CameraOutputs { CameraOutputs(self) }
-
     // MARK: Orders of the core
 
     func open(_ granted: GrantID, _ configuration: Configuration) { open(granted, configuration, triesLeft: 1) }
@@ -88,7 +83,7 @@ class CameraLink {
     private func open(_ granted: GrantID, _ configuration: Configuration, triesLeft: Int) {
         grant = granted
         if recorder.isLeaving {
-            // One that leaves for want of work says nothing about a grant that it never saw.
+            // One that leaves for want of work has no part in a grant that it never saw.
             grantWaits = true
             recorder.afterLeaving { [self] in
                 guard grant == granted else { return }
@@ -137,7 +132,7 @@ class CameraLink {
     }
 
     /// - Parameter passesOn: Another session is granted the camera when this is done: its device may go on.
-    func cut(_ granted: GrantID, _ end: GrantEnd, passesOn: Bool) {
+    func cut(_ granted: GrantID, _ why: RecordingEnd, _ reason: RecordingReason, passesOn: Bool) {
         if grant == granted {
             forgetKept()
             forgetSurvivor()
@@ -157,43 +152,32 @@ class CameraLink {
             return
         }
         grant = nil
-        orderCut(granted, end, by: passesOn && knowsPassOn ? .passOn : .cut)
+        orderCut(granted, why, reason, passesOn: passesOn && knowsPassOn)
     }
 
-    /// How the recordings of a grant end with it, and what their files say of it.
-    struct GrantEnd {
-        var why: RecordingEnd
-        var reason: RecordingReason
-    }
-
-    private enum CutOrder: String {
-        case cut = "Cut"
-        case passOn = "PassOn"
-    }
-
-    private func orderCut(_ granted: GrantID, _ end: GrantEnd, by order: CutOrder) {
+    private func orderCut(_ granted: GrantID, _ why: RecordingEnd, _ reason: RecordingReason, passesOn: Bool) {
         let microphone = outputs.takeMicrophone()
         recorder.call(
-            order.rawValue, [.uint64(granted.rawValue), .string(end.why.rawValue), .dictionary(end.reason.wire)]
+            passesOn ? "PassOn" : "Cut",
+            [.uint64(granted.rawValue), .string(why.rawValue), .dictionary(reason.wire)]
         ) { [self] result in
             outputs.letGo(microphone)
-            switch result {
-            case .success: broker.step(.recorderCut(camera, granted))
-            case .failure(let error):
-                switch error.kind {
-                case .staleGrant: broker.step(.recorderCut(camera, granted))
-                case .disconnected: recorder.whenGone { [self] _ in gone() }
-                case .unknownMethod where order == .passOn:
-                    // It stops its device between two grants.
-                    knowsPassOn = false
-                    orderCut(granted, end, by: .cut)
-                default: kill()
-                }
+            guard case .failure(let error) = result, error.kind != .staleGrant else {
+                broker.step(.recorderCut(camera, granted))
+                return
+            }
+            switch error.kind {
+            case .disconnected: recorder.whenGone { [self] _ in gone() }
+            case .unknownMethod where passesOn:
+                // It stops its device between two grants.
+                knowsPassOn = false
+                orderCut(granted, why, reason, passesOn: false)
+            default: kill()
             }
         }
     }
 
-    /// SIGKILL. Its end is reported when it has ended.
+    /// SIGKILL. The core is stepped once the process has ended.
     func kill() { if !recorder.kill() { broker.stepLater(.recorderGone(camera)) } }
 
     func configure(_ granted: GrantID, _ batch: Configuration) {
@@ -218,7 +202,7 @@ class CameraLink {
 
     // MARK: Describing
 
-    /// Asks what the camera can do; tries again, ever more rarely, when that fails.
+    /// Asks for the camera's capabilities; again, ever more rarely, where that fails.
     func describe() {
         if takeUp({ [self] in describe() }) { return }
         recorder.call("Describe", []) { [self] result in
@@ -237,8 +221,7 @@ class CameraLink {
                 broker.journal.send(.error, "camera “\(camera.name)” (\(spec)): \(error.message)")
                 describeFailures += 1
                 let pause = min(Self.describePauseMax, 1_000_000_000 << Int64(min(describeFailures - 1, 10)))
-                if describeTimer == nil { describeTimer = try? broker.loop.addTimer { [unowned self] in describe() } }
-                describeTimer?.arm(at: EventLoop.now + pause)
+                broker.loop.arm(&describeTimer, at: EventLoop.now + pause) { [unowned self] in describe() }
             }
             isKnown = true
             broker.cameras.becameKnown()
@@ -252,6 +235,7 @@ class CameraLink {
 
     // MARK: The recorder core's end
 
+    package var nodeUse: NodeObserver.OwnUse { grant == nil ? .none : grantStreams ? .open : .opening }
     var isAtRest: Bool { !recorder.isThere && grant == nil }
 
     func stop() {
@@ -269,7 +253,7 @@ class CameraLink {
         broker.step(.recorderGone(camera))
     }
 
-    /// What is in force, as the recorder says it; keys that this broker does not know are passed over.
+    /// The configuration in force, of a recorder core's answer; keys that this broker does not know are passed over.
     static func configuration(_ answer: BusMessage) -> Configuration {
         guard let wire = try? answer.argumentsWithoutDescriptors().first?.dictionary else { return Configuration() }
         var known = WireDictionary()
@@ -278,34 +262,8 @@ class CameraLink {
     }
 }
 
-extension CameraLink: NodeObserverOwner {
-    package func watchNode(_ descriptor: Int32, _ done: @escaping (Result<Void, BrokerError>) -> Void) {
-        recorder.call("WatchNode", [.fileDescriptor(descriptor)]) { result in done(result.map { _ in }) }
-    }
-
-    package func lookAtNode(_ done: @escaping (Result<String, BrokerError>) -> Void) {
-        recorder.call("Look", []) { result in
-            done(
-                Result { () throws(BrokerError) -> String in
-                    var reader = WireReader("Look", try result.get().argumentsWithoutDescriptors())
-                    return RecorderNews.cut(try reader.string("openIn"), RecorderNews.textBytesMax)
-                })
-        }
-    }
-
-    package var nodeUse: NodeObserver.OwnUse { grant == nil ? .none : grantStreams ? .open : .opening }
-    package var isHeldOutside: Bool { outside != nil }
-    package var nodeUsersMost: Int? { nodeUsersPath.flatMap { DriverUsers.count(at: $0) } }
-
-    package func nodeIsOpen(in program: String?) {
-        openIn = program
-        guard let program else { return }
-        log(.info, "camera “\(camera.name)” is open in \(program), which does not stream from it")
-    }
-}
-
 extension CameraLink {
-    /// The process has ended. Calls that waited only for that have been told; work that waits for it is done afterwards.
+    /// The process has ended. Calls that waited only for that have ended; work that waits for it is done afterwards.
     func recorderEnded(_ end: RecorderLife.End) {
         knowsPassOn = true
         heartbeat.recorderEnded()
@@ -313,15 +271,14 @@ extension CameraLink {
             forgetKept()
             forgetSurvivor()
         }
-        if end.isUntold && ((grant != nil && !grantWaits) || end.wasKilled) { gone() }
+        if end.isUnclaimed && ((grant != nil && !grantWaits) || end.wasKilled) { gone() }
         outputs.abandon()
         if recorder.isStopping { return }
-        // Nothing follows any more whether the other program lets go, or the switch is switched back: the next session
-        // that wants the camera finds out.
+        // Nothing follows the other program or the switch any more: the next session that wants the camera finds out.
         let wasOutside = outside != nil
         heldOutside(by: nil)
         broker.desktops.forget { $0.forget(.camera(camera)) }
-        // Another one looks whether that program still streams, where news of the node come at all.
+        // Another recorder core looks whether that program still streams, where the node is watched at all.
         if isFollowed, wasOutside { node.ownUseChanged() }
     }
 }

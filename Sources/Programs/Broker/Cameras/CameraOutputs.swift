@@ -4,132 +4,152 @@ import Bus
 import Glibc
 import System
 
-/// What a camera's recorder core gives out: preview streams, photos, recordings.
+/// A camera's preview streams, photos and recordings, which its recorder core makes.
 ///
-/// Every photo and recording that was begun here ends here, by the recorder core's word or, when its process has ended,
+/// Every photo and recording that was begun here ends here, by the recorder core's message or, when its process has ended,
 /// by the next one's (`Completions`) or without. A session has a bounded number of calls under way: its client can keep
 /// the recorder core only so busy.
-class CameraOutputs {
-    unowned let link: CameraLink
+final class CameraOutputs {
+    private unowned let link: CameraLink
     private var recordings: [RecordingID: Running] = [:]
     private var photos: [PhotoID: SessionID] = [:]
-    /// Calls of each session that the recorder core has not answered yet.
+    /// Each session's calls without an answer of the recorder core.
     private var underWay: [SessionID: Int] = [:]
     private lazy var completions = Completions(link)
     /// The grant's microphone, for as long as its recorder core may have it, and those before it.
     private var microphone: ClientMicrophone?
     private lazy var left = LeftMicrophones(on: link.broker.loop)
-    /// What its packets have; nil: none is attached. One that was attached under the broker before this one has this alone.
-    private(set) var microphoneFormat: MicrophoneFormat?
+    /// Of the microphone that is attached, be it since the broker before this one.
+    var microphoneFormat: MicrophoneFormat?
     private var metadataBytes = 0
 
     private struct Running {
         var file: ClientFile.Identity
-        var since: Moment
+        var since = Broker.now()
         var isPaused = false
-        /// For the next recorder core, should this one be lost; nil where this broker never had it.
+        /// For the next recorder core, should this one be lost; `nil` where this broker never had it.
         var kept: ClientFile?
     }
 
-    /// Calls that one session may have under way. With more, a recorder core would come to the next cut so late that it
+    /// Calls of one session under way. With more, a recorder core would come to the next cut so late that it
     /// would be killed, under all other sessions that share the camera.
-    static let underWayMax = 8
+    private static let underWayMax = 8
     /// Photos of one session that are not taken yet: as many as a recorder core keeps for all.
-    static let photosMax = 16
+    private static let photosMax = 16
 
-    /// Bytes of timed metadata under way to a recorder core, where they are of more than one group: a message's worth. What
-    /// is queued for it beyond `BusConnection.queuedBytesMax` would end its connection.
-    static let metadataBytesMax = BusConnection.messageBytesMax
+    /// Bytes of timed metadata under way to a recorder core, where they are of more than one group: a message's worth. More than
+    /// `BusConnection.queuedBytesMax` would end its connection.
+    private static let metadataBytesMax = BusConnection.messageBytesMax
 
     private static let tooMany = BrokerError(
         .limitExceeded, "The session has more calls or photos under way than it may; wait for one.")
 
     init(_ link: CameraLink) { self.link = link }
+
     private func mayCall(_ session: SessionID) -> Bool { underWay[session, default: 0] < Self.underWayMax }
+
+    private func refuse(_ message: BusMessage?) { message?.answer(Self.tooMany) }
 
     func requireRoom(for session: SessionID) throws(BrokerError) { if !mayCall(session) { throw Self.tooMany } }
 
-    private func begin(_ session: SessionID) { underWay[session, default: 0] += 1 }
-    private func end(_ session: SessionID) {
-        let left = underWay[session, default: 1] - 1
-        underWay[session] = left > 0 ? left : nil
+    private func call(
+        _ member: String, _ arguments: [WireValue], for session: SessionID,
+        _ done: @escaping (Result<BusMessage, BrokerError>) -> Void
+    ) {
+        underWay[session, default: 0] += 1
+        link.recorder.call(member, arguments) { [self] result in
+            let left = underWay[session, default: 1] - 1
+            underWay[session] = left > 0 ? left : nil
+            done(result)
+        }
     }
 
     // MARK: Orders of the core
 
-    private static func refuse(_ message: BusMessage?) { message?.answer(tooMany) }
-
-    func openStream(_ granted: GrantID, _ session: SessionID, for message: BusMessage?) {
-        guard mayCall(session) else { return Self.refuse(message) }
-        begin(session)
-        link.recorder.call("OpenStream", [.uint64(granted.rawValue), .uint64(session.rawValue)]) { [self] result in
-            end(session)
-            switch result {
-            case .success(let answer):
-                guard let stream = try? answer.firstDescriptor() else {
-                    message?.answer(BrokerError(.recorderFault, "The recorder core gave no stream."))
-                    return
-                }
-                message?.answer([.fileDescriptor(stream)])
-                close(stream)
-            case .failure(let error): self.answer(message, .failure(error))
+    func carryOut(_ effect: Effect, _ request: Request?) {
+        switch effect {
+        case .openStream(_, let grant, let session):
+            request?.answerLater()
+            openStream(grant, session, for: request?.message)
+        case .closeStreams(_, let grant, let session): closeStreams(grant, session)
+        case .capturePhoto(_, let grant, let session, let photo):
+            guard let file = request?.files.first else { return }
+            capture("CapturePhoto", session, [photo], [file]) { [options = request?.options ?? [:]] in
+                [
+                    .uint64(grant.rawValue), .uint64(session.rawValue), .uint64(photo), .fileDescriptor(file.envelope),
+                    .dictionary(options),
+                ]
             }
+        // All of them in one call, so that they are of consecutive frames.
+        case .capturePhotoBracket(_, let grant, let session, let first, let bracket):
+            guard let files = request?.files, files.count == bracket.shots.count else { return }
+            let photos = files.indices.map { first + PhotoID($0) }
+            capture("CapturePhotoBracket", session, photos, files) {
+                [
+                    .uint64(grant.rawValue), .uint64(session.rawValue),
+                    .array(type: "t", photos.map { .uint64($0) }),
+                    .array(type: "h", files.map { .fileDescriptor($0.envelope) }), .dictionary(bracket.wire),
+                ]
+            }
+        case .startRecording(_, let grant, _, let recording):
+            guard let file = request?.files.first else { return }
+            startRecording(grant, recording, file, request?.options ?? [:])
+        case .stopRecording(_, let recording, let why, let reason): stopRecording(recording, why, reason)
+        case .pauseRecording(_, let recording): setPaused(recording, true)
+        case .resumeRecording(_, let recording): setPaused(recording, false)
+        case .attachMicrophone(_, let grant, let session, let format):
+            guard let microphone = request?.microphone else { return }
+            request?.answerLater()
+            attachMicrophone(grant, session, microphone, format, for: request?.message)
+        case .detachMicrophone(_, let grant):
+            let closed = takeMicrophone()
+            microphoneChanged(to: nil)
+            link.recorder.call("DetachMicrophone", [.uint64(grant.rawValue)]) { [self] _ in letGo(closed) }
+        case .appendMetadata(_, let recording):
+            guard let (group, session) = request?.metadata else { return }
+            request?.answerLater()
+            appendMetadata(recording, group, of: session, for: request?.message)
+        case .setSlate(_, let grant, let session, let slate):
+            link.recorder.call(
+                "SetSlate", [.uint64(grant.rawValue), .uint64(session.rawValue), .boolean(slate)]
+            ) { _ in }
+        default: break
         }
     }
 
-    func closeStreams(_ granted: GrantID, _ session: SessionID) {
+    private func openStream(_ granted: GrantID, _ session: SessionID, for message: BusMessage?) {
+        if !mayCall(session) { return refuse(message) }
+        call("OpenStream", [.uint64(granted.rawValue), .uint64(session.rawValue)], for: session) { [self] result in
+            guard case .success(let answer) = result else { return self.answer(message, result) }
+            guard let stream = try? answer.firstDescriptor() else {
+                message?.answer(BrokerError(.recorderFault, "The recorder core gave no stream."))
+                return
+            }
+            message?.answer([.fileDescriptor(stream)])
+            close(stream)
+        }
+    }
+
+    private func closeStreams(_ granted: GrantID, _ session: SessionID) {
         link.recorder.call("CloseStreams", [.uint64(granted.rawValue), .uint64(session.rawValue)]) { [self] result in
-            switch result {
-            case .success: link.broker.step(.recorderClosedStreams(link.camera, granted, session))
-            case .failure(let error):
-                // Nothing is captured for a grant that is over, nor by a process that is gone. One that says neither
-                // yes nor no is killed at the core's deadline.
-                if error.kind == .staleGrant { link.broker.step(.recorderClosedStreams(link.camera, granted, session)) }
-            }
+            // Nothing is captured for a grant that is over, nor by a process that is gone. A recorder core with another answer is
+            // killed at the core's deadline.
+            if case .failure(let error) = result, error.kind != .staleGrant { return }
+            link.broker.step(.recorderClosedStreams(link.camera, granted, session))
         }
     }
 
-    func capturePhoto(
-        _ granted: GrantID, _ session: SessionID, _ photo: PhotoID, _ file: ClientFile, _ options: WireDictionary
+    private func capture(
+        _ member: String, _ session: SessionID, _ ids: [PhotoID], _ files: [ClientFile],
+        _ arguments: () -> [WireValue]
     ) {
-        photos[photo] = session
-        guard mayCall(session), photos.values.count(where: { $0 == session }) <= Self.photosMax else {
-            // Not while the order is being given.
-            return link.broker.loop.defer { [self] in failed(photo, Self.tooMany.message) }
-        }
-        begin(session)
-        link.recorder.call(
-            "CapturePhoto",
-            [
-                .uint64(granted.rawValue), .uint64(session.rawValue), .uint64(photo),
-                .fileDescriptor(file.envelope), .dictionary(options),
-            ]
-        ) { [self] result in
-            end(session)
-            // The call has its own duplicate by now, and the file is let go with this closure.
-            _ = file
-            if case .failure(let error) = result, error.kind != .disconnected { failed(photo, error.message) }
-        }
-    }
-
-    /// All of them in one call, so that they are of consecutive frames.
-    func capturePhotoBracket(
-        _ granted: GrantID, _ session: SessionID, first: PhotoID, _ files: [ClientFile], _ bracket: PhotoBracket
-    ) {
-        let ids = files.indices.map { first + PhotoID($0) }
         for id in ids { photos[id] = session }
         guard mayCall(session), photos.values.count(where: { $0 == session }) <= Self.photosMax else {
+            // Not while the order is being given.
             return link.broker.loop.defer { [self] in for id in ids { failed(id, Self.tooMany.message) } }
         }
-        begin(session)
-        link.recorder.call(
-            "CapturePhotoBracket",
-            [
-                .uint64(granted.rawValue), .uint64(session.rawValue), .array(type: "t", ids.map { .uint64($0) }),
-                .array(type: "h", files.map { .fileDescriptor($0.envelope) }), .dictionary(bracket.wire),
-            ]
-        ) { [self] result in
-            end(session)
+        call(member, arguments(), for: session) { [self] result in
+            // The call has its own duplicates by now, and the files are let go with this closure.
             _ = files
             guard case .failure(let error) = result, error.kind != .disconnected else { return }
             for id in ids { failed(id, error.message) }
@@ -141,8 +161,10 @@ class CameraOutputs {
         link.broker.step(.photoCaptured(PhotoCaptured(photo: photo, width: 0, height: 0, bytes: 0, error: message)))
     }
 
-    func startRecording(_ granted: GrantID, _ recording: RecordingID, _ file: ClientFile, _ options: WireDictionary) {
-        recordings[recording] = Running(file: file.identity, since: Broker.now(), kept: file)
+    private func startRecording(
+        _ granted: GrantID, _ recording: RecordingID, _ file: ClientFile, _ options: WireDictionary
+    ) {
+        recordings[recording] = Running(file: file.identity, kept: file)
         link.recordingBegan(recording, file.identity)
         link.recorder.call(
             "StartRecording",
@@ -167,26 +189,25 @@ class CameraOutputs {
         ) { _ in }
     }
 
-    func setPaused(_ recording: RecordingID, _ isPaused: Bool) {
+    private func setPaused(_ recording: RecordingID, _ isPaused: Bool) {
         recordings[recording]?.isPaused = isPaused
         link.recordingPaused(recording, isPaused)
         link.recorder.call(isPaused ? "PauseRecording" : "ResumeRecording", [.uint64(recording)]) { _ in }
     }
 
-    /// The recorder core judges it, and its answer is the client's.
-    func appendMetadata(
+    /// The recorder core's answer is the client's.
+    private func appendMetadata(
         _ recording: RecordingID, _ group: MetadataGroup, of session: SessionID, for message: BusMessage?
     ) {
         let bytes = group.messageBytes
         guard mayCall(session), metadataBytes == 0 || metadataBytes + bytes <= Self.metadataBytesMax else {
-            return Self.refuse(message)
+            return refuse(message)
         }
-        begin(session)
         metadataBytes += bytes
-        link.recorder.call(
-            "AppendMetadata", [.uint64(recording), .string(group.kind), .int64(group.time), .strings(group.items)]
+        call(
+            "AppendMetadata", [.uint64(recording), .string(group.kind), .int64(group.time), .strings(group.items)],
+            for: session
         ) { [self] result in
-            end(session)
             metadataBytes -= bytes
             answer(message, result)
         }
@@ -203,26 +224,24 @@ class CameraOutputs {
 
     // MARK: The microphone
 
-    /// It takes the place of another one, which the recorder core closes.
-    func attachMicrophone(
+    /// It replaces the one before it, which the recorder core closes.
+    private func attachMicrophone(
         _ granted: GrantID, _ session: SessionID, _ microphone: ClientMicrophone, _ format: MicrophoneFormat,
         for message: BusMessage?
     ) {
-        guard mayCall(session) else { return Self.refuse(message) }
-        begin(session)
+        if !mayCall(session) { return refuse(message) }
         let before = self.microphone
         self.microphone = microphone
-        link.recorder.call(
+        call(
             "AttachMicrophone",
-            [.uint64(granted.rawValue), .fileDescriptor(microphone.envelope), .dictionary(format.wire)]
+            [.uint64(granted.rawValue), .fileDescriptor(microphone.envelope), .dictionary(format.wire)], for: session
         ) { [self] result in
-            end(session)
             // It is kept for as long as it is attached.
             microphone.keep()
             let isAttached = if case .success = result { true } else { false }
             if isAttached || self.microphone !== microphone {
                 letGo(before)
-                if self.microphone === microphone { attached(format) }
+                if self.microphone === microphone { microphoneChanged(to: format) }
             } else {
                 self.microphone = before
                 letGo(microphone)
@@ -231,47 +250,27 @@ class CameraOutputs {
         }
     }
 
-    private func attached(_ format: MicrophoneFormat?) {
+    private func microphoneChanged(to format: MicrophoneFormat?) {
         microphoneFormat = format
         link.microphoneChanged(to: format)
     }
 
-    func tookUp(microphone format: MicrophoneFormat?) { microphoneFormat = format }
-
-    func detachMicrophone(_ granted: GrantID) {
-        let closed = takeMicrophone()
-        attached(nil)
-        link.recorder.call("DetachMicrophone", [.uint64(granted.rawValue)]) { [self] _ in letGo(closed) }
-    }
-
-    /// The microphone of a grant that is over: for whoever waits until the recorder core has closed its own.
+    /// The microphone of a grant that is over, to be let go once the recorder core has closed its own.
     func takeMicrophone() -> ClientMicrophone? {
         defer { (microphone, microphoneFormat) = (nil, nil) }
         return microphone
     }
 
-    /// The recorder core has closed its own, or is about to.
     func letGo(_ microphone: ClientMicrophone?) { if let microphone { left.add(microphone) } }
 
-    func setSlate(_ granted: GrantID, _ session: SessionID, _ slate: Bool) {
-        link.recorder.call("SetSlate", [.uint64(granted.rawValue), .uint64(session.rawValue), .boolean(slate)]) { _ in }
-    }
-
-    /// A recording that began under the broker before this one.
-    func goesOn(_ recording: StoredHolder.Recording) {
-        recordings[recording.id] = Running(
-            file: ClientFile.Identity(device: recording.device, inode: recording.inode), since: Broker.now(),
-            isPaused: recording.isPaused)
-    }
-
-    // MARK: What the recorder core says
+    // MARK: Signals of the recorder core
 
     func finished(_ recording: RecordingID, _ why: RecordingEnd, _ file: RecorderNews.Contents) -> Bool {
         guard recordings.removeValue(forKey: recording) != nil else { return false }
         let end = file.end(of: recording, why)
         if link.keepsForSurvivor(recording, end) { return true }
         link.broker.step(end)
-        // The client first: one that hears it twice can tell, one that never hears it cannot.
+        // The client first: a second notice can be told apart, a missing one cannot.
         link.recordingEnded(recording)
         return true
     }
@@ -298,9 +297,18 @@ class CameraOutputs {
 
     var hasFiles: Bool { !recordings.isEmpty || !photos.isEmpty || !completions.isEmpty }
 
-    func file(of recording: RecordingID) -> ClientFile.Identity? { recordings[recording]?.file }
+    func stored(_ recording: RecordingID) -> StoredHolder.Recording? {
+        recordings[recording].map {
+            StoredHolder.Recording(
+                id: recording, device: $0.file.device, inode: $0.file.inode, isPaused: $0.isPaused)
+        }
+    }
 
-    func isPaused(_ recording: RecordingID) -> Bool { recordings[recording]?.isPaused == true }
+    /// A recording that began under the broker before this one.
+    func goesOn(_ recording: StoredHolder.Recording) {
+        recordings[recording.id] = Running(
+            file: ClientFile.Identity(device: recording.device, inode: recording.inode), isPaused: recording.isPaused)
+    }
 
     func isRecording(to identity: ClientFile.Identity) -> Bool {
         recordings.values.contains { $0.file == identity } || completions.areWriting(to: identity)

@@ -6,17 +6,17 @@ import Explain
 import Glibc
 import System
 
-/// The cameras that there are, in the order of the command line and then of their appearing, and what waits until they are known.
+/// All cameras, in the order of the command line and then of their appearing, and the questions that wait until they are known.
 final class Cameras: BrokerPart {
     private var links: [CameraID: CameraLink] = [:]
     private(set) var order: [CameraLink] = []
-    /// Questions about cameras that came before the cameras were known, the first first; each is in its user's budget.
-    private(set) var untilKnown: [(client: BrokerClient, work: () -> Void)] = []
+    /// Each is in its user's budget.
+    private(set) var untilKnown: [(request: Request, work: () throws(BrokerError) -> Void)] = []
     private var knownTimer: Timer?
     private var followed: CamerasFollowed?
     private let origin: RecorderOrigin
 
-    /// How long a question about cameras waits for them after a start, in nanoseconds: a recorder core that has not
+    /// From a start until questions wait no longer, in nanoseconds: a recorder core that has not
     /// described its camera by then has hung in it, and is killed.
     static let knownTimeMax = RecorderLife.answerTimeMax
 
@@ -30,7 +30,7 @@ final class Cameras: BrokerPart {
     func add(_ id: CameraID, spec: String) -> CameraLink {
         let link =
             spec == DryCamera.spec
-            ? DryCamera(broker, id, spec: spec, origin: origin) : CameraLink(broker, id, spec: spec, origin: origin)
+            ? DryCamera(broker, id, spec: spec, origin: .dry) : CameraLink(broker, id, spec: spec, origin: origin)
         links[id] = link
         order.append(link)
         return link
@@ -47,7 +47,7 @@ final class Cameras: BrokerPart {
 
     func stop() { for link in order { link.stop() } }
 
-    /// Nil for "".
+    /// - Returns: `nil` for "".
     func named(_ name: String) throws(BrokerError) -> CameraLink? {
         if name.isEmpty { return nil }
         guard let link = links[CameraID(name)] else {
@@ -58,8 +58,7 @@ final class Cameras: BrokerPart {
 
     var paths: [String] { order.filter { $0.capabilities != nil }.map { ObjectPath.camera($0.camera) } }
 
-    /// The file that a photo or a recording is to go into. Not one that is recorded to, by whichever camera: either would
-    /// destroy the other.
+    /// The file of a photo or a recording. Two recordings to one file would destroy each other.
     func outputFile(_ descriptor: Int32, _ message: BusMessage) throws(BrokerError) -> ClientFile {
         let file = try ClientFile(adopting: descriptor, of: message)
         guard !order.contains(where: { $0.outputs.isRecording(to: file.identity) }) else {
@@ -90,21 +89,23 @@ final class Cameras: BrokerPart {
         }
     }
 
-    /// A broker that has just started does not know its cameras yet. Questions about them wait, a little, in their order.
+    /// Does a request's work once the cameras are known. After a start that takes a moment; the work is then done in its order.
     func whenKnown(
-        _ client: BrokerClient, about camera: CameraID? = nil, _ work: @escaping () -> Void
+        _ request: Request, about camera: CameraID? = nil, _ work: @escaping () throws(BrokerError) -> Void
     ) throws(BrokerError) {
-        if knownTimer == nil && untilKnown.isEmpty { return work() }
-        if let camera, self[camera]?.isKnown == true, broker.desktops.logins?.isSettled != false { return work() }
-        try broker.clients.charge(
-            .questions, to: client, "The cameras are being asked what they are; ask again in a moment.")
-        untilKnown.append((client, work))
+        let areKnown = knownTimer == nil && untilKnown.isEmpty
+        let isKnown = camera.map { self[$0]?.isKnown == true && desktops.logins?.isSettled != false } ?? false
+        if areKnown || isKnown { return request.carryOut(work) }
+        try clients.charge(
+            .questions, to: request.client, "The cameras are being asked what they are; ask again in a moment.")
+        request.answerLater()
+        untilKnown.append((request, work))
     }
 
-    func becameKnown() { if order.allSatisfy(\.isKnown), broker.desktops.logins?.isSettled != false { areKnown() } }
+    func becameKnown() { if order.allSatisfy(\.isKnown), desktops.logins?.isSettled != false { areKnown() } }
 
     /// When the last recorder core has left for want of work, the broker has been idle for seconds, and is likely to be
-    /// for longer: what serving took is given back, half of the memory it has.
+    /// for longer: half of its memory is given back.
     func recorderLeft() { if order.allSatisfy(\.isAtRest) { camarb_give_back_start() } }
 
     func areKnown() {
@@ -119,9 +120,9 @@ final class Cameras: BrokerPart {
     static let answersPerTurnMax = 4
 
     private func answerWaiting() {
-        for (client, work) in untilKnown.prefix(Self.answersPerTurnMax) {
-            broker.clients.release(.questions, 1, of: client)
-            work()
+        for (request, work) in untilKnown.prefix(Self.answersPerTurnMax) {
+            clients.release(.questions, 1, of: request.client.uid)
+            request.carryOut(work)
         }
         untilKnown.removeFirst(min(Self.answersPerTurnMax, untilKnown.count))
         if !untilKnown.isEmpty { broker.loop.defer { [unowned self] in answerWaiting() } }
@@ -130,7 +131,7 @@ final class Cameras: BrokerPart {
     func forgetQuestions(of client: BrokerClient) {
         let before = untilKnown.count
         if before == 0 { return }
-        untilKnown.removeAll { $0.client === client }
-        broker.clients.release(.questions, before - untilKnown.count, of: client)
+        untilKnown.removeAll { $0.request.client === client }
+        clients.release(.questions, before - untilKnown.count, of: client.uid)
     }
 }

@@ -3,10 +3,10 @@ import ArbiterProtocol
 import Glibc
 import System
 
-/// The machine's cameras as they come and go: which there are, and which node each one is just now.
+/// The machine's cameras as they come and go, and the present node of each.
 ///
-/// It opens nothing. udev says what comes and goes, after its rules have run; without udev, `/dev` is watched and
-/// `/sys` read. What a node can do, its recorder core finds out.
+/// It opens nothing. udev reports what comes and goes, after its rules have run; without udev, `/dev` is watched and
+/// `/sys` read. Its recorder core finds out a node's capabilities.
 ///
 /// A camera keeps its id over every plugging: the one it was given (`--camera front=v4l2:IDENTITY`), else its identity.
 final class CamerasFollowed {
@@ -16,11 +16,11 @@ final class CamerasFollowed {
     private var watch: FolderObserver?
     private var again: Timer?
     private var present: [CameraID: PluggedNode] = [:]
-    private var saidTooMany = false
+    private var warnedOfTooMany = false
 
-    /// A node may have come before udev's rules gave it its rights: without udev, it is looked at again after this long.
+    /// A node may have come before udev's rules gave it its rights: without udev, it is looked at again so many nanoseconds later.
     private static let settleTime: Int64 = 200_000_000
-    /// Cameras that were ever there: without a serial number each is another one at each port.
+    /// Cameras that were ever there: one without a serial number is another one at each port.
     private static let knownMax = 256
 
     init(_ broker: Broker, followsAll: Bool) {
@@ -77,32 +77,32 @@ final class CamerasFollowed {
         }
     }
 
-    /// Whether a node may give pictures, as far as udev says; a camera has others, for metadata or output.
+    /// A camera has further nodes, for metadata or output.
     private static func mayCapture(_ node: VideoNode) -> Bool {
         switch DeviceMonitor.property("ID_V4L_CAPABILITIES", of: node.sysPath) {
         case .value(let list): list.holds(":capture:")
         case .absent: false
-        // Where udev runs it will say so; where it does not, the recorder core finds out.
+        // Where udev runs its event follows; where it does not, the recorder core finds out.
         case .unknown: !DeviceMonitor.isThere
         }
     }
 
-    /// The cameras that a node is: those that were named so, else one of its own where all are followed.
+    /// The cameras of a node: named ones, else one of its own where all are followed.
     private func links(of node: VideoNode, among nodes: VideoNodes) -> [CameraLink] {
         let named = broker.cameras.order.filter { link in
             guard let identity = link.identity else { return false }
             return nodes.node(identity) == node
         }
-        // Nobody referees what a program makes up: udev's rule leaves it to everybody. Where it was named it is a camera.
+        // A node that a program makes up is open to everybody by udev's rule. Only where it was named it is a camera.
         if !named.isEmpty || !followsAll || node.isMadeUp { return named }
         let identity = nodes.identity(of: node)
         // Two that nothing tells apart are one camera, which is the first of them.
         guard broker.cameras[CameraID(identity)] == nil else { return [] }
-        // Those that are not there just now cost a name: they do not keep out those that are.
+        // A camera that is not there costs only a name: it keeps out none that is.
         let there = broker.cameras.order.count { !$0.isFollowed || present[$0.camera] != nil }
         guard there < BrokerOptions.camerasMax, broker.cameras.order.count < Self.knownMax else {
-            if !saidTooMany {
-                saidTooMany = true
+            if !warnedOfTooMany {
+                warnedOfTooMany = true
                 broker.journal.send(
                     .warning,
                     "there are more than \(BrokerOptions.camerasMax) cameras, or were more than \(Self.knownMax); \(identity) and others are left out"
@@ -113,7 +113,7 @@ final class CamerasFollowed {
         return [broker.cameras.add(CameraID(identity), spec: "v4l2:\(identity)")]
     }
 
-    /// Whether apps can go past the broker. udev says that a node has changed when its rights have.
+    /// Whether apps can go past the broker. udev reports a change of a node's rights.
     private func lookAtRights(_ camera: CameraID, _ node: VideoNode) {
         guard let link = broker.cameras[camera], let rights = NodeAccess.Rights(ofPath: node.path) else { return }
         let found = NodeAccess.bypass(node.path, rights, broker: (geteuid(), getegid()), NodeAccess.system)
@@ -138,8 +138,8 @@ final class CamerasFollowed {
 
 private struct PluggedNode {
     let node: VideoNode
-    /// sysfs makes a folder for each plugging in, and gives each a number of its own. So a device that is back already
-    /// is told apart from its former plugging, whose end udev may tell later.
+    /// The inode of its folder in sysfs, another one for each plugging in: a device that is back already is not its former
+    /// plugging, whose end udev may report later.
     let number: UInt64
 
     init(_ node: VideoNode) {
@@ -154,7 +154,7 @@ private struct PluggedNode {
 }
 
 extension CameraLink {
-    /// The identity of a camera of the machine; nil for one that is none.
+    /// `nil` for a camera that is none of the machine's.
     var identity: String? { spec.hasPrefix("v4l2:") ? String(spec.dropFirst("v4l2:".count)) : nil }
 
     var isFollowed: Bool { identity != nil }

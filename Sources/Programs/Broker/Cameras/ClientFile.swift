@@ -3,14 +3,14 @@ import Bus
 import Glibc
 import System
 
-/// What a client passed, in the envelope that a keeper has put it into: the file or socket itself is never in this process.
+/// A client's descriptor, in the envelope that a keeper has put it into: the file or socket itself is never in this process.
 class ClientDescriptor {
-    /// What the recorder core gets.
+    /// For the recorder core.
     let envelope: Int32
     fileprivate let passed: PassedDescriptor
 
     /// Takes over a descriptor that came with the message, also when it throws.
-    /// - Parameter fault: what is wrong with it, as a clause; nil: it is what was meant.
+    /// - Parameter fault: returns why it is unsuitable, as a clause.
     /// - Throws: `UnsuitableFile`.
     fileprivate init(
         adopting descriptor: Int32, of message: BusMessage, advice: String, _ fault: (PassedDescriptor) -> String?
@@ -27,13 +27,12 @@ class ClientDescriptor {
 
     deinit { passed.close(envelope) }
 
-    /// It counts as on its way no longer.
+    /// It is on its way no longer.
     func keep() { passed.keep() }
 }
 
-/// A file for a photo or a recording, which the client opened with its own rights; a keeper only makes sure that writing to it
-/// is what was meant. Owned here until the recorder core has it, and of a recording until that is finished: should the recorder
-/// core be lost, the next one completes the file.
+/// A file for a photo or a recording, which the client opened with its own rights, for writing. Owned here until the recorder core
+/// has it, and of a recording until that is finished: should the recorder core be lost, the next one completes the file.
 final class ClientFile: ClientDescriptor {
     typealias Identity = PassedDescriptor.File
     var identity: Identity { passed.file }
@@ -47,9 +46,9 @@ final class ClientFile: ClientDescriptor {
 
 /// A microphone's socket, owned here for as long as the recorder core may have it.
 ///
-/// Whoever closes a socket last drops what lies in its queue, and that may be a descriptor of a file whose server does not
-/// answer; so the last one is the keeper, which has a copy of the envelope until this one is gone, and waits alone. Nobody sees
-/// from the other end that copies are left: the recorder core shuts the socket down before it closes its own.
+/// The last close of a socket drops its queue, in which may be a descriptor of a file whose server does not answer; so the keeper,
+/// which has a copy of the envelope until this one is gone, closes last, and waits alone. The other end does not see the copies: the
+/// recorder core shuts the socket down before it closes its own.
 final class ClientMicrophone: ClientDescriptor {
     init(adopting descriptor: Int32, of message: BusMessage) throws(BrokerError) {
         try super.init(
@@ -59,10 +58,10 @@ final class ClientMicrophone: ClientDescriptor {
     }
 }
 
-/// Microphones that a recorder core has said it has closed: its reader may be a moment behind its word, and is not to be the
-/// last to close one.
+/// Microphones after a recorder core has answered that it has closed them: its reader may be a moment behind, and must not be the last
+/// to close one.
 final class LeftMicrophones {
-    /// How long one is kept beyond, in nanoseconds: a thread that has nothing else to do closes it within milliseconds.
+    /// From the answer, in nanoseconds: a thread without other work closes a socket within milliseconds.
     static let timeMax: Int64 = 1_000_000_000
     /// A client may attach one after the other; a keeper's room is everybody's.
     static let atOnceMax = 8
@@ -77,8 +76,7 @@ final class LeftMicrophones {
         if left.count == Self.atOnceMax { left.removeFirst() }
         left.append((microphone, EventLoop.now + Self.timeMax))
         // Where there is no room for a timer, the next ones push it out.
-        if timer == nil { timer = try? loop.addTimer { [weak self] in self?.letGo() } }
-        timer?.arm(at: left[0].until)
+        loop.arm(&timer, at: left[0].until) { [weak self] in self?.letGo() }
     }
 
     private func letGo() {

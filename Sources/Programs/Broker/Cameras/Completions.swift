@@ -2,17 +2,16 @@ import Arbiter
 import ArbiterProtocol
 import System
 
-/// Recordings whose recorder core was lost over them, while the camera's next one completes their files.
+/// Recordings whose recorder core was lost, while the camera's next one completes their files.
 ///
-/// The broker has had their envelopes all along, and opens none. Each is given to one recorder core, once: a file that
-/// kills its reader kills no other. The client is told of the recording's end when that has answered, with what is in
-/// the file; or at the bound, with how long it ran, and with frames and bytes not known, since nobody has counted them.
+/// The broker has their envelopes from the beginning, and opens none. Each is given to one recorder core, once: a file that
+/// kills its reader kills no other. The client receives the recording's end with that one's answer, which counts the file; or at
+/// the bound, with how long it ran, and without frames and bytes.
 final class Completions {
-    /// From the recorder core's end until the client is told, in nanoseconds: somewhat longer than a recorder core
-    /// takes at most (`Completer.timeMax`), its start included.
+    /// From the recorder core's end to the client's notice, in nanoseconds: somewhat longer than a recorder core
+    /// takes at most (`Completer.timeMax`), with its start.
     static let timeMax: Int64 = 5_000_000_000
-    /// Files of one camera that wait for their completion. It has one recording at a time, and a few that were just stopped;
-    /// what is beyond is told at once.
+    /// Files of one camera that wait for their completion: it has one recording at a time, and a few that were just stopped.
     static let atOnceMax = 8
 
     private unowned let link: CameraLink
@@ -21,7 +20,7 @@ final class Completions {
     private struct UnderWay {
         var file: ClientFile
         var duration: Duration
-        /// Nil where there is no room for a timer: then the recorder core's answer, which has a bound, is waited for.
+        /// `nil` where there is no room for a timer: then the recorder core's answer, which has a bound, is waited for.
         var timer: Timer?
     }
 
@@ -34,7 +33,7 @@ final class Completions {
 
     func complete(_ recording: RecordingID, _ file: ClientFile?, ran duration: Duration) {
         guard let file, !link.recorder.isStopping, underWay.count < Self.atOnceMax else {
-            return tell(recording, RecorderNews.Contents(duration: duration))
+            return end(recording, RecorderNews.Contents(duration: duration))
         }
         let timeMax = link.broker.options.patience * Self.timeMax
         let timer = try? link.broker.loop.addTimer { [unowned self] in
@@ -50,9 +49,9 @@ final class Completions {
             case .success(let answer):
                 do throws(BrokerError) {
                     let completed = try RecorderNews.completed(answer)
-                    if underWay.removeValue(forKey: recording) != nil { tell(recording, completed) }
+                    if underWay.removeValue(forKey: recording) != nil { end(recording, completed) }
                 } catch {
-                    link.recorder.saidNonsense(error.message)
+                    link.recorder.sentNonsense(error.message)
                     isOver(recording, because: error.message)
                 }
             }
@@ -63,10 +62,10 @@ final class Completions {
         guard let left = underWay.removeValue(forKey: recording) else { return }
         left.timer?.arm(at: nil)
         link.log(.notice, "camera “\(link.camera.name)”: recording \(recording) was not completed: \(why)")
-        tell(recording, RecorderNews.Contents(duration: left.duration))
+        end(recording, RecorderNews.Contents(duration: left.duration))
     }
 
-    private func tell(_ recording: RecordingID, _ end: RecorderNews.Contents) {
-        link.broker.step(end.end(of: recording, .recorderReset))
+    private func end(_ recording: RecordingID, _ file: RecorderNews.Contents) {
+        link.broker.step(file.end(of: recording, .recorderReset))
     }
 }

@@ -1,22 +1,18 @@
 import ArbiterProtocol
 import System
 
-/// Whether a recorder core whose grant streams still captures: it is asked, and its capture thread answers. A value, without
-/// a clock.
+/// Whether a recorder core whose grant streams still captures: its capture thread answers. A value, without a clock.
 ///
 ///     quiet ──two steps──▶ asked ──answer──▶ quiet
 ///                            └──no answer for so many steps──▶ overdue
 ///
-/// Time counts in steps of a timer that is armed anew at each of them. A step that comes late is one step all the same: what a
-/// recorder core missed while this broker was stopped, or the machine asleep, is not held against it.
+/// Time counts in steps of a timer that is armed anew at each of them. A step that comes late is one step all the same: time in
+/// which this broker was stopped, or the machine asleep, does not count against a recorder core.
 package struct Heartbeat: Hashable, Sendable {
-    package enum Duty: Hashable, Sendable {
-        case ask, wait
-        case kill
-    }
+    package enum Duty: Hashable, Sendable { case ask, wait, kill }
 
     package static let step: Int64 = 250_000_000
-    /// From an answer to the next question. With `answerStepsMax` and a killed process's end, a session hears within 3 s.
+    /// From an answer to the next question. With `answerStepsMax` and a killed process's end, a session is notified within 3 s.
     package static let pause = 2 * step
     /// Steps that an answer may take: 2 s, ten frames in dim light (5 fps), so that a machine that is merely busy
     /// does not lose its camera.
@@ -42,21 +38,20 @@ package struct Heartbeat: Hashable, Sendable {
 
     package mutating func wasAnswered() { self = Heartbeat() }
 
-    /// Its capture thread is about to wait for its device. It says so again after its next answer, should it still be so.
+    /// Its capture thread is about to wait for its device, until its next answer.
     package mutating func startsDevice() { deviceIsStarting = true }
 }
 
-/// Asks a camera's recorder core while a grant streams there, and tells its owner of one that hangs. While none does, nothing
-/// wakes.
+/// Asks a camera's recorder core while a grant streams there, and kills one that hangs. Without a grant, nothing wakes.
 final class HeartbeatObserver {
     private unowned let link: CameraLink
     private var recorder: RecorderLife { link.recorder }
     private var timer: Timer?
     private var beat: Heartbeat?
     private var isKilled = false
-    /// What was asked before the last beginning concerns nobody any more.
+    /// Answers to questions of before the last beginning do not count.
     private var beginnings: UInt64 = 0
-    /// As far as is known: a recorder core that does not know `Beat` says so once.
+    /// Until a recorder core has answered that it does not know `Beat`.
     private var isKnown = true
 
     init(_ link: CameraLink) { self.link = link }
@@ -81,12 +76,12 @@ final class HeartbeatObserver {
     func recorderEnded() { isKnown = true }
 
     private func arm(after pause: Int64) {
-        if timer == nil { timer = try? link.broker.loop.addTimer { [unowned self] in takeStep() } }
-        timer?.arm(at: EventLoop.now + recorder.patience * pause)
+        link.broker.loop.arm(&timer, at: EventLoop.now + recorder.patience * pause) { [unowned self] in takeStep() }
     }
 
     private func takeStep() {
-        if isKilled { return link.isStuck() }
+        // It does not end when it is killed: its client is notified, and the core waits for the end.
+        if isKilled { return link.failed("Its recorder core hangs in the driver, and cannot be ended.") }
         guard let duty = beat?.takeStep() else { return }
         switch duty {
         case .wait: break
@@ -94,7 +89,9 @@ final class HeartbeatObserver {
         case .kill:
             isKilled = true
             arm(after: RecorderLife.leaveTimeMax)
-            return link.hangs()
+            link.log(
+                .warning, "camera “\(link.camera.name)”: its recorder core hangs while it streams, and is killed")
+            return link.kill()
         }
         if let beat { arm(after: beat.untilStep) }
     }
@@ -109,7 +106,7 @@ final class HeartbeatObserver {
             case .failure(let error) where error.kind == .unknownMethod:
                 isKnown = false
                 end()
-            // Its end is told by its process.
+            // The process's end follows.
             case .failure(let error) where error.kind == .disconnected: break
             case .success, .failure:
                 beat?.wasAnswered()
@@ -117,15 +114,4 @@ final class HeartbeatObserver {
             }
         }
     }
-}
-
-extension CameraLink {
-    /// Its capture thread stands still while it streams.
-    func hangs() {
-        log(.warning, "camera “\(camera.name)”: its recorder core hangs while it streams, and is killed")
-        kill()
-    }
-
-    /// Nor does it end when it is killed: whoever has the camera hears of it, and the core waits for the end.
-    func isStuck() { failed("Its recorder core hangs in the driver, and cannot be ended.") }
 }

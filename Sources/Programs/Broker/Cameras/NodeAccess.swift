@@ -3,22 +3,18 @@ import Glibc
 
 /// Which users and groups may open a camera's node without asking the broker.
 ///
-/// Arbitration binds only programs that ask: one that can open the node itself takes the camera when it likes, and
+/// Arbitration binds only programs that ask: a program that can open the node itself takes the camera when it likes, and
 /// Linux cannot take an open camera away again (reliability, finding 9).
 package enum NodeAccess {
-    /// The rights to one node, as far as opening it depends on them.
     package struct Rights: Hashable, Sendable {
         package var owner: UInt32
         package var group: UInt32
         package var mode: UInt32
-        /// There are entries for certain users or groups: logind's for whoever sits at the seat, mostly.
+        /// Mostly logind's, with an entry for the user at the seat.
         package var hasAccessList: Bool
 
         package init(owner: UInt32, group: UInt32, mode: UInt32, hasAccessList: Bool) {
-            self.owner = owner
-            self.group = group
-            self.mode = mode
-            self.hasAccessList = hasAccessList
+            (self.owner, self.group, self.mode, self.hasAccessList) = (owner, group, mode, hasAccessList)
         }
 
         package init?(ofPath path: String) {
@@ -29,16 +25,16 @@ package enum NodeAccess {
         }
     }
 
-    /// Users and groups as sentences name them. Looked up by the caller, so that what is decided can be tested.
+    /// Names of users and groups, looked up by the caller, so that decisions can be tested.
     package typealias Names = (
         user: @Sendable (UInt32) -> String, group: @Sendable (UInt32) -> String,
         members: @Sendable (UInt32) -> [String]
     )
 
-    /// More members than this are counted, not named.
+    /// Further members are counted, not named.
     package static let membersNamedMax = 4
 
-    /// Why apps can open the node themselves, as a clause; nil when they cannot.
+    /// Why apps can open the node themselves, as a clause; `nil` where they cannot.
     package static func bypass(
         _ path: String, _ rights: Rights, broker: (user: UInt32, group: UInt32), _ names: Names
     ) -> String? {
@@ -54,18 +50,16 @@ package enum NodeAccess {
         if opensForGroup && rights.group != 0 {
             let others = names.members(rights.group).filter { $0 != names.user(broker.user) }
             if !others.isEmpty {
-                let said = others.prefix(membersNamedMax).joined(separator: ", ")
+                let named = others.prefix(membersNamedMax).joined(separator: ", ")
                 let more = others.count - membersNamedMax
                 return
-                    "\(said)\(more > 0 ? " and \(more) more" : "") may open \(path), being in group “\(names.group(rights.group))”"
+                    "\(named)\(more > 0 ? " and \(more) more" : "") may open \(path), being in group “\(names.group(rights.group))”"
             }
         }
         return nil
     }
-}
 
-extension NodeAccess {
-    /// As this machine knows them; a number without a name is named by itself.
+    /// This machine's; a number without a name stands for itself.
     package static var system: Names {
         (
             user: { number in

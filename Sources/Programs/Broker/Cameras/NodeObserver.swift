@@ -2,22 +2,21 @@ package import ArbiterProtocol
 import Glibc
 package import System
 
-/// What an observer asks and tells, on the loop's thread.
 package protocol NodeObserverOwner: AnyObject {
-    /// Has the camera's node watched where `descriptor` is read.
+    /// Adds a watch of the camera's node to the queue of `descriptor`.
     func watchNode(_ descriptor: Int32, _ done: @escaping (Result<Void, BrokerError>) -> Void)
-    /// Has a recorder core look whether any program streams, and which one has the node open as far as that can be seen
-    /// ("": it cannot). While a session has the camera the device is left alone.
+    /// A recorder core looks whether any program streams, and which one has the node open ("" where that cannot be seen). While a
+    /// session has the camera the device is left alone.
     func lookAtNode(_ done: @escaping (Result<String, BrokerError>) -> Void)
     var nodeUse: NodeObserver.OwnUse { get }
     var isHeldOutside: Bool { get }
-    /// How many files of the node can be open at most; nil: nobody knows.
+    /// An upper bound of open files of the node; `nil` where it is not known.
     var nodeUsersMost: Int? { get }
-    /// Another program has the node open without streaming, or none has any more.
+    /// - Parameter program: it has the node open without streaming; `nil` where none has any more.
     func nodeIsOpen(in program: String?)
 }
 
-/// Sees programs that open a camera's node without asking the broker, when they do.
+/// Finds programs that open a camera's node without asking the broker.
 ///
 /// ```
 ///   news of the node ──settle──▶ somebody beside us? ──no──▶ open in nobody
@@ -28,7 +27,7 @@ package protocol NodeObserverOwner: AnyObject {
 ///                                        └────────▶ merely open: shown, blocks nobody, looked at again ever more rarely
 /// ```
 ///
-/// The broker may not read the node, so its recorder core has it watched in the broker's queue. That core's own opens
+/// The broker may not read the node, so its recorder core adds the watch to the broker's queue. That core's own opens
 /// are known by their time: the number is believed only while none of its own uses is under way, and outside of a grant
 /// only right after a look, whose own opening and closing are in the queue by the time it is answered.
 package final class NodeObserver {
@@ -39,17 +38,16 @@ package final class NodeObserver {
     private var queue: OpenObserver?
     private var timer: Timer?
     private var openers = NodeOpeners()
-    /// Why it is not watched; nil when it is, or will be in a moment.
     package private(set) var trouble: String?
-    private var told: String?
+    private var reported: String?
     private var isLooking = false
     private var lookedAt: Int64?
     private var pause = pauses.lowerBound
 
-    /// News that come close together count as one, in nanoseconds: a program opens a camera several times while it looks for one.
+    /// News within so many nanoseconds count as one: a program opens a camera several times while it looks for one.
     static let settleTime: Int64 = 100_000_000
-    /// Between two looks at a device that is merely open, in nanoseconds: growing. The lower one is kept also where programs open and
-    /// close it without end, each look being a call of the driver, and a process at times.
+    /// Between two looks at a device that is merely open, in nanoseconds: growing. The lower one holds also where programs open and
+    /// close it without end: each look is a call of the driver, and at times starts a process.
     package static let pauses: ClosedRange<Int64> = 250_000_000...60_000_000_000
 
     package init(_ owner: any NodeObserverOwner, on loop: EventLoop) {
@@ -67,7 +65,7 @@ package final class NodeObserver {
             owner.watchNode(queue.descriptor) { [weak self] result in
                 guard let self, self.queue === queue else { return }
                 switch result {
-                // Only a look shows programs that had it open before.
+                // Only a look finds programs that had it open before.
                 case .success: look()
                 case .failure(let error):
                     self.queue = nil
@@ -83,7 +81,7 @@ package final class NodeObserver {
         trouble = nil
         openers = NodeOpeners()
         isLooking = false
-        tell(nil)
+        report(nil)
     }
 
     package func ownUseChanged() { if queue != nil, !isLooking { arm(at: EventLoop.now + Self.settleTime) } }
@@ -104,15 +102,19 @@ package final class NodeObserver {
 
     private func timerRang() {
         guard queue != nil, !isLooking else { return }
-        openers.isOurs = owner.nodeUse == .open
-        openers.bound(atMost: owner.nodeUsersMost)
+        boundOpeners()
         switch owner.nodeUse {
         // It has its own news for whoever waits.
         case .opening: break
-        case .none where openers.others == 0 && !owner.isHeldOutside: tell(nil)
-        case .open where openers.others == 0: tell(nil)
+        case .none where openers.others == 0 && !owner.isHeldOutside: report(nil)
+        case .open where openers.others == 0: report(nil)
         case .none, .open: look()
         }
+    }
+
+    private func boundOpeners() {
+        openers.isOurs = owner.nodeUse == .open
+        openers.bound(atMost: owner.nodeUsersMost)
     }
 
     private func look() {
@@ -124,7 +126,7 @@ package final class NodeObserver {
         let asked = queue
         owner.lookAtNode { [weak self] result in
             guard let self, isLooking, queue === asked else { return }
-            // What the look itself did is in the queue by now.
+            // The look's own opening and closing are in the queue by now.
             queue?.takeOne()
             isLooking = false
             found(try? result.get())
@@ -132,42 +134,39 @@ package final class NodeObserver {
     }
 
     private func found(_ program: String?) {
-        openers.isOurs = owner.nodeUse == .open
-        openers.bound(atMost: owner.nodeUsersMost)
+        boundOpeners()
         let isOpen = openers.others > 0
-        if program != nil || !isOpen { tell(isOpen && !owner.isHeldOutside ? Self.words(program ?? "") : nil) }
+        if program != nil || !isOpen {
+            let words = program.flatMap { $0.isEmpty ? nil : $0 } ?? "a program that cannot be seen from here"
+            report(isOpen && !owner.isHeldOutside ? words : nil)
+        }
         // A program that streams is followed by the recorder core that found it, and by the next close.
         guard isOpen, owner.nodeUse == .none, !owner.isHeldOutside else { return }
         arm(at: EventLoop.now + pause)
         pause = min(pause * 2, Self.pauses.upperBound)
     }
 
-    private static func words(_ program: String) -> String {
-        program.isEmpty ? "a program that cannot be seen from here" : program
-    }
-
-    private func tell(_ program: String?) {
-        guard program != told else { return }
-        told = program
+    private func report(_ program: String?) {
+        guard program != reported else { return }
+        reported = program
         owner.nodeIsOpen(in: program)
     }
 }
 
-/// How many programs have a camera's node open beside our recorder core, counted from what the kernel says of it.
+/// How many programs have a camera's node open beside our recorder core, counted from the kernel's news.
 ///
-/// Pure. The kernel names no program, and merges two equal news that nobody has read yet. So the number is kept between
-/// bounds that are known from elsewhere: never below what our own recorder core has open, nor above the number of users
+/// Pure. The kernel names no program, and merges two equal news that have not been read yet. So the number is kept between
+/// bounds that are known from elsewhere: never below our own recorder core's open files, nor above the number of users
 /// of the driver's module, where that can be read.
 package struct NodeOpeners: Hashable, Sendable {
-    /// Files of the node that are open, ours counted.
+    /// Files of the node that are open, with ours.
     private var open = 0
     /// Our recorder core has it open for a grant. Outside of grants it opens the node for moments only, and its callers
     /// wait for their end.
     package var isOurs = false
 
     package init(isOurs: Bool = false) {
-        self.isOurs = isOurs
-        open = isOurs ? 1 : 0
+        (self.isOurs, open) = (isOurs, isOurs ? 1 : 0)
     }
 
     /// The number lags behind while the kernel has more news. The bounds are of now: applied after an opening whose
@@ -198,7 +197,7 @@ package struct NodeOpeners: Hashable, Sendable {
     package var others: Int { max(0, open - (isOurs ? 1 : 0)) }
 }
 
-/// How many users a driver's module has, as sysfs says: each open file of one of its nodes is one, so that no node has more.
+/// The number of users of a driver's module, in sysfs: each open file of one of its nodes is one, so that no node has more.
 /// A driver that is built into the kernel has no such number.
 enum DriverUsers {
     static func path(ofNode sysPath: String) -> String { "\(sysPath)/device/driver/module/refcnt" }

@@ -4,7 +4,7 @@ import Glibc
 import System
 
 extension RecorderLife {
-    /// - Throws: when there is none afterwards; one that is `leaving` may be.
+    /// - Throws: where there is none afterwards; one that is `leaving` may be.
     func start() throws(SystemFault) {
         switch origin {
         case .program(let path): try startChild(path)
@@ -13,6 +13,7 @@ extension RecorderLife {
                 .process(ofUser: try PeerCredentials(ofSocket: descriptor).uid)
             }
         case .units(let path): try connect(to: path) { _ in .unit }
+        case .dry: break
         case .simulation(let source):
             let started = try source.start(serving: link.spec) { [unowned self] isInOrder in
                 processEnded(.served(inOrder: isInOrder))
@@ -54,13 +55,12 @@ extension RecorderLife {
         var recordings: [RecordingID]
     }
 
-    /// How long it may take to answer `Survey`, in nanoseconds: it asks nobody, so one that takes longer stands still. Its
-    /// client waits for 3 s in all.
+    /// To the answer of `Survey`, in nanoseconds: it waits for nothing else. Its client waits for 3 s in all.
     static let surveyTimeMax: Int64 = 1_000_000_000
-    /// Recordings that a survey may name: one runs, and one may have ended just before.
+    /// One recording runs, and one may have ended just before.
     static let surveyRecordingsMax = 8
 
-    /// Connects to one that outlived the broker before, and asks what there is.
+    /// Connects to one that outlived the broker before, and surveys it.
     func takeUp(_ path: String, _ done: @escaping (Result<Survey, BrokerError>) -> Void) -> Bool {
         guard case .none = state, let descriptor = try? SocketAddress.connect(toPath: path) else { return false }
         let process = ServedProcess(on: loop) { [unowned self] ending in processEnded(ending) }
@@ -71,7 +71,7 @@ extension RecorderLife {
             timeout: patience * Self.surveyTimeMax
         ) { [self] result in
             do throws(BrokerError) { done(.success(try survey(try result.get(), process))) } catch {
-                // It goes on to its own end, should it be there.
+                // It goes on to its own end.
                 connection.close()
                 connectionEnded(connection, .disconnected)
                 done(.failure(error))
@@ -100,11 +100,11 @@ extension RecorderLife {
         return Survey(grant: grant, recordings: recordings)
     }
 
-    /// Which processes may have outlived the broker before. The kernel names that broker as the peer, which made the socket.
+    /// The kernel names the broker before as the peer, which made the socket.
     private var survivorsIdentity: RecorderIdentity {
         switch origin {
         // A simulation's do not outlive it.
-        case .program, .simulation: return .process(ofUser: geteuid())
+        case .program, .simulation, .dry: return .process(ofUser: geteuid())
         case .units: return .unit
         case .socket(let path):
             var status = stat()
@@ -130,7 +130,7 @@ extension RecorderLife {
             timeout: Self.answerTimeMax
         ) { [self] result in
             do { try process.isIdentified(by: try result.get().firstDescriptor(), as: expected) } catch {
-                // The connection's own end follows at once, and says more.
+                // The connection's own end follows at once, with more words.
                 if (error as? BrokerError)?.kind == .disconnected { return }
                 let why = (error as? BrokerError)?.message ?? "\(error)"
                 journal.send(.error, "camera “\(camera)”: its recorder core does not serve it: \(why)")

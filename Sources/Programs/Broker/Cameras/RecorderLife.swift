@@ -7,14 +7,14 @@ import System
 ///
 ///     none ──call──▶ running ──▶ leaving (its socket ended) ──▶ none (its process ended)
 ///
-/// Its end is the process's, not the socket's: only then is it sure that nothing is captured.
+/// Its end is the process's, not the socket's: only then is nothing captured any more.
 final class RecorderLife: BusConnectionDelegate {
     struct End {
-        /// By itself, for want of work or because it was told to.
+        /// By itself, for want of work, or by an order.
         var isInOrder: Bool
         var wasKilled: Bool
-        /// Nobody waited for it.
-        var isUntold: Bool
+        /// No handler of `whenGone` waited for it.
+        var isUnclaimed: Bool
     }
 
     enum State {
@@ -24,31 +24,29 @@ final class RecorderLife: BusConnectionDelegate {
     }
 
     unowned let link: CameraLink
-    /// What the journal calls its camera.
     let camera: String
     let origin: RecorderOrigin
     let loop: EventLoop
     let journal: Journal
-    /// How many times as long as usual it is waited for; 1 but in tests.
+    /// A factor of its deadlines; 1 but in tests.
     let patience: Int64
 
     var state = State.none
     private var endingSeen: RecorderEnding?
     private var wasKilled = false
     private var goneHandlers: [(End) -> Void] = []
-    /// What has to wait until a process that is leaving has left.
+    /// Work that waits until a process that is leaving has left.
     private var afterwards: [() -> Void] = []
     private var leaveTimer: Timer?
     private(set) var isStopping = false
 
-    /// How long it may take to answer, in nanoseconds: opening a USB camera takes seconds at times, and a recorder core
-    /// that takes longer than this has hung in its driver. Clearly longer than the 10 s in which the core wants a first
-    /// frame (`Bound.firstFrame`): whoever waits for one is told by the core's deadline, and this one never comes first.
+    /// To any answer, in nanoseconds: opening a USB camera takes seconds at times, and a recorder core
+    /// that takes longer than this has hung in its driver. Clearly longer than the 10 s to a first frame (`Bound.firstFrame`), so
+    /// that the core's deadline comes first.
     static let answerTimeMax: Int64 = 15_000_000_000
-    /// What it may say in one message, in bytes. A camera's capabilities with all formats that are read
-    /// (`CameraCapabilities.formatsMax`) have a quarter of it.
+    /// Of one of its messages. A camera's capabilities with `CameraCapabilities.formatsMax` formats have a quarter of it.
     static let messageBytesMax = 1024 * 1024
-    /// How long its process may outlive its socket.
+    /// From its socket's end to its process's, in nanoseconds.
     static let leaveTimeMax: Int64 = 1_000_000_000
 
     init(_ link: CameraLink, _ origin: RecorderOrigin) {
@@ -60,24 +58,28 @@ final class RecorderLife: BusConnectionDelegate {
 
     var isThere: Bool { if case .none = state { false } else { true } }
     var isRunning: Bool { if case .running = state { true } else { false } }
-    /// Its socket has ended, and its process may still capture.
     var isLeaving: Bool { if case .leaving = state { true } else { false } }
 
     // MARK: Calls
 
-    /// Calls it, starting one if there is none. The handler is called once, later. One that owes an answer for too long
-    /// holds its device in a driver that hangs: it is killed, and its end told like any other.
+    /// Starts one if there is none. The handler is called once, later. A recorder core that owes an answer for too long
+    /// holds its device in a driver that hangs, and is killed.
     func call(
         _ member: String, _ arguments: [WireValue], _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
     ) {
+        // A dry camera has none. Its streams end at once, and all else fails.
+        if case .dry = origin {
+            let error = BrokerError(member == "CloseStreams" ? .staleGrant : .deviceFault, DryCamera.sentence)
+            return loop.defer { handler(.failure(error)) }
+        }
         switch state {
         case .leaving:
             afterwards.append { [self] in call(member, arguments, handler) }
             return
         case .none:
             do throws(SystemFault) { try start() } catch {
-                let told = BrokerError(.recorderFault, "The recorder core could not be started: \(error).")
-                loop.defer { handler(.failure(told)) }
+                let fault = BrokerError(.recorderFault, "The recorder core could not be started: \(error).")
+                loop.defer { handler(.failure(fault)) }
                 return
             }
         case .running: break
@@ -87,7 +89,7 @@ final class RecorderLife: BusConnectionDelegate {
             path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member, arguments,
             timeout: Self.answerTimeMax
         ) { [self] result in
-            // Its sentences go on to clients and into the journal.
+            // Its sentences go to clients and into the journal.
             handler(result.mapError { BrokerError($0.kind, RecorderNews.cut($0.message, RecorderNews.answerBytesMax)) })
             guard case .failure(let error) = result, error.kind == .noReply else { return }
             if case .running(let present, _) = state, present === process { end(process, connection) }
@@ -98,7 +100,8 @@ final class RecorderLife: BusConnectionDelegate {
 
     // MARK: Its end
 
-    /// SIGKILL. Its end is told when it has ended.
+    /// SIGKILL.
+    /// - Returns: false where there is none.
     func kill() -> Bool {
         switch state {
         case .none: return false
@@ -112,9 +115,9 @@ final class RecorderLife: BusConnectionDelegate {
         return true
     }
 
-    /// It is killed, and nothing more of what it said is listened to: its end is by order, a reset for the session that
+    /// It is killed, and none of its messages is read any more: its end is a reset for the session that
     /// was granted on it, and for no other.
-    func saidNonsense(_ what: String) {
+    func sentNonsense(_ what: String) {
         guard case .running(let process, let connection) = state else { return }
         connection.close()
         isOver(process, because: what)
@@ -134,7 +137,7 @@ final class RecorderLife: BusConnectionDelegate {
 
     private func end(_ process: any RecorderProcess, _ connection: BusConnection) {
         guard !process.signal(SIGKILL) else { return }
-        // It is gone, or never said which process it is: then it was told to open nothing.
+        // It is gone, or never named its process: then it has opened nothing.
         connection.close()
         state = .leaving(process)
         process.socketEnded()
@@ -144,19 +147,18 @@ final class RecorderLife: BusConnectionDelegate {
     func stop() {
         isStopping = true
         if case .running(let process, let connection) = state {
-            // It does so when its socket ends; SIGTERM says the same.
+            // It ends with its socket, and by SIGTERM.
             connection.close()
             process.signal(SIGTERM)
         }
     }
 
-    /// It outlives this broker: nobody listens to it from here on, and nobody ends it.
     func leaveAlone() {
         isStopping = true
         if case .running(_, let connection) = state { connection.close() }
     }
 
-    /// It has said that it leaves.
+    /// Its signal `Leaving`.
     func leavesByItself() {
         guard case .running(let process as ServedProcess, _) = state else { return }
         process.isLeaving = true
@@ -169,36 +171,32 @@ final class RecorderLife: BusConnectionDelegate {
         if isThere {
             goneHandlers.append(handler)
         } else {
-            handler(End(isInOrder: true, wasKilled: false, isUntold: false))
+            handler(End(isInOrder: true, wasKilled: false, isUnclaimed: false))
         }
     }
 
     func processEnded(_ ending: RecorderEnding) {
         endingSeen = ending
-        // What it said last may still be in the socket; the socket's end follows at once.
+        // Its last messages may still be in the socket; the socket's end follows at once.
         if isRunning { armLeaveTimer() } else { leave() }
     }
 
     private func armLeaveTimer() {
-        if leaveTimer == nil { leaveTimer = try? loop.addTimer { [unowned self] in leaveTimePassed() } }
-        leaveTimer?.arm(at: EventLoop.now + patience * Self.leaveTimeMax)
+        loop.arm(&leaveTimer, at: EventLoop.now + patience * Self.leaveTimeMax) { [unowned self] in leaveTimePassed() }
     }
 
     private func leaveTimePassed() {
-        switch state {
-        case .none: break
-        case .running(let process, let connection):
+        if case .running(let process, let connection) = state {
             connection.close()
             state = .leaving(process)
-            if endingSeen != nil { leave() } else { process.signal(SIGKILL) }
-        case .leaving(let process):
-            if endingSeen != nil { leave() } else { process.signal(SIGKILL) }
         }
+        guard case .leaving(let process) = state else { return }
+        if endingSeen != nil { leave() } else { process.signal(SIGKILL) }
     }
 
     private func leave() {
         guard let ending = endingSeen else { return }
-        let end = End(isInOrder: ending.isInOrder, wasKilled: wasKilled, isUntold: goneHandlers.isEmpty)
+        let end = End(isInOrder: ending.isInOrder, wasKilled: wasKilled, isUnclaimed: goneHandlers.isEmpty)
         endingSeen = nil
         wasKilled = false
         state = .none
@@ -228,7 +226,7 @@ final class RecorderLife: BusConnectionDelegate {
             return
         }
         guard message.kind == .signal, message.isInterface("org.camarb.Recorder1") else { return }
-        link.recorder(said: message)
+        link.received(message)
     }
 
     func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {

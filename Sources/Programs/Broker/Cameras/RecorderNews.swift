@@ -3,10 +3,10 @@ package import ArbiterProtocol
 import Bus
 import System
 
-/// What a recorder core says by itself, read and bounded: what passes may be counted on, stored and told.
+/// A recorder core's signals, read and bounded: their values may be stored and sent.
 ///
 /// Texts are cut, since a long one may be honest. A number out of its bounds is not, nor is an unknown word where only
-/// some are allowed: a recorder core that says such a thing is broken, or not ours any more.
+/// some are allowed: a recorder core that sends such a thing is broken, or not ours any more.
 package enum RecorderNews {
     case recordingFinished(RecordingID, RecordingEnd, Contents)
     case photoCaptured(PhotoCaptured)
@@ -16,7 +16,7 @@ package enum RecorderNews {
     case runtimeError(code: String, message: String)
     case starting
     case leaving
-    /// A newer recorder core may say more.
+    /// A newer recorder core may send more.
     case unknown
 
     package enum DeviceState: String, CaseIterable {
@@ -55,7 +55,7 @@ package enum RecorderNews {
         case "RecordingFinished":
             let (recording, why) = (try reader.uint64("recording"), try reader.word("why") as RecordingEnd)
             var file = try Contents(reading: &reader, of: member)
-            // One of an earlier version does not count them.
+            // An earlier recorder core does not count them.
             if !reader.isAtEnd {
                 file.framesLeftOut = try Self.bounded(
                     reader.uint64("framesLeftOut"), 0...Self.framesMax, "framesLeftOut", member)
@@ -92,13 +92,12 @@ package enum RecorderNews {
         }
     }
 
-    /// What is in a recording's file.
     package struct Contents {
-        /// Nil, of each: nobody knows.
+        /// `nil` where it is not known, as are the next two.
         var frames: UInt64?
         var duration: Duration?
         var bytes: UInt64?
-        /// Nil: there is no frame, or nobody knows.
+        /// `nil` where there is no frame, or it is not known.
         var lastCapture: Moment?
         var framesLeftOut: UInt64 = 0
 
@@ -109,17 +108,16 @@ package enum RecorderNews {
         }
     }
 
-    /// What the answer of `Complete` says is in the file.
     static func completed(_ message: BusMessage) throws(BrokerError) -> Contents {
         let member = "Complete"
         var reader = WireReader(member, try message.argumentsWithoutDescriptors())
         return try Contents(reading: &reader, of: member)
     }
 
-    /// What a camera may say of itself. A newer recorder core may say more, which is passed over.
-    private static func state(_ said: WireDictionary, _ member: String) throws(BrokerError) -> Configuration {
+    /// Keys of a newer recorder core are passed over.
+    private static func state(_ sent: WireDictionary, _ member: String) throws(BrokerError) -> Configuration {
         var known = WireDictionary()
-        for entry in said.entries where ConfigurationKey(rawValue: entry.key)?.isCameraState == true {
+        for entry in sent.entries where ConfigurationKey(rawValue: entry.key)?.isCameraState == true {
             known[entry.key] = entry.value
         }
         let state = try Configuration(wire: known)
@@ -146,7 +144,7 @@ package enum RecorderNews {
 
     /// The text without control characters, and at most so many bytes of it, cut between characters.
     package static func cut(_ text: String, _ bytesMax: Int) -> String {
-        // Looked at no further than what can be kept: a text may have a megabyte.
+        // Read no further than is kept: a text may have a megabyte.
         guard text.utf8.count > bytesMax else { return Journal.printable(text, keepLines: false) }
         let mark = "…"
         var kept = String.UnicodeScalarView()
@@ -166,7 +164,7 @@ extension RecorderNews.Contents {
         duration = .nanoseconds(
             try RecorderNews.bounded(reader.int64("duration"), 0...RecorderNews.durationMax, "duration", member))
         bytes = try RecorderNews.bounded(reader.uint64("bytes"), 0...RecorderNews.fileBytesMax, "bytes", member)
-        // One of an earlier version does not say it.
+        // An earlier recorder core does not send it.
         if reader.isAtEnd { return }
         let last = try RecorderNews.bounded(
             reader.int64("lastCapture"), 0...RecorderNews.durationMax, "lastCapture", member)
@@ -174,50 +172,49 @@ extension RecorderNews.Contents {
     }
 }
 
-/// How much a recorder core may say by itself, counted by the second. Pure: times come from outside.
+/// Rate limit of a recorder core's signals. Pure: times come from outside.
 ///
-/// Its words go on to clients, to subscribers, into the journal: one that never stops talking would have readers cut off
-/// that are slower. The end of a recording or a photo is not counted: it comes only as often as it was asked for.
+/// Its signals go on to clients, to subscribers, into the journal: a flood would have slower readers cut off. The end of a
+/// recording or a photo is not counted: it comes only as often as it was asked for.
 package struct RecorderAllowance {
-    /// Runtime errors a second that are told on. A device that fails is started three times before it is given up
+    /// Runtime errors a second that pass. A device that fails is started three times before it is given up
     /// (`CaptureLoop.restartsMax`), and a control that changes by itself does so a few times a second.
     package static let errorsMax = 8
-    /// All words a second, those that are not told on included.
-    package static let wordsMax = 256
+    /// All signals a second, with those that are left out.
+    package static let signalsMax = 256
     package static let window: Int64 = 1_000_000_000
 
     package enum Verdict: Hashable {
-        case told
-        /// One error too many: it is counted, and the count told at the window's end.
+        case passed
+        /// One error too many: the core receives their count at the window's end.
         case leftOut
         case tooMuch
     }
 
     private var windowEnds: Int64 = .min
-    private var words = 0
+    private var signals = 0
     private var errors = 0
     package private(set) var leftOut = 0
 
-    package var tellAt: Int64? { leftOut > 0 ? windowEnds : nil }
+    package var reportAt: Int64? { leftOut > 0 ? windowEnds : nil }
 
     package init() {}
 
     package mutating func take(isError: Bool, at now: Int64) -> Verdict {
         if now >= windowEnds {
             windowEnds = now + Self.window
-            words = 0
-            errors = 0
+            (signals, errors) = (0, 0)
         }
-        words += 1
-        if words > Self.wordsMax { return .tooMuch }
-        guard isError else { return .told }
+        signals += 1
+        if signals > Self.signalsMax { return .tooMuch }
+        guard isError else { return .passed }
         errors += 1
-        if errors <= Self.errorsMax { return .told }
+        if errors <= Self.errorsMax { return .passed }
         leftOut += 1
         return .leftOut
     }
 
-    package mutating func tellLeftOut() -> String? {
+    package mutating func takeLeftOut() -> String? {
         guard leftOut > 0 else { return nil }
         defer { leftOut = 0 }
         return "The recorder core said \(leftOut) more within a second; \(Self.errorsMax) of them were told."

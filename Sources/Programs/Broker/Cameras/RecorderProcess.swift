@@ -5,38 +5,29 @@ package import System
 enum RecorderOrigin {
     /// The broker starts this program, once for each camera.
     case program(String)
-    /// Whoever listens here starts one for each connection.
+    /// A listener here starts one for each connection.
     case socket(String)
     /// The service manager does, each in a sandbox of its own: a unit `camrecorder@….service`.
     case units(String)
-    /// They are no processes.
     case simulation(any RecorderSource)
+    /// A dry camera has none.
+    case dry
 
-    /// Those of a simulation, what `--recorder` says, or our own program.
     init(_ options: BrokerOptions, simulated: (any RecorderSource)?) {
         if let simulated {
             self = .simulation(simulated)
-        } else if let said = options.recorder {
-            self.init(said, isService: options.isService)
+        } else if let given = options.recorder {
+            // A program's path, or `unix:` and a socket's.
+            let scheme = "unix:"
+            let path = String(given.dropFirst(given.hasPrefix(scheme) ? scheme.count : 0))
+            self = !given.hasPrefix(scheme) ? .program(path) : options.isService ? .units(path) : .socket(path)
         } else {
             self = .program(OwnPrograms.path("camrecorder"))
         }
     }
-
-    /// `--recorder`: a program's path, or `unix:` and a socket's.
-    /// - Parameter isService: The broker is a service, and so are its recorder cores.
-    init(_ text: String, isService: Bool) {
-        let scheme = "unix:"
-        guard text.hasPrefix(scheme) else {
-            self = .program(text)
-            return
-        }
-        let path = String(text.dropFirst(scheme.count))
-        self = isService ? .units(path) : .socket(path)
-    }
 }
 
-/// Gives recorder cores that are no processes of their own: a simulation's.
+/// A simulation's recorder cores, which are no processes of their own.
 package protocol RecorderSource: AnyObject {
     func start(
         serving spec: String, onEnd: @escaping (_ isInOrder: Bool) -> Void
@@ -56,12 +47,12 @@ final class SimulatedProcess: RecorderProcess {
     func socketEnded() {}
 }
 
-/// The process of a recorder core. Its owner is told of its end once, whoever started it.
+/// The process of a recorder core, whose owner is called once with its end.
 protocol RecorderProcess: AnyObject {
-    /// False when it cannot be signalled: it is gone, or nobody knows which process it is.
+    /// False where it cannot be signalled: it is gone, or has not been named.
     @discardableResult
     func signal(_ number: Int32) -> Bool
-    /// Its socket has ended; its own end is still to be told.
+    /// Before its own end.
     func socketEnded()
 }
 
@@ -69,7 +60,7 @@ extension ChildProcess: RecorderProcess { func socketEnded() {} }
 
 enum RecorderEnding: Hashable {
     case child(ChildProcess.Ending)
-    /// Not a child: the kernel tells its status to somebody else.
+    /// Not a child, and without a status.
     case served(inOrder: Bool)
 
     var isInOrder: Bool { self == .child(.exited(0)) || self == .served(inOrder: true) }
@@ -86,15 +77,15 @@ enum RecorderEnding: Hashable {
 
 /// A recorder core that was started for a connection to its socket.
 ///
-/// The kernel names the listener of such a socket as its peer, not the process that serves it. So the recorder core says itself
-/// which one it is, with a descriptor of its own process in the answer to `Serve`. Until then it has no camera, and the end of
-/// its socket is the end of it. What it says is looked at before anything is killed by it (`RecorderIdentity`).
+/// The kernel names the listener of such a socket as its peer, not the process that serves it. So the recorder core names itself,
+/// with a descriptor of its own process in the answer to `Serve`. Until then it has no camera, and ends with its socket. The
+/// descriptor is checked before anything is killed by it (`RecorderIdentity`).
 final class ServedProcess: RecorderProcess {
     private let loop: EventLoop
     private var handle: ProcessHandle?
     private var source: IOSource?
     private var onEnd: ((RecorderEnding) -> Void)?
-    /// It said that it leaves, for want of work.
+    /// It has sent `Leaving`, for want of work.
     var isLeaving = false
 
     init(on loop: EventLoop, onEnd: @escaping (RecorderEnding) -> Void) {
@@ -104,14 +95,14 @@ final class ServedProcess: RecorderProcess {
 
     deinit { source?.cancel() }
 
-    /// - Throws: `.recorderFault` where it names none of them; such a process is never signalled.
+    /// - Throws: `.recorderFault` for any other process, which is never signalled.
     func isIdentified(by descriptor: Int32, as expected: RecorderIdentity) throws {
         let found = ProcessHandle(owning: descriptor)
         let process = ProcessHandle.process(behind: descriptor)
         if let objection = expected.objection(to: process.map(RecorderIdentity.Seen.init(of:))) {
             throw BrokerError(.recorderFault, "Serve named \(objection).")
         }
-        // Looked at last: while it lives, its number was its own.
+        // Last: while it lives, its number was its own.
         guard found.isAlive else { throw BrokerError(.recorderFault, "Serve named a process that has ended.") }
         source = try loop.addIO(descriptor, .readable) { [unowned self] _ in end() }
         handle = found
@@ -123,15 +114,14 @@ final class ServedProcess: RecorderProcess {
     private func end() {
         source?.cancel()
         source = nil
-        let told = onEnd
+        let handler = onEnd
         onEnd = nil
-        told?(.served(inOrder: isLeaving))
+        handler?(.served(inOrder: isLeaving))
     }
 }
 
-/// Which processes a recorder core behind a socket may name as its own.
-///
-/// The broker kills by what it is told in the answer to `Serve`, and as a service it may kill anything.
+/// Which processes a recorder core behind a socket may name as its own: the broker kills the process of the answer to `Serve`,
+/// and as a service it may kill anything.
 package enum RecorderIdentity: Hashable, Sendable {
     /// A unit that the service manager starts for a connection to `camrecorder.socket`.
     case unit
@@ -145,9 +135,7 @@ package enum RecorderIdentity: Hashable, Sendable {
         package var controlGroup: String?
 
         package init(process: Int32, user: UInt32?, controlGroup: String?) {
-            self.process = process
-            self.user = user
-            self.controlGroup = controlGroup
+            (self.process, self.user, self.controlGroup) = (process, user, controlGroup)
         }
 
         init(of process: Int32) {
@@ -166,15 +154,15 @@ package enum RecorderIdentity: Hashable, Sendable {
         return group.isVouchedService && group.slices == slices && group.unit?.hasPrefix(unitPrefix) == true
     }
 
-    /// What is wrong with a process, as a clause; nil: it may be a recorder core.
+    /// Why a process is no recorder core, as a clause.
     package func objection(to seen: Seen?, broker: Int32 = getpid()) -> String? {
         guard let seen else { return "no process that is there" }
         if seen.process == broker { return "the broker itself" }
         switch self {
         case .unit:
             if Self.isUnit(seen) { return nil }
-            let place = seen.controlGroup.map { "“\(Journal.printable($0, keepLines: false))”" } ?? "no control group"
-            return "process \(seen.process) in \(place), which is no unit \(Self.unitPrefix)….service of the system's"
+            let group = seen.controlGroup.map { "“\(Journal.printable($0, keepLines: false))”" } ?? "no control group"
+            return "process \(seen.process) in \(group), which is no unit \(Self.unitPrefix)….service of the system's"
         case .process(let user):
             if seen.user == user || (user == 0 && Self.isUnit(seen)) { return nil }
             let owner = seen.user.map { "user \($0)" } ?? "nobody"
@@ -184,13 +172,13 @@ package enum RecorderIdentity: Hashable, Sendable {
 }
 
 enum OwnPrograms {
-    /// Where a program of ours is: beside this one, or where a package puts it, below this one's prefix or /usr.
+    /// Beside this program, or in a package's folder below this one's prefix or /usr.
     static func path(_ name: String) -> String {
         let own = OwnProcess.program
         if let slash = own.lastIndex(of: "/") {
             let folder = String(own[...slash])
-            for place in ["", "../libexec/camarb/"] where access(folder + place + name, X_OK) == 0 {
-                return folder + place + name
+            for subfolder in ["", "../libexec/camarb/"] where access(folder + subfolder + name, X_OK) == 0 {
+                return folder + subfolder + name
             }
         }
         return "/usr/libexec/camarb/" + name

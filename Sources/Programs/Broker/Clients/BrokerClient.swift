@@ -4,53 +4,49 @@ import Glibc
 import System
 
 /// One connection, and its identity: the kernel's, taken when it connected and never changed. Only a user's agent may
-/// say, once, that the connection is another process (`Broker+StandFor`). Kept small: a broker has many clients that
-/// hardly ever say anything.
+/// declare, once, that the connection stands for another process (`Clients.standFor`). Small, since a broker has many clients
+/// that hardly ever call.
 final class BrokerClient: SlowAsker {
     let id: ClientID
     let connection: BusConnection
     private(set) var pid: Int32
     let uid: UInt32
     private(set) var process: ProcessHandle
-    /// What it seemed to be when it connected, where the kernel named it by its number only; nil: the kernel vouches for it.
+    /// The process when it connected, where the kernel named it by its number only; `nil` where the kernel vouches for it.
     private(set) var weak: WeakIdentity?
-    /// The app it counts as; nil until it does something that concerns decisions.
+    /// The app it counts as, from the first call that concerns decisions.
     var app: AppID?
     private(set) var groups: [UInt32]
     /// The login sessions that its right depends on, once it has an app.
     var loginSessions: [LoginSessionID] = []
-    /// What traces call it: its app's name, with a number where several clients have it.
+    /// Its name in traces: its app's, with a number where several clients have it.
     var name = ""
     var isGone = false
-    /// Its place among the connections that news for all goes to.
-    var place = 0
+    var listenerIndex = 0
     var sessions: [SessionID] = []
     var isSubscribed = false
-    /// It has read properties, or asked for signals: it is told when properties change.
+    /// It has read properties, or asked for `PropertiesChanged`.
     var readsProperties = false
-    /// It has added more match rules than are looked through, and hears everything.
+    /// It has added more match rules than are looked through, and receives everything.
     var hasManyRules = false
     var traces = false
     private(set) var more: More?
 
-    /// What few clients have.
+    /// The state that few clients have.
     final class More {
         var sources: [PresenceSource] = []
-        /// What it knows the windows from, in its own words.
         var sourceWords = ""
         var microphones: [AppID] = []
-        /// It has asked what is in use, and is told when that changes.
+        /// It called `ListUse`, and receives the next `UseChanged`.
         var wantsUse = false
-        /// It has asked for the clients of its user, and is told when they change.
+        /// It called `ListClients`, and receives `ClientsChanged`.
         var knowsClients = false
-        /// Apps it has placed, so that their number can be bounded.
         var placed: Set<AppID> = []
-        /// Which client speaks in its place, as a sentence; nil: it was never displaced.
+        /// Which client speaks in its place, as a sentence, once it was displaced.
         var displaced: String?
-        /// The process that connected, where that is not the one the connection is of; and whether what is known of the other
-        /// may vouch for it.
+        /// The agent's process that connected, where the client stands for another one.
         var agent: (process: ProcessHandle, isVouched: Bool, login: LoginMembership)?
-        /// What it last said of itself, to be said again should its registration be made anew.
+        /// Its last `DeclarePresence`, to be repeated should its registration be made anew.
         var presence: (Presence, focused: Bool)?
 
         struct StoodFor {
@@ -60,7 +56,7 @@ final class BrokerClient: SlowAsker {
             var groups: [UInt32]
             /// A name that only root can give is believed.
             var isVouched: Bool
-            /// Where the process that connected belongs.
+            /// Of the process that connected.
             var login: LoginMembership
         }
     }
@@ -68,18 +64,14 @@ final class BrokerClient: SlowAsker {
     init(id: ClientID, connection: BusConnection, credentials: PeerCredentials, groups: [UInt32]) {
         self.id = id
         self.connection = connection
-        pid = credentials.pid
-        uid = credentials.uid
         self.groups = groups
-        process = credentials.process
-        weak = credentials.weak
+        (pid, uid, process, weak) = (credentials.pid, credentials.uid, credentials.process, credentials.weak)
     }
 
     func withMore() -> More {
-        if let more { return more }
-        let made = More()
-        more = made
-        return made
+        let present = more ?? More()
+        more = present
+        return present
     }
 
     var isWeak: Bool { weak != nil }
@@ -90,19 +82,20 @@ final class BrokerClient: SlowAsker {
     }
 
     var uniqueName: String { ":1.\(id.rawValue)" }
+
+    /// Why it may not speak for a desktop: it was displaced, or else `sentence`.
+    func notTrusted(_ sentence: String) -> BrokerError { BrokerError(.notTrusted, more?.displaced ?? sentence) }
 }
 
 final class Request {
     let message: BusMessage
     let client: BrokerClient
-    var file: ClientFile?
     var files: [ClientFile] = []
+    var isBracket = false
     var options = WireDictionary()
     /// A microphone's socket, until an effect takes it.
     var microphone: ClientMicrophone?
-    /// Timed metadata for a recording of `owner`'s.
-    var group: MetadataGroup?
-    var owner: SessionID?
+    var metadata: (group: MetadataGroup, session: SessionID)?
     private(set) var isAnswered = false
 
     init(_ message: BusMessage, _ client: BrokerClient) {
@@ -126,16 +119,15 @@ final class Request {
         message.answer(error)
     }
 
-    /// The id that a step gave to what was asked for; of a bracket that of its first photo, whose ids follow each other.
+    /// The id that a step gave; of a bracket those of its photos, which follow each other.
     func answer(id: UInt64) {
-        let photos = files.indices.map { WireValue.uint64(id + UInt64($0)) }
-        answer([files.isEmpty ? .uint64(id) : .array(type: "t", photos)])
+        answer([isBracket ? .array(type: "t", files.indices.map { .uint64(id + UInt64($0)) }) : .uint64(id)])
     }
 
     /// The answer comes later, from elsewhere: every call is answered once.
     func answerLater() { isAnswered = true }
 
-    /// Does what was put off; what that does not answer is answered with nothing.
+    /// Does deferred work, and answers with nothing where that has not answered.
     func carryOut(_ work: () throws(BrokerError) -> Void) {
         isAnswered = false
         do throws(BrokerError) { try work() } catch { return answer(error) }
@@ -143,9 +135,8 @@ final class Request {
     }
 }
 
-/// What a client may know, and whose word counts for everybody. Root is trusted with everybody's facts. So is a
-/// broker's own user, where that user started it; as a service the broker has a user of its own, whose other programs
-/// are no more than anybody's.
+/// Which clients may know everything, and are believed for everybody. Root is. So is a broker's own user, where that user
+/// started it; a service has a user of its own, whose other programs are no more than anybody's.
 struct Trust {
     let isService: Bool
     let ownUser = geteuid()

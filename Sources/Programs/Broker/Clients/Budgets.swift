@@ -1,4 +1,4 @@
-/// How much of what the broker has each user uses, and how much it may: the one place that charges and releases.
+/// The uses and bounds of each user's resources: the one place that charges and releases.
 ///
 /// Three bounds stand before a charge, and each refusal names its own:
 ///
@@ -10,10 +10,8 @@
 /// 3. the **whole**, of which a part is kept for root and the broker's own user, and a little for each user who holds a
 ///    camera: they must be able to stop what goes on.
 ///
-/// A user trusted with everybody's facts is bounded by the whole, and by the ceiling for connections: it could end the
-/// broker by simpler means. Releasing needs no budget and never fails; a user that has nothing has no record.
-///
-/// A value; nothing of it depends on the order of a dictionary.
+/// A trusted user is bounded by the whole, and by the ceiling for connections: it could end the broker by simpler means.
+/// Releasing needs no budget and never fails. Nothing depends on the order of a dictionary.
 package struct Budgets: Sendable {
     package enum Resource: Int, CaseIterable, Sendable {
         case connections, sessions, placedApps, microphones, questions, answers
@@ -23,14 +21,27 @@ package struct Budgets: Sendable {
         /// About what one takes, as measured with clients that use it as far as they may.
         var bytes: Int { facts.bytes }
 
-        private var facts: (wire: String, noun: String, bytes: Int) {
+        fileprivate var facts: (wire: String, noun: String, bytes: Int, bound: Bound) {
             switch self {
-            case .connections: ("connections", "connections", 16 << 10)
-            case .sessions: ("sessions", "sessions", 12 << 10)
-            case .placedApps: ("placedApps", "placed apps", 3 << 10)
-            case .microphones: ("microphones", "microphones taken", 1 << 10)
-            case .questions: ("questions", "questions that wait", 16 << 10)
-            case .answers: ("answers", "answers about its apps", 700)
+            case .connections: ("connections", "connections", 16 << 10, .connections(ofUser: 64, inAll: 512))
+            // 10 to 16 kB each as clients use them, so that all together stay below a third of the unit's MemoryMax=256M.
+            // No desktop was seen with more than 40.
+            case .sessions: ("sessions", "sessions", 12 << 10, Bound(ofUser: 256, inAll: 4096, trusted: 512, holder: 4))
+            // At most 3 kB each: 48 MB. A desktop has some hundred apps.
+            case .placedApps:
+                ("placedApps", "placed apps", 3 << 10, Bound(ofUser: 2048, inAll: 16384, trusted: 2048, holder: 128))
+            // A user has one microphone or two, and each takes it for few apps.
+            case .microphones:
+                ("microphones", "microphones taken", 1 << 10, Bound(ofUser: 256, inAll: 2048, trusted: 256, holder: 4))
+            // Each keeps its whole message, 128 KiB at the most, for up to 10 s: 32 MB.
+            case .questions:
+                ("questions", "questions that wait", 16 << 10, Bound(ofUser: 64, inAll: 256, trusted: 32, holder: 4))
+            // At most 0.7 kB each: 12 MB. A user's own, those of its permission store, and its privacy switch.
+            case .answers:
+                (
+                    "answers", "answers about its apps", 700,
+                    Bound(ofUser: 2049, inAll: 16384, trusted: 2048, holder: 128)
+                )
             }
         }
     }
@@ -39,37 +50,29 @@ package struct Budgets: Sendable {
     package struct Bound: Sendable {
         package var ofUser: Int
         package var inAll: Int
-        /// Of `inAll`, what only trusted users get.
+        /// The part of `inAll` for trusted users alone.
         package var keptForTrusted: Int
-        /// Of `inAll`, what each user who holds a camera gets in any case.
+        /// The part of `inAll` for each user who holds a camera.
         package var keptForHolder: Int
         /// Whether the ceiling is one for trusted users, too.
         package var bindsTrusted = false
 
+        fileprivate init(ofUser: Int, inAll: Int, trusted: Int, holder: Int) {
+            (self.ofUser, self.inAll, keptForTrusted, keptForHolder) = (ofUser, inAll, trusted, holder)
+        }
+
         /// An eighth of the whole is root's, enough for `camclient` and a monitor in any case; a holder has one
         /// connection already, and two more are another tool and one for luck.
         package static func connections(ofUser: Int, inAll: Int) -> Bound {
-            Bound(
-                ofUser: ofUser, inAll: inAll, keptForTrusted: inAll / 8, keptForHolder: min(3, inAll / 64),
-                bindsTrusted: true)
+            var bound = Bound(ofUser: ofUser, inAll: inAll, trusted: inAll / 8, holder: min(3, inAll / 64))
+            bound.bindsTrusted = true
+            return bound
         }
-        /// 10 to 16 kB each as clients use them, so that all together stay below a third of the unit's MemoryMax=256M.
-        /// No desktop was seen with more than 40.
-        package static let sessions = Bound(ofUser: 256, inAll: 4096, keptForTrusted: 512, keptForHolder: 4)
-        /// At most 3 kB each: 48 MB. A desktop has some hundred apps.
-        package static let placedApps = Bound(ofUser: 2048, inAll: 16384, keptForTrusted: 2048, keptForHolder: 128)
-        /// A user has one microphone or two, and each takes it for few apps.
-        package static let microphones = Bound(ofUser: 256, inAll: 2048, keptForTrusted: 256, keptForHolder: 4)
-        /// Each keeps its whole message, 128 KiB at the most, for up to 10 s: 32 MB.
-        package static let questions = Bound(ofUser: 64, inAll: 256, keptForTrusted: 32, keptForHolder: 4)
-        /// At most 0.7 kB each: 12 MB. What a user may say, what its permission store may deny, and its own privacy switch.
-        package static let answers = Bound(ofUser: 2049, inAll: 16384, keptForTrusted: 2048, keptForHolder: 128)
     }
 
     package struct Refusal: Error, Equatable, Sendable {
         package enum Which: Equatable, Sendable {
             case ceiling(Int)
-            /// Of what so many users share.
             case share(Int, users: Int)
             case whole(Int)
         }
@@ -80,11 +83,7 @@ package struct Budgets: Sendable {
         package var which: Which
 
         package init(user: UInt32, resource: Resource, has: Int, asked: Int, which: Which) {
-            self.user = user
-            self.resource = resource
-            self.has = has
-            self.asked = asked
-            self.which = which
+            (self.user, self.resource, self.has, self.asked, self.which) = (user, resource, has, asked, which)
         }
 
         package var sentence: String {
@@ -92,9 +91,16 @@ package struct Budgets: Sendable {
             let has = "User \(user) has \(has) \(resource.noun)\(wanted)"
             return switch which {
             case .ceiling(let most): "\(has); a user may have \(most)."
-            case .share(let most, let users):
-                "\(has); its share of what is left among \(users) users is \(most)."
+            case .share(let most, let users): "\(has); its share of what is left among \(users) users is \(most)."
             case .whole(let most): "\(has); there are \(most) in all, and none is left for it."
+            }
+        }
+
+        /// The flag behind a bound of connections, for the operator who reads the journal.
+        var flag: String {
+            switch which {
+            case .ceiling: " (--max-connections-per-user)"
+            case .share, .whole: " (--max-connections)"
             }
         }
     }
@@ -102,18 +108,13 @@ package struct Budgets: Sendable {
     private let bounds: [Bound]
     private let trusted: Set<UInt32>
     package var holders: Set<UInt32> = []
-    /// By user, and by resource; a user that has nothing is not here.
+    /// By user, and by resource; without users that have nothing.
     private var uses: [UInt32: [Int]] = [:]
     private var used: [Int]
     private var usersCount: [Int]
 
-    package init(
-        connections: Bound, sessions: Bound = .sessions, placedApps: Bound = .placedApps,
-        microphones: Bound = .microphones, questions: Bound = .questions, answers: Bound = .answers,
-        trusted: Set<UInt32>
-    ) {
-        bounds = [connections, sessions, placedApps, microphones, questions, answers]
-        precondition(bounds.count == Resource.allCases.count, "A resource has no bound.")
+    package init(connections: Bound, trusted: Set<UInt32>) {
+        bounds = Resource.allCases.map { $0 == .connections ? connections : $0.facts.bound }
         used = bounds.map { _ in 0 }
         usersCount = used
         self.trusted = trusted
@@ -123,7 +124,6 @@ package struct Budgets: Sendable {
 
     package func use(of user: UInt32, _ resource: Resource) -> Int { uses[user]?[resource.rawValue] ?? 0 }
     package func useOfAll(_ resource: Resource) -> Int { used[resource.rawValue] }
-    /// What a user may have at the most, whatever others have.
     package func most(of user: UInt32, _ resource: Resource) -> Int {
         let bound = bounds[resource.rawValue]
         return trusted.contains(user) && !bound.bindsTrusted ? bound.inAll : min(bound.ofUser, bound.inAll)
@@ -153,7 +153,6 @@ package struct Budgets: Sendable {
         if uses[user]?.allSatisfy({ $0 == 0 }) == true { uses[user] = nil }
     }
 
-    /// What stands before a charge; nil: nothing does.
     private func obstacle(_ resource: Resource, _ amount: Int, _ user: UInt32, _ has: Int) -> Refusal.Which? {
         let bound = bounds[resource.rawValue]
         let isTrusted = trusted.contains(user)
@@ -169,7 +168,7 @@ package struct Budgets: Sendable {
         return has + amount <= share ? nil : .share(share, users: users)
     }
 
-    /// What others than `user` are still to get of what is kept.
+    /// The units that others than `user` are still to get.
     private func kept(_ resource: Resource, _ bound: Bound, besides user: UInt32) -> Int {
         var kept = 0
         if !trusted.contains(user) {

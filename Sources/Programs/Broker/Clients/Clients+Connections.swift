@@ -4,9 +4,8 @@ import Bus
 import Glibc
 import System
 
-/// Connections as they come, speak and go. The identity of whoever connected is the kernel's.
+/// Connections as they come, call and go. A peer's identity is the kernel's.
 extension Clients: BusConnectionDelegate {
-    /// A connection arrived. Its identity comes from the kernel, now or never.
     func accept(_ descriptor: Int32) {
         let credentials: PeerCredentials
         do throws(SystemFault) {
@@ -46,7 +45,6 @@ extension Clients: BusConnectionDelegate {
         }
     }
 
-    /// One that has not authenticated goes, since others wait to.
     private func makeRoom(_ tag: UInt64) {
         guard let client = self[tag] else { return }
         disconnects.note("not-authenticated")
@@ -73,7 +71,7 @@ extension Clients: BusConnectionDelegate {
 
     func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {
         guard let client = self[connection.tag] else { return }
-        let (word, fault) = Self.told(end)
+        let (word, fault) = Self.words(of: end)
         disconnects.note(word)
         if let why = fault {
             lines.send(.notice, about: client.uid, "disconnected process \(client.pid): \(why)")
@@ -81,17 +79,14 @@ extension Clients: BusConnectionDelegate {
         forget(client)
     }
 
-    /// As metrics name it; and what was wrong with a connection that did not just end.
-    private static func told(_ end: BusConnection.End) -> (word: String, fault: String?) {
+    /// An end's name in metrics, and the fault of a connection that did not just end.
+    private static func words(of end: BusConnection.End) -> (word: String, fault: String?) {
         switch end {
         case .disconnected: ("by-client", nil)
         case .authenticationTimedOut: ("not-authenticated", "it did not authenticate in time")
         case .tooMuchQueued: ("does-not-read", "it does not read what it is sent")
         case .messageTooLong(let bytes):
-            (
-                "message-too-long",
-                "it began a message of \(bytes) bytes; one may have \(BusConnection.messageBytesMax)"
-            )
+            ("message-too-long", "it began a message of \(bytes) bytes; one may have \(BusConnection.messageBytesMax)")
         case .messageNotWhole: ("message-not-whole", "it began a message and did not end it in time")
         case .unfit(let what): ("unfit", what)
         case .fault(let fault): ("fault", "\(fault)")
@@ -105,7 +100,7 @@ extension Clients: BusConnectionDelegate {
         forget(client)
     }
 
-    /// Everything it had is free in this step.
+    /// All its resources are free after this step.
     func forget(_ client: BrokerClient) {
         if client.isGone { return }
         client.isGone = true
@@ -113,45 +108,42 @@ extension Clients: BusConnectionDelegate {
         if let agent = client.more?.agent { processes?.remove(agent.process) }
         client.connection.close()
         halfOpen.remove(client.id.rawValue)
-        broker.cameras.forgetQuestions(of: client)
+        cameras.forgetQuestions(of: client)
         if client.app != nil { unregister(client) }
         for session in client.sessions { disown(session) }
-        release(.sessions, client.sessions.count, of: client)
+        release(.sessions, client.sessions.count, of: client.uid)
         client.sessions = []
-        broker.desktops.forget(client)
+        desktops.forget(client)
         broker.publisher.forget(client)
         broker.properties.forget(client)
         names.give(back: client.name)
         all[client.id.rawValue] = nil
         broker.audience.remove(client, self)
-        release(.connections, 1, of: client)
+        release(.connections, 1, of: client.uid)
         broker.permissions.clientLeft(client)
-        if client.app != nil { broker.desktops.tellClientsChanged(of: client.uid) }
+        if client.app != nil { desktops.notifyClientsChanged(of: client.uid) }
     }
 
-    /// Makes the client known to the core, with the app the kernel names, before the first thing that concerns
-    /// decisions. One that only looks on (a monitor, a status line) is nobody's app and in nobody's foreground.
+    /// Makes the client known to the core, with the app the kernel names, before the first call that concerns
+    /// decisions. A client that only looks on (a monitor, a status line) is no app and in no foreground.
     func register(_ client: BrokerClient, claimed: String? = nil, login: LoginSessionID? = nil) throws(BrokerError) {
         if client.app != nil && claimed == nil && login == nil { return }
-        try requireSameProcess(client)
-        guard let identity = AppIdentity.of(client.pid, user: client.uid, client.process) else {
-            throw BrokerError(.disconnected, "The process that connected is gone.")
-        }
+        let identity = try identity(of: client)
         let app = AppID(claimed ?? identity.name, user: client.uid)
         if client.app == app && claimed == nil && login == nil { return }
         if client.app != nil { unregister(client) }
         client.app = app
         let membership = login.map { .session($0) } ?? membership(of: client, identity)
         client.loginSessions = LoginSessionObserver.sessions(for: membership, of: client.uid)
-        for session in client.loginSessions { broker.desktops.logins?.join(session, user: client.uid) }
+        for session in client.loginSessions { desktops.logins?.join(session, user: client.uid) }
         rename(client, app)
         broker.step(
-            .connected(
-                client.id, app: app,
-                self.identity(of: client, identity, isNamed: claimed != nil, membership)))
-        broker.permissions.tellSoon(of: client)
-        if let said = client.more?.presence { broker.step(.declaredPresence(client.id, said.0, focused: said.focused)) }
-        broker.desktops.tellClientsChanged(of: client.uid)
+            .connected(client.id, app: app, self.identity(of: client, identity, isNamed: claimed != nil, membership)))
+        broker.permissions.loadSoon(for: client)
+        if let presence = client.more?.presence {
+            broker.step(.declaredPresence(client.id, presence.0, focused: presence.focused))
+        }
+        desktops.notifyClientsChanged(of: client.uid)
     }
 
     func rename(_ client: BrokerClient, _ app: AppID) {
@@ -162,22 +154,19 @@ extension Clients: BusConnectionDelegate {
     func disown(_ session: SessionID) {
         if let owned = owners.removeValue(forKey: session.rawValue) { sessionNames.give(back: owned.name) }
         broker.publisher.metrics.forget(session)
-        broker.properties.news.forget(session)
+        broker.properties.forget(session)
     }
 
-    /// The core forgets it, and the login sessions that nobody else belongs to.
     private func unregister(_ client: BrokerClient) {
         broker.step(.disconnected(client.id))
-        for session in client.loginSessions { broker.desktops.logins?.leave(session) }
+        for session in client.loginSessions { desktops.logins?.leave(session) }
         client.loginSessions = []
     }
 }
 
-/// Connections that have not authenticated yet: each costs what a whole one does, and nobody knows what it wants.
-/// So they are few, and the oldest goes when another comes (dbus-daemon's `max_incomplete_connections` is 64, too).
-///
-/// Whoever has most of them goes first: beside a flood, the one half-open connection of somebody else stays until its
-/// own deadline.
+/// Connections that have not authenticated yet. Each costs what a whole one does, so they are few, and the oldest goes when
+/// another comes (dbus-daemon's `max_incomplete_connections` is 64, too): first of the user that has most of them, so that
+/// beside a flood another user's half-open connection stays until its own deadline.
 package struct HalfOpenConnections: Sendable {
     package static let countMax = 64
     package static let ofUserMax = 8
@@ -195,8 +184,7 @@ package struct HalfOpenConnections: Sendable {
     package var count: Int { entries.count }
     package init() {}
 
-    /// Takes in a connection that has just been accepted.
-    /// - Returns: those that have to go, the oldest first; they are not counted any more.
+    /// - Returns: the connections that have to go, the oldest first; they are not counted any more.
     package mutating func add(_ tag: UInt64, of user: UInt32, at now: Int64) -> [UInt64] {
         entries.append(Entry(tag: tag, user: user, since: now))
         var gone: [UInt64] = []
@@ -213,7 +201,7 @@ package struct HalfOpenConnections: Sendable {
 
     private func count(of user: UInt32) -> Int { entries.count { $0.user == user } }
 
-    /// The oldest one of the user that has most; of several such users, of the one whose oldest is the oldest.
+    /// Of several users that have most, the one whose oldest is the oldest.
     private func oldestOfTheMost() -> Int {
         var counts: [UInt32: Int] = [:]
         for entry in entries { counts[entry.user, default: 0] += 1 }

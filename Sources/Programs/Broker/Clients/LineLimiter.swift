@@ -1,13 +1,11 @@
 import System
 
-/// Which of the lines that clients cause are written, so that nobody fills the journal by connecting, failing and
-/// leaving in a loop (13,400 lines a second were measured). journald drops a unit's other lines together with such a
-/// flood; here only the lines about the user that causes them go untold, and they are counted.
+/// Rate limit of the journal's lines that clients cause, by user: connecting, failing and leaving in a loop made 13,400 lines a
+/// second, and journald drops a unit's other lines together with such a flood. Lines that are left out are counted.
 ///
 /// Two token buckets stand before each line: one of the user it is about, and one of all users together, since one person
 /// may have many user ids (`/etc/subuid`). A value without a clock: moments are nanoseconds of one monotonic clock.
 package struct LineLimiter: Sendable {
-    /// So many lines at once, and from then on so many a second.
     package struct Rate: Sendable {
         package var burst: Int64
         package var perSecond: Int64
@@ -32,7 +30,7 @@ package struct LineLimiter: Sendable {
     private struct Bucket {
         var credit: Int64
         var asOf: Int64
-        var untold = 0
+        var skipped = 0
 
         mutating func refill(_ rate: Rate, at now: Int64) {
             let passed = max(0, now - asOf)
@@ -42,7 +40,7 @@ package struct LineLimiter: Sendable {
     }
 
     private enum Account: Hashable {
-        /// Nil: nobody knows whose it is, such as a connection whose peer could not be told.
+        /// `nil` for a connection whose peer could not be named.
         case user(UInt32?)
         case everybodyElse
     }
@@ -59,36 +57,33 @@ package struct LineLimiter: Sendable {
         all = Bucket(credit: inAll.creditMax, asOf: .min / 2)
     }
 
-    /// Asks for a line about a user.
-    /// - Returns: how many lines about the same user were not written before it, which this one tells; nil: it is not
-    ///   written, and counted.
+    /// - Returns: how many lines about the same user were left out before this one; `nil` where it is left out, too.
     package mutating func admit(_ user: UInt32?, at now: Int64) -> Int? {
         let account = account(of: user, at: now)
         var bucket = accounts[account] ?? Bucket(credit: ofUser.creditMax, asOf: now)
         bucket.refill(ofUser, at: now)
         all.refill(inAll, at: now)
         guard bucket.credit >= ofUser.lineCost, all.credit >= inAll.lineCost else {
-            bucket.untold += 1
+            bucket.skipped += 1
             accounts[account] = bucket
             return nil
         }
-        let untold = bucket.untold
+        let skipped = bucket.skipped
         bucket.credit -= ofUser.lineCost
         all.credit -= inAll.lineCost
-        bucket.untold = 0
+        bucket.skipped = 0
         accounts[account] = bucket
-        return untold
+        return skipped
     }
 
-    /// The lines that were not written and that no later one has told, and about whom, in the order of their numbers;
-    /// nil: there are none. They count as told then.
-    package mutating func takeUntold(at now: Int64) -> (lines: Int, users: [UInt32])? {
+    /// The number of lines that were left out and not reported since, and their users, ordered.
+    package mutating func takeSkipped(at now: Int64) -> (lines: Int, users: [UInt32])? {
         var lines = 0
         var users: [UInt32] = []
-        for (account, bucket) in accounts where bucket.untold > 0 {
-            lines += bucket.untold
+        for (account, bucket) in accounts where bucket.skipped > 0 {
+            lines += bucket.skipped
             if case .user(let user?) = account { users.append(user) }
-            accounts[account]?.untold = 0
+            accounts[account]?.skipped = 0
         }
         forgetIdle(at: now)
         return lines > 0 ? (lines, users.sorted()) : nil
@@ -100,18 +95,17 @@ package struct LineLimiter: Sendable {
         return accounts.count < Self.usersMax ? .user(user) : .everybodyElse
     }
 
-    /// A user with its whole credit, and nothing untold, is as one that was never seen.
     private mutating func forgetIdle(at now: Int64) {
         accounts = accounts.filter { _, bucket in
-            bucket.untold > 0 || bucket.credit + max(0, now - bucket.asOf) < ofUser.creditMax
+            bucket.skipped > 0 || bucket.credit + max(0, now - bucket.asOf) < ofUser.creditMax
         }
     }
 }
 
-/// The journal, for lines that a client can cause: the only way in which the broker writes such a line. What was left
-/// out is told by the user's next line, or by itself a while later.
+/// The journal, for lines that a client can cause. Lines that were left out are counted in the user's next line, or in a line of
+/// their own a while later.
 final class ClientLines {
-    /// How long lines may stay untold, in nanoseconds: a flood is told about six times a minute, and at its end.
+    /// From a line that is left out to its report, in nanoseconds: a flood is reported six times a minute, and at its end.
     static let reportTime: Int64 = 10_000_000_000
     static let namedMax = 4
 
@@ -125,26 +119,26 @@ final class ClientLines {
         timer = try loop.addTimer { [unowned self] in report() }
     }
 
-    /// Writes a line about a user's client, or counts it.
     func send(
         _ priority: Journal.Priority, about user: UInt32?, _ fields: [(name: String, value: String)] = [],
-        _ message: (_ untold: Int) -> String
+        _ message: (_ skipped: Int) -> String
     ) {
         let now = EventLoop.now
-        guard let untold = limiter.admit(user, at: now) else {
+        guard let skipped = limiter.admit(user, at: now) else {
             if timer?.deadline == nil { timer?.arm(at: now + Self.reportTime) }
             return
         }
-        journal.send(priority, message(untold), fields)
+        journal.send(priority, message(skipped), fields)
     }
 
-    /// The same for a line of one sentence, which tells of those before it at its end.
+    /// A line of one sentence, with the count at its end.
     func send(_ priority: Journal.Priority, about user: UInt32?, _ sentence: String) {
-        send(priority, about: user) { untold in untold == 0 ? sentence : "\(sentence) (and \(untold) others like it)" }
+        send(priority, about: user) { skipped in skipped == 0 ? sentence : "\(sentence) (and \(skipped) others like it)"
+        }
     }
 
     private func report() {
-        guard let (lines, users) = limiter.takeUntold(at: EventLoop.now) else { return }
+        guard let (lines, users) = limiter.takeSkipped(at: EventLoop.now) else { return }
         let named = users.prefix(Self.namedMax).map { "\($0)" }.joined(separator: ", ")
         let others = users.count > Self.namedMax ? " and \(users.count - Self.namedMax) others" : ""
         let whose =

@@ -3,9 +3,8 @@ import Bus
 import Glibc
 import System
 
-/// The bus that is not there. Libraries that expect one call it before anything else, so it is answered for, even
-/// where the answer means little: there are two names, the broker's `:1.0` and the caller's own. Nobody gets another one: to a
-/// program that asks for its own, to be the only one of its kind, no answer would be true.
+/// The bus that is not there. Libraries that expect one call it before anything else. It has two names, the broker's `:1.0`
+/// and the caller's own; a request for another name has no true answer.
 extension Dispatcher {
     private static let busName = "org.freedesktop.DBus"
     private static let ownName = BusMessage.serverName
@@ -33,10 +32,8 @@ extension Dispatcher {
             request.answer()
         case "GetNameOwner": request.answer([.string(try owner(of: message, client))])
         case "NameHasOwner":
-            let name = try name(of: message)
-            request.answer([
-                .boolean([Self.busName, Self.ownName, Self.wellKnownName, client.uniqueName].contains(name))
-            ])
+            let names = [Self.busName, Self.ownName, Self.wellKnownName, client.uniqueName]
+            request.answer([.boolean(names.contains(try name(of: message)))])
         case "StartServiceByName": request.answer([.uint32(2)])  // It runs already.
         case "ListNames": request.answer([.strings([Self.busName, Self.ownName, client.uniqueName])])
         case "ListActivatableNames", "ListQueuedOwners": request.answer([.strings([])])
@@ -60,34 +57,26 @@ extension Dispatcher {
 
     private func rule(_ message: BusMessage) throws(BrokerError) -> String {
         let rule = try name(of: message)
-        guard rule.utf8.count <= ClientBound.textBytesMax else {
-            throw BrokerError(
-                .limitExceeded,
-                "\(message.member): the rule has \(rule.utf8.count) bytes; it may have \(ClientBound.textBytesMax).")
-        }
+        try rule.require(bytesMax: ClientBound.textBytesMax, "\(message.member): the rule")
         return rule
     }
 
     private func name(of message: BusMessage) throws(BrokerError) -> String {
-        guard message.isSignature("s") else {
-            throw Self.wrongArguments("\(Self.busName).\(message.member)", takes: "s", got: message.signature)
-        }
+        try message.require("s", of: "\(Self.busName).\(message.member)")
         return try message.readString()
     }
 
-    /// Whatever a client calls the broker is the broker.
+    /// Any other name that a client has for the broker is the broker's.
     private func owner(of message: BusMessage, _ client: BrokerClient) throws(BrokerError) -> String {
         let name = try name(of: message)
         return name == client.uniqueName || name == Self.busName ? name : Self.ownName
     }
 
-    /// A monitor waits to lose its name; then it shows what it is sent: of broad news, decisions, and properties that
-    /// change what its rules say, which take the place of all that it has added.
+    /// A monitor waits to lose its name; then it shows what it receives: broad news, decisions, and properties that change,
+    /// as far as its rules match. They replace all rules that it has added.
     private func becomeMonitor(_ request: Request) throws(BrokerError) {
         let (message, client) = (request.message, request.client)
-        guard message.isSignature("asu") else {
-            throw Self.wrongArguments("\(message.interface).BecomeMonitor", takes: "asu", got: message.signature)
-        }
+        try message.require("asu", of: "\(message.interface).BecomeMonitor")
         let texts = try message.readStrings(most: BusMessage.valuesMax)
         request.answer()
         let rules = SignalRules(all: texts)
@@ -98,9 +87,18 @@ extension Dispatcher {
         if wantsDecisions != false { broker.publisher.subscribe(client, true) }
         if rules == nil { broker.properties.isRead(by: client) }
         for text in texts { broker.properties.addMatch(text, client) }
-        let signal = BusMessage.signal(
-            on: client.connection, path: "/org/freedesktop/DBus", interface: Self.busName, member: "NameLost")
-        signal?.append(client.uniqueName)
-        signal?.send()
+        client.connection.signal(
+            path: "/org/freedesktop/DBus", interface: Self.busName, member: "NameLost", [.string(client.uniqueName)])
+    }
+}
+
+extension BusMessage {
+    func require(_ signature: String, of method: String) throws(BrokerError) {
+        guard !isSignature(signature) else { return }
+        let got = self.signature
+        throw BrokerError(
+            .invalidArguments,
+            "\(method) takes \(signature.isEmpty ? "no arguments" : "“\(signature)”"), and got "
+                + (got.isEmpty ? "none." : "“\(got)”."))
     }
 }

@@ -3,7 +3,6 @@ import ArbiterProtocol
 import Bus
 import System
 
-/// The interfaces that D-Bus itself has a name for.
 enum StandardInterface {
     static let introspectable = "org.freedesktop.DBus.Introspectable"
     static let properties = "org.freedesktop.DBus.Properties"
@@ -66,36 +65,30 @@ enum StandardInterface {
 extension Dispatcher {
     func standardMethod(_ request: Request, _ object: BusObject) throws(BrokerError) {
         let message = request.message
-        let interface = message.interface
-        let member = message.member
+        let (interface, member) = (message.interface, message.member)
         guard StandardInterface.names(of: object).contains(interface) else {
             throw unknownInterface(message, object)
         }
         switch (interface, member) {
         case (StandardInterface.introspectable, "Introspect"):
             try take("", message)
-            try cameras.whenKnown(request.client) { [self] in
+            try cameras.whenKnown(request) { [self] in
                 request.answer([.string(introspect(message.path, object, for: request.client))])
             }
-            request.answerLater()
         case (StandardInterface.peer, "Ping"): request.answer()
         case (StandardInterface.peer, "GetMachineId"):
             guard let id = LoginSessions.machineID else { throw BrokerError(.failed, "This machine has no id.") }
             request.answer([.string(id)])
         case (StandardInterface.objectManager, "GetManagedObjects"):
             try take("", message)
-            try cameras.whenKnown(request.client) { [self] in answerManagedObjects(message, request.client) }
-            request.answerLater()
+            try cameras.whenKnown(request) { [self] in answerManagedObjects(request) }
         default:
             throw BrokerError(.unknownMethod, "\(interface) has no method \(member.quotedShort).")
         }
     }
 
-    func take(_ signature: String, _ message: BusMessage) throws(BrokerError) {
-        let got = message.signature
-        guard got == signature else {
-            throw Self.wrongArguments("\(message.interface).\(message.member)", takes: signature, got: got)
-        }
+    private func take(_ signature: String, _ message: BusMessage) throws(BrokerError) {
+        try message.require(signature, of: "\(message.interface).\(message.member)")
     }
 
     private func introspect(_ path: String, _ object: BusObject, for client: BrokerClient) -> String {
@@ -127,8 +120,10 @@ extension Dispatcher {
         return names
     }
 
-    private func answerManagedObjects(_ message: BusMessage, _ client: BrokerClient) {
-        guard let answer = message.makeAnswer() else { return }
+    private func answerManagedObjects(_ request: Request) {
+        let client = request.client
+        request.answerLater()
+        guard let answer = request.message.makeAnswer() else { return }
         broker.properties.isRead(by: client)
         answer.container("a", "{oa{sa{sv}}}") {
             func add(_ path: String, _ object: BusObject) {
@@ -158,7 +153,6 @@ extension Dispatcher {
         }
     }
 
-    /// Cameras are everybody's.
     func cameraObjectAdded(_ link: CameraLink) {
         for client in clients.values
         where client.connection.isReady && !broker.audience.isSilent(client) {
@@ -166,9 +160,8 @@ extension Dispatcher {
         }
     }
 
-    /// A session is its owner's.
     func objectAdded(_ session: SessionID, _ client: BrokerClient) {
-        broker.properties.beginNews(of: session, client)
+        broker.properties.begin(session, client)
         objectAdded(ObjectPath.session(session), .session(session, of: client), client)
     }
 
@@ -182,11 +175,86 @@ extension Dispatcher {
     }
 
     func objectRemoved(_ session: SessionID, _ client: BrokerClient) {
-        let signal = BusMessage.signal(
-            on: client.connection, path: ObjectPath.root, interface: StandardInterface.objectManager,
-            member: "InterfacesRemoved")
-        signal?.append(objectPath: ObjectPath.session(session))
-        signal?.append([InterfaceName.session])
-        signal?.send()
+        client.connection.signal(
+            path: ObjectPath.root, interface: StandardInterface.objectManager, member: "InterfacesRemoved",
+            [.objectPath(ObjectPath.session(session)), .strings([InterfaceName.session])])
+    }
+}
+
+// MARK: org.freedesktop.DBus.Properties
+
+/// A client that reads a property receives `PropertiesChanged` from then on (`PropertyNotifier`).
+extension Dispatcher {
+    func propertiesMethod(_ request: Request, _ object: BusObject) throws(BrokerError) {
+        let message = request.message
+        if message.isMember("Get") { return try getProperty(request, object) }
+        if message.isMember("GetAll") { return try getAllProperties(request, object) }
+        if message.isMember("Set") { return try setProperty(request, object) }
+        throw BrokerError(
+            .unknownMethod, "\(StandardInterface.properties) has no method \(message.member.quotedShort).")
+    }
+
+    private func getProperty(_ request: Request, _ object: BusObject) throws(BrokerError) {
+        let message = request.message
+        try take("ss", message)
+        broker.properties.isRead(by: request.client)
+        let (wanted, name) = (try message.readString(), try message.readString())
+        let source = try source(object, wanted, for: request.client)
+        guard let value = source?.entry(name) else {
+            let names = source.map { type(of: $0).keys } ?? []
+            throw BrokerError(
+                .unknownProperty,
+                "\(wanted) has no property \(name.quotedShort); it has \(names.joined(separator: ", ")).")
+        }
+        request.answerLater()
+        message.answer(variant: value)
+    }
+
+    private func getAllProperties(_ request: Request, _ object: BusObject) throws(BrokerError) {
+        try take("s", request.message)
+        broker.properties.isRead(by: request.client)
+        let wanted = try request.message.readString()
+        // Some libraries ask with "" for those of the object as a whole.
+        var all = WireDictionary()
+        for interface in wanted.isEmpty ? tables(of: object).map(\.interface.name) : [wanted] {
+            for entry in try properties(object, interface, for: request.client).entries { all[entry.key] = entry.value }
+        }
+        request.answer([.dictionary(all)])
+    }
+
+    private func setProperty(_ request: Request, _ object: BusObject) throws(BrokerError) {
+        try take("ssv", request.message)
+        let (wanted, name) = (try request.message.readString(), try request.message.readString())
+        guard try source(object, wanted, for: request.client)?.entry(name) != nil else {
+            throw BrokerError(.unknownProperty, "\(wanted) has no property \(name.quotedShort).")
+        }
+        throw BrokerError(.propertyReadOnly, "\(wanted).\(name) can only be read; methods change things.")
+    }
+
+    private func properties(
+        _ object: BusObject, _ interface: String, for client: BrokerClient
+    ) throws(BrokerError) -> WireDictionary {
+        try source(object, interface, for: client)?.wire ?? [:]
+    }
+
+    /// - Returns: `nil` where the object has no properties in the interface.
+    private func source(
+        _ object: BusObject, _ interface: String, for client: BrokerClient
+    ) throws(BrokerError) -> (any Described)? {
+        let properties = broker.properties!
+        switch (object, interface) {
+        case (.broker, InterfaceName.broker): return properties.brokerProperties
+        case (.shell, InterfaceName.shell): return nil
+        case (.camera(let link), InterfaceName.camera): return properties.properties(of: link, for: client)
+        case (.session(let session, let owner), InterfaceName.session):
+            guard owner === client else { throw anothersSession(session) }
+            return properties.properties(of: session)
+        default:
+            if StandardInterface.names(of: object).contains(interface) { return nil }
+            throw BrokerError(
+                .unknownInterface,
+                "The object has no interface \(interface.quotedShort); it has \(tables(of: object).map(\.interface.name).joined(separator: ", "))."
+            )
+        }
     }
 }

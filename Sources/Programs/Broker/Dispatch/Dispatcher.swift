@@ -9,15 +9,14 @@ enum BusObject {
     case broker
     case shell
     case camera(CameraLink)
-    /// One that exists, whoever's it is.
     case session(SessionID, of: BrokerClient)
-    /// Nothing but children: `/`, `/org`, `/org/camarb/camera`, `/org/camarb/session`.
+    /// An object with nothing but children: `/`, `/org`, `/org/camarb/camera`, `/org/camarb/session`.
     case node
 
     var hasProperties: Bool { if case .node = self { false } else { true } }
 }
 
-/// Finds what each call is for: paths, interfaces, methods, and what each takes. Every call is answered once.
+/// Finds each call's object, interface and method, and checks its arguments. Every call is answered once.
 final class Dispatcher: BrokerPart {
     private let methods = MethodTables()
 
@@ -29,42 +28,30 @@ final class Dispatcher: BrokerPart {
         let message = request.message
         // The commonest first: nothing is allocated until a method was found.
         if message.isPath("/org/camarb/Broker1") && message.isInterface("org.camarb.Broker1") {
-            try run(methods.broker, request)
-            return
+            return try run(methods.broker, request)
         }
         if message.isInterface("org.camarb.Session1"), let number = message.pathNumber(after: "/org/camarb/session/") {
             try checkOwner(of: object(of: SessionID(number), for: request.client), request)
-            try run(methods.session, request)
-            return
+            return try run(methods.session, request)
         }
         // Meant for the bus that is not there; some libraries send it to other paths too.
         if message.isInterface("org.freedesktop.DBus") || message.isInterface("org.freedesktop.DBus.Monitoring") {
-            try busMethod(request)
-            return
+            return try busMethod(request)
         }
         let object = try object(of: message, for: request.client)
         if message.isInterface("org.freedesktop.DBus.Properties") && object.hasProperties {
-            try propertiesMethod(request, object)
-            return
-        }
-        if message.interface.hasPrefix("org.freedesktop.DBus.") {
-            try standardMethod(request, object)
-            return
-        }
-        let tables = tables(of: object)
-        if !message.hasInterface {
-            // Allowed by the specification: the first interface that has such a method is meant.
-            guard let table = tables.first(where: { $0.entry(for: message) != nil }) else {
-                throw BrokerError(
-                    .unknownMethod, "The object \(message.path) has no method \(message.member.quotedShort).")
-            }
-            try checkOwner(of: object, request)
-            try run(table, request)
-            return
+            return try propertiesMethod(request, object)
         }
         let interface = message.interface
-        guard let table = tables.first(where: { $0.interface.name == interface }) else {
-            throw unknownInterface(message, object)
+        if interface.hasPrefix("org.freedesktop.DBus.") { return try standardMethod(request, object) }
+        // The specification allows a call without an interface: the first one that has such a method is meant.
+        let table = tables(of: object).first { table in
+            message.hasInterface ? table.interface.name == interface : table.entry(for: message) != nil
+        }
+        guard let table else {
+            if message.hasInterface { throw unknownInterface(message, object) }
+            throw BrokerError(
+                .unknownMethod, "The object \(message.path) has no method \(message.member.quotedShort).")
         }
         try checkOwner(of: object, request)
         try run(table, request)
@@ -80,9 +67,8 @@ final class Dispatcher: BrokerPart {
                     ? "\(table.interface.name) has no methods."
                     : "\(table.interface.name) has no method \(message.member.quotedShort); it has \(names).")
         }
-        guard message.isSignature(entry.takes) else {
-            throw Self.wrongArguments(
-                "\(table.interface.name).\(entry.name)", takes: entry.takes, got: message.signature)
+        if !message.isSignature(entry.takes) {
+            try message.require(entry.takes, of: "\(table.interface.name).\(entry.name)")
         }
         let arguments = entry.takes.isEmpty ? [] : try message.arguments(descriptorsInLists: entry.takes.holds("ah"))
         if let long = arguments.lazy.compactMap(\.textTooLong).first, !Self.takesLongTexts.contains(entry.name) {
@@ -98,15 +84,8 @@ final class Dispatcher: BrokerPart {
         if !request.isAnswered { request.answer() }
     }
 
-    /// A plan is a text, a policy is one, and so may an item of metadata be; all have bounds of their own.
+    /// Methods whose texts have bounds of their own: plans, policies, items of metadata.
     private static let takesLongTexts: Set<String> = ["Plan", "PlanPolicy", "LoadPolicy", "AppendMetadata"]
-
-    static func wrongArguments(_ method: String, takes: String, got: String) -> BrokerError {
-        BrokerError(
-            .invalidArguments,
-            "\(method) takes \(takes.isEmpty ? "no arguments" : "“\(takes)”"), and got "
-                + (got.isEmpty ? "none." : "“\(got)”."))
-    }
 
     func unknownInterface(_ message: BusMessage, _ object: BusObject) -> BrokerError {
         let names = tables(of: object).map(\.interface.name) + StandardInterface.names(of: object)
@@ -126,7 +105,6 @@ final class Dispatcher: BrokerPart {
         }
     }
 
-    /// A session answers its own client only.
     private func checkOwner(of object: BusObject, _ request: Request) throws(BrokerError) {
         if case .session(let session, let owner) = object, owner !== request.client { throw anothersSession(session) }
     }
@@ -137,12 +115,8 @@ final class Dispatcher: BrokerPart {
             "Session \(session.rawValue) belongs to another client; a session answers the connection that created it.")
     }
 
-    func unknownSession(_ session: SessionID) -> BrokerError {
-        BrokerError(.unknownSession, "There is no session \(session.rawValue). Create one with CreateSession.")
-    }
-
     private func object(of message: BusMessage, for client: BrokerClient) throws(BrokerError) -> BusObject {
-        // The commonest two without a text of the path.
+        // The two commonest, without a text of the path.
         if message.isPath("/org/camarb/Broker1") { return .broker }
         if let number = message.pathNumber(after: "/org/camarb/session/") {
             return try object(of: SessionID(number), for: client)
@@ -150,10 +124,11 @@ final class Dispatcher: BrokerPart {
         return try object(at: message.path, for: client)
     }
 
-    /// Another user's session does not even exist for the caller.
+    /// For another user's client, a session does not exist.
     private func object(of session: SessionID, for client: BrokerClient) throws(BrokerError) -> BusObject {
         guard let owner = clients.owner(of: session), owner.uid == client.uid || trust.isTrusted(client) else {
-            throw unknownSession(session)
+            throw BrokerError(
+                .unknownSession, "There is no session \(session.rawValue). Create one with CreateSession.")
         }
         return .session(session, of: owner)
     }
@@ -178,7 +153,7 @@ final class Dispatcher: BrokerPart {
 }
 
 extension WireValue {
-    /// The first text in it that is longer than any of ours; nil when there is none.
+    /// The first text in it that is longer than a text may be.
     fileprivate var textTooLong: String? {
         switch self {
         case .string(let text), .objectPath(let text): text.utf8.count > ClientBound.textBytesMax ? text : nil
@@ -192,7 +167,7 @@ extension WireValue {
     }
 }
 
-/// The methods of each interface, made once from the tables of `ArbiterProtocol`: what is introspected is what is dispatched.
+/// The methods of each interface, made from the tables of `ArbiterProtocol`: introspection and dispatch read the same table.
 struct MethodTables {
     typealias Handler = @Sendable (Broker, Request, inout WireReader) throws(BrokerError) -> Void
 
@@ -206,7 +181,7 @@ struct MethodTables {
         var interface: Interface
         var entries: [Entry]
 
-        /// The method that the message calls. A dozen comparisons of a few bytes cost less than a text to look up.
+        /// A dozen comparisons of a few bytes cost less than a text to look up.
         func entry(for message: BusMessage) -> Entry? { entries.first { message.isMember($0.name) } }
     }
 
@@ -217,8 +192,8 @@ struct MethodTables {
 
     init() {
         broker = Self.table(.broker, Self.brokerMethods)
-        session = Self.table(.session, Self.sessionMethods.merging(Self.recordingMethods) { $1 })
-        shell = Self.table(.shell, Self.shellMethods.merging(Self.answerMethods) { $1 })
+        session = Self.table(.session, Self.sessionMethods)
+        shell = Self.table(.shell, Self.shellMethods)
         camera = Self.table(.camera, [:])
     }
 

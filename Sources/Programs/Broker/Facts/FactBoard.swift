@@ -1,23 +1,22 @@
 import Arbiter
 package import ArbiterProtocol
 
-/// What each speaker said about the world, where several may speak of one fact, and what follows from it for the core.
+/// The facts that several reporters may report, each reporter's latest report of them, and the events for the core that follow.
 ///
-///     speakers ──say──▶ what each said last ──combined──▶ the one event for the core, where that changed
-///         └────forget──▶ without one of them ────────────▶ the events for what changed by that
+///     reporters ──report──▶ the latest of each ──combined──▶ the one event for the core, where that changed
+///         └────forget──▶ without one of them ────────────▶ the events for all that changed by that
 ///
-/// No speaker undoes what another one said: a switch is on while anybody says so, the machine is as hard pressed as the
-/// hardest word, and of two places of an app the one that was said last holds, for as long as its speaker is there.
+/// No reporter undoes another one's report: a switch is on while any reports it on, the machine is as hard pressed as the
+/// hardest report, and of two places of an app the latest holds, for as long as its reporter is there.
 ///
-/// A value without input and output. The same words always give the same events, in the order of the facts.
+/// A value without input and output. The same reports always give the same events, in the order of the facts.
 package struct FactBoard {
-    /// One that speaks. Its words end with it.
-    package enum Speaker: Hashable, Sendable {
+    /// A reporter's reports end with it.
+    package enum Reporter: Hashable, Sendable {
         case client(ClientID)
-        /// Whoever is trusted with everybody's facts, through any connection: such a word stands until one of them says
-        /// otherwise, so that a privacy switch outlasts the program that was used to set it.
+        /// All trusted clients together: such a report stands until one of them changes it, so that a privacy switch outlasts the
+        /// program that set it.
         case trusted
-        /// A camera's own word, by its recorder core.
         case camera(CameraID)
         case logind
         case gauge
@@ -28,23 +27,21 @@ package struct FactBoard {
         package var focused: Bool
 
         package init(_ presence: Presence, focused: Bool) {
-            self.presence = presence
-            self.focused = focused
+            (self.presence, self.focused) = (presence, focused)
         }
     }
 
-    /// What each speaker said, the latest at the end.
-    private typealias Words<Value> = [(speaker: Speaker, value: Value)]
+    private typealias Reports<Value> = [(reporter: Reporter, value: Value)]
 
-    /// By the camera; nil: all of them. Only switches that are on are there.
-    private var privacy: [CameraID?: Words<Bool>] = [:]
-    /// By the app; only what is taken is there.
-    private var microphones: [AppID: Words<Bool>] = [:]
-    private var pressure: Words<SystemPressure> = []
-    private var sleep: Words<Bool> = []
-    private var logins: [LoginSessionID: Words<LoginSessionFacts>] = [:]
+    /// By the camera, with `nil` for all of them. Only switches that are on are there.
+    private var privacy: [CameraID?: Reports<Bool>] = [:]
+    /// Only microphones that are taken are there.
+    private var microphones: [AppID: Reports<Bool>] = [:]
+    private var pressure: Reports<SystemPressure> = []
+    private var sleep: Reports<Bool> = []
+    private var logins: [LoginSessionID: Reports<LoginSessionFacts>] = [:]
     /// One source has one place for an app; shells and agents are told apart by the core.
-    private var places: [Placed: Words<Placement>] = [:]
+    private var places: [Placed: Reports<Placement>] = [:]
     private struct Placed: Hashable {
         var app: AppID
         var source: PresenceSource
@@ -52,77 +49,77 @@ package struct FactBoard {
 
     package init() {}
 
-    package mutating func say(privacy camera: CameraID?, on: Bool, by speaker: Speaker) -> Event? {
+    package mutating func report(privacy camera: CameraID?, on: Bool, by reporter: Reporter) -> Event? {
         let before = isPrivate(camera)
-        Self.say(on ? true : nil, by: speaker, in: &privacy, camera)
+        Self.set(on ? true : nil, by: reporter, in: &privacy, camera)
         return isPrivate(camera) == before ? nil : .privacy(camera, on: !before)
     }
 
-    package mutating func say(microphoneOf app: AppID, taken: Bool, by speaker: Speaker) -> Event? {
+    package mutating func report(microphoneOf app: AppID, taken: Bool, by reporter: Reporter) -> Event? {
         let before = isMicrophoneTaken(by: app)
-        Self.say(taken ? true : nil, by: speaker, in: &microphones, app)
+        Self.set(taken ? true : nil, by: reporter, in: &microphones, app)
         return isMicrophoneTaken(by: app) == before ? nil : .microphone(app, taken: !before)
     }
 
-    package mutating func say(pressure level: SystemPressure?, by speaker: Speaker) -> Event? {
+    package mutating func report(pressure level: SystemPressure?, by reporter: Reporter) -> Event? {
         let before = pressureLevel
-        Self.say(level, by: speaker, in: &pressure)
+        Self.set(level, by: reporter, in: &pressure)
         return pressureLevel == before ? nil : .pressure(pressureLevel)
     }
 
-    package mutating func say(asleep: Bool, by speaker: Speaker) -> Event? {
+    package mutating func report(asleep: Bool, by reporter: Reporter) -> Event? {
         let before = !sleep.isEmpty
-        Self.say(asleep ? true : nil, by: speaker, in: &sleep)
+        Self.set(asleep ? true : nil, by: reporter, in: &sleep)
         return sleep.isEmpty == !before ? nil : .sleep(!before)
     }
 
-    package mutating func say(
-        login session: LoginSessionID, _ facts: LoginSessionFacts?, by speaker: Speaker
+    package mutating func report(
+        login session: LoginSessionID, _ facts: LoginSessionFacts?, by reporter: Reporter
     ) -> Event? {
         let before = login(session)
-        Self.say(facts, by: speaker, in: &logins, session)
+        Self.set(facts, by: reporter, in: &logins, session)
         let now = login(session)
         guard now != before else { return nil }
         return now.map { .loginSession(session, $0) } ?? .loginSessionEnded(session)
     }
 
-    package mutating func say(
-        place app: AppID, _ placement: Placement?, source: PresenceSource, by speaker: Speaker
+    package mutating func report(
+        place app: AppID, _ placement: Placement?, source: PresenceSource, by reporter: Reporter
     ) -> Event {
         let key = Placed(app: app, source: source)
-        Self.say(placement, by: speaker, in: &places, key)
+        Self.set(placement, by: reporter, in: &places, key)
         return placing(key)
     }
 
-    /// It has gone, and nothing holds any more because it said so.
-    ///
-    /// Places that only it gave are left to the core, which keeps them for a moment after a source is lost
-    /// (semantics.md §9): no event here tells of them. To be called before the core is told that the source is gone.
-    package mutating func forget(_ speaker: Speaker) -> [Event] {
+    /// Forgets all reports of a reporter. Places that only it gave have no event here: the core keeps them for a moment after a
+    /// source is lost (semantics.md §9). To be called before the core is stepped with the source's end.
+    package mutating func forget(_ reporter: Reporter) -> [Event] {
         var events: [Event?] = []
-        for camera in Self.spokenOf(privacy, by: speaker).sorted(by: { ($0?.name ?? "") < ($1?.name ?? "") }) {
-            events.append(say(privacy: camera, on: false, by: speaker))
+        for camera in Self.reported(privacy, by: reporter).sorted(by: { ($0?.name ?? "") < ($1?.name ?? "") }) {
+            events.append(report(privacy: camera, on: false, by: reporter))
         }
-        events += forgetMicrophones(of: speaker)
-        events.append(say(pressure: nil, by: speaker))
-        events.append(say(asleep: false, by: speaker))
-        for session in Self.spokenOf(logins, by: speaker).sorted() {
-            events.append(say(login: session, nil, by: speaker))
+        events += forgetMicrophones(of: reporter)
+        events.append(report(pressure: nil, by: reporter))
+        events.append(report(asleep: false, by: reporter))
+        for session in Self.reported(logins, by: reporter).sorted() {
+            events.append(report(login: session, nil, by: reporter))
         }
-        return events.compactMap(\.self) + forgetPlaces(of: speaker)
+        return events.compactMap(\.self) + forgetPlaces(of: reporter)
     }
 
-    package mutating func forgetMicrophones(of speaker: Speaker) -> [Event] {
-        Self.spokenOf(microphones, by: speaker).sorted().compactMap { say(microphoneOf: $0, taken: false, by: speaker) }
+    package mutating func forgetMicrophones(of reporter: Reporter) -> [Event] {
+        Self.reported(microphones, by: reporter).sorted().compactMap {
+            report(microphoneOf: $0, taken: false, by: reporter)
+        }
     }
 
-    /// What a speaker said as one source alone; nil: as any.
-    package mutating func forgetPlaces(of speaker: Speaker, as source: PresenceSource? = nil) -> [Event] {
-        let keys = Self.spokenOf(places, by: speaker).filter { source == nil || $0.source == source }
+    /// - Parameter source: `nil` for all sources.
+    package mutating func forgetPlaces(of reporter: Reporter, as source: PresenceSource? = nil) -> [Event] {
+        let keys = Self.reported(places, by: reporter).filter { source == nil || $0.source == source }
             .sorted { ($0.app, $0.source.rawValue) < ($1.app, $1.source.rawValue) }
         return keys.compactMap { key in
-            let wasLast = places[key]?.last?.speaker == speaker
-            Self.say(nil, by: speaker, in: &places, key)
+            let wasLast = places[key]?.last?.reporter == reporter
+            Self.set(nil, by: reporter, in: &places, key)
             return wasLast && places[key] != nil ? placing(key) : nil
         }
     }
@@ -132,16 +129,19 @@ package struct FactBoard {
 
     package var pressureLevel: SystemPressure { pressure.map(\.value).max() ?? .nominal }
 
-    package func pressure(by speaker: Speaker) -> SystemPressure? { pressure.first { $0.speaker == speaker }?.value }
+    package func pressure(by reporter: Reporter) -> SystemPressure? {
+        pressure.first { $0.reporter == reporter }?.value
+    }
 
-    /// Where both logind and a person speak of a session, the narrower word counts for whether its user looks at it; where
-    /// it is, and whose, logind knows better.
+    /// Where both logind and a person report a session, the narrower report counts for whether its user looks at it; its seat and
+    /// its user are logind's.
     package func login(_ session: LoginSessionID) -> LoginSessionFacts? {
-        guard let words = logins[session], let known = words.first(where: { $0.speaker == .logind }) ?? words.last
+        guard let reports = logins[session],
+            let known = reports.first(where: { $0.reporter == .logind }) ?? reports.last
         else { return nil }
         var facts = known.value
-        facts.isActive = words.allSatisfy(\.value.isActive)
-        facts.isLocked = words.contains(where: \.value.isLocked)
+        facts.isActive = reports.allSatisfy(\.value.isActive)
+        facts.isLocked = reports.contains(where: \.value.isLocked)
         return facts
     }
 
@@ -150,21 +150,20 @@ package struct FactBoard {
         return .placed(key.app, placement.presence, focused: placement.focused, by: key.source)
     }
 
-    /// Those facts that a speaker has said something of, in no order.
-    private static func spokenOf<Key, Value>(_ facts: [Key: Words<Value>], by speaker: Speaker) -> [Key] {
-        facts.compactMap { key, words in words.contains { $0.speaker == speaker } ? key : nil }
+    private static func reported<Key, Value>(_ facts: [Key: Reports<Value>], by reporter: Reporter) -> [Key] {
+        facts.compactMap { key, reports in reports.contains { $0.reporter == reporter } ? key : nil }
     }
 
-    private static func say<Value>(_ value: Value?, by speaker: Speaker, in words: inout Words<Value>) {
-        words.removeAll { $0.speaker == speaker }
-        if let value { words.append((speaker, value)) }
+    private static func set<Value>(_ value: Value?, by reporter: Reporter, in reports: inout Reports<Value>) {
+        reports.removeAll { $0.reporter == reporter }
+        if let value { reports.append((reporter, value)) }
     }
 
-    private static func say<Key, Value>(
-        _ value: Value?, by speaker: Speaker, in facts: inout [Key: Words<Value>], _ key: Key
+    private static func set<Key, Value>(
+        _ value: Value?, by reporter: Reporter, in facts: inout [Key: Reports<Value>], _ key: Key
     ) {
-        var words = facts[key] ?? []
-        say(value, by: speaker, in: &words)
-        facts[key] = words.isEmpty ? nil : words
+        var reports = facts[key] ?? []
+        set(value, by: reporter, in: &reports)
+        facts[key] = reports.isEmpty ? nil : reports
     }
 }

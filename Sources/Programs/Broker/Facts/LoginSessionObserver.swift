@@ -3,31 +3,31 @@ import ArbiterProtocol
 import Bus
 import System
 
-/// What logind knows, as facts for the core: which login sessions are active and not locked, and when the machine sleeps.
+/// logind's login sessions and the machine's sleep, as facts for the core.
 ///
-/// The core hears of the sessions that clients are in, and of one more for each client's user, which is wherever that user
-/// looks: `user-1000`. By that a process outside any login session, or in one over the network, has the right of the seat
-/// that its user sits at; and what a user's own manager started, as desktops do, is in it.
+/// The core knows the sessions that clients are in, and one more for each client's user, the one that the user looks at:
+/// `user-1000`. By that a process outside any login session, or in one over the network, has the right of the seat
+/// that its user sits at; and programs that a user's own manager started, as desktops do, are in it.
 ///
 /// A session that has ended under its clients is inactive and at no seat for as long as they stay: a program that outlives
-/// its user's session must not pass for a service, which no session rule touches. One that logind has not told of yet is
-/// inactive at the usual seat: whoever starts in it waits for that. Where logind is not there at all, nothing is known:
-/// nobody is paused, and nobody has a seat's right; where it went away, what it said last holds.
+/// its user's session must not pass for a service, which no session rule touches. A session that logind has not reported yet is
+/// inactive at the usual seat: whoever starts in it waits for that. Without logind nothing is known: nobody is paused, and nobody
+/// has a seat's right. After logind's end its last report holds.
 final class LoginSessionObserver {
     private unowned let desktops: Desktops
     private var broker: Broker { desktops.broker }
     private var logind: Logind?
-    /// Why login sessions are not known; empty when they are.
+    /// Why login sessions are not known; empty where they are.
     private(set) var trouble = ""
-    /// Known, or known not to be: after a start, questions about the right to a camera wait for it.
+    /// Login sessions are known, or known not to be: after a start, questions about the right to a camera wait for it.
     private(set) var isSettled = false
     private var wasKnown = false
     private var sessions: [String: LoginSessionStatus] = [:]
-    /// Registered clients in each, so that it is forgotten with the last.
+    /// The registered clients in each session: it is forgotten with the last.
     private var members: [LoginSessionID: Members] = [:]
-    /// Members' sessions that logind has told of, so that one that is not there has ended.
+    /// Members' sessions that logind has reported: one that is not there has ended.
     private var seen: Set<LoginSessionID> = []
-    private var told: [LoginSessionID: LoginSessionFacts] = [:]
+    private var reported: [LoginSessionID: LoginSessionFacts] = [:]
     private struct Members {
         let user: UInt32
         var count = 0
@@ -36,7 +36,7 @@ final class LoginSessionObserver {
     /// logind waits for us to let the machine sleep.
     private(set) var isHoldingSleep = false
 
-    /// - Parameter address: the system bus's; empty: logind is not to be asked.
+    /// - Parameter address: the system bus's; empty where logind is not to be asked.
     init(_ desktops: Desktops, address: String) throws(SystemFault) {
         self.desktops = desktops
         guard !address.isEmpty else {
@@ -48,7 +48,7 @@ final class LoginSessionObserver {
         logind = try Logind(address: address, on: desktops.broker.loop, delegate: self)
     }
 
-    /// Where a process belongs. What its user's own manager started is where its user looks.
+    /// A process that its user's own manager started is in the session that its user looks at.
     static func membership(_ found: LoginSessions.Membership?) -> LoginMembership {
         switch found {
         case .session(let name): .session(LoginSessionID(name))
@@ -72,7 +72,7 @@ final class LoginSessionObserver {
         id.name.hasPrefix(userPrefix) ? UInt32(id.name.dropFirst(userPrefix.count)) : nil
     }
 
-    /// Before the core hears of the client: the state of its session is known by then.
+    /// Before the core is stepped with the client, so that the state of its session is known.
     func join(_ id: LoginSessionID, user: UInt32) {
         members[id, default: Members(user: user)].count += 1
         refresh(id)
@@ -88,19 +88,19 @@ final class LoginSessionObserver {
         refresh(id)
     }
 
-    private func refreshAll() { for id in Set(members.keys).union(told.keys).sorted() { refresh(id) } }
+    private func refreshAll() { for id in Set(members.keys).union(reported.keys).sorted() { refresh(id) } }
 
     private func refresh(_ id: LoginSessionID) {
         guard wasKnown else { return }
         let facts = members[id].map { self.facts(of: id, $0.user) }
-        guard facts != told[id] else { return }
-        told[id] = facts
-        desktops.say { $0.say(login: id, facts, by: .logind) }
+        guard facts != reported[id] else { return }
+        reported[id] = facts
+        desktops.report { $0.report(login: id, facts, by: .logind) }
     }
 
-    /// What the core would hear with the first client in a session; nil: nothing, or it has heard it.
+    /// The facts that come to the core with the first client in a session; `nil` where it has them.
     func newcomersFacts(of id: LoginSessionID, _ user: UInt32) -> LoginSessionFacts? {
-        wasKnown && told[id] == nil ? facts(of: id, user) : nil
+        wasKnown && reported[id] == nil ? facts(of: id, user) : nil
     }
 
     private func facts(of id: LoginSessionID, _ user: UInt32) -> LoginSessionFacts {
@@ -114,8 +114,8 @@ final class LoginSessionObserver {
         return LoginSessionFacts(active: false, seat: seen.contains(id) ? nil : .usual, user: user)
     }
 
-    /// The session that a user looks at: one at a seat before one over the network, and there the active one; of equals the
-    /// one whose id comes first, so that the same sessions always give the same one.
+    /// The session that a user looks at: at a seat before over the network, and there the active one; of equals the one whose id
+    /// comes first, so that the same sessions always give the same one.
     private func display(of user: UInt32) -> LoginSessionStatus? {
         func order(_ session: LoginSessionStatus) -> (Int, Int, Int, String) {
             (session.isAtSeat ? 0 : 1, session.isActive ? 0 : 1, session.isLocked ? 1 : 0, session.id)
@@ -137,7 +137,7 @@ final class LoginSessionObserver {
 
     func user(of id: LoginSessionID) -> UInt32? { Self.user(of: id) ?? sessions[id.name]?.user }
 
-    /// Ordered by id; only those that the asker may know: as a trusted one, or as their user.
+    /// Ordered by id; only sessions of users that the asker may know.
     func status(where isKnown: (UInt32) -> Bool) -> [LoginSessionStatus] {
         sessions.values.filter { isKnown($0.user) }.sorted { $0.id < $1.id }
     }
@@ -202,7 +202,7 @@ extension LoginSessionObserver: LogindDelegate {
         } else {
             sleepDeadline?.arm(at: nil)
         }
-        desktops.say { $0.say(asleep: asleep, by: .logind) }
+        desktops.report { $0.report(asleep: asleep, by: .logind) }
     }
 
     func logindRefusedInhibitor(_ why: String) {

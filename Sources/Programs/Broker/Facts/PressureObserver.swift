@@ -6,17 +6,17 @@ package import System
 package protocol PressureObserverOwner: AnyObject {
     var policy: Policy { get }
     var isAskedToRun: Bool { get }
-    /// - Parameter level: as the machine's figures have it; nil: nobody looks any more.
+    /// - Parameter level: of the machine's figures; `nil` where they are not read any more.
     func measured(_ level: SystemPressure?)
     func pressureChanged(_ words: String)
 }
 
-/// The machine's own figures as a fact for the core, while they matter: while a rule of the policy reads pressure, the
-/// policy does not forbid it, and somebody asks for a camera. Else nothing is read, and nothing wakes the broker.
+/// The machine's own figures as a fact for the core, while a rule of the policy reads pressure, the policy does not forbid it, and
+/// somebody asks for a camera. Else nothing is read, and nothing wakes the broker.
 ///
 /// Files of `/proc` and `/sys` are read beside the loop (`SideWork`): a sensor behind a bus, or one that its firmware
-/// answers for, takes its time, and may never answer. Then its reading is given up, and the machine counts as one that
-/// says nothing, until it comes back.
+/// answers for, takes its time, and may never answer. Then its reading is given up, and the machine counts as one without
+/// figures until it answers.
 package final class PressureObserver {
     private unowned let owner: any PressureObserverOwner
     private let readings: @Sendable () -> LoadReading
@@ -24,13 +24,12 @@ package final class PressureObserver {
     private let side: SideWork
     private var timer: Timer?
     private var gauge = PressureGauge()
-    /// As `[pressure]` of the policy in force has it.
+    /// `[pressure]` of the policy in force.
     private var settings = PressureSettings.usual
-    /// The policy wants it looked at.
     private var isWanted = false
     private var isLooking = false
     private var measured: SystemPressure?
-    /// Why the machine's figures are not known although they are wanted; empty when they are.
+    /// Why the machine's figures are not known although they are wanted; empty where they are.
     package private(set) var trouble = ""
 
     package struct Times {
@@ -45,14 +44,12 @@ package final class PressureObserver {
         _ owner: any PressureObserverOwner, on loop: EventLoop, times: Times = Times(),
         _ readings: @escaping @Sendable () -> LoadReading
     ) throws(SystemFault) {
-        self.owner = owner
-        self.readings = readings
-        self.times = times
+        (self.owner, self.readings, self.times) = (owner, readings, times)
         side = try SideWork(on: loop)
         timer = try loop.addTimer { [unowned self] in timerRang() }
     }
 
-    /// The reading that says that the machine is pressed; empty while it is not.
+    /// The reading by which the machine is pressed; empty while it is not.
     package var why: String { gauge.why }
 
     package func policyChanged() {
@@ -62,7 +59,7 @@ package final class PressureObserver {
         lookWhereWanted()
     }
 
-    /// Called after every step: begins where somebody asks for a camera now.
+    /// Called after every step.
     package func lookWhereWanted() {
         guard isWanted, !isLooking, owner.isAskedToRun else { return }
         isLooking = true
@@ -93,7 +90,7 @@ package final class PressureObserver {
 
     private func weigh(_ reading: LoadReading) {
         let changed = gauge.take(reading, settings) != nil
-        if measured == nil || changed { tell(gauge.level) }
+        if measured == nil || changed { report(gauge.level) }
         if changed {
             owner.pressureChanged(
                 "the machine's pressure is \(gauge.level.wireName)" + (gauge.why.isEmpty ? "" : ": \(gauge.why)"))
@@ -105,10 +102,10 @@ package final class PressureObserver {
         timer?.arm(at: nil)
         trouble = ""
         _ = gauge.forget()
-        tell(nil)
+        report(nil)
     }
 
-    private func tell(_ level: SystemPressure?) {
+    private func report(_ level: SystemPressure?) {
         measured = level
         owner.measured(level)
     }

@@ -2,56 +2,56 @@ package import ArbiterProtocol
 import Glibc
 package import System
 
-/// What users said of their apps, kept from one broker to the next: a file for each user, in a folder that is the broker's
+/// Users' answers about their apps, kept from one broker to the next: a file for each user, in a folder that is the broker's
 /// alone, and in memory for as long as the user has a client.
 ///
-///     file ──a client comes: its lines, one by one──▶ in memory ──something is said──▶ to be written ──beside the loop──┐
-///      ▲                                                 │  ▲                                                          │
-///      └────────────the last client has left─────────────┘  └──────────────────────────────────────────────────────────┘
+///     file ──a client comes: its lines, one by one──▶ in memory ──an answer──▶ to be written ──beside the loop──┐
+///      ▲                                                 │  ▲                                                  │
+///      └────────────the last client has left─────────────┘  └──────────────────────────────────────────────────┘
 ///
-/// A file is written as a whole, in one step, and synced: a broker that is killed meanwhile leaves the old one or the new
-/// one. One is written at a time, once for all that was said meanwhile. What cannot be written stays in memory, also without
-/// a client, and is written again when the user's next client leaves. A file that cannot be read is never written over.
+/// A file is written as a whole, in one step, and synced. One is written at a time, once for all answers that came meanwhile.
+/// Answers that cannot be written stay in memory, also without a client, and are written again when the user's next client
+/// leaves. A file that cannot be read is never written over.
 package final class AnswerStore {
     /// As many answers as the core takes, with names as long as they may be.
     static let bytesMax = 512 * 1024
-    /// Users with a file: as many as there may be connections, and 92 MB where all of them have said all they may. A user
-    /// that has a file keeps it, however many others come.
+    /// Users with a file: as many as there may be connections, and 92 MB at the most. A user that has a file keeps it, however
+    /// many others come.
     package static let filesMax = 512
 
-    /// Work on a file; nil: it is done.
     package typealias Job = @Sendable () -> SystemFault?
-    /// Begins a job elsewhere, and calls back on the loop's thread; false: it cannot be begun.
+    /// Begins a job elsewhere, and calls back on the loop's thread; false where it cannot be begun.
     package typealias Aside = (_ job: @escaping Job, _ done: @escaping (SystemFault?) -> Void) -> Bool
 
-    /// Nil: nothing outlives the broker.
+    /// `nil` where nothing outlives the broker.
     package let folder: String?
     private let aside: Aside
     private let warn: (_ user: UInt32, _ sentence: String) -> Void
-    /// Of users who have a client, or whose file is still to be written.
+    /// Users who have a client, or whose file is still to be written.
     private var users: [UInt32: Known] = [:]
-    /// Whose file is to be written, once each, in the order in which something was said.
+    /// Users whose file is to be written, once each, in the order of their answers.
     private var unwritten: [UInt32] = []
     private var writing: UInt32?
-    /// Nothing of a user is in memory any more.
+    /// Called once a user is in memory no longer.
     package var onGone: (UInt32) -> Void = { _ in }
 
     private struct Known {
-        var said = Said()
+        var answers = Answers()
         /// On the disk, empty files left aside.
         var hasFile: Bool
         var isUnwritten = false
         var isLeaving = false
-        /// Who waits until all that was said so far is written.
+        /// Work that waits until all answers so far are written.
         var waiting: [() -> Void] = []
     }
 
-    private struct Said {
+    private struct Answers {
         var byKey: [Key: KeptAnswer] = [:]
-        /// The privacy switch for all of its sessions.
+        /// The user's privacy switch for all of its sessions.
         var isPrivate = false
+        var isEmpty: Bool { byKey.isEmpty && !isPrivate }
 
-        /// As a file has it, in the order of the names.
+        /// The lines of a file, in the order of the names.
         var text: String {
             let answers = byKey.values.sorted { ($0.app, $0.isClaimed ? 1 : 0) < ($1.app, $1.isClaimed ? 1 : 0) }
             return (isPrivate ? KeptLines.privateLine + "\n" : "") + answers.map { $0.line + "\n" }.joined()
@@ -66,17 +66,15 @@ package final class AnswerStore {
     package init(
         folder: String?, aside: @escaping Aside, warn: @escaping (_ user: UInt32, _ sentence: String) -> Void
     ) {
-        self.folder = folder
-        self.aside = aside
-        self.warn = warn
+        (self.folder, self.aside, self.warn) = (folder, aside, warn)
     }
 
-    /// The service manager's, for a service; else where a user's programs keep what they know.
+    /// The service manager's folder, for a service; else that of a user's programs.
     package static var usualFolder: String? {
         func path(_ name: String) -> String? {
             getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
         }
-        // Several folders are told with colons between.
+        // Several folders have colons between them.
         if let state = path("STATE_DIRECTORY") { return String(state.prefix { $0 != ":" }) + "/answers" }
         if let state = path("XDG_STATE_HOME") { return state + "/camarb/answers" }
         return path("HOME").map { $0 + "/.local/state/camarb/answers" }
@@ -84,69 +82,54 @@ package final class AnswerStore {
 
     // MARK: Reading
 
-    /// The lines that are kept for a user, for the caller to `take` one after the other. From then on the user has a client.
+    /// The user's lines, for the caller to `take` one after the other. From then on the user has a client.
     package func lines(of user: UInt32) throws(SystemFault) -> KeptLines {
         if users[user] != nil {
             users[user]?.isLeaving = false
-            return KeptLines(users[user].map { Array($0.said.text.utf8) } ?? [])
+            return KeptLines(users[user].map { Array($0.answers.text.utf8) } ?? [])
         }
         let bytes = try read(user, atMost: Self.bytesMax)
         users[user] = Known(hasFile: bytes != nil)
         return KeptLines(bytes ?? [])
     }
 
-    /// Takes into memory what a line says; a second line about one app says nothing.
+    /// Takes a line into memory; a second line about one app is passed over.
     package func take(_ line: KeptLines.Line, of user: UInt32) {
         switch line {
-        case .isPrivate: users[user]?.said.isPrivate = true
+        case .isPrivate: users[user]?.answers.isPrivate = true
         case .answer(let answer):
             let key = Key(app: answer.app, isClaimed: answer.isClaimed)
-            if users[user]?.said.byKey[key] == nil { users[user]?.said.byKey[key] = answer }
+            if users[user]?.answers.byKey[key] == nil { users[user]?.answers.byKey[key] = answer }
         case .unreadable(let number):
             warn(user, "\(path(of: user)): line \(number) is passed over: it is nothing that a broker wrote.")
         }
     }
 
-    /// Whether a user's own privacy switch is on, for a user of whom nothing has to be in memory: the first line says so.
-    package func saysPrivate(_ user: UInt32) -> Bool {
-        if let known = users[user] { return known.said.isPrivate }
+    /// The user's privacy switch, which is the file's first line, also where the user is not in memory.
+    package func isPrivate(_ user: UInt32) -> Bool {
+        if let known = users[user] { return known.answers.isPrivate }
         let line = Array((KeptLines.privateLine + "\n").utf8)
         return (try? read(user, atMost: line.count)) == line
     }
 
     private func read(_ user: UInt32, atMost bytesMax: Int) throws(SystemFault) -> [UInt8]? {
-        guard folder != nil else { return nil }
-        let path = path(of: user)
-        // A FIFO of that name would make the broker wait for its writer, for ever.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        if descriptor < 0, errno == ENOENT { return nil }
-        guard descriptor >= 0 else { throw SystemFault("open \(path)", errno) }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw SystemFault("stat \(path)", errno) }
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            throw SystemFault("read \(path), which is no regular file", EINVAL)
-        }
-        var bytes = [UInt8](repeating: 0, count: min(bytesMax, max(0, Int(status.st_size))))
-        let count = Glibc.read(descriptor, &bytes, bytes.count)
-        guard count >= 0 else { throw SystemFault("read \(path)", errno) }
-        return Array(bytes.prefix(count))
+        folder == nil ? nil : try WholeFile.read(path(of: user), atMost: bytesMax)
     }
 
     private func path(of user: UInt32) -> String { "\(folder ?? "")/\(user)" }
 
-    /// Since when an answer stands; "" where that is not known.
+    /// The date of an answer; "" where that is not known.
     package func since(_ app: String, isClaimed: Bool, of user: UInt32) -> String {
-        users[user]?.said.byKey[Key(app: app, isClaimed: isClaimed)]?.since ?? ""
+        users[user]?.answers.byKey[Key(app: app, isClaimed: isClaimed)]?.since ?? ""
     }
 
     package func count(of user: UInt32) -> Int {
-        users[user].map { $0.said.byKey.count + ($0.said.isPrivate ? 1 : 0) } ?? 0
+        users[user].map { $0.answers.byKey.count + ($0.answers.isPrivate ? 1 : 0) } ?? 0
     }
 
-    // MARK: Saying
+    // MARK: Answers
 
-    /// Whether something may be kept for a user: it has a file, or there are fewer than `filesMax`.
+    /// Whether the user has a file, or there are fewer than `filesMax`.
     package func hasRoom(for user: UInt32) -> Bool {
         guard let folder, let known = users[user], !known.hasFile, !known.isUnwritten else { return true }
         let coming = users.values.count { !$0.hasFile && $0.isUnwritten }
@@ -159,27 +142,27 @@ package final class AnswerStore {
 
     package func keep(_ user: UInt32, _ app: String, isClaimed: Bool, _ answer: AppAnswer?, _ origin: AnswerOrigin) {
         let key = Key(app: app, isClaimed: isClaimed)
-        let before = users[user]?.said.byKey[key]
+        let before = users[user]?.answers.byKey[key]
         if before?.answer == answer, answer == nil || before?.origin == origin { return }
-        users[user]?.said.byKey[key] = answer.map {
+        users[user]?.answers.byKey[key] = answer.map {
             KeptAnswer(app: app, isClaimed: isClaimed, answer: $0, origin: origin, since: WallClock.writtenNow)
         }
         changed(user)
     }
 
     package func keep(privacy isOn: Bool, of user: UInt32) {
-        guard users[user]?.said.isPrivate != isOn else { return }
-        users[user]?.said.isPrivate = isOn
+        guard users[user]?.answers.isPrivate != isOn else { return }
+        users[user]?.answers.isPrivate = isOn
         changed(user)
     }
 
-    /// Calls back once all that was said so far is in the user's file, or could not be written to it; at once, where it is.
+    /// Does work once all answers so far are in the user's file, or could not be written to it; at once, where they are.
     package func whenWritten(_ user: UInt32, _ work: @escaping () -> Void) {
         guard unwritten.contains(user) || writing == user else { return work() }
         users[user]?.waiting.append(work)
     }
 
-    /// The last client of a user has left: its memory goes as soon as its file is written.
+    /// The last client of a user has left: its answers leave memory as soon as its file is written.
     package func leave(_ user: UInt32) {
         guard users[user] != nil else { return }
         users[user]?.isLeaving = true
@@ -189,7 +172,7 @@ package final class AnswerStore {
     // MARK: Writing
 
     private func changed(_ user: UInt32) {
-        // Never over a file that could not be read: then nothing is known here.
+        // Never over a file that could not be read: then the user is not in memory.
         guard folder != nil, users[user] != nil else { return }
         users[user]?.isUnwritten = true
         if !unwritten.contains(user) { unwritten.append(user) }
@@ -201,10 +184,10 @@ package final class AnswerStore {
         let user = unwritten.removeFirst()
         guard let known = users[user] else { return writeNext() }
         writing = user
-        // Who comes later waits for the next writing.
+        // Later work waits for the next writing.
         users[user]?.waiting = []
-        let (said, path) = (known.said, path(of: user))
-        let job: Job = { Self.write(said, to: path, in: folder) }
+        let (answers, path) = (known.answers, path(of: user))
+        let job: Job = { Self.write(answers, to: path, in: folder) }
         let done: (SystemFault?) -> Void = { [weak self] fault in self?.wrote(user, fault, known.waiting) }
         // Where no thread can be had, the loop waits for the disk.
         if !aside(job, done) { done(job()) }
@@ -216,7 +199,7 @@ package final class AnswerStore {
             warn(user, "what user \(user) said of apps cannot be written to \(folder ?? ""): \(fault)")
         } else if !unwritten.contains(user), let known = users[user] {
             users[user]?.isUnwritten = false
-            users[user]?.hasFile = known.said.isPrivate || !known.said.byKey.isEmpty
+            users[user]?.hasFile = !known.answers.isEmpty
         }
         var waiting = waiting
         if !unwritten.contains(user), let late = users[user]?.waiting {
@@ -235,9 +218,9 @@ package final class AnswerStore {
         onGone(user)
     }
 
-    /// A user of whom nothing is to be kept has no file.
-    private static func write(_ said: Said, to path: String, in folder: String) -> SystemFault? {
-        let text = said.text
+    /// A user without answers has no file.
+    private static func write(_ answers: Answers, to path: String, in folder: String) -> SystemFault? {
+        let text = answers.text
         makeFolder(folder)
         do throws(SystemFault) {
             guard text.isEmpty else {
@@ -255,7 +238,7 @@ package final class AnswerStore {
         var path = ""
         for part in folder.split(separator: "/") {
             path += "/" + part
-            // There already, or it cannot be made: then writing says why.
+            // Where it is not there and cannot be made, writing fails.
             _ = mkdir(path, 0o700)
         }
     }

@@ -13,11 +13,7 @@ package struct KeptAnswer: Hashable, Sendable {
     package var since: String
 
     package init(app: String, isClaimed: Bool, answer: AppAnswer, origin: AnswerOrigin, since: String) {
-        self.app = app
-        self.isClaimed = isClaimed
-        self.answer = answer
-        self.origin = origin
-        self.since = since
+        (self.app, self.isClaimed, self.answer, self.origin, self.since) = (app, isClaimed, answer, origin, since)
     }
 
     package init?(line: some StringProtocol) {
@@ -45,23 +41,22 @@ package struct KeptAnswer: Hashable, Sendable {
     }
 }
 
-/// The lines of a user's file of answers, or of a text as such a file has it: read one by one, since there may be a thousand,
-/// and each is a step of the core.
+/// The lines of a user's file, read one by one, since there may be a thousand, and each is a step of the core.
 package struct KeptLines: Sendable {
-    /// The user's own privacy switch is on. The first line of a file, if it is there.
+    /// The first line of a file whose user's privacy switch is on.
     static let privateLine = "private"
 
     package enum Line: Hashable, Sendable {
         case isPrivate
         case answer(KeptAnswer)
-        /// No broker wrote it; its number, from 1.
+        /// Written by no broker; its number, from 1.
         case unreadable(Int)
     }
 
     private let bytes: [UInt8]
-    private var place = 0
+    private var index = 0
     private var number = 0
-    /// How many answers there are at the most, those that are read already among them.
+    /// An upper bound of all answers, with those that are read already.
     package let answersMax: Int
 
     package init(_ bytes: [UInt8]) {
@@ -70,12 +65,12 @@ package struct KeptLines: Sendable {
     }
 
     package mutating func next() -> Line? {
-        while place < bytes.count {
-            let end = bytes[place...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
-            defer { place = end + 1 }
+        while index < bytes.count {
+            let end = bytes[index...].firstIndex(of: UInt8(ascii: "\n")) ?? bytes.count
+            defer { index = end + 1 }
             number += 1
-            if end == place { continue }
-            let line = String(decoding: bytes[place..<end], as: UTF8.self)
+            if end == index { continue }
+            let line = String(decoding: bytes[index..<end], as: UTF8.self)
             if line == Self.privateLine { return .isPrivate }
             return KeptAnswer(line: line).map { .answer($0) } ?? .unreadable(number)
         }

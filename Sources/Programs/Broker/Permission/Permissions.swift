@@ -3,65 +3,16 @@ import ArbiterProtocol
 import Glibc
 import System
 
-/// What `Shell1` says of a user's apps: questions, answers, what is in use, and ending it. The core decides all of it;
-/// this file says which client may say what and is shown a question, and what is kept.
-extension MethodTables {
-    static let answerMethods: [String: Handler] = [
-        "WatchQuestions": { (broker, request, reader) throws(BrokerError) in
-            try broker.permissions.answerQuestions(try reader.boolean("on"), request)
-        },
-        "AnswerQuestion": { (broker, request, reader) throws(BrokerError) in
-            try broker.permissions.answerQuestion(
-                try reader.uint32("question"), try reader.word("answer", as: AppAnswer.self), request)
-        },
-        "ListAnswers": { (broker, request, reader) throws(BrokerError) in
-            try broker.permissions.whenKept([request.client.uid], request) {
-                request.answer([broker.permissions.listAnswers(of: request.client.uid)])
-            }
-        },
-        "SetAnswer": { (broker, request, reader) throws(BrokerError) in
-            let app = try broker.desktops.app(try reader.string("app"), by: request.client)
-            let isVouched = try reader.boolean("vouched")
-            let word = try reader.string("answer")
-            let answer = AppAnswer(rawValue: word)
-            guard answer != nil || word.isEmpty else {
-                throw BrokerError(
-                    .invalidValue, "answer is \(word.quotedShort); it takes allow, deny, or \"\" to forget it.")
-            }
-            try broker.permissions.requireAnswerer(request.client)
-            try broker.permissions.whenKept([app.user], request) { () throws(BrokerError) in
-                try broker.permissions.setAnswer(app, isClaimed: !isVouched, answer, request)
-            }
-        },
-        "SetDenied": { (broker, request, reader) throws(BrokerError) in
-            try broker.permissions.setDenied(try reader.strings("apps"), request)
-        },
-        "StopApp": { (broker, request, reader) throws(BrokerError) in
-            let app = try broker.desktops.app(try reader.string("app"), by: request.client)
-            try broker.permissions.requireWord(request.client)
-            broker.decide(.stoppedByUser(app), request)
-        },
-        "SetOwnPrivacy": { (broker, request, reader) throws(BrokerError) in
-            let on = try reader.boolean("on")
-            try broker.permissions.requireWord(request.client)
-            try broker.permissions.whenKept([request.client.uid], request) { () throws(BrokerError) in
-                try broker.permissions.setOwnPrivacy(on, request)
-            }
-        },
-        "ListUse": { (broker, request, reader) throws(BrokerError) in
-            try broker.desktops.requireDesktop(request.client)
-            request.answer([broker.desktops.listUse(for: request.client)])
-        },
-    ]
-}
-
+/// Questions about a user's apps, their answers, and the user's other orders of `Shell1`. The core decides all of it; this type
+/// decides which client may give them and is shown a question, and keeps the answers.
 final class Permissions: BrokerPart {
     let answers: AnswerStore
-    var told: [UInt32: Told] = [:]
-    enum Told {
+    /// How much of the users' files the core has.
+    var loaded: [UInt32: Loaded] = [:]
+    enum Loaded {
         case part(KeptLines)
         case all
-        /// Their file cannot be read, and is tried again for the next client that comes when none is there.
+        /// The file cannot be read, and is tried again for the next client that comes when none is there.
         case unreadable
     }
 
@@ -74,58 +25,54 @@ final class Permissions: BrokerPart {
         answers.onGone = { [unowned self] in settle($0) }
     }
 
-    fileprivate func answerQuestions(_ on: Bool, _ request: Request) throws(BrokerError) {
+    func watchQuestions(_ on: Bool, _ request: Request) throws(BrokerError) {
         if on { try requireAnswerer(request.client) }
-        try desktops.answerQuestions(on, request.client)
+        try desktops.watchQuestions(on, request.client)
         request.answer()
-        guard on, let question = broker.arbiter.questions.first(where: { $0.app.user == request.client.uid }) else {
-            return
+        if on, let question = broker.arbiter.questions.first(where: { $0.app.user == request.client.uid }) {
+            send(question)
         }
-        tell(question)
     }
 
-    func tell(_ question: Question) {
+    func send(_ question: Question) {
         let left = (question.until - Broker.now()).wholeNanoseconds
         let asked = AppQuestion {
             ($0.number, $0.app, $0.isVouched) = (question.id, question.app.name, !question.isClaimed)
             $0.program = program(of: clients.owner(of: question.session))
             $0.camera = broker.cameras[question.camera]?.capabilities?.name ?? question.camera.name
-            // An answer that is shown to count for a second does.
+            // Rounded down: an answer counts for as long as is shown.
             $0.time = .seconds(max(0, left) / 1_000_000_000)
         }
-        tellAsked(question.app.user, "Question", asked.wireArguments)
+        sendAsking(question.app.user, "Question", asked.wireArguments)
     }
 
-    func tellQuestionEnded(_ question: QuestionID, of user: UInt32, _ end: QuestionEnd) {
-        tellAsked(user, "QuestionEnded", [.uint32(question), .string(end.rawValue)])
-    }
-
-    private func tellAsked(_ user: UInt32, _ member: String, _ arguments: [WireValue]) {
+    /// Sends a signal to the client that asks the user.
+    func sendAsking(_ user: UInt32, _ member: String, _ arguments: [WireValue]) {
         guard let speaker = desktops.speakers.speaker(in: .init(.ask, user: user)),
             let client = clients[speaker.client.rawValue]
         else { return }
-        desktops.tellShell(client, member, arguments)
+        desktops.send(client, member, arguments)
     }
 
-    /// Whoever speaks for the app's user hears who answered for it: a program of that user's may do so, and no question was
-    /// shown. Whoever said it knows.
-    func tellAnswered(_ app: AppID, isClaimed: Bool, _ answer: AppAnswer?, by author: BrokerClient) {
-        let hearing = desktops.speaking(for: app.user).filter { $0 !== author }
-        if hearing.isEmpty { return }
+    /// The speakers of the app's user receive the author of an answer, except the author: a program of that user's may answer
+    /// without a question.
+    func sendAnswered(_ app: AppID, isClaimed: Bool, _ answer: AppAnswer?, by author: BrokerClient) {
+        let speaking = desktops.speaking(for: app.user).filter { $0 !== author }
+        if speaking.isEmpty { return }
         let name = author.app?.name ?? AppIdentity.of(author.pid, user: author.uid, author.process)?.name
         let program = program(of: author)
-        for client in hearing {
+        for client in speaking {
             let isKnown = trust.mayKnow(AppID(name ?? "", user: author.uid), client)
             let change = AnswerChange {
                 ($0.app, $0.isVouched, $0.answer) = (app.name, !isClaimed, answer)
                 $0.author = isKnown ? name.map { .app($0) } : .anotherUsersApp
                 if isKnown { ($0.process, $0.program) = (UInt32(clamping: author.pid), program) }
             }
-            desktops.tellShell(client, "AnswerChanged", change.wireArguments)
+            desktops.send(client, "AnswerChanged", change.wireArguments)
         }
     }
 
-    /// The path of a client's executable, as far as the kernel shows it to this process; else "".
+    /// The path of a client's executable; "" where the kernel does not show it to this process.
     private func program(of client: BrokerClient?) -> String {
         guard let client, client.process.isAlive else { return "" }
         var buffer = [CChar](repeating: 0, count: 256)
@@ -135,27 +82,24 @@ final class Permissions: BrokerPart {
         return Journal.printable(path, keepLines: false)
     }
 
-    fileprivate func answerQuestion(_ id: QuestionID, _ answer: AppAnswer, _ request: Request) throws(BrokerError) {
+    func answerQuestion(_ id: QuestionID, _ answer: AppAnswer, _ request: Request) throws(BrokerError) {
         let client = request.client
         try requireAnswerer(client)
         // No client learns here whether another user has a question.
         let user = broker.arbiter.questions.first { $0.id == id }?.app.user ?? client.uid
-        guard trust.isTrusted(client) || desktops.speakers.speaker(in: .init(.ask, user: user))?.client == client.id
-        else {
-            throw BrokerError(
-                .notTrusted,
-                client.more?.displaced ?? "Only a client that shows questions answers them; call WatchQuestions first.")
+        guard trust.isTrusted(client) || desktops.isAsking(client, for: user) else {
+            throw client.notTrusted("Only a client that shows questions answers them; call WatchQuestions first.")
         }
         try decide(.questionAnswered(id, answer), of: user, adding: 1, request)
     }
 
-    /// What a user says to all of its apps: whoever speaks for it in a role, be that a service, and whatever may answer.
-    fileprivate func requireWord(_ client: BrokerClient) throws(BrokerError) {
+    /// Orders to all of a user's apps come from its speakers, services among them, and from clients that may answer.
+    func requireSpeaker(_ client: BrokerClient) throws(BrokerError) {
         if trust.isTrusted(client) || desktops.speakers.speaks(client.id, for: client.uid) { return }
         try requireAnswerer(client)
     }
 
-    /// An app must not answer for itself: nothing in a sandbox does, and no service, root's excepted.
+    /// An app must not answer for itself: no sandbox and no service answers, root's excepted.
     func requireAnswerer(_ client: BrokerClient) throws(BrokerError) {
         if client.uid == 0 { return }
         let group = try clients.livingGroup(of: client)

@@ -7,13 +7,12 @@ package protocol SlowAsker: AnyObject {
 }
 
 /// Questions whose answers take longer than a turn of the loop: plans and explanations. They are worked out beside the
-/// loop, on copies of the values they are about, one at a time for all clients: a broker has one processor's worth of
-/// patience for them, and the loop keeps its own.
+/// loop, on copies of values, one at a time for all clients.
 ///
 /// The others wait, few of each user: refused at once they would never be answered beside a client that asks without
-/// end, and the last of a full queue waits two seconds at the most, far less than a caller's 25.
+/// end. The last of a full queue waits two seconds at the most, far less than a caller's 25.
 package final class SlowQuestions {
-    /// Of one user, the one under way counted.
+    /// Of one user, with the one under way.
     package static let ofUserMax = 2
     /// The same for a trusted user: tools that ask several things at once.
     package static let ofTrustedMax = 8
@@ -40,7 +39,7 @@ package final class SlowQuestions {
         self.isTrusted = isTrusted
     }
 
-    /// Asks one. Where none is under way its work begins in here, and `done` is told in here that it could not.
+    /// Where none is under way the work begins in here, and `done` is called in here where it cannot.
     package func ask<Answer: Sendable>(
         _ client: any SlowAsker, prepare: @escaping () throws(BrokerError) -> @Sendable () -> Answer,
         done: @escaping (Result<Answer, BrokerError>) -> Void

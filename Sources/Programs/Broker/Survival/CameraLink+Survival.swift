@@ -5,13 +5,11 @@ import Explain
 import Glibc
 import System
 
-/// How a camera's grant outlives a broker: the one that this broker leaves to the next, and the one that it found.
+/// A camera's grant that this broker leaves to the next, and the one that it found.
 struct GrantSurvival {
     enum Keeping: Hashable {
         case nothing
-        /// The recorder core was told, and has not answered.
         case underWay(GrantID, SessionID)
-        /// The grant outlives this broker.
         case kept(GrantID, SessionID)
 
         var session: SessionID? {
@@ -23,15 +21,15 @@ struct GrantSurvival {
     }
 
     var keeping = Keeping.nothing
-    /// A grant that outlived the broker before, while nobody has reclaimed it.
+    /// A grant that outlived the broker before, until it is reclaimed.
     var survivor: Survivor?
-    /// The number that its holder's session had, once it was reclaimed.
+    /// Its holder's session under the broker before, once it was reclaimed.
     var sessionBefore: SessionID?
 
     struct Survivor {
         var kept: StoredHolder.Kept
         var app: AppID
-        /// The end of its recording, where it came before anybody reclaimed it.
+        /// The end of its recording, where it came before the grant was reclaimed.
         var recordingEnd: Event?
     }
 }
@@ -39,7 +37,6 @@ struct GrantSurvival {
 // MARK: A grant that is left to the next broker
 
 extension CameraLink {
-    /// Makes the grant outlive this broker.
     func keep(
         _ granted: GrantID, for session: SessionID, of client: BrokerClient, _ app: AppID,
         _ done: @escaping (Result<Void, BrokerError>) -> Void
@@ -58,11 +55,11 @@ extension CameraLink {
         do throws(SystemFault) { listener = try store.makeListener() } catch {
             return done(.failure(BrokerError(.outOfResources, "\(error).")))
         }
-        // First, so that there is never a recorder core that waits where nobody looks for it.
-        var kept = StoredHolder.Kept(
-            grant: granted, session: session, recording: recording(of: session), listener: listener.name, secret: nil,
-            spec: spec)
-        kept.microphone = outputs.microphoneFormat
+        // First, so that no recorder core waits where no broker looks for it.
+        let kept = StoredHolder.Kept(
+            grant: granted, session: session,
+            recording: broker.arbiter.status(of: session)?.recording.flatMap(outputs.stored),
+            microphone: outputs.microphoneFormat, listener: listener.name, spec: spec)
         guard store.keep(camera, app, kept) else {
             close(listener.descriptor)
             store.removeListener(listener.name)
@@ -93,14 +90,7 @@ extension CameraLink {
         }
     }
 
-    private func recording(of session: SessionID) -> StoredHolder.Recording? {
-        guard let id = broker.arbiter.status(of: session)?.recording, let file = outputs.file(of: id) else {
-            return nil
-        }
-        return StoredHolder.Recording(id: id, device: file.device, inode: file.inode, isPaused: outputs.isPaused(id))
-    }
-
-    /// The grant is over, or another's: nobody can reclaim it any more. Before its end is ordered.
+    /// The grant is over, or another's, and cannot be reclaimed. Before its end is ordered.
     func forgetKept() {
         guard survival.keeping != .nothing else { return }
         survival.keeping = .nothing
@@ -121,18 +111,18 @@ extension CameraLink {
         broker.store?.change(camera) { $0.recording?.isPaused = isPaused }
     }
 
+    func recordingEnded(_ recording: RecordingID) {
+        guard broker.store?.kept(camera)?.recording?.id == recording else { return }
+        broker.store?.change(camera) { $0.recording = nil }
+    }
+
     /// Attached, or closed while the grant goes on.
     func microphoneChanged(to format: MicrophoneFormat?) {
         guard survival.keeping != .nothing else { return }
         broker.store?.change(camera) { $0.microphone = format }
     }
 
-    func recordingEnded(_ recording: RecordingID) {
-        guard broker.store?.kept(camera)?.recording?.id == recording else { return }
-        broker.store?.change(camera) { $0.recording = nil }
-    }
-
-    /// What is left of it when the broker ends in order.
+    /// Whether the grant outlives a broker that ends in order.
     var outlivesBroker: Bool {
         if survival.survivor != nil { return true }
         if case .kept = survival.keeping { return broker.store?.kept(camera)?.secret != nil }
@@ -168,17 +158,17 @@ extension CameraLink {
             log(.warning, "camera “\(camera.name)”: what outlived the broker before is not taken up: \(error.message)")
             broker.store?.forgetKept(camera)
         case .success(let found):
-            // Its word counts only where the store agrees.
+            // It is believed only where the store agrees.
             guard found.grant == kept.grant, kept.secret != nil else {
                 broker.store?.forgetKept(camera)
-                return recorder.saidNonsense(
+                return recorder.sentNonsense(
                     kept.secret == nil
                         ? "It keeps a grant that nobody has a secret for."
                         : "It keeps grant \(found.grant.rawValue), and the broker before gave it grant \(kept.grant.rawValue)."
                 )
             }
             survival.survivor = GrantSurvival.Survivor(kept: kept, app: app)
-            outputs.tookUp(microphone: kept.microphone)
+            outputs.microphoneFormat = kept.microphone
             if let recording = kept.recording {
                 outputs.goesOn(recording)
                 if !found.recordings.contains(recording.id) {
@@ -186,19 +176,20 @@ extension CameraLink {
                         recording.id, why: .recorderReset, frames: nil, duration: nil, bytes: nil)
                 }
             }
-            // What began without anybody's knowing of it.
+            // Recordings that no broker has written down.
             for strange in found.recordings where strange != kept.recording?.id {
                 outputs.stopRecording(strange, .sessionEnded, .none)
             }
         }
     }
 
-    /// The camera is there, and the core is told which app had it.
-    func tellReservation() {
+    /// The camera is there, and the core reserves it for the app that had it.
+    func reserve() {
         guard let app = broker.store?.takeHolder(of: camera) else { return }
-        let survivor = survival.survivor
-        if let survivor { take(survivor.kept.grant) }
-        tellReserved(app, survivor)
+        let kept = survival.survivor?.kept
+        if let kept { take(kept.grant) }
+        let survivor = kept.map { Survivor(grant: $0.grant, recording: $0.recording?.id) }
+        broker.step(.reserved(camera, app, survivor: survivor))
     }
 
     func reclaim(_ secret: ReclaimSecret, as app: AppID) -> GrantSurvival.Survivor? {
@@ -206,12 +197,12 @@ extension CameraLink {
         else { return nil }
         survival.survivor = nil
         survival.sessionBefore = survivor.kept.session
-        // Used up before anything is decided by it.
+        // Void before anything is decided by it.
         broker.store?.forgetKept(camera)
         return survivor
     }
 
-    /// Nobody can reclaim it any more: it is being cut, or its recorder core has ended.
+    /// It is being cut, or its recorder core has ended.
     func forgetSurvivor() {
         survival.sessionBefore = nil
         guard survival.survivor != nil else { return }
@@ -219,7 +210,7 @@ extension CameraLink {
         broker.store?.forgetKept(camera)
     }
 
-    /// The end of a recording that nobody has reclaimed yet waits for whoever does.
+    /// The end of a survivor's recording waits until the grant is reclaimed.
     func keepsForSurvivor(_ recording: RecordingID, _ end: Event) -> Bool {
         guard survival.survivor?.kept.recording?.id == recording else { return false }
         survival.survivor?.recordingEnd = end
@@ -240,9 +231,77 @@ extension CameraLink {
             case .success(let answer):
                 broker.step(.recorderStreaming(camera, granted, inForce: Self.configuration(answer)))
             case .failure(let error) where error.kind == .disconnected: recorder.whenGone { [self] _ in gone() }
-            // It has the grant and does not go on with it: only its end settles what becomes of the grant.
+            // It has the grant and does not go on with it: only its end settles the grant.
             case .failure: kill()
             }
+        }
+    }
+}
+
+// MARK: Secrets
+
+/// A client has a secret from one broker, and reclaims its grant with it from the next.
+extension Broker {
+    /// `GetReclaimSecret`: the grant outlives this broker from here on.
+    func giveReclaimSecret(_ session: SessionID, _ request: Request) throws(BrokerError) {
+        let client = request.client
+        try clients.requireSameProcess(client)
+        guard let app = client.app, let held = holding(session) else {
+            throw BrokerError(
+                .notRunning,
+                "Session \(session.rawValue) holds no camera that streams; whoever does can go on with it after a restart."
+            )
+        }
+        request.answerLater()
+        held.link.keep(held.grant, for: session, of: client, app) { [self] result in
+            do throws(BrokerError) {
+                try result.get()
+                guard !client.isGone, let now = holding(session), now.link === held.link, now.grant == held.grant else {
+                    throw BrokerError(.notRunning, "Session \(session.rawValue) has lost the camera.")
+                }
+                let secret: ReclaimSecret
+                do throws(SystemFault) { secret = try ReclaimSecret() } catch {
+                    throw BrokerError(.outOfResources, "\(error).")
+                }
+                // Written first, so that the client's secret counts.
+                store?.change(held.link.camera) { $0.secret = secret }
+                request.answer([.string(secret.digits)])
+            } catch { request.answer(error) }
+        }
+    }
+
+    private func holding(_ session: SessionID) -> (link: CameraLink, grant: GrantID)? {
+        guard let status = arbiter.status(of: session), status.isHolder, let link = cameras[status.camera],
+            let grant = link.grant, arbiter.status(of: status.camera)?.tenancy == .streaming
+        else { return nil }
+        return (link, grant)
+    }
+
+    /// One sentence for all faults, of which a thief learns nothing.
+    private static let nothingToReclaim = BrokerError(
+        .staleGrant, "There is nothing to reclaim with this secret for this session; StartRunning starts anew.")
+
+    /// `Reclaim`, in place of `StartRunning`. Only the app that has the secret makes it void.
+    func reclaim(_ session: SessionID, _ secret: String, _ request: Request) throws(BrokerError) {
+        try clients.requireSameProcess(request.client)
+        guard let shown = ReclaimSecret(secret), let app = request.client.app,
+            let status = arbiter.status(of: session), let link = cameras[status.camera],
+            let survivor = link.reclaim(shown, as: app)
+        else { throw Self.nothingToReclaim }
+        decide(.reclaimed(session, survivor.kept.grant), request)
+        // The recorder core has these since the broker before: the core's orders for them have nothing to carry out.
+        if let format = survivor.kept.microphone { step(.attachMicrophone(session, format)) }
+        if survivor.kept.recording?.isPaused == true { step(.pauseRecording(session)) }
+        // It ended before there was a client to notify.
+        if let end = survivor.recordingEnd { step(end) }
+    }
+}
+
+extension SessionEvent {
+    var endsRunning: Bool {
+        switch self {
+        case .didStopRunning, .sessionStopped, .wasInterrupted: true
+        default: false
         }
     }
 }

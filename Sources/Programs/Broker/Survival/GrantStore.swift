@@ -3,24 +3,23 @@ import CLinux
 import Glibc
 import System
 
-/// Each camera's holder and grant, for the next broker: when this one is restarted, each camera is kept for its
-/// holder until the holder's client has returned, or for as long as the core says; and where the recorder core goes on, the
-/// holder's client may go on with it.
+/// Each camera's holder and grant, for the next broker: after a restart, each camera is kept for its holder until the holder's
+/// client has returned, or for as long as the core decides; and where the recorder core goes on, the client may go on with it.
 ///
-/// It lies in the folder that the service manager keeps from one run to the next and no longer (`RuntimeDirectory=`), and
-/// which is the broker's alone; where there is none, nothing is kept. There also lie the sockets on which recorder cores wait
-/// for the next broker. Recorder cores have another user, and cannot look into it: what one of them says of a grant counts
-/// only where the store says the same.
+/// It is in the folder that the service manager keeps from one run to the next and no longer (`RuntimeDirectory=`), and
+/// which is the broker's alone; without that, nothing is kept. The sockets on which recorder cores wait for the next broker are
+/// there, too. Recorder cores have another user, and cannot look into it: a recorder core is believed of a grant only where the
+/// store agrees.
 final class GrantStore {
     /// As many cameras as there may be, with names as long as they may be, and some room.
     static let bytesMax = 128 * 1024
-    /// Connections that wait at a recorder core: there is one broker, and one that was killed meanwhile may have left its own.
+    /// Connections that wait at a recorder core: one broker's, and those of brokers that were killed meanwhile.
     static let backlog: Int32 = 4
 
     private let folder: String
     private var path: String { folder + "/holders" }
     private var entries: [CameraID: StoredHolder] = [:]
-    /// What the broker before this one left, and was not asked for yet.
+    /// Of the broker before this one, until they are taken.
     private var holdersLeft: [CameraID: AppID] = [:]
     private var keptLeft: [CameraID: StoredHolder.Kept] = [:]
     /// Cameras whose line is still that of the broker before.
@@ -30,26 +29,21 @@ final class GrantStore {
         guard let folder = getenv("RUNTIME_DIRECTORY").map({ String(cString: $0) }), folder.hasPrefix("/") else {
             return nil
         }
-        // Several folders are told with colons between.
+        // Several folders have colons between them.
         self.folder = String(folder.prefix { $0 != ":" })
         read(journal)
         removeStrangeListeners()
     }
 
     private func read(_ journal: Journal) {
-        // A FIFO of that name would make a start wait for its writer, for ever.
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            journal.send(.warning, "\(path) is no regular file; nobody's camera is kept for them.")
+        let bytes: [UInt8]?
+        do throws(SystemFault) { bytes = try WholeFile.read(path, atMost: Self.bytesMax) } catch {
+            if error.number == EINVAL {
+                journal.send(.warning, "\(path) is no regular file; nobody's camera is kept for them.")
+            }
             return
         }
-        var bytes = [UInt8](repeating: 0, count: Self.bytesMax)
-        let count = Glibc.read(descriptor, &bytes, bytes.count)
-        guard count > 0 else { return }
-        let (holders, strange) = StoredHolder.read(bytes.prefix(count))
+        let (holders, strange) = StoredHolder.read(bytes ?? [])
         for number in strange {
             // Not the line itself: it may have a secret in it.
             journal.send(.warning, "\(path): line \(number) is passed over: it is nothing that a broker wrote.")
@@ -61,7 +55,7 @@ final class GrantStore {
         }
     }
 
-    /// Sockets that no line names: whoever listens there ends by itself.
+    /// Sockets that no line names: a recorder core that listens there ends by itself.
     private func removeStrangeListeners() {
         let known = Set(entries.values.compactMap(\.kept?.listener))
         for name in namesInFolder(folder) where StoredHolder.isListener(name) && !known.contains(name) {
@@ -69,17 +63,16 @@ final class GrantStore {
         }
     }
 
-    /// The app that had a camera. Told once.
+    /// The app that had a camera under the broker before, once.
     func takeHolder(of camera: CameraID) -> AppID? {
         guard let app = holdersLeft.removeValue(forKey: camera) else { return nil }
         if entries[camera]?.kept == nil { entries[camera] = nil } else { unreclaimed.insert(camera) }
         return app
     }
 
-    /// The same, and it still counts as not told.
     func holderLeft(of camera: CameraID) -> AppID? { holdersLeft[camera] }
 
-    /// The grant that a recorder core may have kept. Told once.
+    /// The grant that a recorder core may have kept, once.
     func takeKept(of camera: CameraID) -> StoredHolder.Kept? { keptLeft.removeValue(forKey: camera) }
 
     func note(_ camera: CameraID, _ holder: AppID?) {
@@ -90,8 +83,7 @@ final class GrantStore {
         write()
     }
 
-    /// The grant may outlive this broker.
-    /// - Returns: false where it cannot be written down; nobody can reclaim it then.
+    /// - Returns: false where it cannot be written: then it cannot be reclaimed.
     func keep(_ camera: CameraID, _ app: AppID, _ kept: StoredHolder.Kept) -> Bool {
         let holder = StoredHolder(camera: camera, app: app, kept: kept)
         guard holder.line != nil else { return false }
@@ -99,7 +91,7 @@ final class GrantStore {
         unreclaimed.remove(camera)
         entries[camera] = holder
         if write() { return true }
-        // Nor does it come into the file with what is written next.
+        // It must not come into the file with the next holder that is written.
         entries[camera]?.kept = nil
         return false
     }
@@ -119,7 +111,7 @@ final class GrantStore {
         guard entries[camera]?.kept != nil else { return }
         forgetListener(of: camera)
         entries[camera]?.kept = nil
-        // The app that had it before this broker began no longer has it.
+        // The app of the broker before no longer has it.
         if unreclaimed.remove(camera) != nil { entries[camera] = nil }
         write()
     }
@@ -136,7 +128,6 @@ final class GrantStore {
         return true
     }
 
-    /// A socket that a recorder core is to listen on.
     func makeListener() throws(SystemFault) -> (name: String, descriptor: Int32) {
         let name = StoredHolder.listenerPrefix + ReclaimSecret.hexadecimal(try ReclaimSecret.random(8))
         let descriptor = camarb_unix_listen(listenerPath(name), Self.backlog)

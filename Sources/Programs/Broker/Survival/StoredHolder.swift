@@ -1,11 +1,13 @@
 package import ArbiterProtocol
+import CLinux
+package import System
 
-/// A camera's holder, as a line of the store: for the next broker.
+/// A camera's holder, as a line of the store.
 ///
 /// The user's number, the camera's id and the app's name, with tabs between. Where the grant may outlive the broker there are
 /// six more words before the name: `kept`, grant, session, recording, listener, secret and the camera's spec; `-` is none.
 /// The session's word goes on with rate and channels of its microphone, a recording's with a 1 where it is paused.
-/// What is read is distrusted: a line that could not have been written is none.
+/// A line that could not have been written is passed over.
 package struct StoredHolder {
     package var camera: CameraID
     package var app: AppID
@@ -14,19 +16,17 @@ package struct StoredHolder {
     /// A grant that a recorder core keeps beyond the broker's end.
     package struct Kept {
         package var grant: GrantID
-        /// The holder, by the number that the broker gave it.
         package var session: SessionID
         package var recording: Recording?
         package var microphone: MicrophoneFormat?
         /// A socket in the store's folder, by name: the recorder core listens on it.
         package var listener: String
-        /// Nil: nobody was given one yet, and nobody can reclaim it.
+        /// `nil` until a client has one: without it the grant cannot be reclaimed.
         package var secret: ReclaimSecret?
-        /// What the recorder core was told to serve.
         package var spec: String
     }
 
-    /// A recording that runs, and into which file: no other may go into the same.
+    /// A recording that runs, and its file: no other may go into the same.
     package struct Recording: Hashable {
         package var id: RecordingID
         package var device: UInt64
@@ -34,17 +34,12 @@ package struct StoredHolder {
         package var isPaused: Bool
 
         package init(id: RecordingID, device: UInt64, inode: UInt64, isPaused: Bool = false) {
-            self.id = id
-            self.device = device
-            self.inode = inode
-            self.isPaused = isPaused
+            (self.id, self.device, self.inode, self.isPaused) = (id, device, inode, isPaused)
         }
     }
 
     package init(camera: CameraID, app: AppID, kept: Kept? = nil) {
-        self.camera = camera
-        self.app = app
-        self.kept = kept
+        (self.camera, self.app, self.kept) = (camera, app, kept)
     }
 
     private static let word = "kept"
@@ -120,7 +115,7 @@ package struct StoredHolder {
         }
     }
 
-    /// Without the line's end; nil where a name contains what separates words or lines.
+    /// Without the line's end; `nil` where a name contains a separator of words or lines.
     package var line: String? {
         var words = ["\(app.user)", camera.name]
         if let kept {
@@ -135,4 +130,49 @@ package struct StoredHolder {
         guard words.allSatisfy({ word in !word.utf8.contains { $0 == 0x09 || $0 == 0x0a } }) else { return nil }
         return words.joined(separator: "\t")
     }
+}
+
+/// With it a client reclaims its camera from another broker: 128 random bits, known to the client, the broker and the store.
+/// Its description does not show it, so that it is in no journal, trace or error by mistake.
+package struct ReclaimSecret: Sendable, CustomStringConvertible {
+    static let byteCount = 16
+    private let bytes: [UInt8]
+
+    package init() throws(SystemFault) { bytes = try Self.random(Self.byteCount) }
+
+    static func random(_ count: Int) throws(SystemFault) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let result = camarb_random(&bytes, count)
+        guard result == 0 else { throw SystemFault("have random bytes", -result) }
+        return bytes
+    }
+
+    /// - Returns: `nil` for anything but 32 hexadecimal digits in lower case.
+    package init?(_ text: String) {
+        let digits = Array(text.utf8)
+        guard digits.count == 2 * Self.byteCount, digits.allSatisfy(\.isLowerHexDigit) else { return nil }
+        bytes = stride(from: 0, to: digits.count, by: 2).compactMap {
+            UInt8(String(decoding: digits[$0..<$0 + 2], as: UTF8.self), radix: 16)
+        }
+    }
+
+    package var digits: String { Self.hexadecimal(bytes) }
+
+    package static func hexadecimal(_ bytes: [UInt8]) -> String {
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+
+    /// Takes the same time wherever the bytes differ.
+    package func equals(_ other: ReclaimSecret) -> Bool {
+        var difference: UInt8 = 0
+        for (one, another) in zip(bytes, other.bytes) { difference |= one ^ another }
+        return difference == 0
+    }
+
+    package var description: String { "a secret" }
+}
+
+extension UInt8 {
+    var isLowerHexDigit: Bool { (0x30...0x39).contains(self) || (0x61...0x66).contains(self) }
 }

@@ -1,37 +1,39 @@
 import Arbiter
 public import ArbiterProtocol
+import CLinux
+import Explain
 public import Vocabulary
 
-/// What the core decided since camarbd's start, in numbers: told after each step, it changes nothing.
+/// Counts of decisions since camarbd's start.
 ///
-/// Counts are kept by user, because a user is told his own and nobody else's. No app has a name here. Memory is bounded: users,
+/// Counts are kept by user, because a user sees his own and nobody else's. No app has a name here. Memory is bounded: users,
 /// names of rules and cameras, and sessions, which the broker bounds and `forget` drops.
 ///
 /// Threading: a value; the broker keeps it on its loop's thread.
 public struct BrokerMetrics: Sendable {
     private var ofUser: [UInt32: Counts] = [:]
-    /// Of users beyond the bound: root's sums have them, and they themselves are told nothing.
+    /// Of users beyond the bound, who see none of their own; root's sums have them.
     private var ofOthers = Counts()
     private var ofNobody = Counts()
-    /// Since when a session has wanted to run and has not yet.
+    /// The start request of each session that does not run yet.
     private var waitingSince: [SessionID: Moment] = [:]
-    /// Since when the last holder of a camera is being cut, until the next has a frame.
+    /// The order to cut each camera's last holder, until the next has a frame.
     private var cutSince: [CameraID: Moment] = [:]
     /// Recorder cores that ended while they were needed, by camera.
     public private(set) var recorderResets = Tally()
     /// By camera.
     public private(set) var cameraFaults = Tally()
 
-    /// A machine whose camera more users have shared since its start tells the others' counts in sums only.
+    /// Of further users the counts are in sums only.
     public static let usersMax = 64
 
     public init() {}
 
-    /// What the broker knows of sessions; nil where one is gone. Asked only for what is counted.
+    /// A session's user and camera; `nil` where it is gone.
     public typealias Sessions = (user: (SessionID) -> UInt32?, camera: (SessionID) -> CameraID?)
 
     /// Once after each step.
-    /// - Parameter asker: whose request the event was; nil for one that nobody asked for.
+    /// - Parameter asker: the user whose request the event was.
     public mutating func note(_ event: Event, _ effects: [Effect], at now: Moment, asker: UInt32?, sessions: Sessions) {
         noteCause(event, effects, at: now)
         for effect in effects {
@@ -44,7 +46,6 @@ public struct BrokerMetrics: Sendable {
         }
     }
 
-    /// The session has been closed, or its client is gone.
     public mutating func forget(_ session: SessionID) { waitingSince[session] = nil }
 
     private mutating func noteCause(_ event: Event, _ effects: [Effect], at now: Moment) {
@@ -62,7 +63,7 @@ public struct BrokerMetrics: Sendable {
         }
     }
 
-    /// Nobody follows the holder that was cut: that was no handover, however soon somebody else starts.
+    /// Without a next session it was no handover, however soon another one starts.
     private mutating func noteCut(_ camera: CameraID, _ effects: [Effect]) {
         let isFollowed = effects.contains { effect in
             if case .open(camera, _, _, _) = effect { true } else { false }
@@ -81,13 +82,13 @@ public struct BrokerMetrics: Sendable {
                 if let began { counts.waits.note(now - began) }
                 if let cut { counts.handovers.note(now - cut) }
             }
-        case .wasInterrupted(let told):
-            count(for: sessions.user(session)) { $0.interruptions.note(told.causes.reason?.wireName ?? "none") }
-        case .interruptionEnded(let told):
-            count(for: sessions.user(session)) { $0.interruptionLengths.note(told.duration) }
-        case .sessionStopped(let told):
+        case .wasInterrupted(let interruption):
+            count(for: sessions.user(session)) { $0.interruptions.note(interruption.causes.reason?.wireName ?? "none") }
+        case .interruptionEnded(let interruption):
+            count(for: sessions.user(session)) { $0.interruptionLengths.note(interruption.duration) }
+        case .sessionStopped(let stop):
             forget(session)
-            count(for: sessions.user(session)) { $0.stops.note(told.reason.rawValue) }
+            count(for: sessions.user(session)) { $0.stops.note(stop.reason.rawValue) }
         case .recordingFinished(let finished):
             count(for: sessions.user(session)) { $0.recordings.note(finished.why.rawValue) }
         case .photoCaptured(let photo):
@@ -102,7 +103,6 @@ public struct BrokerMetrics: Sendable {
         change(&ofUser[user, default: Counts()])
     }
 
-    /// One user's counts.
     public func counts(of user: UInt32) -> Counts { ofUser[user] ?? Counts() }
 
     /// One user's own counts, for everybody but root.
@@ -112,7 +112,6 @@ public struct BrokerMetrics: Sendable {
         return metrics.text
     }
 
-    /// Everybody's together.
     public var total: Counts {
         var total = ofNobody
         total.add(ofOthers)
@@ -125,11 +124,11 @@ extension Effect {
     fileprivate var isRefusal: Bool { if case .refused = self { true } else { false } }
 }
 
-/// What happened to the sessions of one user, or of everybody: `tallies` and `histograms` say of each what it is.
+/// Counts of the sessions of one user, or of all (`tallies`, `histograms`).
 public struct Counts: Hashable, Sendable {
     /// Sessions that began to run, by camera.
     public var grants = Tally()
-    /// By the cause that was told as the reason.
+    /// By the cause that was given as the reason.
     public var interruptions = Tally()
     /// Terminal stops, by reason.
     public var stops = Tally()
@@ -152,7 +151,7 @@ public struct Counts: Hashable, Sendable {
         var name: String
         var label = ""
         var kept: any WritableKeyPath<Counts, Kept> & Sendable
-        /// Values of the label that are told before they have counted.
+        /// Values of the label that are written before they have counted.
         var always: [String] = []
         var help: String
     }
@@ -192,5 +191,55 @@ public struct Counts: Hashable, Sendable {
                 family.name, by: family.label, self[keyPath: family.kept], always: family.always, family.help)
         }
         for family in Self.histograms { metrics.histogram(family.name, self[keyPath: family.kept], family.help) }
+    }
+}
+
+extension Publisher {
+    /// The metrics of `docs/fleet.md`: everything for a trusted client, and for others the counts of their own user's sessions.
+    func metricsText(for client: BrokerClient) -> String {
+        guard trust.isTrusted(client) else { return metrics.text(of: client.uid) }
+        let status = broker.arbiter.status()
+        var text = OpenMetrics()
+        text.family("camarb", .info, "camarbd's version, and the policy in force.")
+        text.sample(
+            "camarb_info", 1 as UInt64,
+            [("version", Release.version), ("policy", status.policy), ("policy_hash", broker.policy.hash)])
+        metrics.total.add(to: &text)
+        text.counter(
+            "camarb_recorder_resets", by: "camera", metrics.recorderResets,
+            "Recorder cores that ended while they were needed: crashed, or killed because they did not do their duty.")
+        text.counter(
+            "camarb_camera_faults", by: "camera", metrics.cameraFaults,
+            "Times that a camera could not be opened, or failed.")
+        text.counter(
+            "camarb_disconnects", by: "why", clients.disconnects, "Connections that the broker ended or refused.")
+        text.family("camarb_decisions", .counter, "Decisions of the core.")
+        text.sample("camarb_decisions_total", broker.arbiter.lastDecision)
+        for (name, value, help) in [
+            ("camarb_clients", clients.count, "Connections."), ("camarb_sessions", clients.owners.count, "Sessions."),
+            ("camarb_running_sessions", status.sessions.count { $0.state == .running }, "Sessions that run."),
+            (
+                "camarb_pressure", Int(status.pressure.rawValue),
+                "How hard the machine is pressed: 0 nominal, 1 fair, 2 serious, 3 critical."
+            ),
+            ("camarb_process_open_fds", Int(camarb_own_descriptors()), "Open descriptors of camarbd."),
+        ] {
+            text.family(name, .gauge, help)
+            text.sample(name, UInt64(clamping: value))
+        }
+        text.family("camarb_process_resident_memory_bytes", .gauge, unit: "bytes", "Memory of camarbd.")
+        text.sample("camarb_process_resident_memory_bytes", camarb_own_memory())
+        let budgets = clients.budgets
+        text.family("camarb_budget_used", .gauge, "What is used of each budget that all users share.")
+        for resource in Budgets.Resource.allCases {
+            text.sample(
+                "camarb_budget_used", UInt64(budgets.useOfAll(resource)), [("budget", resource.wireName)])
+        }
+        text.family("camarb_budget_limit", .gauge, "The most that may be used of it.")
+        for resource in Budgets.Resource.allCases {
+            text.sample(
+                "camarb_budget_limit", UInt64(budgets.bound(resource).inAll), [("budget", resource.wireName)])
+        }
+        return text.text
     }
 }

@@ -1,21 +1,23 @@
 import Arbiter
 import ArbiterProtocol
+import Bus
+import CLinux
 import Glibc
 import Scenario
 import System
 
-/// The file that `--trace` names: every step of the core as a line, in whole lines, in bounded files.
+/// The file of `--trace`: whole lines, in bounded files.
 ///
 ///     FILE.4 ◀── FILE.3 ◀── FILE.2 ◀── FILE.1 ◀── FILE ◀── buffer ◀── step
 ///
-/// A killed broker loses what was in the buffer: at most `bufferBytesMax`, or what happened in `flushAfter`. A disk that
-/// is full ends the trace at its last whole line, and never the broker.
+/// A killed broker loses the buffer: at most `bufferBytesMax`, or the steps of `flushAfter`. A disk that is full ends the trace
+/// at its last whole line, and never the broker.
 final class TraceFile {
-    /// Older files that are kept beside the one that is written. With the size, what a trace takes of a disk.
+    /// Older files beside the one that is written. With the size, they bound a trace's part of a disk.
     static let olderFilesMax = 4
-    /// What waits to be written: some hundred steps, one write.
+    /// Some hundred steps, one write.
     static let bufferBytesMax = 64 * 1024
-    /// How long a line waits for others, in nanoseconds: whoever looks sees the last second.
+    /// How long a line waits for others, in nanoseconds: a reader sees the last second.
     static let flushAfter: Int64 = 1_000_000_000
     /// Bytes of steps behind a file's header that let the next one begin.
     static let usualSize = 16 << 20
@@ -31,10 +33,10 @@ final class TraceFile {
     /// Whole lines in the file, in bytes, and of those the header's.
     private var written = 0
     private var headerBytes = 0
-    /// Why nothing is written any more; empty while all is well.
+    /// Why the trace has ended; empty while all is well.
     private(set) var trouble = ""
 
-    /// What lies at `path` already is moved aside, as when a file is full.
+    /// A file that is at `path` already is moved aside, as when it is full.
     init(_ broker: Broker, path: String) throws(SystemFault) {
         self.broker = broker
         self.path = path
@@ -43,7 +45,12 @@ final class TraceFile {
         try begin(following: nil)
     }
 
-    deinit { if descriptor >= 0 { close(descriptor) } }
+    deinit { closeFile() }
+
+    private func closeFile() {
+        if descriptor >= 0 { close(descriptor) }
+        descriptor = -1
+    }
 
     func write(_ body: TraceWriter.Body) {
         guard descriptor >= 0 else { return }
@@ -57,21 +64,18 @@ final class TraceFile {
         }
     }
 
-    /// The last line; nothing is written afterwards.
     func end() {
         guard descriptor >= 0 else { return }
         buffer += writer.end(.stopped)
         flush()
-        if descriptor >= 0 { close(descriptor) }
-        descriptor = -1
+        closeFile()
     }
 
     private func rotate() {
         buffer += writer.end(.rotated)
         flush()
         guard descriptor >= 0 else { return }
-        close(descriptor)
-        descriptor = -1
+        closeFile()
         let before = writer
         writer = TraceWriter(steps: before.steps)
         do throws(SystemFault) { try begin(following: before) } catch { give(up: "\(error)") }
@@ -134,7 +138,6 @@ final class TraceFile {
         buffer = []
     }
 
-    /// To the last line that is whole: what was written of the buffer goes again, but for its whole lines.
     private func cutBack() {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return }
@@ -143,13 +146,77 @@ final class TraceFile {
         _ = ftruncate(descriptor, off_t(written + whole))
     }
 
-    /// The trace ends here; the status and the journal say so.
     private func give(up why: String) {
-        if descriptor >= 0 { close(descriptor) }
-        descriptor = -1
+        closeFile()
         buffer = []
         trouble = "The trace has ended early: \(why)."
         broker.properties.degradedMayHaveChanged()
         broker.journal.send(.error, "\(trouble) Cameras are not concerned.")
+    }
+}
+
+/// Each step of the core as a line, for the file of `--trace` and for clients that record.
+extension Publisher {
+    static var program: String { "camarbd \(Release.version)" }
+
+    /// Once for each step, after its effects.
+    func trace(_ event: Event, _ effects: [Effect], _ now: Moment) {
+        guard traceFile != nil || tracers > 0 else { return }
+        let body = TraceWriter.step(
+            broker.stepsTaken, event, at: now, name: name(broughtBy: event), decision: broker.arbiter.lastDecision,
+            effects)
+        traceFile?.write(body)
+        guard tracers > 0 else { return }
+        var message: SealedSignal?
+        for client in clients.values where client.traces && client.connection.isReady {
+            if client.connection.isBehind {
+                // It does not read: it is notified, while there is room for that, and may begin anew.
+                setTraces(client, false)
+                client.connection.signal(
+                    path: ObjectPath.broker, interface: InterfaceName.broker, member: "TraceLost", [])
+                continue
+            }
+            if message == nil { message = SealedSignal("Traced", [.string(body.text)], on: client.connection) }
+            if let message { client.connection.send(message) }
+        }
+    }
+
+    func setTraces(_ client: BrokerClient, _ on: Bool) {
+        guard on != client.traces else { return }
+        client.traces = on
+        tracers += on ? 1 : -1
+    }
+
+    /// A trace shows every user's apps, and everything they do.
+    func beginTrace(_ request: Request) throws(BrokerError) {
+        guard trust.isTrusted(request.client) else {
+            throw BrokerError(.accessDenied, "A trace shows all users' apps; \(trust.words) may have it.")
+        }
+        var writer = TraceWriter(steps: broker.stepsTaken)
+        let header = writer.header(
+            program: Self.program, origin: broker.origin, arbiter: broker.arbiter, names: names())
+        let noMemory = BrokerError(.outOfResources, "There is no memory for a snapshot of \(header.count) bytes.")
+        let descriptor = camarb_memfd("camarb-trace", UInt64(header.count))
+        guard descriptor >= 0 else { throw noMemory }
+        defer { close(descriptor) }
+        var offset = 0
+        while offset < header.count {
+            let count = header[offset...].withUnsafeBytes {
+                pwrite(descriptor, $0.baseAddress, $0.count, off_t(offset))
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw noMemory }
+            offset += count
+        }
+        setTraces(request.client, true)
+        request.answer([.fileDescriptor(descriptor)])
+    }
+
+    private func name(broughtBy event: Event) -> String? {
+        switch event {
+        case .connected(let client, _, _): clients[client.rawValue]?.name
+        case .created(let session, _, _, _, _): clients.owners[session.rawValue]?.name
+        default: nil
+        }
     }
 }
