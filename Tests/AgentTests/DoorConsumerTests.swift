@@ -171,7 +171,7 @@ struct DoorConsumerTests {
         try send(20, on: sender)
         try world.shows([.picture(20)])
         #expect(sender.takeReleases())
-        try sender.replaceBuffers(layout: PictureLayout(width: 192, height: 32, pixelFormat: "420v"))
+        sender.replaceBuffers(by: try BufferPool(layout: PictureLayout(width: 192, height: 32, pixelFormat: "420v")))
         let index = try #require(sender.writable())
         let memory = sender.memory(index)
         for place in memory.indices { memory[place] = place < sender.layout.lumaBytes ? 7 : 8 }

@@ -203,7 +203,7 @@ struct PicturesTests {
         Self.send(1, as: 1, on: sender)
         let before = try #require(try await looking.pictures.next())
         #expect(before.isIntact)
-        try sender.replaceBuffers(layout: Self.layout)
+        sender.replaceBuffers(by: try BufferPool(layout: Self.layout))
         #expect(!before.isIntact)
         Self.send(2, as: 2, on: sender)
         let after = try #require(try await looking.pictures.next())

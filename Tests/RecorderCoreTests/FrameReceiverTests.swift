@@ -162,7 +162,7 @@ import Testing
         #expect(receiver.hasPicture(old))
         // As often as a client changes the format: what the stream does not use any more is not kept.
         for _ in 0..<600 {
-            try sender.replaceBuffers(layout: Self.layout)
+            sender.replaceBuffers(by: try BufferPool(layout: Self.layout))
             let index = try #require(sender.writable())
             sender.deliver(index, sequence: 2, timestamp: 2, flags: [])
             receiver.release(try receiver.frame())

@@ -90,7 +90,7 @@ import Testing
         send(5, as: 1, on: sender)
         let old = try receiver.frame()
         let larger = PictureLayout(width: 320, height: 240, pixelFormat: "420v")
-        try sender.replaceBuffers(layout: larger)
+        sender.replaceBuffers(by: try BufferPool(layout: larger))
         receiver.withBytes(of: old) { #expect($0.allSatisfy { $0 == 0 }) }
         let index = try #require(sender.writable())
         sender.deliver(index, sequence: 2, timestamp: 2, flags: .configurationChanged)
@@ -121,7 +121,7 @@ import Testing
             seenBefore.append(widths())
             pool.blank()
         }
-        try sender.replaceBuffers(layout: PictureLayout(width: 320, height: 240, pixelFormat: "420v"))
+        sender.replaceBuffers(by: try BufferPool(layout: PictureLayout(width: 320, height: 240, pixelFormat: "420v")))
         #expect(seenBefore == [[UInt32](repeating: 320, count: BufferPool.buffersUsual)])
     }
 }

@@ -18,7 +18,7 @@ import Testing
             try #require(descriptor >= 0 && camarb_memfd_seal(descriptor) == 0)
             return descriptor
         }
-        let (sender, clientEnd) = try FrameSender.open(layout: Self.layout, lent: lent)
+        let (sender, clientEnd) = try FrameSender.open(BufferPool(layout: Self.layout, lent: lent))
         sender.onReturn = { returned.buffers.append($0) }
         return (sender, FrameReceiver(adopting: clientEnd))
     }
@@ -70,7 +70,7 @@ import Testing
         let (sender, receiver) = try open(returned)
         #expect(sender.lend(5, sequence: 1, timestamp: 1, flags: []))
         let old = try receiver.frame()
-        try sender.replaceBuffers(layout: Self.layout)
+        sender.replaceBuffers(by: try BufferPool(layout: Self.layout))
         #expect(returned.buffers == [5] && !sender.isLent)
         receiver.release(old)
         #expect(sender.takeReleases())

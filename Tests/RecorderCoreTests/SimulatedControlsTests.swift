@@ -13,52 +13,56 @@ import Testing
 
     // MARK: Focus
 
-    private func order(_ system: CameraFormat.AutoFocusSystem, _ mode: String = "continuousAuto") -> FocusSystem.Order {
-        FocusSystem.Order(system: system, mode: mode)
+    private func settings(
+        _ system: CameraFormat.AutoFocusSystem, _ mode: String = "continuousAuto", at lensPosition: Double? = nil
+    ) -> FocusSettings {
+        var settings = FocusSettings()
+        (settings.system, settings.mode, settings.lensPosition) = (system, mode, lensPosition)
+        return settings
     }
 
     @Test func aFocusByContrastScansToAndFroForHalfASecondAndEndsLockedAtTheSharpPlace() {
-        var focus = FocusSystem()
-        let locked = FocusSystem.Order(system: .contrast, mode: "locked", lensPosition: 0.25)
-        #expect(!focus.advance(to: 0, locked) && focus.lensPosition == 0.25 && !focus.isAdjusting)
-        let auto = order(.contrast, "auto")
+        var focus = Automatic<FocusSettings>()
+        let locked = settings(.contrast, "locked", at: 0.25)
+        #expect(!focus.advance(to: 0, locked) && focus.lensPosition == 0.25 && !focus.isScanning)
+        let auto = settings(.contrast, "auto")
         var places: [Double] = []
         let ended = Self.frames(30, from: 1_000_000_000).first { now in
             if focus.advance(to: now, auto) { return true }
-            #expect(focus.isAdjusting)
+            #expect(focus.isScanning)
             places.append(focus.lensPosition)
             return false
         }
         #expect(ended == 1_000_000_000 + 15 * 33_333_333 || ended == 1_000_000_000 + 16 * 33_333_333)
-        #expect(!focus.isAdjusting && abs(focus.lensPosition - auto.sharpPlace) < 0.001)
-        #expect(places.contains { $0 > auto.sharpPlace + 0.1 } && places.contains { $0 < auto.sharpPlace })
+        #expect(!focus.isScanning && abs(focus.lensPosition - auto.target) < 0.001)
+        #expect(places.contains { $0 > auto.target + 0.1 } && places.contains { $0 < auto.target })
         // It has locked, and follows nothing any more.
-        var other = order(.contrast, "locked")
+        var other = settings(.contrast, "locked")
         other.pointY = 1
-        #expect(!focus.advance(to: 3_000_000_000, other) && !focus.isAdjusting)
-        #expect(abs(focus.lensPosition - auto.sharpPlace) < 0.001)
+        #expect(!focus.advance(to: 3_000_000_000, other) && !focus.isScanning)
+        #expect(abs(focus.lensPosition - auto.target) < 0.001)
     }
 
     @Test func aFocusByPhaseGoesThereOverSomeFramesAndIsNeverAdjusting() {
-        var focus = FocusSystem()
-        _ = focus.advance(to: 0, order(.phase))
+        var focus = Automatic<FocusSettings>()
+        _ = focus.advance(to: 0, settings(.phase))
         let begin = focus.lensPosition
-        var there = order(.phase)
+        var there = settings(.phase)
         there.pointY = 1
         var places: Set<Double> = []
         for now in Self.frames(12, from: 1) {
-            #expect(!focus.advance(to: now, there) && !focus.isAdjusting)
+            #expect(!focus.advance(to: now, there) && !focus.isScanning)
             places.insert(focus.lensPosition)
         }
-        #expect(places.count > 3 && places.allSatisfy { $0 <= begin && $0 >= there.sharpPlace - 0.001 })
-        #expect(abs(focus.lensPosition - there.sharpPlace) < 0.001)
+        #expect(places.count > 3 && places.allSatisfy { $0 <= begin && $0 >= there.target - 0.001 })
+        #expect(abs(focus.lensPosition - there.target) < 0.001)
     }
 
     @Test func aContinuousFocusFollowsPointZoomAndFormatAndBeginsSettled() {
-        var focus = FocusSystem()
-        var now = order(.contrast)
+        var focus = Automatic<FocusSettings>()
+        var now = settings(.contrast)
         var time: Int64 = 0
-        let changes: [(scans: Bool, change: (inout FocusSystem.Order) -> Void)] = [
+        let changes: [(scans: Bool, change: (inout FocusSettings) -> Void)] = [
             (false, { _ in }), (true, { $0.zoom = 2 }), (true, { $0.pointX = 0.1 }),
             (true, { $0.format = "420v 640x480@30" }), (false, { _ in }), (false, { $0.isSmooth = true }),
         ]
@@ -66,10 +70,10 @@ import Testing
             change(&now)
             time += 1_000_000
             _ = focus.advance(to: time, now)
-            #expect(focus.isAdjusting == scans)
+            #expect(focus.isScanning == scans)
             time += 2_000_000_000
             _ = focus.advance(to: time, now)
-            #expect(!focus.isAdjusting)
+            #expect(!focus.isScanning)
         }
     }
 
@@ -77,8 +81,8 @@ import Testing
         for system in [CameraFormat.AutoFocusSystem.contrast, .phase] {
             var times: [Int64] = []
             for isSmooth in [false, true] {
-                var focus = FocusSystem()
-                var auto = order(system, "auto")
+                var focus = Automatic<FocusSettings>()
+                var auto = settings(system, "auto")
                 auto.isSmooth = isSmooth
                 times.append(Self.frames(60).first { focus.advance(to: $0, auto) } ?? 0)
             }
@@ -87,15 +91,15 @@ import Testing
     }
 
     @Test func aLockedLensGoesWhereItIsToldAndOtherwiseStays() {
-        var focus = FocusSystem()
-        _ = focus.advance(to: 0, order(.phase))
+        var focus = Automatic<FocusSettings>()
+        _ = focus.advance(to: 0, settings(.phase))
         let sharp = focus.lensPosition
-        _ = focus.advance(to: 1, order(.phase, "locked"))
+        _ = focus.advance(to: 1, settings(.phase, "locked"))
         #expect(focus.lensPosition == sharp)
-        _ = focus.advance(to: 2, FocusSystem.Order(system: .phase, mode: "locked", lensPosition: 0.5))
+        _ = focus.advance(to: 2, settings(.phase, "locked", at: 0.5))
         #expect(focus.lensPosition == 0.5)
         focus.begin()
-        _ = focus.advance(to: 3, order(.phase))
+        _ = focus.advance(to: 3, settings(.phase))
         #expect(focus.lensPosition == sharp)
     }
 
@@ -104,25 +108,28 @@ import Testing
     private static let isos = CameraFormat.Optics.Range(least: 29, most: 1856)
     private static let durations = CameraFormat.Optics.Range(least: 0.000013, most: 0.5)
 
-    private func order(_ mode: String, bias: Double = 0) -> ExposureProgram.Order {
-        ExposureProgram.Order(mode: mode, bias: bias, durations: Self.durations, isos: Self.isos)
+    private func settings(_ mode: String, bias: Double = 0) -> ExposureSettings {
+        var settings = ExposureSettings()
+        (settings.mode, settings.bias) = (mode, bias)
+        (settings.durations, settings.isos) = (Self.durations, Self.isos)
+        return settings
     }
 
     @Test func anExposureThatIsAutomaticOnceAdjustsForAShortTimeAndEndsLocked() {
-        var program = ExposureProgram()
-        _ = program.advance(to: 0, order("continuousAuto"))
+        var program = Automatic<ExposureSettings>()
+        _ = program.advance(to: 0, settings("continuousAuto"))
         #expect(!program.isAdjusting && abs(program.gain - 1) < 1e-9)
-        let ended = Self.frames(30).first { program.advance(to: $0, order("auto", bias: 1)) }
+        let ended = Self.frames(30).first { program.advance(to: $0, settings("auto", bias: 1)) }
         #expect(ended == 8 * Self.interval)
         #expect(!program.isAdjusting && abs(program.gain - 2) < 1e-6)
-        #expect(!program.advance(to: 2_000_000_000, order("locked", bias: -1)) && abs(program.gain - 2) < 1e-6)
+        #expect(!program.advance(to: 2_000_000_000, settings("locked", bias: -1)) && abs(program.gain - 2) < 1e-6)
     }
 
     @Test func aContinuousExposureFollowsBiasPointAndTorch() {
-        var program = ExposureProgram()
-        var now = order("continuousAuto")
+        var program = Automatic<ExposureSettings>()
+        var now = settings("continuousAuto")
         _ = program.advance(to: 0, now)
-        let changes: [(inout ExposureProgram.Order) -> Void] = [
+        let changes: [(inout ExposureSettings) -> Void] = [
             { $0.bias = -1 }, { $0.pointX = 0.2 }, { $0.light = 1.5 },
         ]
         var time: Int64 = 1
@@ -137,32 +144,32 @@ import Testing
     }
 
     @Test func anExposureByHandCountsAtOnceAndALockedOneShowsTheTorch() {
-        var program = ExposureProgram()
-        var custom = order("custom")
+        var program = Automatic<ExposureSettings>()
+        var custom = settings("custom")
         (custom.duration, custom.iso) = (1.0 / 30, 200)
         #expect(!program.advance(to: 0, custom) && !program.isAdjusting && abs(program.gain - 4) < 1e-9)
-        var locked = order("locked")
+        var locked = settings("locked")
         locked.light = 1.5
         #expect(!program.advance(to: 1, locked) && abs(program.gain - 6) < 1e-9)
     }
 
     @Test func anAutomaticExposureKeepsToTheFrameAndToTheFormat() {
-        var fast = order("continuousAuto")
+        var fast = settings("continuousAuto")
         fast.frameDuration = 1.0 / 240
-        let right = ExposureProgram.right(for: fast)
+        let right = fast.target
         #expect(right.duration == 1.0 / 240 && abs(right.iso - 400) < 1e-6)
-        let bright = ExposureProgram.right(for: order("continuousAuto", bias: -4))
-        #expect(bright.iso == Self.isos.least && bright.duration < ExposureProgram.ordinaryDuration)
-        let dark = ExposureProgram.right(for: order("continuousAuto", bias: 8))
+        let bright = settings("continuousAuto", bias: -4).target
+        #expect(bright.iso == Self.isos.least && bright.duration < ExposureSettings.ordinary.duration)
+        let dark = settings("continuousAuto", bias: 8).target
         #expect(dark.iso == Self.isos.most && dark.duration == 1.0 / 30)
     }
 
     @Test func aWhiteBalanceThatIsAutomaticOnceEndsLockedAndNeutral() {
-        var balance = WhiteBalance()
-        let warm = WhiteBalance.Gains(red: 2, green: 1, blue: 1)
-        #expect(!balance.advance(to: 0, WhiteBalance.Order(mode: "locked", gains: warm)) && balance.gains == warm)
-        let ended = Self.frames(30).first { balance.advance(to: $0, WhiteBalance.Order(mode: "auto")) }
-        #expect(ended == 8 * Self.interval && balance.gains == .neutral && !balance.isAdjusting)
+        var balance = Automatic<WhiteBalanceSettings>()
+        let warm = WhiteBalanceSettings.Gains(red: 2, green: 1, blue: 1)
+        #expect(!balance.advance(to: 0, WhiteBalanceSettings(mode: "locked", gains: warm)) && balance.value == warm)
+        let ended = Self.frames(30).first { balance.advance(to: $0, WhiteBalanceSettings(mode: "auto")) }
+        #expect(ended == 8 * Self.interval && balance.value == .neutral && !balance.isAdjusting)
     }
 
     // MARK: Pictures
@@ -199,13 +206,13 @@ import Testing
 
     @Test func whiteBalanceGainsTintThePictureAsFarAsItsRangeGoes() {
         var look = PictureLook()
-        look.gains = WhiteBalance.Gains(red: 2, green: 1, blue: 1)
+        look.gains = WhiteBalanceSettings.Gains(red: 2, green: 1, blue: 1)
         let seen = look.applied(to: Self.ramp, Self.layout)
         let (blue, red) = (seen[Self.layout.lumaBytes + 2], seen[Self.layout.lumaBytes + 3])
         #expect(red > 150 && blue < 120 && Array(seen[..<4]) == Array(Self.ramp[..<4]))
         // Blue goes beyond video's range, and red nearly as far.
         let full = PictureLayout(width: 4, height: 2, pixelFormat: "420f")
-        (look.gain, look.gains) = (2, WhiteBalance.Gains(red: 4, green: 1, blue: 0.1))
+        (look.gain, look.gains) = (2, WhiteBalanceSettings.Gains(red: 4, green: 1, blue: 0.1))
         let strong = look.applied(to: Self.picture([0, 86, 168, 255], full), full)
         #expect(strong[full.lumaBytes + 2] < 16 && strong[full.lumaBytes + 3] > 240)
         #expect(look.applied(to: Self.ramp, Self.layout)[Self.layout.lumaBytes + 2] >= 16)

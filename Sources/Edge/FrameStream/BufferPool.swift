@@ -11,11 +11,10 @@ import Glibc
 ///
 /// Threading: one thread at a time. The pool blanks itself when it goes.
 public final class BufferPool {
-    /// Of the pictures that are in its buffers now.
     public private(set) var layout: PictureLayout
-    /// Bytes that a picture may have.
+    /// The most bytes of a picture.
     public let room: Int
-    /// Bytes that each buffer has memory for: those of the largest picture so far.
+    /// Bytes that each buffer has memory for: of the largest picture so far.
     private var touched = 0
     /// Bytes of each buffer that may not be blank.
     private var written = 0
@@ -57,13 +56,13 @@ public final class BufferPool {
         }
     }
 
-    /// Bytes of memory that the pool has taken; a device's buffers are none of it.
+    /// Bytes of memory that the pool has taken, without a device's buffers.
     public var memoryBytes: Int { touched * buffers.count }
 
     /// Bytes of memory that pictures of a layout would take beside.
     public func growth(to layout: PictureLayout) -> Int { max(0, layout.bytes - touched) * buffers.count }
 
-    /// The same buffers for pictures of another size, with memory for these. What is in them stays until `erase()`.
+    /// The same buffers for pictures of another size, with memory for these. Their bytes stay until `erase()`.
     /// - Precondition: the pool is not blank, has buffers of its own, and they have the room.
     /// - Throws: when memory runs out; the layout is then as it was.
     public func lay(_ layout: PictureLayout) throws(FrameStreamFault) {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which frame a picture is and when it was captured, drawn into the picture itself as blocks of black and white.
+/// A frame's number and capture time, drawn into the picture itself as blocks of black and white.
 ///
 /// Four rows of 32 blocks along the bottom edge, most significant bit first, row by row:
 /// 16 bits of signature, 64 of the capture time, 32 of the frame number, 16 of checksum. A block is a
@@ -13,8 +13,7 @@ public struct BurntInMark: Hashable, Sendable {
     public var frameNumber: UInt32
 
     public init(captureTime: Int64, frameNumber: UInt32) {
-        self.captureTime = captureTime
-        self.frameNumber = frameNumber
+        (self.captureTime, self.frameNumber) = (captureTime, frameNumber)
     }
 
     static let columns = 32
@@ -41,16 +40,13 @@ public struct BurntInMark: Hashable, Sendable {
 
     /// Fletcher's sum over the twelve bytes: sees every single wrong block and nearly all pairs.
     private static func checksum(_ time: UInt64, _ number: UInt32) -> UInt16 {
-        var a: UInt32 = 1
-        var b: UInt32 = 0
-        for shift in stride(from: UInt64(56), through: 0, by: -8) {
-            a = (a + UInt32(time >> shift & 0xff)) % 255
+        var (a, b): (UInt32, UInt32) = (1, 0)
+        func add(_ byte: UInt8) {
+            a = (a + UInt32(byte)) % 255
             b = (b + a) % 255
         }
-        for shift in stride(from: UInt32(24), through: 0, by: -8) {
-            a = (a + (number >> shift & 0xff)) % 255
-            b = (b + a) % 255
-        }
+        withUnsafeBytes(of: time.bigEndian) { for byte in $0 { add(byte) } }
+        withUnsafeBytes(of: number.bigEndian) { for byte in $0 { add(byte) } }
         return UInt16(b << 8 | a)
     }
 
@@ -80,7 +76,7 @@ public struct BurntInMark: Hashable, Sendable {
         UnsafeMutableRawBufferPointer(rebasing: picture[chroma..<layout.bytes]).fill(with: 128)
     }
 
-    /// Reads a mark out of a luma plane, also after compression or scaling. Nil when there is none.
+    /// Reads a mark out of a luma plane, also after compression or scaling; `nil` when there is none.
     public static func read(luma: UnsafeRawBufferPointer, width: Int, height: Int, stride: Int) -> BurntInMark? {
         guard width >= widthMin, height >= heightMin, stride >= width, luma.count >= stride * (height - 1) + width
         else { return nil }
@@ -95,8 +91,7 @@ public struct BurntInMark: Hashable, Sendable {
                 let to = (column + 1) * width / columns
                 let inset = (to - from) / 4
                 let y = top + row * blockHeight
-                var sum = 0
-                var count = 0
+                var (sum, count) = (0, 0)
                 for line in (y + blockHeight / 4)..<(y + blockHeight - blockHeight / 4) {
                     for x in (from + inset)..<(to - inset) {
                         sum += Int(luma[line * stride + x])

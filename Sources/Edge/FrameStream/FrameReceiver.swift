@@ -10,14 +10,14 @@ import Glibc
 ///         receiver.release(frame)
 ///     }
 ///
-/// The stream ends with its grant: `next` then says `.ended`, and the buffers have gone blank. A frame keeps its buffer
+/// The stream ends with its grant: `next` then returns `.ended`, and the buffers are blank. A frame keeps its buffer
 /// mapped, so that a picture in use never faults; it only becomes blank, or another picture of the same stream.
 ///
 /// A recorder core changes the buffers of a stream when the format changes: it announces others, and then blanks the old
-/// ones, whose memory the new ones may have. Those that are announced after a frame are therefore a new generation, and the
+/// ones, whose memory the new ones may have. Buffers that are announced after a frame are therefore a new generation, and the
 /// older ones are unmapped here.
 ///
-/// Nothing that comes is believed before it was looked at: what no recorder core sends is a fault that ends the stream.
+/// Every record is checked: one that no recorder core sends is a fault that ends the stream.
 ///
 /// Threading: one thread at a time.
 public final class FrameReceiver {
@@ -82,7 +82,7 @@ public final class FrameReceiver {
     }
 
     /// Whether the frame's buffer still has the picture, as far as the stream has been read: the end, and other buffers, are
-    /// said before anything is blanked. So take what has come first.
+    /// announced before anything is blanked. So take all records first.
     package func hasPicture(_ frame: Frame) -> Bool { !hasEnded && frame.buffer.generation == generation }
 
     /// The frame's bytes: `layout` says where the planes are.
@@ -100,7 +100,7 @@ public final class FrameReceiver {
         _ = record.withUnsafeBytes { camarb_packet_send(descriptor, $0.baseAddress, $0.count, -1) }
     }
 
-    /// Every buffer that the stream uses as it is mapped now, also after the end: what a client that keeps its mapping can see.
+    /// Every buffer of the stream as it is mapped now, also after the end: as a client sees it that keeps its mapping.
     public func withEveryBuffer(_ body: (UInt32, UnsafeRawBufferPointer) throws -> Void) rethrows {
         for (index, slot) in slots.sorted(by: { $0.key < $1.key }) { try body(index, slot.buffer.bytes) }
     }
@@ -131,11 +131,9 @@ public final class FrameReceiver {
     }
 
     private func frame(_ record: FrameRecord.Frame) throws(FrameStreamFault) -> Frame {
-        guard let slot = slots[record.index] else {
-            throw FrameStreamFault("a frame came in buffer \(record.index), which was never announced", code: 0)
-        }
-        guard !slot.isLent else {
-            throw FrameStreamFault("a frame came in buffer \(record.index), which was not given back", code: 0)
+        guard let slot = slots[record.index], !slot.isLent else {
+            let why = slots[record.index] == nil ? "never announced" : "not given back"
+            throw FrameStreamFault("a frame came in buffer \(record.index), which was \(why)", code: 0)
         }
         slots[record.index]?.isLent = true
         hasFrame = true
@@ -148,37 +146,32 @@ public final class FrameReceiver {
             hasFrame = false
             slots = [:]
         }
+        func fault(_ words: String) -> FrameStreamFault { FrameStreamFault("buffer \(buffer.index) \(words)", code: 0) }
         let (width, height) = (Int(buffer.width), Int(buffer.height))
         let layout = PictureLayout(
             width: width, height: height, stride: Int(buffer.stride), pixelFormat: buffer.pixelFormat)
         guard let layout, slots[buffer.index] == nil, slots.count < Self.buffersMax else {
-            throw FrameStreamFault(
-                "buffer \(buffer.index) is \(width)x\(height) with rows of \(buffer.stride) bytes, is there twice, or is one of too many",
-                code: 0)
+            throw fault(
+                "is \(width)x\(height) with rows of \(buffer.stride) bytes, is there twice, or is one of too many")
         }
         guard ["420v", "420f"].contains(buffer.pixelFormat) else {
-            throw FrameStreamFault(
-                "buffer \(buffer.index) is \(buffer.pixelFormat.quotedShort), and neither 420v nor 420f", code: 0)
+            throw fault("is \(buffer.pixelFormat.quotedShort), and neither 420v nor 420f")
         }
         guard buffer.bytes >= UInt64(layout.bytes) else {
-            throw FrameStreamFault(
-                "buffer \(buffer.index) has \(buffer.bytes) bytes, where a picture of \(width)x\(height) has \(layout.bytes)",
-                code: 0)
+            throw fault("has \(buffer.bytes) bytes, where a picture of \(width)x\(height) has \(layout.bytes)")
         }
         guard descriptor >= 0, camarb_memfd_is_safe(descriptor, buffer.bytes) == 1 else {
-            throw FrameStreamFault(
-                "buffer \(buffer.index) is smaller than was said, or not sealed against shrinking, growing and writing",
-                code: 0)
+            throw fault("is smaller than was said, or not sealed against shrinking, growing and writing")
         }
         slots[buffer.index] = Slot(buffer: try FrameBuffer(mapping: descriptor, layout, generation: generation))
     }
 }
 
 /// A buffer of a stream as it is mapped here, for reading only. It is unmapped when its receiver and the last frame in it
-/// are gone, so that a picture in use never faults; at most it becomes blank, or other pictures of the stream.
+/// are gone.
 package final class FrameBuffer: Sendable {
     package let layout: PictureLayout
-    /// Counts the sets of buffers that the stream has had: with a later one, this buffer's picture is gone, or soon.
+    /// Counts the stream's sets of buffers: with a later one, this buffer's picture is gone, or soon.
     package let generation: UInt64
     // An address, since a pointer is not Sendable: nobody writes through it here.
     private let address: UInt

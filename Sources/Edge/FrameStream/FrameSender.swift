@@ -17,7 +17,7 @@ import Glibc
 public final class FrameSender {
     /// The recorder's end, to poll for reading. -1 when closed.
     public private(set) var descriptor: Int32
-    public private(set) var layout: PictureLayout
+    public var layout: PictureLayout { pool.layout }
     public private(set) var framesSent: UInt64 = 0
     public private(set) var framesDropped: UInt64 = 0
 
@@ -34,18 +34,17 @@ public final class FrameSender {
         case waiting
     }
 
-    /// Called with each buffer of a device's that is free for it to fill again.
+    /// Called with each of a device's buffers that is free for it to fill again.
     public var onReturn: ((Int) -> Void)?
     /// Called with buffers that the stream no longer uses, to blank them at once; without it, it does so itself.
     public var onPoolFree: ((BufferPool) -> Void)?
     /// Its buffers are a device's own: nothing is copied into them.
     public var isLent: Bool { pool.isLent }
 
-    /// The buffers that it has now.
     public private(set) var pool: BufferPool
     private var states: [State]
     private var waiting: FrameRecord.Frame?
-    /// Buffers of the pool that the client was told about. Announcing stops where its socket is full.
+    /// Buffers of the pool that were announced to the client. Announcing stops where its socket is full.
     private var announced = 0
     /// The wire index of the pool's first buffer. It grows with each pool, so that a release of an old
     /// buffer that is still on its way cannot be taken for one of a new buffer.
@@ -58,27 +57,16 @@ public final class FrameSender {
         try open(try BufferPool(layout: layout))
     }
 
-    /// The same with a device's own buffers, which go to the client as they are.
-    /// - Parameter lent: descriptors of the buffers, in the order of the device's numbers. The sender's from here on.
-    public static func open(
-        layout: PictureLayout, lent: [Int32]
-    ) throws(FrameStreamFault) -> (sender: FrameSender, clientEnd: Int32) {
-        try open(BufferPool(layout: layout, lent: lent))
-    }
-
-    /// The same with buffers that are blank and nobody else's.
+    /// The same with buffers that are blank and nobody else's, or with a device's own, which go to the client as they are.
     public static func open(_ pool: BufferPool) throws(FrameStreamFault) -> (sender: FrameSender, clientEnd: Int32) {
-        var ours: Int32 = -1
-        var theirs: Int32 = -1
+        var (ours, theirs): (Int32, Int32) = (-1, -1)
         let made = camarb_packet_pair(&ours, &theirs)
         guard made == 0 else { throw FrameStreamFault("making a stream's sockets", code: -made) }
         return (FrameSender(adopting: ours, pool: pool), theirs)
     }
 
     init(adopting descriptor: Int32, pool: BufferPool) {
-        self.descriptor = descriptor
-        self.pool = pool
-        layout = pool.layout
+        (self.descriptor, self.pool) = (descriptor, pool)
         states = Array(repeating: .free, count: pool.count)
         announce()
     }
@@ -86,7 +74,7 @@ public final class FrameSender {
     deinit { close() }
     public var isOpen: Bool { descriptor >= 0 }
 
-    /// A buffer to write the next frame into, or nil when the client has fallen behind so far that there is none:
+    /// A buffer to write the next frame into, or `nil` when the client has fallen behind so far that there is none:
     /// the frame is then dropped for this stream. Give it back through `deliver` or `discard`.
     public func writable() -> Int? {
         guard isOpen else { return nil }
@@ -101,13 +89,13 @@ public final class FrameSender {
 
     public func memory(_ index: Int) -> UnsafeMutableRawBufferPointer { pool.memory(index) }
 
-    /// Nothing came of this buffer.
+    /// Gives a buffer back without a frame.
     public func discard(_ index: Int) { states[index] = .free }
 
     /// Sends a buffer that its device has filled, or keeps it as the newest while the client has its share. It comes
     /// back by `onReturn`.
-    /// - Returns: false when nothing came of it: the buffer stays the device's. True also where the stream ended over it,
-    ///   and the buffer has come back already.
+    /// - Returns: false when the buffer stays the device's. True also where the stream ended over it, and the buffer has come
+    ///   back already.
     public func lend(_ index: Int, sequence: UInt64, timestamp: Int64, flags: FrameRecord.Flags) -> Bool {
         guard isOpen, isLent, states.indices.contains(index), states[index] == .free else { return false }
         announce()
@@ -128,7 +116,7 @@ public final class FrameSender {
             index: UInt32(base + index), sequence: sequence, timestamp: timestamp, bytes: UInt64(layout.bytes),
             flags: flags)
         if let older = waiting {
-            // A flag says something about all frames from here on, so the one that is sent carries it.
+            // A flag concerns all frames from here on, so the one that is sent carries it.
             if older.flags.contains(.configurationChanged) { frame.flags.insert(.configurationChanged) }
             waiting = nil
             framesDropped += 1
@@ -139,22 +127,16 @@ public final class FrameSender {
         sendWaiting()
     }
 
-    /// Gives the stream buffers of another size; the client gets them announced, with indexes of their own.
-    /// Then the old ones are blanked, and may hold new pictures afterwards: a client that has copied a picture, and reads of
-    /// no other buffers yet, has a whole one.
-    /// (Where its socket is full, which takes one that has read nothing for some forty changes, it cannot be told before.)
-    public func replaceBuffers(layout: PictureLayout) throws(FrameStreamFault) {
-        replaceBuffers(by: try BufferPool(layout: layout))
-    }
-
-    /// The same with buffers that are blank and nobody else's, or with its own in another layout (`BufferPool.lay`).
+    /// Gives the stream other buffers, blank and nobody else's, or its own in another layout (`BufferPool.lay`); they are announced
+    /// to the client, with indexes of their own. Then the old ones are blanked, and may hold new pictures afterwards: a client
+    /// that has copied a picture, and has read of no other buffers yet, has a whole one.
+    /// (Not where its socket is full, which takes a client that has read nothing for some forty changes.)
     public func replaceBuffers(by fresh: BufferPool) {
         let old = pool
         let lent = lentBuffers
         staleReleasesMax += states.count { $0 == .withClient }
         base += states.count
         pool = fresh
-        layout = fresh.layout
         states = Array(repeating: .free, count: fresh.count)
         waiting = nil
         announced = 0
@@ -163,15 +145,14 @@ public final class FrameSender {
         if fresh === old { fresh.erase() } else { letGo(of: old) }
     }
 
-    /// Ends the stream: says so, closes the socket and blanks every buffer. Idempotent.
+    /// Ends the stream: sends its end, closes the socket and blanks every buffer. Idempotent.
     public func close() {
         guard isOpen else { return }
-        // The record is a courtesy: a client whose socket is full learns it from the end of the socket.
+        // The record is a courtesy: a client whose socket is full finds the end of the socket.
         _ = send(.end)
         Glibc.close(descriptor)
         descriptor = -1
         waiting = nil
-        // A device gets its buffers back from a stream that is over, or goes on with others.
         for index in lentBuffers { free(index) }
         letGo(of: pool)
     }
@@ -180,7 +161,7 @@ public final class FrameSender {
         if let onPoolFree, !pool.isLent { onPoolFree(pool) } else { pool.blank() }
     }
 
-    /// Buffers of a device's that are with the client, or wait to be.
+    /// A device's buffers that are with the client, or wait to be.
     private var lentBuffers: [Int] {
         isLent ? states.indices.filter { states[$0] != .free && states[$0] != .writing } : []
     }
@@ -220,7 +201,7 @@ public final class FrameSender {
         record.encode().withUnsafeBytes { camarb_packet_send(descriptor, $0.baseAddress, $0.count, passed) }
     }
 
-    /// Reads what the client returned. Call it when the descriptor is readable.
+    /// Takes buffers back from the client. Call it when the descriptor is readable.
     /// - Returns: false when the stream is over: the client closed it, or broke the protocol.
     public func takeReleases() -> Bool {
         // One more than there are buffers: an honest client cannot have sent more, and a flood is met in slices.
@@ -239,7 +220,7 @@ public final class FrameSender {
         return isOpen
     }
 
-    /// Takes a buffer back. Returns false for what no client sends.
+    /// Takes a buffer back. Returns false for a record that no client sends.
     private func takes(_ record: FrameRecord?) -> Bool {
         guard case .release(let index)? = record else { return false }
         if Int(index) < base, staleReleasesMax > 0 {

@@ -12,9 +12,7 @@ public struct PictureLayout: Hashable, Sendable {
     /// - Precondition: width and height are even and above 0: chroma is subsampled by two.
     public init(width: Int, height: Int, pixelFormat: String) {
         precondition(width > 0 && height > 0 && width % 2 == 0 && height % 2 == 0, "NV12 has even sides")
-        self.width = width
-        self.height = height
-        self.pixelFormat = pixelFormat
+        (self.width, self.height, self.pixelFormat) = (width, height, pixelFormat)
         stride = (width + Self.rowAlignment - 1) / Self.rowAlignment * Self.rowAlignment
     }
 
@@ -24,10 +22,7 @@ public struct PictureLayout: Hashable, Sendable {
         guard sides.contains(width), sides.contains(height), width % 2 == 0, height % 2 == 0,
             stride >= width, stride <= 4 * Self.sideMax
         else { return nil }
-        self.width = width
-        self.height = height
-        self.stride = stride
-        self.pixelFormat = pixelFormat
+        (self.width, self.height, self.stride, self.pixelFormat) = (width, height, stride, pixelFormat)
     }
 
     /// A side that no sensor has would overflow products.
@@ -41,15 +36,14 @@ public struct PictureLayout: Hashable, Sendable {
     public var bytes: Int { lumaBytes + stride * (height / 2) }
 }
 
-/// A fault of the world on a preview stream: which operation, and the system's error number.
+/// A fault of the world on a preview stream: the operation, and the system's error number.
 public struct FrameStreamFault: Error, Hashable, Sendable {
     public var operation: String
     /// A positive `errno`, or 0 where the peer broke the protocol.
     public var code: Int32
 
     public init(_ operation: String, code: Int32) {
-        self.operation = operation
-        self.code = code
+        (self.operation, self.code) = (operation, code)
     }
 
     public var description: String { code == 0 ? operation : "\(operation): system error \(code)" }

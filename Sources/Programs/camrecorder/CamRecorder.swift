@@ -5,10 +5,10 @@ import PolicyFile
 import RecorderCore
 import System
 
-/// `camrecorder`: one process, one camera. The broker starts it, and it goes when it is not needed.
+/// `camrecorder`: one process, one camera. The broker starts it, and it ends when it is not needed.
 @main enum CamRecorder {
-    /// Without a grant and with nothing to write for this long, the recorder goes: a camera that nobody uses is
-    /// not held. Long enough for a handover between two apps to find it still there.
+    /// Without a grant and with nothing to write for this long, the recorder core ends: an unused camera is not held. Long
+    /// enough for a handover between two apps to find it still there.
     static let idleLimit = Duration.seconds(3)
 
     static let help = """
@@ -23,7 +23,7 @@ import System
           --fd N          the socket's descriptor; 3 if not given, also where the service manager passes it
           --patience N    wait N times as long as usual for a broker, for work and for files. For tests
           --list-cameras  the machine's cameras: identity, node just now, name; tabs in between
-          --fault NAME    misbehave, for tests: \(Capture.Fault.allCases.map(\.rawValue).joined(separator: ", "))
+          --fault NAME    misbehave, for tests: \(faultNames)
           --version, --help
 
         It ends with status 0 after \(idleLimit.components.seconds) seconds without a grant and anything to write, and
@@ -31,8 +31,10 @@ import System
         recording. Status 1: the socket could not be used; 2: the command line was wrong.
 
         """
+    private static var faultNames: String { Capture.Fault.allCases.map(\.rawValue).joined(separator: ", ") }
 
-    private struct Options {
+    struct Options {
+        /// `nil` where the broker's first call (`Serve`) names it.
         var camera: CameraSpec?
         var descriptor: Int32 = 3
         var faults: Set<Capture.Fault> = []
@@ -44,7 +46,7 @@ import System
         camarb_ignore_write_signals()
         let options: Options
         do throws(BrokerError) { options = try parse(Array(CommandLine.arguments.dropFirst())) } catch {
-            say("camrecorder: \(error.message)", on: 2)
+            write("camrecorder: \(error.message)", to: 2)
             exit(2)
         }
         do throws(SystemFault) {
@@ -53,12 +55,10 @@ import System
             // Before any thread starts, so that all of them have it blocked.
             try loop.addSignal(SIGTERM) { server?.finish() }
             try loop.addSignal(SIGINT) { server?.finish() }
-            server = try RecorderServer(
-                descriptor: try connected(options), camera: options.camera, idleLimit: options.idleLimit,
-                patience: options.patience, faults: options.faults, loop: loop)
+            server = try RecorderServer(try connected(options), options, on: loop)
             exit(try loop.run())
         } catch {
-            say("camrecorder: \(error)", on: 2)
+            write("camrecorder: \(error)", to: 2)
             exit(1)
         }
     }
@@ -66,18 +66,14 @@ import System
     /// The descriptor itself, or the first connection to it where the service manager passed a listening socket.
     private static func connected(_ options: Options) throws(SystemFault) -> Int32 {
         let descriptor = options.descriptor
-        var listens: Int32 = 0
-        var size = socklen_t(MemoryLayout<Int32>.size)
-        guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 else {
+        guard let listens = isListening(descriptor) else {
             throw SystemFault("use descriptor \(descriptor) as a socket", errno)
         }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        guard listens != 0 else { return descriptor }
+        guard listens else { return descriptor }
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = camarb_poll(&waited, 1, options.idleLimit.wholeNanoseconds)
-        let accepted = camarb_unix_accept(descriptor)
-        guard accepted >= 0 else { throw SystemFault("accept the broker's connection", -accepted) }
-        return accepted
+        return try check(camarb_unix_accept(descriptor), "accept the broker's connection")
     }
 
     private static func parse(_ arguments: [String]) throws(BrokerError) -> Options {
@@ -85,11 +81,11 @@ import System
         var rest = arguments[...]
         while let flag = rest.popFirst() {
             if ["-h", "--help", "--version"].contains(flag) {
-                say(flag == "--version" ? "camrecorder \(Release.version)" : help, on: 1)
+                write(flag == "--version" ? "camrecorder \(Release.version)" : help, to: 1)
                 exit(0)
             }
             if flag == "--list-cameras" {
-                for camera in MachineCamera.all() { say("\(camera.identity)\t\(camera.node)\t\(camera.name)", on: 1) }
+                for camera in MachineCamera.all() { write("\(camera.identity)\t\(camera.node)\t\(camera.name)", to: 1) }
                 exit(0)
             }
             guard ["--camera", "--fd", "--fault", "--patience"].contains(flag) else {
@@ -99,32 +95,29 @@ import System
                 )
             }
             guard let value = rest.popFirst() else { throw BrokerError(.invalidValue, "\(flag) takes a value.") }
+            func refusal(_ takes: String) -> BrokerError {
+                BrokerError(.invalidValue, "\(flag) is \(value.quotedShort); it takes \(takes).")
+            }
             switch flag {
             case "--camera": options.camera = try CameraSpec(parsing: value)
             case "--fd":
-                guard let number = Int32(value), number >= 0 else {
-                    throw BrokerError(.invalidValue, "--fd is \(value.quotedShort); it takes a number from 0.")
-                }
+                guard let number = Int32(value), number >= 0 else { throw refusal("a number from 0") }
                 options.descriptor = number
             case "--patience":
                 guard let number = Int64(value), (1...1_000_000).contains(number) else {
-                    throw BrokerError(
-                        .invalidValue, "--patience is \(value.quotedShort); it takes a number from 1 to 1000000.")
+                    throw refusal("a number from 1 to 1000000")
                 }
                 options.patience = number
             default:
-                guard let fault = Capture.Fault(rawValue: value) else {
-                    let known = Capture.Fault.allCases.map(\.rawValue).joined(separator: ", ")
-                    throw BrokerError(.invalidValue, "--fault is \(value.quotedShort); it takes \(known).")
-                }
+                guard let fault = Capture.Fault(rawValue: value) else { throw refusal(faultNames) }
                 options.faults.insert(fault)
             }
         }
         return options
     }
 
-    private static func say(_ text: String, on descriptor: Int32) {
+    static func write(_ text: String, to descriptor: Int32) {
         let line = text.hasSuffix("\n") ? text : text + "\n"
-        _ = line.utf8.withContiguousStorageIfAvailable { write(descriptor, $0.baseAddress, $0.count) }
+        _ = line.utf8.withContiguousStorageIfAvailable { Glibc.write(descriptor, $0.baseAddress, $0.count) }
     }
 }

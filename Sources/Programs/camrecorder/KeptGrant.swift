@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import RecorderCore
 import System
 
 /// A grant that may outlive the broker, from `Keep` until a broker has taken it up with `Resume`, or it is over.
@@ -9,17 +10,17 @@ import System
 ///                                 │  └─ 3 s, the client's end   └─ 10 s: over, and its recording is finished
 ///                                 └────── the broker's end ─────┘
 ///
-/// It decides nothing about the camera: it only says when the recorder core is to end. While it is `alone` nothing can be
-/// asked for, since nobody is connected; while it is `surveyed` the recorder core begins nothing for it.
+/// It decides nothing about the camera: it only determines when the recorder core ends. While it is `alone` no call can come,
+/// since nobody is connected; while it is `surveyed` the recorder core begins nothing for it.
 final class KeptGrant {
     /// How long it goes on without a broker, in nanoseconds: a service manager starts the next one within a fraction of a
-    /// second, and a client that finds none within this time is told that it is interrupted (`ReconnectingTransport`).
+    /// second, and a client that finds none within this time reports an interruption (`ReconnectingTransport`).
     static let aloneMax: Int64 = 3_000_000_000
     /// How long brokers may take from the first one's end until one of them has taken the grant up or cut it, in nanoseconds.
     /// A reservation ends sooner; brokers that die one after the other must not keep a camera capturing for nobody.
     static let undecidedMax: Int64 = 10_000_000_000
-    /// Connections by others than a broker that are refused; then nobody is listened to any more. The listener is in a
-    /// folder of the broker's own, and so there is one only by mistake.
+    /// Refused connections by others than a broker, after which the listener is closed. It is in a folder of the broker's own,
+    /// so such a connection is a mistake.
     static let refusalsMax = 16
 
     let grant: UInt64
@@ -32,7 +33,7 @@ final class KeptGrant {
     private let onOver: (String) -> Void
     private var clientSource, listenerSource: IOSource?
     private var timer: Timer?
-    /// When the first broker ended; nil: it has not.
+    /// When the first broker ended.
     private var aloneSince: Int64?
     private var refusals = 0
 
@@ -50,9 +51,7 @@ final class KeptGrant {
         (self.listener, self.brokersUser, self.patience) = (listener, brokersUser, patience)
         (self.loop, self.onBroker, self.onOver) = (loop, onBroker, onOver)
         guard self.client.isAlive else { throw SystemFault("keep a grant for a client whose process is gone", ESRCH) }
-        var listens: Int32 = 0
-        var size = socklen_t(MemoryLayout<Int32>.size)
-        guard getsockopt(listener, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0, listens != 0 else {
+        guard isListening(listener) == true else {
             throw SystemFault("listen for the next broker on what is no listening socket", EINVAL)
         }
         timer = try loop.addTimer { [unowned self] in end("no broker has taken the camera up in time") }
@@ -70,7 +69,7 @@ final class KeptGrant {
         let since = aloneSince ?? now
         aloneSince = since
         do throws(SystemFault) {
-            // There already where an earlier broker has ended, too: a descriptor is watched once.
+            // An earlier broker's end may have added it: a descriptor is watched once.
             if clientSource == nil {
                 clientSource = try loop.addIO(client.descriptor, .readable) { [unowned self] _ in
                     end("its client has ended")
@@ -87,8 +86,7 @@ final class KeptGrant {
     private func accept() {
         let accepted = camarb_unix_accept(listener)
         guard accepted >= 0 else { return }
-        var user: uid_t = 0
-        guard camarb_peer_user(accepted, &user) == 0, user == brokersUser || user == 0 else {
+        guard let user = peerUser(accepted), user == brokersUser || user == 0 else {
             close(accepted)
             refusals += 1
             if refusals >= Self.refusalsMax { listenerSource = nil }
@@ -101,9 +99,71 @@ final class KeptGrant {
     }
 
     private func end(_ why: String) {
-        clientSource = nil
-        listenerSource = nil
+        (clientSource, listenerSource) = (nil, nil)
         timer?.arm(at: nil)
         onOver(why)
+    }
+}
+
+/// `nil` where the descriptor is no socket; `errno` then contains the reason.
+func isListening(_ socket: Int32) -> Bool? {
+    var listens: Int32 = 0
+    var size = socklen_t(MemoryLayout<Int32>.size)
+    return getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) == 0 ? listens != 0 : nil
+}
+
+func peerUser(_ socket: Int32) -> UInt32? {
+    var user: uid_t = 0
+    return camarb_peer_user(socket, &user) == 0 ? user : nil
+}
+
+/// The facts about the open grant for the next broker: its number, its recordings, and events that no broker received. A
+/// value without any I/O. An event that was sent may have reached no broker that acted on it: the end of the last recording is
+/// kept, and sent again to the next broker, which finds out by its number whether it is news.
+struct GrantMemory {
+    /// Events kept while there is no broker: the ends of recordings and photos of one grant, and a few seconds' events of a
+    /// failing device. Further ones are left out.
+    static let untoldMax = 64
+
+    /// Open, and not being cut.
+    private(set) var grant: UInt64?
+    private var running: [UInt64] = []
+    private var lastEnd: RecorderEvent?
+    /// The last event of an unusual device.
+    private var device: RecorderEvent?
+    private var untold: [RecorderEvent] = []
+
+    mutating func opened(_ grant: UInt64) { (self.grant, lastEnd) = (grant, nil) }
+    mutating func cut(_ grant: UInt64) { if self.grant == grant { self.grant = nil } }
+    /// It is ordered: a survey before its beginning includes it.
+    mutating func begun(_ recording: UInt64) { running.append(recording) }
+    mutating func refused(_ recording: UInt64) { running.removeAll { $0 == recording } }
+
+    /// Running recordings, and the ones whose end is sent again.
+    var recordings: [UInt64] {
+        var all = running
+        for event in untold + [lastEnd].compactMap(\.self) {
+            if case .recordingFinished(let end) = event, !all.contains(end.id) { all.append(end.id) }
+        }
+        return all
+    }
+
+    /// Notes an event, and keeps it where no broker is connected.
+    mutating func note(_ event: RecorderEvent, isConnected: Bool) {
+        switch event {
+        case .recordingFinished(let end):
+            refused(end.id)
+            lastEnd = event
+        case .deviceChanged(let state, _): device = state == "ok" ? nil : event
+        default: break
+        }
+        if !isConnected, untold.count < Self.untoldMax { untold.append(event) }
+    }
+
+    mutating func takeUntold() -> [RecorderEvent] {
+        var told = untold
+        untold = []
+        for event in [device, lastEnd].compactMap(\.self) where !told.contains(event) { told.append(event) }
+        return told
     }
 }

@@ -9,15 +9,13 @@ import System
 /// threads reach it through an outbox, in order.
 final class RecorderServer: BusConnectionDelegate {
     private let loop: EventLoop
-    private let idleLimit: Duration
-    private let patience: Int64
-    private let faults: Set<Capture.Fault>
+    private let options: CamRecorder.Options
     private let outbox = LoopQueue<Item>()
-    /// Nil until the camera is known.
+    /// `nil` until the camera is known.
     private var serving: (capture: Capture, service: RecorderService)?
-    /// Why the camera that the broker wanted served is not.
+    /// Why the broker's camera is not served.
     private var refusal: BrokerError?
-    /// Ends a process that nobody tells its camera.
+    /// Ends a process that gets no `Serve`.
     private var cameraTimer: Timer?
     private var connection: BusConnection?
     /// Calls that are not answered yet, by a number of our own.
@@ -29,11 +27,11 @@ final class RecorderServer: BusConnectionDelegate {
     private var memory = GrantMemory()
 
     private struct Call {
-        /// Nil: whoever called is gone.
+        /// `nil` once its caller is gone.
         var message: BusMessage?
-        var member: String
+        let member: String
         /// The recording that is to begin; else the grant.
-        var about: UInt64
+        let about: UInt64
     }
 
     private enum Item: Sendable {
@@ -41,49 +39,31 @@ final class RecorderServer: BusConnectionDelegate {
         case event(RecorderEvent)
     }
 
-    init(
-        descriptor: Int32, camera: CameraSpec?, idleLimit: Duration, patience: Int64, faults: Set<Capture.Fault>,
-        loop: EventLoop
-    ) throws(SystemFault) {
-        (self.loop, self.idleLimit, self.patience) = (loop, idleLimit, patience)
-        self.faults = faults
-        var user: uid_t = 0
-        brokersUser = camarb_peer_user(descriptor, &user) == 0 ? user : nil
-        if let camera {
+    init(_ descriptor: Int32, _ options: CamRecorder.Options, on loop: EventLoop) throws(SystemFault) {
+        (self.loop, self.options, brokersUser) = (loop, options, peerUser(descriptor))
+        if let camera = options.camera {
             serve(camera)
         } else {
             cameraTimer = try loop.addTimer { [unowned self] in if serving == nil { finish() } }
-            cameraTimer?.arm(at: EventLoop.now + idleLimit.wholeNanoseconds)
+            cameraTimer?.arm(at: EventLoop.now + options.idleLimit.wholeNanoseconds)
         }
         outbox.setWakeup(try loop.addWakeup { [unowned self] in self.empty() })
-        // The broker's end of a socketpair belongs to whoever may start recorders: nobody to authenticate.
+        try connect(descriptor)
+    }
+
+    /// The broker's end of a socketpair belongs to whoever may start recorder cores: nobody to authenticate.
+    private func connect(_ descriptor: Int32) throws(SystemFault) {
         connection = try BusConnection(adopting: descriptor, as: .server, on: loop, delegate: self, anonymous: true)
     }
 
     private func serve(_ camera: CameraSpec) {
-        let capture = Capture(camera, idleLimit: idleLimit, patience: patience, faults: faults) { [outbox] in
-            outbox.post(.event($0))
-        }
+        let capture = Capture(
+            camera, idleLimit: options.idleLimit, patience: options.patience, faults: options.faults
+        ) { [outbox] in outbox.post(.event($0)) }
         serving = (capture, RecorderService(capture))
     }
 
-    /// `Serve`: the answer names this process.
-    private func serve(_ arguments: [WireValue]) throws(BrokerError) -> Int32 {
-        var reader = WireReader("Serve", arguments)
-        let text = try reader.string("camera")
-        guard serving == nil else {
-            throw BrokerError(.invalidValue, "The recorder core serves a camera already; it serves one.")
-        }
-        do throws(BrokerError) { serve(try CameraSpec(parsing: text)) } catch {
-            refusal = error
-            throw error
-        }
-        do throws(SystemFault) { return try ProcessHandle.descriptorOfThisProcess() } catch {
-            throw BrokerError(.recorderFault, "\(error).")
-        }
-    }
-
-    /// Finishes what is being written, then ends the loop.
+    /// Finishes recordings and photos, then ends the loop.
     func finish() {
         serving?.capture.shutDown()
         empty()
@@ -126,34 +106,64 @@ final class RecorderServer: BusConnectionDelegate {
         }
         let arguments = try message.arguments(descriptorsInLists: method.signatureTaken.holds("ah"))
         switch method.name {
-        case "Serve":
-            let process = try serve(arguments)
-            message.answer([.fileDescriptor(process)])
-            close(process)
+        case "Serve": try serve(arguments, message)
         case "Keep":
             try keep(arguments)
             message.answer()
-        case "Survey": try survey(message)
-        default: try handle(method.name, arguments, message)
+        case "Survey":
+            try answer(
+                message, with: .uint64(kept?.grant ?? 0), .array(type: "t", memory.recordings.map { .uint64($0) }))
+            for event in memory.takeUntold() { send(event) }
+        default:
+            if let refusal = refusal(of: method.name) {
+                for descriptor in arguments.flatMap(\.fileDescriptors) { close(descriptor) }
+                throw refusal
+            }
+            handle(method.name, arguments, message)
         }
     }
 
-    private func handle(_ member: String, _ arguments: [WireValue], _ message: BusMessage) throws(BrokerError) {
-        func refused(_ error: BrokerError) -> BrokerError {
-            for descriptor in arguments.flatMap(\.fileDescriptors) { close(descriptor) }
-            return error
+    /// Answers with a pidfd of this process, and further values.
+    private func answer(_ message: BusMessage, with values: WireValue...) throws(BrokerError) {
+        do throws(SystemFault) {
+            let process = try ProcessHandle.descriptorOfThisProcess()
+            message.answer([.fileDescriptor(process)] + values)
+            close(process)
+        } catch { throw BrokerError(.recorderFault, "\(error).") }
+    }
+
+    private func serve(_ arguments: [WireValue], _ message: BusMessage) throws(BrokerError) {
+        var reader = WireReader("Serve", arguments)
+        let text = try reader.string("camera")
+        guard serving == nil else {
+            throw BrokerError(.invalidValue, "The recorder core serves a camera already; it serves one.")
         }
-        guard let service = serving?.service else {
-            throw refused(
-                refusal ?? BrokerError(.recorderFault, "The recorder core has no camera yet: Serve comes first."))
+        do throws(BrokerError) { serve(try CameraSpec(parsing: text)) } catch {
+            refusal = error
+            throw error
+        }
+        try answer(message)
+    }
+
+    private func refusal(of member: String) -> BrokerError? {
+        if serving == nil {
+            return refusal ?? BrokerError(.recorderFault, "The recorder core has no camera yet: Serve comes first.")
         }
         if let kept, kept.isUndecided, !Self.beforeResume.contains(member) {
-            throw refused(
-                BrokerError(
-                    .staleGrant,
-                    "Grant \(kept.grant) outlived its broker: nothing but \(Self.beforeResume.sorted().joined(separator: ", ")) is carried out before Resume."
-                ))
+            return BrokerError(
+                .staleGrant,
+                "Grant \(kept.grant) outlived its broker: nothing but \(Self.beforeResume.sorted().joined(separator: ", ")) is carried out before Resume."
+            )
         }
+        return nil
+    }
+
+    /// Methods for a broker that has not taken the grant up: nothing begins with them.
+    private static let beforeResume: Set<String> = [
+        "Beat", "Complete", "Cut", "Describe", "Look", "PassOn", "Resume", "StopRecording", "WatchNode",
+    ]
+
+    private func handle(_ member: String, _ arguments: [WireValue], _ message: BusMessage) {
         callCount += 1
         let number = callCount
         let about = arguments.dropFirst(member == "StartRecording" ? 1 : 0).first?.uint64 ?? 0
@@ -163,15 +173,10 @@ final class RecorderServer: BusConnectionDelegate {
         case "StartRecording": memory.begun(about)
         default: break
         }
-        service.handle(member, arguments) { [outbox] in outbox.post(.answer(number, $0)) }
+        serving?.service.handle(member, arguments) { [outbox] in outbox.post(.answer(number, $0)) }
     }
 
-    /// What a broker may ask for that has not taken the grant up: nothing begins with it.
-    private static let beforeResume: Set<String> = [
-        "Beat", "Complete", "Cut", "Describe", "Look", "PassOn", "Resume", "StopRecording", "WatchNode",
-    ]
-
-    /// `Keep`: the descriptors are this object's.
+    /// - Parameter arguments: descriptors among them are this object's.
     private func keep(_ arguments: [WireValue]) throws(BrokerError) {
         var descriptors = arguments.compactMap(\.fileDescriptor)
         defer { for descriptor in descriptors { close(descriptor) } }
@@ -179,41 +184,22 @@ final class RecorderServer: BusConnectionDelegate {
             throw BrokerError(
                 .staleGrant, "Grant \(arguments.first?.uint64 ?? 0) is not open, so that nothing of it can be kept.")
         }
-        // Where a call waits for it there may be none of it left when the broker ends.
         let (client, listener) = (descriptors[0], descriptors[1])
         descriptors = []
         do throws(SystemFault) {
             kept = try KeptGrant(
-                grant, client: client, listener: listener, brokersUser: brokersUser, patience: patience, on: loop,
-                onBroker: { [unowned self] in taken(by: $0) }, onOver: { [unowned self] in isOver($0) })
+                grant, client: client, listener: listener, brokersUser: brokersUser, patience: options.patience,
+                on: loop,
+                onBroker: { [unowned self] in
+                    do throws(SystemFault) { try connect($0) } catch { kept?.brokerEnded() }
+                }, onOver: { [unowned self] in isOver($0) })
         } catch { throw BrokerError(.recorderFault, "\(error).") }
         camarb_outlive_parent()
     }
 
-    /// `Survey`: what there is to tell is sent behind the answer.
-    private func survey(_ message: BusMessage) throws(BrokerError) {
-        let process: Int32
-        do throws(SystemFault) { process = try ProcessHandle.descriptorOfThisProcess() } catch {
-            throw BrokerError(.recorderFault, "\(error).")
-        }
-        defer { close(process) }
-        message.answer([
-            .fileDescriptor(process), .uint64(kept?.grant ?? 0),
-            .array(type: "t", memory.recordings.map { .uint64($0) }),
-        ])
-        for event in memory.takeUntold() { send(event) }
-    }
-
-    private func taken(by descriptor: Int32) {
-        do throws(SystemFault) {
-            connection = try BusConnection(adopting: descriptor, as: .server, on: loop, delegate: self, anonymous: true)
-        } catch { kept?.brokerEnded() }
-    }
-
     private func isOver(_ why: String) {
-        // It is the journal's of the unit, or whoever started the broker sees it.
-        var line = "camrecorder: grant \(memory.grant ?? 0) ends, since \(why)\n"
-        line.withUTF8 { bytes in _ = write(2, bytes.baseAddress, bytes.count) }
+        // For the unit's journal, or the terminal of whoever started the broker.
+        CamRecorder.write("camrecorder: grant \(memory.grant ?? 0) ends, since \(why)", to: 2)
         connection?.close()
         finish()
     }
@@ -222,22 +208,18 @@ final class RecorderServer: BusConnectionDelegate {
         for item in outbox.take() {
             switch item {
             case .answer(let number, let result): answer(number, result)
-            case .event(.idle):
-                // A call that came in the meantime is answered first, and may end the idleness.
-                if unanswered.isEmpty { loop.defer { [self] in leave() } }
-            // The broker asks the next one what was not answered.
-            case .event(.spent): loop.defer { [self] in leave() }
+            // A call that came in the meantime is answered first, and may end the idleness.
+            case .event(.idle) where !unanswered.isEmpty: break
+            // After `spent` the broker repeats unanswered calls to the next process.
+            case .event(.idle), .event(.spent): loop.defer { [self] in leave() }
             case .event(let event): send(event)
             }
         }
     }
 
-    /// Ends for want of work, and says so: to the broker that is no fault.
+    /// Ends for want of work, with a signal: to the broker that is no fault.
     private func leave() {
-        if let connection {
-            _ = BusMessage.signal(
-                on: connection, path: ObjectPath.recorder, interface: InterfaceName.recorder, member: "Leaving")?.send()
-        }
+        signal("Leaving", [])
         finish()
     }
 
@@ -266,8 +248,12 @@ final class RecorderServer: BusConnectionDelegate {
     }
 
     private func send(_ event: RecorderEvent) {
-        guard memory.tells(event, now: connection != nil) else { return }
-        guard let connection, let (member, arguments) = RecorderService.signal(event) else { return }
+        memory.note(event, isConnected: connection != nil)
+        if let (member, arguments) = RecorderService.signal(event) { signal(member, arguments) }
+    }
+
+    private func signal(_ member: String, _ arguments: [WireValue]) {
+        guard let connection else { return }
         let signal = BusMessage.signal(
             on: connection, path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member)
         for argument in arguments { signal?.append(argument) }

@@ -2,116 +2,110 @@ package import ArbiterProtocol
 package import FrameStream
 import PolicyFile
 
-/// A device that pictures come from. The capture thread is its only user.
+/// A device that gives pictures. The capture thread is its only user.
 ///
-/// Some are driven by the clock: `nextDue` says when to ask for a picture. Others, which have a `descriptor`, say
-/// themselves when a frame is there: then `nextDue` is when to give up waiting.
+/// Some are driven by the clock: `nextDue` returns when a picture is due. Others have a `descriptor`, which becomes readable
+/// with a frame: then `nextDue` returns when to give up waiting.
 package protocol CameraSource: AnyObject {
-    /// What it can do; fixed while the source lives.
+    /// Fixed while the source lives.
     var capabilities: CameraCapabilities { get }
     /// Whether the capture time is drawn into pictures, for tests: into test pictures and footage, never into a real camera's.
     var isMarked: Bool { get }
     /// Whether frame number and time are also written out for people: test pictures have room for it.
     var showsText: Bool { get }
-    /// Whether pictures can be had at all, and why not.
     var condition: DeviceCondition { get }
-    /// To poll for a frame or news; nil where frames come by the clock.
+    /// To poll for a frame or news; `nil` where frames come by the clock.
     var descriptor: Int32? { get }
     /// Takes the device into use for a grant.
     func start() throws(BrokerError)
     /// Prepares for pictures of a format at a zoom and a frame rate. Nothing changes when it throws.
     func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError)
-    /// Sets every control: to the value that was asked for it, else to its usual one. Where a format or a zoom changes with
-    /// them, `select` follows. Throws when the device refuses one; all are then as they were.
+    /// Sets every control: to the requested value, else to its usual one. Where a format or a zoom changes with them, `select`
+    /// follows. Throws when the device refuses one; all are then as they were.
     func set(_ settings: CaptureSettings) throws(BrokerError)
     /// Goes on for the next grant, without having been stopped: everything is set as `set` and `select` would. From here on
-    /// `takeFrame` gives only what was captured after that, and no buffer that held pictures before is lent.
+    /// `takeFrame` gives only frames that were captured after that, and no buffer that held pictures before is lent.
     /// - Returns: false where it has to be stopped and started for that; it may be half set then, as where it throws.
     func goOn(_ settings: CaptureSettings, zoom: Double) throws(BrokerError) -> Bool
-    /// What the controls are set to, where the device knows better than what was asked.
+    /// The values of controls that the device may have changed.
     var controls: Configuration { get }
-    /// What it says of itself while it runs (`ConfigurationKey.isCameraState`): empty where it says nothing.
+    /// The camera's state while it runs (`ConfigurationKey.isCameraState`); may be empty.
     var state: Configuration { get }
-    /// Modes that have ended by themselves since this was asked last, with what they are now: `auto` is `locked`.
+    /// Modes that have ended by themselves since the last call, with their present values: `auto` is `locked`.
     func takeEndedModes() -> Configuration
     /// A change that was set while it ran (`CaptureSettings.rebuildsPipeline`) is whole: from here on frames are left out, if
-    /// it has to be put together anew for that. Returns whether it has.
+    /// the pipeline has to be rebuilt for it. Returns whether it has.
     func rebuildPipeline() -> Bool
     /// When the next frame is due, or, for a source with a descriptor, too late: nanoseconds of CLOCK_MONOTONIC.
     func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64
-    /// When the frame that is due is due after all, because the rate has changed, or the device began with new buffers. No
-    /// change costs a frame: the time depends on the frame before it, and on what is in force, not on how often that changed.
+    /// The due time of the frame that is due, after the rate has changed, or the device began with new buffers. No change costs
+    /// a frame: the time depends on the frame before it, and on the settings in force, not on how often these changed.
     func due(_ due: Int64, after previous: Int64?, interval: Int64, now: Int64) -> Int64
     /// Takes the frame that is there.
-    /// - Returns: when it was captured, or nil when there is none to show: it was damaged, too early for the rate, or left out.
+    /// - Returns: when it was captured, or `nil` when there is none to show: it was damaged, too early for the rate, or left out.
     func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64?
     var objects: [DetectedObject] { get }
     func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError)
     /// The frame is drawn for all that want it.
     func frameIsDone() throws(BrokerError)
     /// Descriptors of the device's own buffers, for reading only, where a picture lies in them as the layout wants it:
-    /// then nothing has to be copied. The receiver's; nil where pictures have to be made.
+    /// then nothing has to be copied. The receiver's; `nil` where pictures have to be made.
     func lendBuffers(_ layout: PictureLayout) -> [Int32]?
-    /// Grows each time the device begins with new buffers: those that were lent before are none of its own any more.
+    /// Grows each time the device begins with new buffers: buffers that were lent before are none of its own any more.
     var buffersBegun: Int { get }
-    /// The number of the lent buffer that has the frame taken last; nil when it has to be made into another picture.
+    /// The number of the lent buffer that has the frame taken last; `nil` when it has to be made into another picture.
     var frameBuffer: Int? { get }
     /// The frame that was taken stays out, until `takeBack` with its buffer.
     func keepOut()
     func takeBack(_ buffer: Int) throws(BrokerError)
-    /// Blanks all buffers and takes new ones: nobody sees what is captured from here on in those that were lent.
+    /// Blanks all buffers and takes new ones: later frames are not seen in buffers that were lent.
     func renewBuffers() throws(BrokerError)
     /// A photo is taken of one of the next frames: for a flash.
     func photoIsNext()
-    /// What the frame that was taken last was exposed with, as far as is known.
+    /// The exposure of the frame that was taken last, as far as is known.
     func exposure(_ settings: CaptureSettings) -> PhotoPlan.Exposure
     /// A photo of the frame that was taken last, where it is not simply that frame: another size, another light.
-    /// - Returns: nil where the frame is the photo. What is returned is drawn later, on another thread.
+    /// - Returns: `nil` where the frame is the photo. The photo is drawn later, on another thread.
     func photo(_ plan: PhotoPlan, zoom: Double) -> DrawnPhoto?
-    /// Captures nothing more, and blanks what was captured. `stop` follows when nobody waits for it.
+    /// Captures nothing more, and blanks its buffers. `stop` follows when nobody waits for it.
     func halt()
-    /// Lets the device go, halted or not. Fine when it is let go.
+    /// Lets the device go, halted or not. Idempotent.
     func stop()
     /// Looks whether its condition is still the same, without a grant.
     func look()
-    /// Has the kernel say in an inotify queue when its node is opened and closed.
+    /// Has the kernel write to an inotify queue when its node is opened and closed.
     func watchNode(in queue: Int32) throws(BrokerError)
     /// The program that has its node open beside this process, as far as that can be seen.
     func opener() -> String?
-    /// There is not even a node any more: that it is back will be told from outside.
+    /// There is not even a node any more: its return is noticed outside.
     var isGone: Bool { get }
-    /// Frames before the one that is due that the source itself was too slow for, since this was asked last; nil: none.
+    /// Frames before the due one for which the source itself was too slow, since the last call.
     func takeMissed() -> MissedFrames?
-    /// Something that others did to the device, for people; nil when there is no more.
+    /// The next change by others to the device, as a sentence for people.
     func takeNews() -> String?
 }
 
-/// What a source should have shown and did not.
+/// Frames that a source should have shown and did not.
 package struct MissedFrames: Hashable, Sendable {
-    /// Of the frame rate in force.
+    /// At the frame rate in force.
     package var count: Int
     package var sentence: String
 
-    package init(count: Int, sentence: String) {
-        self.count = count
-        self.sentence = sentence
-    }
+    package init(count: Int, sentence: String) { (self.count, self.sentence) = (count, sentence) }
 }
 
-/// Whether a device can give pictures, whoever asks.
+/// Whether a device can give pictures, to any app.
 package enum DeviceCondition: Hashable, Sendable {
     case usable
     case disconnected(String)
-    /// A program that did not ask the broker has it, named as far as that can be seen.
+    /// A program has it that did not request it from the broker, named as far as that can be seen.
     case heldOutside(String)
     case privacyOn
 
-    /// Whether it may end without anybody telling: then the recorder looks now and again.
-    var isWatched: Bool { self != .usable }
     var isHeldOutside: Bool { if case .heldOutside = self { true } else { false } }
 }
 
-/// What a source without a device behind it does not have.
+/// Defaults for a source without a device behind it.
 extension CameraSource {
     package var isMarked: Bool { true }
     package var condition: DeviceCondition { .usable }
@@ -159,11 +153,11 @@ extension CameraSpec {
     }
 }
 
-/// What a camera has found in the frame that was taken last: a face, a code, or the chart's marker.
+/// An object that a camera has found in the frame that was taken last: a face, a code, or the chart's marker.
 package struct DetectedObject: Hashable, Sendable {
     /// As AVFoundation names kinds of metadata objects; `marker` is ours.
     package var type: String
-    /// The same for as long as it is the same thing.
+    /// The same for as long as it is the same object.
     package var id: Int
     /// Left, top, width and height in 0...1 of the picture, from its upper left corner.
     package var box: Box
@@ -173,7 +167,7 @@ package struct DetectedObject: Hashable, Sendable {
     }
 }
 
-/// The part of a sensor that a format reads, and what a zoom leaves of it: a crop around the middle.
+/// The part of a sensor that a format reads, and the crop around the middle that a zoom leaves of it.
 ///
 /// Up to the upscale threshold the crop has at least as many pixels as the picture, so nothing is lost.
 package struct SensorWindow: Hashable {
@@ -194,9 +188,9 @@ package struct SensorWindow: Hashable {
 
     /// - Parameter zoom: from 1.
     package func crop(zoom: Double) -> Crop {
-        let width = max(1, min(rasterWidth, Int((Double(readWidth) / zoom).rounded())))
-        let height = max(1, min(rasterHeight, Int((Double(readHeight) / zoom).rounded())))
-        return centred(width: width, height: height)
+        centred(
+            width: max(1, min(rasterWidth, Int((Double(readWidth) / zoom).rounded()))),
+            height: max(1, min(rasterHeight, Int((Double(readHeight) / zoom).rounded()))))
     }
 
     /// The same for a picture of so many pixels. A crop that is larger by less than a hundredth is made as large as the

@@ -13,22 +13,28 @@ package final class FileCamera: CameraSource {
     private var reader: VideoReader?
     private var hasFailed = false
     private let scaler = Scaler()
-    private let nativeWidth, nativeHeight: Int
+    private let native: Size
     private var chosen: (layout: PictureLayout, crop: SensorWindow.Crop)?
     /// When the footage began to play, on CLOCK_MONOTONIC: its time 0.
     private var began: Int64?
     private var mediaTime: Int64 = 0
     private let frameRate: Double
-    /// When it was last in time, and how many frames were decoded since.
+    /// When it was last in time, and the frames that were decoded since.
     private var pace: (since: Int64, frames: Int) = (0, 0)
     private var missed: MissedFrames?
     /// Parts of a frame that were missed beside whole ones.
     private var missedShare = 0.0
 
+    private typealias Size = (width: Int, height: Int)
+
     /// Sizes beside the footage's own, where they are smaller than it.
-    private static let sizesUsual = [(1920, 1080), (1280, 720), (960, 540), (640, 480), (640, 360), (320, 240)]
+    private static let sizesUsual: [Size] = [
+        (1920, 1080), (1280, 720), (960, 540), (640, 480), (640, 360), (320, 240),
+    ]
     /// Rows of the footage at the greatest zoom: fewer show no picture any more.
     private static let rowsMin = 16
+    /// How far the footage may lag behind its own pace before it gives up catching up: a quarter of a second.
+    private static let lagMax: Int64 = 250_000_000
 
     package init(path: String) throws(BrokerError) {
         self.path = path
@@ -38,41 +44,35 @@ package final class FileCamera: CameraSource {
         }
         self.reader = reader
         // NV12 has even sides; an odd column or row at the edge is left out.
-        nativeWidth = reader.width / 2 * 2
-        nativeHeight = reader.height / 2 * 2
+        let native = (width: reader.width / 2 * 2, height: reader.height / 2 * 2)
+        self.native = native
         // 29.97 is enough of 29.97002997: the name of a format is for people.
         let rate = max(1, (reader.frameRate * 100).rounded() / 100)
         frameRate = rate
-        var formats = [Self.format(nativeWidth, nativeHeight, nativeWidth, nativeHeight, rate)]
-        for (width, height) in Self.sizesUsual
-        where width <= nativeWidth && height <= nativeHeight && (width, height) != (nativeWidth, nativeHeight) {
-            formats.append(Self.format(width, height, nativeWidth, nativeHeight, rate))
+        let smaller = Self.sizesUsual.filter {
+            $0.width <= native.width && $0.height <= native.height && $0 != native
+        }
+        let formats = ([native] + smaller).map { size in
+            let window = Self.window(size, native)
+            let threshold = (Double(window.readWidth) / Double(size.width) * 10_000).rounded(.down) / 10_000
+            // A file does not describe the lens.
+            return CameraFormat(
+                pixelFormat: "420v", width: size.width, height: size.height, minFrameRate: 1, maxFrameRate: rate,
+                videoMaxZoomFactor: max(1, Double(window.readHeight) / Double(Self.rowsMin)),
+                videoZoomFactorUpscaleThreshold: max(1, threshold), fieldOfView: 0)
         }
         let name = path.split(separator: "/").last.map(String.init) ?? path
         capabilities = CameraCapabilities(
-            name: "Footage \(name)", position: .external, sensorWidth: nativeWidth, sensorHeight: nativeHeight,
+            name: "Footage \(name)", position: .external, sensorWidth: native.width, sensorHeight: native.height,
             formats: formats)
     }
 
-    private static func window(_ width: Int, _ height: Int, _ nativeWidth: Int, _ nativeHeight: Int) -> SensorWindow {
-        // The largest part in the middle that has the format's shape.
-        let readWidth = min(nativeWidth, nativeHeight * width / height)
+    /// The largest part in the middle that has a format's shape.
+    private static func window(_ size: Size, _ native: Size) -> SensorWindow {
+        let readWidth = min(native.width, native.height * size.width / size.height)
         return SensorWindow(
-            rasterWidth: nativeWidth, rasterHeight: nativeHeight, readWidth: readWidth,
-            readHeight: min(nativeHeight, readWidth * height / width))
-    }
-
-    private static func format(
-        _ width: Int, _ height: Int, _ nativeWidth: Int, _ nativeHeight: Int, _ rate: Double
-    ) -> CameraFormat {
-        let window = window(width, height, nativeWidth, nativeHeight)
-        return CameraFormat(
-            pixelFormat: "420v", width: width, height: height, minFrameRate: 1, maxFrameRate: rate,
-            videoMaxZoomFactor: max(1, Double(window.readHeight) / Double(rowsMin)),
-            videoZoomFactorUpscaleThreshold: max(
-                1, (Double(window.readWidth) / Double(width) * 10_000).rounded(.down) / 10_000),
-            // A file does not say through which lens it was taken.
-            fieldOfView: 0)
+            rasterWidth: native.width, rasterHeight: native.height, readWidth: readWidth,
+            readHeight: min(native.height, readWidth * size.height / size.width))
     }
 
     package func start() throws(BrokerError) {
@@ -90,9 +90,7 @@ package final class FileCamera: CameraSource {
     }
 
     package func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError) {
-        let window = Self.window(format.width, format.height, nativeWidth, nativeHeight)
-        let crop = window.crop(zoom: zoom).even
-        chosen = (PictureLayout(width: format.width, height: format.height, pixelFormat: format.pixelFormat), crop)
+        chosen = (PictureLayout(format), Self.window((format.width, format.height), native).crop(zoom: zoom).even)
     }
 
     /// A picture counts as captured when its turn comes, which is later than now.
@@ -148,9 +146,6 @@ package final class FileCamera: CameraSource {
         return missed
     }
 
-    /// How far the footage may lag behind its own pace before it gives up catching up: a quarter of a second.
-    private static let lagMax: Int64 = 250_000_000
-
     package func render(into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) throws(BrokerError) {
         guard let reader, let chosen, chosen.layout == layout else {
             throw BrokerError(.deviceFault, "The file camera was asked for a picture before a format was chosen.")
@@ -160,10 +155,7 @@ package final class FileCamera: CameraSource {
             planes.crop(chosen.crop, format)
             try scaler.scale(
                 planes, into: Scaler.Planes(UnsafeRawBufferPointer(picture), layout),
-                Scaler.Shape(
-                    sourceWidth: chosen.crop.width, sourceHeight: chosen.crop.height, sourceFormat: format,
-                    sourceIsFullRange: isFullRange, width: layout.width, height: layout.height,
-                    format: AV_PIX_FMT_NV12.rawValue, isFullRange: false))
+                Scaler.Shape(chosen.crop, format, isFullRange: isFullRange, layout))
         }
     }
 

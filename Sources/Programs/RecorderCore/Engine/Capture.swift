@@ -16,7 +16,7 @@ import Synchronization
 public final class Capture: Sendable {
     public typealias Reply<Value> = @Sendable (Result<Value, BrokerError>) -> Void
 
-    /// Faults to be seen in tests: a driver that misbehaves.
+    /// Misbehaviour of a driver, for tests.
     public enum Fault: String, Hashable, Sendable, CaseIterable {
         /// `Cut` is never answered, and the capture thread stands still.
         case cutHangs = "cut-hangs"
@@ -30,7 +30,7 @@ public final class Capture: Sendable {
         case captureHangs = "capture-hangs"
     }
 
-    private let commands = Mailbox<@Sendable (CaptureLoop) -> Void>()
+    private let commands = Mailbox<CaptureLoop>()
     private let captureThread, photoThread, writerThread: Worker
     private let completer: Completer
 
@@ -51,9 +51,7 @@ public final class Capture: Sendable {
         makingSource makeSource: @escaping @Sendable () throws(BrokerError) -> any CameraSource
     ) {
         camarb_ignore_write_signals()
-        let commands = commands
-        let work = Mailbox<WriterWork>()
-        let photos = Mailbox<PhotoLab.Work>()
+        let (commands, work, photos) = (commands, Mailbox<WriterLoop>(), Mailbox<PhotoLab>())
         completer = Completer(patience: patience)
         writerThread = Worker {
             WriterLoop(
@@ -69,10 +67,10 @@ public final class Capture: Sendable {
         }
     }
 
-    /// Has the capture thread do something between two frames.
+    /// Runs a command on the capture thread, between two frames.
     package func post(_ command: @escaping @Sendable (CaptureLoop) -> Void) { commands.post(command) }
 
-    /// The same, and answers with what came of it: `order(CaptureLoop.cut, grant, …) { … }`.
+    /// The same, and answers with the method's result: `order(CaptureLoop.cut, grant, …) { … }`.
     package func order<Value: Sendable, each Argument: Sendable>(
         _ method: @escaping @Sendable (CaptureLoop) -> (repeat each Argument) throws(BrokerError) -> Value,
         _ argument: repeat each Argument, reply: @escaping Reply<Value>
@@ -80,11 +78,10 @@ public final class Capture: Sendable {
         post { loop in reply(Result { () throws(BrokerError) in try method(loop)(repeat each argument) }) }
     }
 
-    /// Completes a recording of a recorder core that was lost over it: cuts a frame that is not whole, and writes duration
-    /// and index. Nothing waits for it; a file that is not as recordings are here, or that hangs, is left as it is.
-    /// - Parameter file: the envelope that the lost one had, which its writer has opened. Owned by the capture from here on.
+    /// Completes a recording whose recorder core was lost: cuts a frame that is not whole, and writes duration and index.
+    /// Nothing waits for it; a file that is no recording of a recorder core, or that hangs, is left as it is.
+    /// - Parameter file: the envelope of the lost recorder core, which its writer has opened. Owned by the capture from here on.
     package func complete(file: Int32, _ reply: @escaping Reply<CompletedRecording>) {
-        // As long as that takes there is something to write.
         post { $0.writing += 1 }
         completer.complete(file) { [commands] result in
             reply(result)
@@ -95,27 +92,25 @@ public final class Capture: Sendable {
     /// Ends whatever is open, finishes what is being written, and waits for it. Once, as the last call.
     public func shutDown() {
         commands.post { $0.stop() }
-        captureThread.join()
-        photoThread.join()
-        writerThread.join()
+        for thread in [captureThread, photoThread, writerThread] { thread.join() }
         completer.shutDown()
     }
 }
 
-/// What a capture says by itself. Given on one of its own threads; the receiver must not block.
+/// A notice of a capture's. Given on one of its own threads; the receiver must not block.
 public enum RecorderEvent: Hashable, Sendable {
     case recordingFinished(Recording)
     case photoCaptured(PhotoCaptured)
     case rampFinished(grant: GrantID, videoZoomFactor: Double)
-    /// What of the camera's state is not as it was told last.
+    /// The changes of the camera's state since the last notice.
     case cameraStateChanged(grant: GrantID, Configuration)
     /// `ok`, `error`: as `DeviceChanged` of `Recorder1`.
     case deviceChanged(state: String, message: String)
     case runtimeError(code: String, message: String)
-    /// The capture thread begins what may take as long as to open the device, and answers no `beat` before it is done. Once
-    /// until it has answered the next.
+    /// The capture thread begins a step that may take as long as opening the device, and answers no `beat` before it is done.
+    /// Once until it has answered the next.
     case deviceStarts
-    /// Nothing was open and nothing was being written for as long as the capture was told. Given again after as long.
+    /// Nothing was open and nothing was being written for the idle limit. Given again after as long.
     case idle
     /// Clients keep more memory of earlier grants than another one may be opened beside: an order to open was not carried
     /// out, nor answered, and another process is to be asked.

@@ -3,11 +3,12 @@ import CLinux
 import FrameStream
 import Glibc
 
+/// A grant's beginning, configuration and end.
 extension CaptureLoop {
-    /// What the camera can do. A fault when it cannot be opened.
+    /// The camera's capabilities. A fault when it cannot be opened.
     package func describe() throws(BrokerError) -> CameraCapabilities {
         stopPassingOn()
-        // A device may have been plugged out and in since it was asked last.
+        // A device may have been plugged out and in since the last call.
         if grant == nil, let source, source.descriptor != nil, !source.condition.isHeldOutside { self.source = nil }
         return try camera().capabilities
     }
@@ -15,10 +16,10 @@ extension CaptureLoop {
     func camera() throws(BrokerError) -> any CameraSource {
         if let source {
             guard case .disconnected = source.condition, grant == nil else { return source }
-            // What is plugged in again may be able to do other things.
+            // The device that is plugged in again may have other capabilities.
         }
         let made = try makeSource()
-        // Nobody has a grant yet, so the device is let go until somebody has.
+        // The device is released until there is a grant.
         made.stop()
         source = made
         return made
@@ -33,11 +34,9 @@ extension CaptureLoop {
     }
 
     func granted(_ id: GrantID) throws(BrokerError) -> OpenGrant {
-        guard let grant, grant.id == id else {
-            let present = grant.map { "grant \($0.id.rawValue) is open" } ?? "no grant is open"
-            throw BrokerError(.staleGrant, "Grant \(id.rawValue) is over or never was: \(present).")
-        }
-        return grant
+        if let grant, grant.id == id { return grant }
+        let present = grant.map { "grant \($0.id.rawValue) is open" } ?? "no grant is open"
+        throw BrokerError(.staleGrant, "Grant \(id.rawValue) is over or never was: \(present).")
     }
 
     /// Starts the camera for a grant; answers with the configuration in force when the first frame is there.
@@ -72,7 +71,7 @@ extension CaptureLoop {
             throw BrokerError(.deviceFault, "The device did not open, as it was told to.")
         }
         let settings = try settings(after: configuration, over: Configuration(), isRecording: false)
-        let largest = try camera().capabilities.formats.map { OpenGrant.layout($0).bytes }.max() ?? 0
+        let largest = try camera().capabilities.formats.map { PictureLayout($0).bytes }.max() ?? 0
         return OpenGrant(id: id, settings: settings, memory: StreamMemory(pictureBytesMax: largest))
     }
 
@@ -90,28 +89,26 @@ extension CaptureLoop {
         return settings
     }
 
-    /// Applies a batch between two frames, as a whole or not at all; answers with all that is in force.
+    /// Applies a batch between two frames, as a whole or not at all; answers with the whole configuration in force.
     package func configure(_ id: GrantID, _ batch: Configuration) throws(BrokerError) -> Configuration {
-        var open = try granted(id)
+        let open = try granted(id)
         let source = try camera()
-        let isRecording = open.recording.map { !$0.ticket.isOver } ?? false
         var wanted = open.settings.wanted
         // A ramp that is ended stays where the zoom is by now.
         if batch[.cancelVideoZoomRamp] == .flag(true), open.ramp != nil {
             wanted[.videoZoomFactor] = .number(open.zoom)
         }
-        let before = open.settings
+        let isRecording = open.recording.map { !$0.ticket.isOver } ?? false
         let next = try settings(after: batch, over: wanted, isRecording: isRecording)
         let changesFormat = next.format != open.settings.format
-        let now = clock.now
-        let movement = movement(batch, from: open, to: next, at: now)
+        let movement = movement(batch, from: open, to: next, at: clock.now)
         let zoom = movement?.zoom ?? open.zoom
-        // A device that is just being started again takes all of it when it is.
+        // A device that is being started again takes all of it then.
         let isRunning = open.due != nil
         let setsControls = isRunning && !next.hasControls(of: open.settings)
-        let selects =
-            isRunning && (changesFormat || zoom != open.zoom || next.frameInterval != open.settings.frameInterval)
-        let rebuilds = isRunning && next.rebuildsPipeline(of: before)
+        let changesRate = next.frameInterval != open.settings.frameInterval
+        let selects = isRunning && (changesFormat || changesRate || zoom != open.zoom)
+        let rebuilds = isRunning && next.rebuildsPipeline(of: open.settings)
         if setsControls || selects || rebuilds { sayThatDeviceStarts() }
         if setsControls { try source.set(next) }
         if selects {
@@ -122,46 +119,38 @@ extension CaptureLoop {
                 if setsControls { try source.set(open.settings) }
                 throw error
             }
-            if let due = open.due, next.frameInterval != open.settings.frameInterval || source.buffersBegun != begun {
+            if let due = open.due, changesRate || source.buffersBegun != begun {
                 open.due = source.due(due, after: open.previousDue, interval: next.frameInterval, now: clock.now)
             }
         }
-        open.settings = next
-        open.zoom = zoom
+        (open.settings, open.zoom, open.configurationChanged) = (next, zoom, true)
         if let movement { open.ramp = movement.ramp }
-        open.configurationChanged = true
         if rebuilds, source.rebuildPipeline() { open.pipelineRebuilds += 1 }
         if changesFormat {
-            open.layout = OpenGrant.layout(next.format)
+            open.layout = PictureLayout(next.format)
             for stream in open.streams { renewBuffers(of: stream, open) }
             open.streams.removeAll { !$0.sender.isOpen }
         }
-        let whole = inForce(open)
-        open.telling.answered(whole)
-        grant = open
-        return whole
+        return answer(open)
     }
 
-    /// What becomes of the zoom: a ramp begins where it is now; without one it jumps, or stays where a ramp is ended.
-    /// - Returns: nil where nothing does.
+    /// A ramp begins at the present zoom; without one the zoom jumps, or stays where a ramp is ended.
+    /// - Returns: `nil` where the zoom stays as it is.
     private func movement(
         _ batch: Configuration, from open: OpenGrant, to next: CaptureSettings, at now: Int64
     ) -> (zoom: Double, ramp: ZoomRamp?)? {
-        let changesFormat = next.format != open.settings.format
         guard
-            changesFormat || batch[.videoZoomFactor] != nil || next.videoZoomFactor != open.settings.videoZoomFactor
-                || batch[.cancelVideoZoomRamp] == .flag(true)
+            next.format != open.settings.format || next.videoZoomFactor != open.settings.videoZoomFactor
+                || batch[.videoZoomFactor] != nil || batch[.cancelVideoZoomRamp] == .flag(true)
         else { return nil }
-        if case .number(let rate)? = batch[.videoZoomRampRate] {
-            let begin = min(open.zoom, next.format.videoMaxZoomFactor)
-            return (begin, ZoomRamp(from: begin, to: next.videoZoomFactor, rate: rate, began: now))
-        }
-        return (next.videoZoomFactor, nil)
+        guard case .number(let rate)? = batch[.videoZoomRampRate] else { return (next.videoZoomFactor, nil) }
+        let begin = min(open.zoom, next.format.videoMaxZoomFactor)
+        return (begin, ZoomRamp(from: begin, to: next.videoZoomFactor, rate: rate, began: now))
     }
 
     /// Ends a grant; answers with the capture time of its last frame (0: none). A recording is finished afterwards.
-    /// - Parameter passesOn: another grant is opened right after the answer. The device goes on until then where it can, for
-    ///   a quarter of a second at most, and nobody gets what it captures meanwhile.
+    /// - Parameter passesOn: another grant is opened right after the answer. Until then the device goes on where it can, for
+    ///   a quarter of a second at most, and nobody gets its frames.
     package func cut(
         _ id: GrantID, _ why: RecordingEnd, _ reason: RecordingReason, passesOn: Bool
     ) throws(BrokerError) -> Int64 {
@@ -179,9 +168,9 @@ extension CaptureLoop {
         open.memory.end()
         keptBytesMost += UInt64(open.memory.bytesMade)
         for stream in open.streams { stream.sender.close() }
-        // Its client is told by the socket's end; what came up to here is still the recording's.
+        // The socket's end notifies the client; sound up to here is still the recording's.
         open.microphone?.close()
-        if let ticket = open.recording?.ticket { writer.post(.finish(ticket, why, reason)) }
+        if let ticket = open.recording?.ticket { writer.post { $0.finish(ticket, why, reason) } }
         giveUp(open.photos, "The grant ended before a frame was captured for the photo.")
         if !passesOn || !passOn(open) {
             source?.halt()
@@ -192,11 +181,22 @@ extension CaptureLoop {
         return open.lastCapture
     }
 
-    func giveUp(_ photos: [OpenGrant.PendingPhoto], _ sentence: String) {
-        for photo in photos {
-            close(photo.file)
-            writing -= 1
-            emit(.photoCaptured(PhotoCaptured(photo: photo.id, width: 0, height: 0, bytes: 0, error: sentence)))
+    /// Goes on with a grant that outlived its broker, for a session with another number: its streams and the recording go on
+    /// without a gap. Streams of other sessions are closed. Answers with the configuration in force.
+    func resume(_ id: GrantID, from before: SessionID, to now: SessionID) throws(BrokerError) -> Configuration {
+        let open = try granted(id)
+        // Sessions that watched beside the holder are admitted anew, and a photo's number means nothing to another broker.
+        for session in Set(open.streams.map(\.session)) where session != before { try closeStreams(id, session) }
+        giveUp(open.photos, "The broker ended before a frame was captured for the photo.")
+        open.photos = []
+        open.memory.keepOnly(before, as: now)
+        for place in open.streams.indices {
+            open.streams[place].session = now
+            open.streams[place].sender.onPoolFree = { [memory = open.memory] pool in memory.giveBack(pool, of: now) }
         }
+        if open.lent?.session == before { open.lent?.session = now }
+        // The notice went to the broker before.
+        hasSaidThatDeviceStarts = false
+        return answer(open)
     }
 }

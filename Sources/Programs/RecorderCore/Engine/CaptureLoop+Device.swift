@@ -2,10 +2,10 @@ package import ArbiterProtocol
 import FrameStream
 import Glibc
 
-/// The device under a grant: started, started again when it fails, watched while it cannot be used, and its own buffers.
+/// The device under a grant: started, started again when it fails, and watched while it cannot be used.
 extension CaptureLoop {
     func begin() {
-        guard var open = grant, let source else { return }
+        guard let open = grant, let source else { return }
         sayThatDeviceStarts()
         open.restartAt = nil
         do throws(BrokerError) {
@@ -14,8 +14,7 @@ extension CaptureLoop {
             try source.select(format: open.settings.format, zoom: open.zoom, frameRate: open.settings.frameRate)
             open.previousDue = nil
             open.due = try source.nextDue(after: nil, interval: open.settings.frameInterval, now: clock.now)
-        } catch { recover(&open, from: error) }
-        grant = open
+        } catch { recover(open, from: error) }
         failOpening()
     }
 
@@ -23,13 +22,12 @@ extension CaptureLoop {
     func failOpening() {
         guard let open = grant, let reply = open.opening, let failure = open.failure else { return }
         tellCondition()
-        grant?.opening = nil
+        open.opening = nil
         _ = endGrant(open.id, .interrupted)
         reply(.failure(failure))
     }
 
-    /// Once until the next beat is answered: how often it is said is then the caller's affair. Not of a grant that is being
-    /// opened: whoever opens it waits for that.
+    /// Emits `.deviceStarts` once until the next beat is answered. Not while a grant is being opened: the broker waits for that.
     func sayThatDeviceStarts() {
         guard grant?.opening == nil, !hasSaidThatDeviceStarts else { return }
         hasSaidThatDeviceStarts = true
@@ -40,42 +38,38 @@ extension CaptureLoop {
         while let news = source.takeNews() { emit(.runtimeError(code: "control-changed", message: news)) }
     }
 
-    /// Says what has changed about it since it was last told.
     func tellCondition() {
         guard let condition = source?.condition, condition != told else { return }
         let before = told
         told = condition
-        if condition.isWatched {
-            lookPause = Self.lookPauses.lowerBound
-            lookAt = clock.now + lookPause
-        } else {
-            lookAt = nil
-        }
-        switch condition {
-        case .usable where before == .privacyOn:
-            emit(.deviceChanged(state: "privacy-off", message: "The camera's privacy switch is off again."))
-        case .usable: emit(.deviceChanged(state: "ok", message: "The camera can be used again."))
-        case .disconnected(let message): emit(.deviceChanged(state: "disconnected", message: message))
-        case .heldOutside(let holder): emit(.deviceChanged(state: "held-outside", message: holder))
-        case .privacyOn: emit(.deviceChanged(state: "privacy-on", message: "The camera's privacy switch is on."))
-        }
+        lookPause = Self.lookPauses.lowerBound
+        lookAt = condition == .usable ? nil : clock.now + lookPause
+        let (state, message) =
+            switch condition {
+            case .usable where before == .privacyOn: ("privacy-off", "The camera's privacy switch is off again.")
+            case .usable: ("ok", "The camera can be used again.")
+            case .disconnected(let message): ("disconnected", message)
+            case .heldOutside(let holder): ("held-outside", holder)
+            case .privacyOn: ("privacy-on", "The camera's privacy switch is on.")
+            }
+        emit(.deviceChanged(state: state, message: message))
     }
 
-    /// While nobody has the device: with a grant it says so itself.
+    /// Looks at an unusable device while there is no grant: under a grant it reports by itself.
     func lookAgain() {
         let now = clock.now
         guard grant == nil, let source, let at = lookAt, at <= now else { return }
         source.look()
         lookPause = min(lookPause * 2, Self.lookPauses.upperBound)
-        lookAt = source.condition.isWatched && !source.isGone ? now + lookPause : nil
+        lookAt = source.condition == .usable || source.isGone ? nil : now + lookPause
     }
 
-    /// Looks whether a program outside the broker has the device, and answers with the one that has its node open, as far as
-    /// that can be seen ("": it cannot); `.deviceChanged` comes before the answer. During a grant the device is left alone.
+    /// Looks whether a program outside the broker has the device, and answers with the program that has its node open, as far
+    /// as that can be seen (else ""); `.deviceChanged` comes before the answer. During a grant the device is left alone.
     package func lookNow() throws(BrokerError) -> String {
         let source = try camera()
         if grant == nil {
-            // What the look finds open is then somebody else's.
+            // The look must not find the node open by this process itself.
             stopPassingOn()
             source.look()
             tellCondition()
@@ -90,11 +84,11 @@ extension CaptureLoop {
         try camera().watchNode(in: queue)
     }
 
-    /// At once, unless the thread hangs, or has said `.deviceStarts`.
+    /// Answered at once, unless the thread hangs, or has emitted `.deviceStarts`.
     func beat() { hasSaidThatDeviceStarts = false }
 
-    /// Starts a failing device again, a bounded number of times; then says that it is in error and waits for the cut.
-    func recover(_ open: inout OpenGrant, from error: BrokerError) {
+    /// Starts a failing device again, a bounded number of times; then reports the error and waits for the cut.
+    func recover(_ open: OpenGrant, from error: BrokerError) {
         open.restarts += 1
         open.due = nil
         sayThatDeviceStarts()
@@ -105,21 +99,20 @@ extension CaptureLoop {
             return
         }
         open.failure = error
-        // Why it cannot be used says more than that it failed.
+        // A condition other than usable explains more than the failure.
         guard open.opening == nil, source?.condition == .usable else { return }
         emit(.deviceChanged(state: "error", message: error.message))
     }
 
-    func beginAgain(after error: BrokerError) {
-        guard var open = grant else { return }
-        recover(&open, from: error)
-        grant = open
+    /// Has the device begin with other buffers while it goes on for other sessions.
+    func renewDeviceBuffers(_ open: OpenGrant) {
+        do throws(BrokerError) { try source?.renewBuffers() } catch { recover(open, from: error) }
     }
 
     /// Where a picture has to be made, or the device has other buffers, the stream that had its buffers gets copies.
     func stopLending(_ open: OpenGrant) {
         guard let source, let stream = open.streams.first(where: { $0.sender.isLent }),
-            source.frameBuffer == nil || open.lent?.begun != source.buffersBegun
+            source.frameBuffer == nil || !open.lends(source)
         else { return }
         renewBuffers(of: stream, open)
     }
@@ -131,5 +124,73 @@ extension CaptureLoop {
             buffer, sequence: open.framesCaptured, timestamp: now,
             flags: open.configurationChanged ? .configurationChanged : [])
         if isOut { source.keepOut() }
+    }
+}
+
+/// The device between two grants, where the second one follows at once: it goes on, and nobody has its frames.
+///
+///     granted ──cut, another session follows──▶ passing ──open, same format──▶ granted
+///                                                 │  └────open, other format──▶ stopped and started for that grant
+///                                                 └──no grant came in time, or it failed──▶ stopped
+///
+/// To stop a USB camera and to start it again takes a good part of a second, and its light flickers meanwhile. The contract of
+/// a cut holds: the last grant's streams are closed and blank before the cut is answered, and the next grant gets only frames
+/// that were captured after everything was set for it.
+extension CaptureLoop {
+    struct Passing {
+        let format: CameraFormat
+        let frameRate: Double
+        /// Of CLOCK_MONOTONIC, in nanoseconds.
+        let until: Int64
+    }
+
+    /// How long the device goes on for a grant that is to follow. The broker orders it a turn of its loop after the answer to
+    /// the cut; this is time for a busy machine. Longer, and the light would be on although the next app has gone.
+    static let passingMax = Duration.milliseconds(250)
+
+    /// Has the device go on beyond a grant.
+    /// - Returns: false where it must stop: it does not run, or a client has its very buffers.
+    func passOn(_ open: OpenGrant) -> Bool {
+        guard let source, source.condition == .usable, open.due != nil, !open.lends(source) else { return false }
+        passing = Passing(
+            format: open.settings.format, frameRate: open.settings.frameRate, until: clock.now + passingLimit)
+        return true
+    }
+
+    /// Drops a frame, so that the device has buffers to go on with; and stops the device when time is up.
+    func passOver(at now: Int64) {
+        guard let passing, let source else { return }
+        guard now < passing.until else { return stopPassingOn() }
+        guard isReady else { return }
+        do throws(BrokerError) {
+            if try source.takeFrame(interval: 0, now: now) != nil { try source.frameIsDone() }
+            // Its privacy switch is on: the next grant finds that out by starting it.
+            if source.condition != .usable { stopPassingOn() }
+        } catch { stopPassingOn() }
+    }
+
+    func stopPassingOn() {
+        guard passing != nil else { return }
+        passing = nil
+        source?.stop()
+    }
+
+    /// The grant that was just opened takes the device over as it runs.
+    /// - Returns: false where it has to be started: it does not run, runs in another format, or cannot be set as it runs.
+    func goOn() -> Bool {
+        guard let passing, let open = grant, let source else { return false }
+        do throws(BrokerError) {
+            if passing.format == open.settings.format, passing.frameRate == open.settings.frameRate,
+                try source.goOn(open.settings, zoom: open.zoom)
+            {
+                open.due = try source.nextDue(after: nil, interval: open.settings.frameInterval, now: clock.now)
+                self.passing = nil
+                return true
+            }
+        } catch {
+            // A fault shows again when the device is started, and is reported then.
+        }
+        stopPassingOn()
+        return false
     }
 }

@@ -10,14 +10,16 @@ extension CaptureLoop {
     package func takePhotos(
         _ id: GrantID, _ session: SessionID, _ photos: [PhotoID], _ files: [Int32], _ bracket: PhotoBracket?
     ) throws(BrokerError) {
+        let open: OpenGrant
         do throws(BrokerError) {
+            open = try granted(id)
             if let bracket {
                 let check = ConfigurationCheck(capabilities: try camera().capabilities)
-                if let problem = check.problem(of: bracket, in: try granted(id).settings.wanted) {
+                if let problem = check.problem(of: bracket, in: open.settings.wanted) {
                     throw BrokerError(.invalidValue, problem)
                 }
             }
-            let own = try granted(id).photos.count { $0.session == session }
+            let own = open.photos.count { $0.session == session }
             guard own + photos.count <= Self.photosMax else {
                 throw BrokerError(
                     .limitExceeded,
@@ -29,15 +31,14 @@ extension CaptureLoop {
         }
         writing += photos.count
         for (place, (photo, file)) in zip(photos, files).enumerated() {
-            let shot = bracket?.shots[place]
-            grant?.photos.append(OpenGrant.PendingPhoto(id: photo, session: session, file: file, shot: shot))
+            open.photos.append(
+                OpenGrant.PendingPhoto(id: photo, session: session, file: file, shot: bracket?.shots[place]))
         }
         source?.photoIsNext()
     }
 
     /// Hands on every photo that waits, but of each bracket only the next: its photos are of frames that follow each other.
-    func handOnPhotos(_ picture: KeptPicture, _ open: inout OpenGrant, _ source: any CameraSource, _ mark: BurntInMark)
-    {
+    func handOnPhotos(_ picture: KeptPicture, _ open: OpenGrant, _ source: any CameraSource, _ mark: BurntInMark) {
         guard !open.photos.isEmpty else { return }
         let exposure = source.exposure(open.settings)
         var later: [OpenGrant.PendingPhoto] = []
@@ -50,11 +51,10 @@ extension CaptureLoop {
             let plan = PhotoPlan(
                 open.settings, of: source.capabilities, zoom: open.zoom, exposure: exposure, shot: photo.shot)
             let drawn = source.photo(plan, zoom: open.zoom).map { Self.marked($0, mark, source) }
-            lab.post(
-                .take(
-                    PhotoOrder(
-                        id: photo.id, envelope: photo.file, picture: drawn.map { .drawn($0) } ?? .frame(picture),
-                        plan: plan, cameraName: source.capabilities.name, seconds: Int(time(nil)))))
+            let order = PhotoOrder(
+                id: photo.id, envelope: photo.file, picture: drawn.map { .drawn($0) } ?? .frame(picture), plan: plan,
+                cameraName: source.capabilities.name, seconds: Int(time(nil)))
+            lab.post { $0.take(order) }
         }
         open.photos = later
     }
@@ -67,6 +67,14 @@ extension CaptureLoop {
             mark.burnIn(memory, photo.layout, text: text)
         }
     }
+
+    func giveUp(_ photos: [OpenGrant.PendingPhoto], _ sentence: String) {
+        for photo in photos {
+            close(photo.file)
+            writing -= 1
+            emit(.photoCaptured(PhotoCaptured(photo: photo.id, width: 0, height: 0, bytes: 0, error: sentence)))
+        }
+    }
 }
 
 extension BurntInMark {
@@ -76,10 +84,8 @@ extension BurntInMark {
         guard text else { return }
         let nanoseconds = String(captureTime % 1_000_000_000)
         let fraction = String(repeating: "0", count: 9 - nanoseconds.utf8.count) + nanoseconds
-        let dot = BitmapText.dot(width: layout.width)
-        BitmapText.draw(
-            "#\(frameNumber) \(captureTime / 1_000_000_000).\(fraction) s", into: memory, layout: layout,
-            x: 4 * dot, y: 4 * dot)
+        let words = "#\(frameNumber) \(captureTime / 1_000_000_000).\(fraction) s"
+        BitmapText.draw(words, into: memory, layout: layout)
     }
 }
 
@@ -95,22 +101,18 @@ enum BitmapText {
     private static let columns = 3
     private static let rows = 5
 
-    /// A dot's side in pixels: the text takes about a third of the picture's width at every size.
-    static func dot(width: Int) -> Int { max(1, width / 320) }
-
-    /// Draws a line with its box's left upper corner at `x`, `y`; what lies outside the picture is cut off.
-    static func draw(
-        _ text: String, into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout, x: Int, y: Int
-    ) {
-        let dot = dot(width: layout.width)
-        let advance = (columns + 1) * dot
-        let boxWidth = min(layout.width - x, (text.count * (columns + 1) + 1) * dot)
-        guard let start = picture.baseAddress, x >= 0, y >= 0, boxWidth > 0 else { return }
+    /// Draws a line near the left upper corner, about a third of the picture wide; the part outside the picture is cut off.
+    static func draw(_ text: String, into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) {
+        /// A dot's side in pixels.
+        let dot = max(1, layout.width / 320)
+        let (corner, advance) = (4 * dot, (columns + 1) * dot)
+        let boxWidth = min(layout.width - corner, (text.count * (columns + 1) + 1) * dot)
+        guard let start = picture.baseAddress, boxWidth > 0 else { return }
         for line in 0..<(rows + 2) {
             // The first of a row of dots is drawn, the others are copies of it.
-            let top = y + line * dot
+            let top = corner + line * dot
             guard top + dot <= layout.height else { return }
-            let first = start + top * layout.stride + x
+            let first = start + top * layout.stride + corner
             memset(first, Int32(layout.white), boxWidth)
             if (1...rows).contains(line) {
                 for (index, character) in text.enumerated() {

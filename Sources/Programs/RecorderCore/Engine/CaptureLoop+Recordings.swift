@@ -3,7 +3,7 @@ import CLinux
 import FrameStream
 import Glibc
 
-/// Recordings, as the capture thread orders them from the writer, and the microphone that they hear.
+/// Recordings, as the capture thread orders them from the writer, and their microphone.
 extension CaptureLoop {
     /// Records from the next frame on; `.recordingFinished` follows an answer without error.
     /// - Parameter file: an envelope, as of a photo; one whose file cannot be written to ends the recording with
@@ -18,79 +18,87 @@ extension CaptureLoop {
                     .alreadyRecording, "Recording \(running.id) runs; stop it before another one is started.")
             }
             let ticket = RecordingTicket(recording, wantsObjects: options.metadata.contains { $0.type == .objects })
-            grant?.recording = RecordingUnderWay(ticket)
+            open.recording = RecordingUnderWay(ticket: ticket)
             writing += 1
-            writer.post(
-                .begin(
-                    ticket,
-                    RunningRecording.Order(
-                        file: file, layout: open.layout, frameRate: open.settings.frameRate, options: options,
-                        microphone: open.microphone, orientation: orientation(open), ordered: clock.now)))
+            let order = RunningRecording.Order(
+                file: file, layout: open.layout, frameRate: open.settings.frameRate, options: options,
+                microphone: open.microphone, orientation: orientation(open), ordered: clock.now)
+            writer.post { $0.begin(ticket, order) }
         } catch {
             close(file)
             throw error
         }
     }
 
-    /// One that has ended already is passed over.
+    /// A recording that has ended already is passed over.
     package func stopRecording(_ recording: RecordingID, _ why: RecordingEnd, _ reason: RecordingReason) {
         guard let ticket = grant?.recording?.ticket, ticket.id == recording else { return }
         grant?.recording = nil
-        writer.post(.finish(ticket, why, reason))
+        writer.post { $0.finish(ticket, why, reason) }
     }
 
-    /// No frame and no sound that is captured after the answer gets into the file, until it is resumed. One that has ended by
-    /// itself is passed over: its end is on the way.
+    /// No frame and no sound that is captured after the answer gets into the file, until it is resumed. A recording that has
+    /// ended by itself is passed over: its notice is on the way.
     package func setPaused(_ recording: RecordingID, _ isPaused: Bool) {
-        guard let running = grant?.recording, running.ticket.id == recording else { return }
-        if running.isPaused == isPaused { return }
+        guard let running = grant?.recording, running.ticket.id == recording, running.isPaused != isPaused else {
+            return
+        }
         grant?.recording?.isPaused = isPaused
-        writer.post(isPaused ? .pause(running.ticket) : .resume(running.ticket))
+        writer.post { writer in
+            writer.goOn(running.ticket) { isPaused ? $0.pause() : $0.resume() }
+        }
     }
 
     /// Adds items to a kind of metadata that the recording's options declare, in the form of its type, from a time of
-    /// CLOCK_MONOTONIC on. The writer answers: it knows what is in the file.
+    /// CLOCK_MONOTONIC on. The writer answers: it has the file's times.
     package func appendMetadata(
         _ recording: RecordingID, kind: String, time: Int64, items: [String], _ reply: @escaping Capture.Reply<Void>
     ) {
         guard let ticket = grant?.recording?.ticket, ticket.id == recording else {
             return reply(.failure(BrokerError(.notRecording, "Recording \(recording) has ended.")))
         }
-        writer.post(.metadata(ticket, kind: kind, time: time, items: items, now: clock.now, reply))
+        let now = clock.now
+        writer.post { writer in
+            reply(
+                Result { () throws(BrokerError) in try writer.append(kind, at: time, items, now: now, to: ticket) })
+        }
     }
 
-    /// Takes the place of the one before, which a recording that runs hears no more.
+    /// Replaces the microphone before it, whose sound a running recording gets no more.
     /// - Parameter envelope: with the client's end of a SOCK_SEQPACKET pair; this function's, also when it throws.
     package func attachMicrophone(_ id: GrantID, _ envelope: Int32, _ format: MicrophoneFormat) throws(BrokerError) {
         var mark: Int32 = -1
         let socket = camarb_open_envelope(envelope, &mark)
         close(envelope)
-        // It tells a completer that a file is being written; nobody completes sound.
+        // The mark shows a completer that a file is being written; nobody completes sound.
         if mark >= 0 { close(mark) }
         guard socket >= 0 else {
             throw BrokerError(.unsuitableFile, "There is no socket in the microphone's envelope (error \(-socket)).")
         }
-        do throws(BrokerError) { _ = try granted(id) } catch {
+        let open: OpenGrant
+        do throws(BrokerError) { open = try granted(id) } catch {
             close(socket)
             throw error
         }
         let microphone = try Microphone(
             socket: socket, sampleRate: Int(format.sampleRate), channels: Int(format.channels), clock: clock
         ) { [emit] problem in emit(.runtimeError(code: "microphone", message: problem.sentence)) }
-        grant?.microphone?.close()
-        grant?.microphone = microphone
+        open.microphone?.close()
+        open.microphone = microphone
     }
 
     func detachMicrophone(_ id: GrantID) throws(BrokerError) {
-        _ = try granted(id)
-        grant?.microphone?.close()
-        grant?.microphone = nil
+        let open = try granted(id)
+        open.microphone?.close()
+        open.microphone = nil
     }
 
-    func recordingTakes(_ open: inout OpenGrant, at now: Int64) -> Bool {
+    func recordingTakes(_ open: OpenGrant, at now: Int64) -> Bool {
         guard let running = open.recording, !running.ticket.isOver else { return false }
         if running.isPaused {
-            writer.post(.passed(running.ticket, captured: now))
+            writer.post { [ticket = running.ticket] writer in
+                writer.goOn(ticket) { (recording) throws(RunningRecording.End) in try recording.pass(captured: now) }
+            }
             return false
         }
         open.recording?.hasBegun = true
@@ -107,11 +115,7 @@ extension CaptureLoop {
         return false
     }
 
-    func facts(_ open: OpenGrant, _ source: any CameraSource, for ticket: RecordingTicket) -> FrameFacts {
-        FrameFacts(orientation: orientation(open), objects: ticket.wantsObjects ? source.objects : [])
-    }
-
-    private func orientation(_ open: OpenGrant) -> UInt8 {
+    func orientation(_ open: OpenGrant) -> UInt8 {
         open.settings.exifOrientation(of: source?.capabilities.position ?? .external).rawValue
     }
 }

@@ -2,8 +2,9 @@ package import ArbiterProtocol
 import FrameStream
 import Glibc
 
+/// Preview streams and their buffers, with a slate in place of pictures.
 extension CaptureLoop {
-    /// Buffers of the size that pictures have now. Returns why a stream has none, for people; nil where it has.
+    /// Gives a stream buffers of the present pictures' size. Returns why there are none, for people, or `nil`.
     private func replaceBuffers(of stream: OpenGrant.Stream, _ open: OpenGrant) -> String? {
         let sender = stream.sender
         let own = sender.isLent ? nil : sender.pool
@@ -20,14 +21,14 @@ extension CaptureLoop {
         }
     }
 
-    /// The configuration stands, whether or not there is room for the stream's pictures, which its client is told.
+    /// The configuration stands, whether or not there is room for the stream's pictures; its client gets a notice.
     func renewBuffers(of stream: OpenGrant.Stream, _ open: OpenGrant) {
         guard let problem = replaceBuffers(of: stream, open) else { return }
         emit(.runtimeError(code: "stream-memory", message: problem))
     }
 
-    /// Streams that got no buffers with a change of format get them as soon as there is room, and say so with their next frame.
-    /// - Returns: those that got them now.
+    /// Streams that got no buffers with a change of format get them as soon as there is room, and their next frame is flagged.
+    /// - Returns: the streams that got them now.
     func makeUpFor(_ open: OpenGrant) -> Set<ObjectIdentifier> {
         var late: Set<ObjectIdentifier> = []
         for stream in open.streams where !stream.sender.isLent && stream.sender.layout != open.layout {
@@ -36,12 +37,12 @@ extension CaptureLoop {
         return late
     }
 
-    /// One more preview stream; answers with the client's end of its socket, which the receiver owns.
+    /// Opens one more preview stream; answers with the client's end of its socket, which the receiver owns.
     package func openStream(_ id: GrantID, _ session: SessionID) throws(BrokerError) -> Int32 {
-        // One that its client has closed by now is over, and its buffers are free, whether it was noticed yet or not.
+        // A stream that its client has closed by now is over, and its buffers are free.
         for stream in grant?.streams ?? [] { _ = stream.sender.takeReleases() }
         grant?.streams.removeAll { !$0.sender.isOpen }
-        var open = try granted(id)
+        let open = try granted(id)
         guard open.streams.count < Self.streamsMax else {
             throw BrokerError(
                 .limitExceeded, "The grant has \(open.streams.count) streams, which is the most; close one first.")
@@ -53,68 +54,61 @@ extension CaptureLoop {
         try open.memory.countOpening(of: session, at: clock.now)
         let (sender, clientEnd) = try stream(open, session)
         sender.onPoolFree = { [memory = open.memory] pool in memory.giveBack(pool, of: session) }
-        if sender.isLent, let source { open.lent = OpenGrant.Lent(session: session, begun: source.buffersBegun) }
+        if sender.isLent, let source { open.lent = (session, source.buffersBegun) }
         open.streams.append(OpenGrant.Stream(session: session, sender: sender))
-        grant = open
         return clientEnd
     }
 
     /// With the device's own buffers for the first stream, where that can be; the others get copies.
     private func stream(_ open: OpenGrant, _ session: SessionID) throws(BrokerError) -> (FrameSender, Int32) {
-        guard let source, open.lent?.begun != source.buffersBegun, !open.slated.contains(session),
+        guard let source, !open.lends(source), !open.slated.contains(session),
             let lent = source.lendBuffers(open.layout)
         else {
             let pool = try open.memory.pool(open.layout, for: session)
             do throws(FrameStreamFault) { return try FrameSender.open(pool) } catch {
                 open.memory.giveBack(pool, of: session)
-                throw BrokerError(.outOfResources, "There is no room for another stream: \(error.description).")
+                throw .noRoom(error)
             }
         }
-        let (sender, clientEnd): (FrameSender, Int32)
         do throws(FrameStreamFault) {
-            (sender, clientEnd) = try FrameSender.open(layout: open.layout, lent: lent)
-        } catch { throw BrokerError(.outOfResources, "There is no room for another stream: \(error.description).") }
-        let begun = source.buffersBegun
-        sender.onReturn = { [unowned self] buffer in
-            // A device that fails here fails at its next frame, too, and is started again then.
-            if self.source?.buffersBegun == begun { try? self.source?.takeBack(buffer) }
-        }
-        return (sender, clientEnd)
+            let (sender, clientEnd) = try FrameSender.open(BufferPool(layout: open.layout, lent: lent))
+            let begun = source.buffersBegun
+            sender.onReturn = { [unowned self] buffer in
+                // A device that fails here fails at its next frame, too, and is started again then.
+                if self.source?.buffersBegun == begun { try? self.source?.takeBack(buffer) }
+            }
+            return (sender, clientEnd)
+        } catch { throw .noRoom(error) }
     }
 
     /// Closes a session's streams, blanks their buffers, and gives up its photos that wait for a frame.
     package func closeStreams(_ id: GrantID, _ session: SessionID) throws(BrokerError) {
         let open = try granted(id)
         for stream in open.streams where stream.session == session { stream.sender.close() }
-        grant?.streams.removeAll { $0.session == session }
-        if let source, let lent = open.lent, lent.session == session, lent.begun == source.buffersBegun {
-            // The device goes on for others, and not in buffers that this session may still have mapped.
-            do throws(BrokerError) { try source.renewBuffers() } catch { beginAgain(after: error) }
-        }
+        open.streams.removeAll { $0.session == session }
+        // The device goes on for others, in buffers that this session has not mapped.
+        if let source, open.lent?.session == session, open.lends(source) { renewDeviceBuffers(open) }
         giveUp(
             open.photos.filter { $0.session == session },
             "The session lost the picture before a frame was captured for the photo.")
-        grant?.photos.removeAll { $0.session == session }
+        open.photos.removeAll { $0.session == session }
     }
-}
 
-/// A session that may not see the picture just now, and keeps its stream: it gets black frames that say so, numbered as the
-/// camera's are.
-extension CaptureLoop {
+    /// A session that may not see the picture just now keeps its stream, and gets black frames with the flag `.slate`, numbered
+    /// as the camera's are.
     package func setSlate(_ id: GrantID, _ session: SessionID, _ isOn: Bool) throws(BrokerError) {
-        var open = try granted(id)
+        let open = try granted(id)
         guard isOn else {
-            grant?.slated.remove(session)
+            open.slated.remove(session)
             return
         }
         open.slated.insert(session)
-        grant = open
         for stream in open.streams where stream.session == session && stream.sender.isLent {
             // It has the device's own buffers: it gets black ones of its own, and the device others.
             renewBuffers(of: stream, open)
-            do throws(BrokerError) { try source?.renewBuffers() } catch { beginAgain(after: error) }
+            renewDeviceBuffers(open)
         }
-        grant?.streams.removeAll { !$0.sender.isOpen }
+        open.streams.removeAll { !$0.sender.isOpen }
     }
 
     static func drawSlate(into memory: UnsafeMutableRawBufferPointer, _ layout: PictureLayout) {
@@ -124,29 +118,8 @@ extension CaptureLoop {
     }
 }
 
-/// What becomes of a grant that outlived its broker, when another one takes it up.
-extension CaptureLoop {
-    /// Goes on with a grant for a session that has another number now: its streams and the recording as if nothing had
-    /// been. Streams of other sessions are closed. Answers with the configuration in force.
-    func resume(_ id: GrantID, from before: SessionID, to now: SessionID) throws(BrokerError) -> Configuration {
-        // Sessions that watched beside the holder are admitted anew, and a photo's number means nothing to another broker.
-        for session in Set(try granted(id).streams.map(\.session)) where session != before {
-            try closeStreams(id, session)
-        }
-        var open = try granted(id)
-        giveUp(open.photos, "The broker ended before a frame was captured for the photo.")
-        open.photos = []
-        open.memory.keepOnly(before, as: now)
-        for place in open.streams.indices {
-            open.streams[place].session = now
-            open.streams[place].sender.onPoolFree = { [memory = open.memory] pool in memory.giveBack(pool, of: now) }
-        }
-        if open.lent?.session == before { open.lent?.session = now }
-        // It was told to the broker before.
-        hasSaidThatDeviceStarts = false
-        let whole = inForce(open)
-        open.telling.answered(whole)
-        grant = open
-        return whole
+extension BrokerError {
+    static func noRoom(_ fault: FrameStreamFault) -> BrokerError {
+        BrokerError(.outOfResources, "There is no room for another stream: \(fault.description).")
     }
 }

@@ -2,8 +2,8 @@ import FrameStream
 import Glibc
 import Synchronization
 
-/// One captured frame in memory of the recorder's own, for the writer thread. Filled by the capture thread before it is
-/// handed on, and only read afterwards: that makes it sendable.
+/// A captured frame in memory of the recorder core's own. The capture thread fills it before it hands it on, and it is only read
+/// afterwards: that makes it sendable.
 final class KeptPicture: @unchecked Sendable {
     let layout: PictureLayout
     let memory: UnsafeMutableRawBufferPointer

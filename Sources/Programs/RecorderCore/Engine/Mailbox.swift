@@ -3,12 +3,14 @@ import Glibc
 import Synchronization
 import System
 
-/// Messages to a thread, in order, with a descriptor that wakes it. Any thread posts; one thread takes. What may pile
-/// up in it is bounded by its senders.
-final class Mailbox<Message: Sendable>: Sendable {
-    /// Readable while messages may be there.
+/// Commands to a thread's object, in order, with a descriptor that wakes the thread. Any thread posts; one thread runs them. Its
+/// senders bound the number of commands in it.
+final class Mailbox<Receiver>: Sendable {
+    typealias Command = @Sendable (Receiver) -> Void
+
+    /// Readable while commands may be there.
     let descriptor: Int32
-    private let messages = Mutex<[Message]>([])
+    private let commands = Mutex<[Command]>([])
 
     init() {
         descriptor = camarb_eventfd()
@@ -17,21 +19,31 @@ final class Mailbox<Message: Sendable>: Sendable {
 
     deinit { close(descriptor) }
 
-    func post(_ message: Message) {
-        messages.withLock { $0.append(message) }
+    func post(_ command: @escaping Command) {
+        commands.withLock { $0.append(command) }
         _ = camarb_eventfd_signal(descriptor)
     }
 
-    func takeAll() -> [Message] {
+    /// Returns whether there were any.
+    @discardableResult
+    func runAll(on receiver: Receiver) -> Bool {
         _ = camarb_eventfd_drain(descriptor)
-        return messages.withLock { messages in
-            defer { messages = [] }
-            return messages
+        let taken = commands.withLock { commands in
+            defer { commands = [] }
+            return commands
         }
+        for command in taken { command(receiver) }
+        return !taken.isEmpty
+    }
+
+    /// Waits until there may be commands.
+    func wait() {
+        var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        _ = camarb_poll(&waited, 1, -1)
     }
 }
 
-/// A thread of our own with a body to run.
+/// A thread that is joined.
 final class Worker: Sendable {
     private let thread: pthread_t
 
@@ -45,10 +57,8 @@ final class Worker: Sendable {
     func join() { pthread_join(thread, nil) }
 }
 
-/// The time by which a capture takes its frames: the machine's, or one that a test has in its hand.
-///
-/// Only when frames are due, and what is written into them, goes by it. What waits for other processes (files, clients'
-/// streams) goes by the machine's.
+/// The clock by which frames are due and stamped: the machine's, or a test's. Waits for other processes (files, clients'
+/// streams) go by the machine's.
 package enum CaptureClock: Sendable {
     case real
     case virtual(VirtualClock)
@@ -62,14 +72,14 @@ package enum CaptureClock: Sendable {
     }
 
     /// Waits for one of the descriptors, for so many nanoseconds; below 0 for ever.
-    /// - Returns: how many have something, which their `revents` say.
+    /// - Returns: how many have something, which their `revents` contain.
     func wait(for descriptors: inout [pollfd], limit: Int64) -> Int32 {
         guard case .virtual(let clock) = self else { return camarb_poll(&descriptors, descriptors.count, limit) }
         descriptors.append(pollfd(fd: clock.moved.descriptor, events: Int16(POLLIN), revents: 0))
-        // What is due already is not waited for; until anything else is, the clock has to be moved.
+        // A frame that is due already is not waited for; until any other is, the clock has to be moved.
         let ready = camarb_poll(&descriptors, descriptors.count, limit == 0 ? 0 : -1)
         guard descriptors.removeLast().revents != 0 else { return ready }
-        _ = clock.moved.takeAll()
+        clock.moved.runAll(on: clock)
         return ready - 1
     }
 }
@@ -77,13 +87,13 @@ package enum CaptureClock: Sendable {
 package final class VirtualClock: Sendable {
     private let time: Mutex<Int64>
     /// Wakes the capture thread, which then sees what has become due.
-    fileprivate let moved = Mailbox<Void>()
+    fileprivate let moved = Mailbox<VirtualClock>()
 
     package init(beginningAt now: Int64) { time = Mutex(now) }
     package var now: Int64 { time.withLock { $0 } }
 
     package func advance(by nanoseconds: Int64) {
         time.withLock { $0 += nanoseconds }
-        moved.post(())
+        moved.post { _ in }
     }
 }

@@ -1,37 +1,35 @@
 package import ArbiterProtocol
 import Glibc
 
-/// What a photo comes to under the settings in force: its size, and how it is exposed, steadied and lit. Pure.
-///
-/// It says nothing of how that is done: a source draws it, or has a frame that is it already.
+/// A photo's size under the settings in force, and how it is exposed, steadied and lit. A source draws it, or has a frame
+/// that is it already. A pure value.
 package struct PhotoPlan: Hashable, Sendable {
     package let width: Int
     package let height: Int
     package let metadata: PhotoMetadata
-    /// How many times the light of a frame it gathers, without the flash.
+    /// Times the light of a frame, without the flash.
     package let light: Double
-    /// `on`, `off` or `auto`; nil: the camera has no flash.
+    /// `on`, `off` or `auto`; `nil` where the camera has no flash.
     package let flashMode: String?
     /// Degrees, across the picture at zoom 1; 0: not known.
     package let fieldOfView: Double
 
     /// From this exposure on a hand's shaking is seen: the reciprocal rule's shortest exposure for a phone's lens, which is one
-    /// of about 30 mm on 35 mm film. Shorter ones are not stabilized, and what needs a longer one is dark.
+    /// of about 30 mm on 35 mm film. Shorter ones are not stabilized, and a scene that needs a longer one is dark.
     package static let handShakeDuration = 1.0 / 30
-    /// What video stabilization leaves of each side of a larger still: its margin is a tenth.
+    /// The part of each side of a larger still that video stabilization leaves: its margin is a tenth.
     package static let stabilizedShare = 0.9
 
-    /// What the frame that the photo is taken of was exposed with; nil where the camera does not say.
+    /// The exposure of the photo's frame; `nil` where the camera does not report it.
     package struct Exposure: Hashable, Sendable {
         package var duration, iso: Double?
 
-        package init(duration: Double? = nil, iso: Double? = nil) {
-            self.duration = duration
-            self.iso = iso
-        }
+        package init(duration: Double? = nil, iso: Double? = nil) { (self.duration, self.iso) = (duration, iso) }
+
+        var light: Double { (duration ?? 1) * (iso ?? 1) }
     }
 
-    /// - Parameter shot: of a bracket; nil: a photo of its own.
+    /// - Parameter shot: of a bracket; `nil` for a single photo.
     /// - Parameter zoom: of the frame; on a ramp it is not yet the one in the settings.
     package init(
         _ settings: CaptureSettings, of camera: CameraCapabilities, zoom: Double, exposure: Exposure,
@@ -65,7 +63,7 @@ package struct PhotoPlan: Hashable, Sendable {
         taken.lensStabilizationUsed =
             shot == nil ? lens != nil && isWhole && taken.stillImageStabilizationUsed : lens == .flag(true) && isLong
         metadata = taken
-        light = Self.light(exposed) / Self.light(exposure)
+        light = exposed.light / exposure.light
     }
 
     private static func size(_ settings: CaptureSettings) -> (Int, Int) {
@@ -97,6 +95,4 @@ package struct PhotoPlan: Hashable, Sendable {
     private static func inside(_ value: Double, _ range: CameraFormat.Optics.Range?) -> Double {
         range.map { min(max(value, $0.least), $0.most) } ?? value
     }
-
-    private static func light(_ exposure: Exposure) -> Double { (exposure.duration ?? 1) * (exposure.iso ?? 1) }
 }

@@ -4,28 +4,27 @@ package import FrameStream
 /// The preview buffers of one grant, and how many a session may have of them.
 ///
 /// A client may keep a buffer mapped for as long as it likes: nobody can take its pages back, and they are charged to
-/// the recorder core. So memory that a session was given is what its next pictures are in, whatever size they have: a
-/// stream keeps its buffers over a change of format, and one that the session opens anew gets those of one that it
-/// closed. They were blanked, and show the session nothing that it may not see. Two live streams never share a pool,
-/// nor do two sessions or two grants: all of it ends with the grant (`end()`), also what is still mapped somewhere.
+/// the recorder core. So a session's next pictures go into the memory that it was given: a stream keeps its buffers over a
+/// change of format, and a stream that the session opens anew gets the blanked buffers of one that it closed. Two live
+/// streams never share a pool, nor do two sessions or two grants: all of it ends with the grant (`end()`).
 ///
-/// The capture thread's alone.
+/// Threading: the capture thread only.
 package final class StreamMemory {
-    /// Streams that a session may open at once, and of one kind after the other: more is a client that forgets them.
+    /// Streams that a session may open at once: more is a client that forgets them.
     package static let opensMax = 8
     /// Then one each, in nanoseconds.
     package static let openEvery: Int64 = 1_000_000_000
     /// Bytes of buffers that one grant makes, live or on the shelf: half of what files in memory leave to the
     /// camera (`CAMARB_CAMERA_MEMORY`). The other half is for the recorder core itself and for what clients keep of earlier grants.
     package static let bytesMax = 512 << 20
-    /// Of these, what a session gets that has none yet: the rest is for those that stream already.
+    /// Of these, for a session that has none yet: the rest is for sessions that stream already.
     package static let newcomerBytesMax = 384 << 20
     /// Of these, one session's, unless it has a single stream: two streams of 4K, or ten of 1080p.
     package static let sessionBytesMax = 128 << 20
 
     private struct Account {
         var bytes = 0
-        /// Opens it may make at once now, and since when one more is earned.
+        /// Opens that it may make at once now, and since when one more is earned.
         var opens = StreamMemory.opensMax
         var since: Int64
         var shelf: [BufferPool] = []
@@ -59,14 +58,14 @@ package final class StreamMemory {
         accounts[session] = account
     }
 
-    /// Buffers for a stream of the session's: its own, those on its shelf, or new ones, whichever takes the least memory. They
-    /// are blank, but for its own.
+    /// Buffers for a stream of the session's: its own, shelved, or new ones, whichever takes the least memory. They are blank,
+    /// but for its own.
     package func pool(
         _ layout: PictureLayout, for session: SessionID, own: BufferPool? = nil
     ) throws(BrokerError) -> BufferPool {
         var account = accounts[session] ?? Account(since: 0)
         let given = (account.shelf + [own].compactMap(\.self)).filter { $0.room >= layout.bytes }
-        // Of those that have the memory the smallest, so that a larger one is there for another stream.
+        // The smallest pool that has the memory: a larger one is left for another stream.
         let reused = given.min { ($0.growth(to: layout), $0.memoryBytes) < ($1.growth(to: layout), $1.memoryBytes) }
         let all = layout.bytes * BufferPool.buffersUsual
         let growth = reused?.growth(to: layout) ?? all
@@ -85,19 +84,14 @@ package final class StreamMemory {
                 """)
         }
         do throws(FrameStreamFault) {
-            let pool: BufferPool
-            if let reused {
-                try reused.lay(layout)
-                pool = reused
-            } else {
-                pool = try BufferPool(layout: layout, room: pictureBytesMax)
-            }
+            try reused?.lay(layout)
+            let pool = if let reused { reused } else { try BufferPool(layout: layout, room: pictureBytesMax) }
             account.shelf.removeAll { $0 === pool }
             account.bytes += growth
             bytesMade += growth
             accounts[session] = account
             return pool
-        } catch { throw BrokerError(.outOfResources, "There is no room for another stream: \(error.description).") }
+        } catch { throw .noRoom(error) }
     }
 
     /// A stream of the session's is over, and its buffers are free. They are blanked, and kept until the grant ends.
@@ -107,19 +101,22 @@ package final class StreamMemory {
         accounts[session]?.shelf.append(pool)
     }
 
-    /// One session goes on under another number. Numbers begin anew with another broker: what other sessions closed
-    /// belongs to none, and must not go to the next session with such a number.
+    /// One session goes on under another number. Numbers begin anew with another broker: buffers that other sessions closed
+    /// must not go to the next session with such a number.
     package func keepOnly(_ before: SessionID, as now: SessionID) {
         let kept = accounts.removeValue(forKey: before)
-        for account in accounts.values { for pool in account.shelf { pool.blank() } }
-        accounts = [:]
+        blankShelves()
         accounts[now] = kept
     }
 
     /// The grant is over: nothing is ever written into its buffers again.
     package func end() {
         hasEnded = true
-        for account in accounts.values { for pool in account.shelf { pool.blank() } }
+        blankShelves()
+    }
+
+    private func blankShelves() {
+        for pool in accounts.values.flatMap(\.shelf) { pool.blank() }
         accounts = [:]
     }
 }

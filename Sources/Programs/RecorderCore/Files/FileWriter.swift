@@ -1,5 +1,6 @@
 import CLinux
 import Glibc
+import System
 
 package enum FileFault: Error, Hashable {
     case system(Int32)
@@ -11,7 +12,6 @@ package enum FileFault: Error, Hashable {
     case tooManyStuck
     /// Its process has ended, or could not be started.
     case gone
-    /// It is as large as it may be.
     case sizeLimit
 
     var isFull: Bool { if case .system(let code) = self { [ENOSPC, EDQUOT, EFBIG].contains(code) } else { false } }
@@ -29,47 +29,43 @@ package enum FileFault: Error, Hashable {
 }
 
 /// One photo's or recording's file, written by a process of its own (`camwriter`): a file that hangs takes that process
-/// with it, and nothing of this one. One that is opened again, to be completed, is read by it, too.
+/// with it, and nothing of this one. A file that is opened again, to be completed, can also be read.
 ///
-/// Orders are queued, sent as the process takes them, and answered where an answer is wanted. What waits here is bounded by
-/// its callers: a recording waits for each frame's answer, a photo is one order.
+/// Orders are queued, sent as the process takes them, and answered where an answer is wanted. Its callers bound the queue: a
+/// recording waits for each frame's answer, a photo is one order.
 /// Threading: the thread of its house only.
 package final class FileWriter {
-    /// How long the process may take over what it has been given, in nanoseconds. A disk that hesitates for longer is
-    /// behind by more frames than a recording may queue (`RecordingTicket.queuedBytesMax`).
+    /// How long the process may take over its orders, in nanoseconds. A disk that hesitates for longer is behind by more frames
+    /// than a recording may queue (`RecordingTicket.queuedBytesMax`).
     package static let answerTimeMax: Int64 = 2_000_000_000
 
-    /// To poll while something is due: `events` says for what.
+    /// To poll for `events` while something is due.
     let descriptor: Int32
     private let process: Int32
     private let house: FileWriters
 
-    private struct Packet {
-        var bytes: [UInt8]
-        /// The envelope, with the first.
-        var passed: Int32 = -1
-    }
-    private var packets: [Packet] = []
+    /// The first has the envelope with it.
+    private var packets: [(bytes: [UInt8], passed: Int32)] = []
     private var answersDue = 0
+    /// Of the last answer.
     private var value: Int64 = 0
     private var bytesRead: [UInt8] = []
-    /// What an answer, or the lack of one, said first since it was last asked for.
+    /// The first failure since the last `takeFault`, of an answer or for want of one.
     private var fault: FileFault?
     /// No more orders are taken: it hangs, or has ended.
     private(set) var isLost = false
     /// When it last took or answered something while something was due.
-    private var lastProgress: Int64 = 0
+    private var lastProgress: Int64
 
-    /// - Parameter descriptor: the socket's end, the writer's from here on.
-    /// - Parameter envelope: with the file; the writer's from here on.
+    /// - Parameter descriptor: the socket's end, the writer's from here on, as the envelope with the file is.
     init(_ descriptor: Int32, process: Int32, envelope: Int32, again: Bool, in house: FileWriters) {
         (self.descriptor, self.process, self.house) = (descriptor, process, house)
         let kind = again ? camarb_writer_open_again : camarb_writer_open
-        packets = [Packet(bytes: Self.order(kind, 0, [UInt8]()), passed: envelope)]
+        packets = [(Self.order(kind, 0, [UInt8]()), envelope)]
         lastProgress = house.now()
     }
 
-    /// What was ordered is written; then the process ends by itself.
+    /// Queued orders are carried out; then the process ends by itself.
     deinit {
         for packet in packets where packet.passed >= 0 { close(packet.passed) }
         close(descriptor)
@@ -77,38 +73,32 @@ package final class FileWriter {
     }
 
     package func put(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
-        var offset = UInt64(offset)
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let part = rest.prefix(Int(CAMARB_WRITER_PART_MAX))
-            add(camarb_writer_put, offset, part)
-            offset += UInt64(part.count)
-            rest = rest.dropFirst(part.count)
+        for start in stride(from: 0, to: bytes.count, by: Int(CAMARB_WRITER_PART_MAX)) {
+            add(camarb_writer_put, offset + Int64(start), bytes[start...].prefix(Int(CAMARB_WRITER_PART_MAX)))
         }
     }
 
-    package func truncate(to offset: Int64) { add(camarb_writer_truncate, UInt64(offset), [UInt8]()) }
+    package func truncate(to offset: Int64) { add(camarb_writer_truncate, offset, [UInt8]()) }
 
-    /// Has bytes read and waits for them; fewer at the file's end. Only of a file that was opened again.
+    /// Waits for bytes of a file that was opened again; fewer come at its end.
     /// - Parameter count: at most `CAMARB_WRITER_READ_MAX`.
     package func read(_ count: Int, at offset: Int64) throws(FileFault) -> [UInt8] {
         bytesRead = []
-        add(camarb_writer_read, UInt64(offset), withUnsafeBytes(of: UInt32(count)) { Array($0) })
-        wantAnswer()
-        if let fault = settle() { throw fault }
+        add(camarb_writer_read, offset, withUnsafeBytes(of: UInt32(count)) { Array($0) })
+        _ = try answer()
         return bytesRead
     }
 
     /// Waits for how many bytes may still be written where the file lies.
     func freeBytes() throws(FileFault) -> Int64 {
         add(camarb_writer_free, 0, [UInt8]())
-        wantAnswer()
-        if let fault = settle() { throw fault }
-        return value
+        return try answer()
     }
 
     /// Waits until a file that is opened again is open: its size in bytes.
-    package func openedAgain() throws(FileFault) -> Int64 {
+    package func openedAgain() throws(FileFault) -> Int64 { try answer() }
+
+    private func answer() throws(FileFault) -> Int64 {
         wantAnswer()
         if let fault = settle() { throw fault }
         return value
@@ -117,21 +107,18 @@ package final class FileWriter {
     /// The last order so far is answered when all up to it is done.
     package func wantAnswer() {
         guard !isLost else { return }
-        if isSettled { lastProgress = house.now() }
-        if packets.isEmpty {
-            // Everything is sent: an order that changes nothing carries the question.
-            packets.append(Packet(bytes: Self.order(camarb_writer_put, 0, [UInt8]())))
-        }
+        // Once everything is sent, an order that changes nothing carries the question.
+        if packets.isEmpty { add(camarb_writer_put, 0, [UInt8]()) }
         packets[packets.count - 1].bytes.withUnsafeMutableBytes {
             $0.storeBytes(of: 1, toByteOffset: MemoryLayout<UInt32>.size, as: UInt32.self)
         }
         answersDue += 1
     }
 
-    private func add(_ kind: camarb_writer_kind, _ offset: UInt64, _ data: some Collection<UInt8>) {
+    private func add(_ kind: camarb_writer_kind, _ offset: Int64, _ data: some Collection<UInt8>) {
         guard !isLost else { return }
         if isSettled { lastProgress = house.now() }
-        packets.append(Packet(bytes: Self.order(kind, offset, data)))
+        packets.append((Self.order(kind, UInt64(offset), data), -1))
     }
 
     private static func order(_ kind: camarb_writer_kind, _ offset: UInt64, _ data: some Collection<UInt8>) -> [UInt8] {
@@ -145,9 +132,9 @@ package final class FileWriter {
     /// When it is given up, on the monotonic clock in nanoseconds.
     var deadline: Int64 { lastProgress + house.answerTimeMax }
 
-    /// Sends and receives what can be just now, and gives it up at its deadline. Never waits.
+    /// Sends and receives as far as it can without waiting, and gives the process up at its deadline.
     func turn() {
-        guard !isLost, !isSettled else { return }
+        guard !isSettled else { return }
         var sent = 0
         while sent < packets.count {
             let packet = packets[sent]
@@ -173,17 +160,14 @@ package final class FileWriter {
             let answer = packet.withUnsafeBytes { $0.loadUnaligned(as: camarb_writer_answer.self) }
             answersDue -= 1
             hasProgressed = true
-            value = answer.value
-            bytesRead = Array(packet[head..<count])
-            if answer.error != 0, fault == nil {
-                fault = answer.is_unsuitable != 0 ? .unsuitable : .system(answer.error)
-            }
+            (value, bytesRead) = (answer.value, Array(packet[head..<count]))
+            if answer.error != 0 { fault = fault ?? (answer.is_unsuitable != 0 ? .unsuitable : .system(answer.error)) }
         }
         let now = house.now()
         if hasProgressed { lastProgress = now } else if now >= deadline { lose(.stuck) }
     }
 
-    /// Waits until everything is answered, or it is given up. Returns what failed first, if anything.
+    /// Waits until everything is answered, or it is given up. Returns the first failure, if any.
     package func settle() -> FileFault? {
         turn()
         while !isSettled {
@@ -194,7 +178,7 @@ package final class FileWriter {
         return takeFault()
     }
 
-    /// What failed first since it was last asked, if anything; for ever where the process is lost.
+    /// The first failure since the last call, if any; for ever where the process is lost.
     func takeFault() -> FileFault? {
         defer { if !isLost { fault = nil } }
         return fault
@@ -204,7 +188,93 @@ package final class FileWriter {
         fault = fault ?? why
         isLost = true
         for packet in packets where packet.passed >= 0 { close(packet.passed) }
-        packets = []
-        answersDue = 0
+        (packets, answersDue) = ([], 0)
+    }
+}
+
+/// Starts the processes that write files, and counts those that do not end.
+/// Threading: one thread only, that of the writer or of the completer: each has a house of its own.
+package final class FileWriters {
+    /// Processes that hang over a file, or may: with so many, no further file is begun until one of them comes back. Each
+    /// costs a task of the unit's (`TasksMax=64` of camrecorder@.service) and a megabyte.
+    package static let stuckMax = 4
+
+    /// Processes that were let go, and had not ended when they were last looked at.
+    private var left: [(process: Int32, since: Int64)] = []
+    private let program: String?
+    /// `FileWriter.answerTimeMax`, as often as it is patient.
+    let answerTimeMax: Int64
+    let now: () -> Int64
+    /// Our end of its socket, and its pidfd.
+    private var spare: (socket: Int32, process: Int32)?
+
+    /// - Parameter patience: how many times as long as usual an answer may take; 1 but in tests.
+    /// - Parameter clock: the monotonic one in nanoseconds, but in tests.
+    package init(patience: Int64 = 1, clock: @escaping () -> Int64 = camarb_monotonic_ns) {
+        answerTimeMax = patience * FileWriter.answerTimeMax
+        now = clock
+        let own = OwnProcess.program
+        // Beside camrecorder, wherever that is.
+        program = own.lastIndex(of: "/").map { own[...$0] + "camwriter" }
+    }
+
+    deinit {
+        for one in left { close(one.process) }
+        if let spare {
+            close(spare.socket)
+            close(spare.process)
+        }
+    }
+
+    /// Starts a process for a file.
+    /// - Parameter envelope: this object's from here on, also when it throws.
+    package func start(_ envelope: Int32, again: Bool = false) throws(FileFault) -> FileWriter {
+        let isFull = stuck >= Self.stuckMax
+        if !isFull, let spare, camarb_pidfd_alive(spare.process) == 0 {
+            close(spare.socket)
+            hasLet(spare.process, kill: false)
+            self.spare = nil
+        }
+        if !isFull { prepare() }
+        guard !isFull, let (ours, process) = spare else {
+            close(envelope)
+            throw isFull ? .tooManyStuck : .gone
+        }
+        spare = nil
+        return FileWriter(ours, process: process, envelope: envelope, again: again, in: self)
+    }
+
+    /// Starts a process for the next file, so that a photo does not wait until a process has begun. It has no file yet, and ends
+    /// with this process.
+    package func prepare() {
+        guard spare == nil, let program else { return }
+        var (ours, theirs): (Int32, Int32) = (-1, -1)
+        guard camarb_packet_pair(&ours, &theirs) == 0 else { return }
+        defer { close(theirs) }
+        var number: pid_t = 0
+        let process = program.withCString { path -> Int32 in
+            let arguments = [strdup(path), nil]
+            defer { free(arguments[0]) }
+            return camarb_spawn(path, arguments, theirs, &number)
+        }
+        if process >= 0 { spare = (ours, process) } else { close(ours) }
+    }
+
+    /// Processes that were let go for longer than an answer takes, and are still there.
+    private var stuck: Int {
+        left.removeAll { one in
+            var ended = camarb_exit()
+            guard camarb_reap(one.process, &ended) != 0 else { return false }
+            close(one.process)
+            return true
+        }
+        return left.count { now() - $0.since >= answerTimeMax }
+    }
+
+    /// A writer has no more orders.
+    /// - Parameter kill: it did not answer. It is not waited for: where it hangs, not even this ends it.
+    func hasLet(_ process: Int32, kill: Bool) {
+        if kill { _ = camarb_pidfd_kill(process, SIGKILL) }
+        left.append((process, kill ? now() - answerTimeMax : now()))
     }
 }

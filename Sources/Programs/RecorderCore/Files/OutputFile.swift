@@ -9,15 +9,15 @@ import Glibc
 /// descriptor's. All of it is done by another process (`FileWriter`), and a commit counts when that has answered.
 /// Threading: the writer thread only.
 package final class OutputFile {
-    /// Nil where none could be started.
+    /// `nil` where none could be started.
     private let writer: FileWriter?
-    /// The greatest size, in bytes; nil for none.
+    /// The greatest size, in bytes.
     private let bytesMax: Int64?
     package private(set) var committed: Int64 = 0
     package private(set) var failure: FileFault?
-    /// Places of the file that libav does not overwrite: somebody else does.
+    /// Places of the file that are patched, and that libav must not overwrite.
     var sealed: [Range<Int64>] = []
-    private var pending: [UInt8] = []
+    private(set) var uncommitted: [UInt8] = []
     private var position: Int64 = 0
 
     /// Opens the file of an envelope in a process of its own, and empties it.
@@ -29,42 +29,31 @@ package final class OutputFile {
             self.writer = writer
             writer.wantAnswer()
             failure = writer.settle()
-        } catch {
-            writer = nil
-            failure = error
-        }
+        } catch { (writer, failure) = (nil, error) }
     }
 
-    private var end: Int64 { committed + Int64(pending.count) }
+    private var end: Int64 { committed + Int64(uncommitted.count) }
 
-    /// Takes what libav writes. Nothing is refused: an error would stick to libav's context.
+    /// Takes bytes from libav. Nothing is refused: an error would stick to libav's context.
     func take(_ bytes: UnsafeRawBufferPointer) {
-        var rest = bytes
-        while !rest.isEmpty {
-            if position < committed {
-                let part = min(Int64(rest.count), committed - position)
-                if !sealed.contains(where: { $0.contains(position) }) {
-                    // A patch that fails leaves what was there, which is playable too.
-                    _ = put(UnsafeRawBufferPointer(rebasing: rest.prefix(Int(part))), at: position)
-                }
-                position += part
-                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(Int(part)))
-            } else if failure != nil {
-                position += Int64(rest.count)
-                return
-            } else {
-                let offset = Int(position - committed)
-                let overlap = min(max(0, pending.count - offset), rest.count)
-                for index in 0..<overlap { pending[offset + index] = rest[index] }
-                if offset > pending.count { pending += [UInt8](repeating: 0, count: offset - pending.count) }
-                pending += rest.dropFirst(overlap)
-                position += Int64(rest.count)
-                return
-            }
+        let before = bytes.prefix(Int(min(Int64(bytes.count), max(0, committed - position))))
+        if !before.isEmpty, !sealed.contains(where: { $0.contains(position) }) {
+            // A patch that fails leaves the former bytes, which are playable too.
+            _ = put(UnsafeRawBufferPointer(rebasing: before), at: position)
         }
+        position += Int64(before.count)
+        let rest = bytes.dropFirst(before.count)
+        if !rest.isEmpty, failure == nil {
+            let offset = Int(position - committed)
+            if offset > uncommitted.count { uncommitted += repeatElement(0, count: offset - uncommitted.count) }
+            let overlap = min(uncommitted.count - offset, rest.count)
+            for index in 0..<overlap { uncommitted[offset + index] = rest[rest.startIndex + index] }
+            uncommitted += rest.dropFirst(overlap)
+        }
+        position += Int64(rest.count)
     }
 
-    /// Answers libav's seek, `AVSEEK_SIZE` included.
+    /// Carries out libav's seek, `AVSEEK_SIZE` included.
     func seek(_ offset: Int64, _ whence: Int32) -> Int64 {
         switch whence & ~AVSEEK_FORCE {
         case AVSEEK_SIZE: return end
@@ -75,26 +64,22 @@ package final class OutputFile {
         return position
     }
 
-    /// Moves what was appended into the file, whole or not at all.
+    /// Moves the appended bytes into the file, whole or not at all.
     /// - Returns: false when the file has come to its end; see `failure`.
     func commit() -> Bool {
         guard failure == nil else { return false }
-        let all = pending.count
-        if let bytesMax, end > bytesMax {
-            failure = .sizeLimit
-        } else if let fault = pending.withUnsafeBytes({ put($0, at: committed) }) {
-            failure = fault
-        }
-        pending.removeAll(keepingCapacity: true)
-        guard failure == nil else {
+        let isTooLong = bytesMax.map { end > $0 } ?? false
+        failure = isTooLong ? .sizeLimit : uncommitted.withUnsafeBytes { put($0, at: committed) }
+        if failure == nil {
+            committed = end
+        } else {
             // Part of a frame may have reached the file.
             writer?.truncate(to: committed)
             writer?.wantAnswer()
             _ = writer?.settle()
-            return false
         }
-        committed += Int64(all)
-        return true
+        uncommitted.removeAll(keepingCapacity: true)
+        return failure == nil
     }
 
     func patch(_ bytes: [UInt8], at offset: Int64) {
@@ -102,12 +87,10 @@ package final class OutputFile {
         _ = bytes.withUnsafeBytes { put($0, at: offset) }
     }
 
-    /// How many bytes may still be written where the file lies; nil where that cannot be known, which is no reason to end it.
+    /// How many bytes may still be written where the file lies; `nil` where that is not known, which does not end the recording.
     package func freeBytes() -> Int64? { try? writer?.freeBytes() }
-    var uncommitted: [UInt8] { pending }
 
-    /// Waits until it is written: what was committed survives whatever happens to this process.
-    /// - Returns: nil, or what went wrong.
+    /// Waits until it is written: committed bytes survive this process. Returns the failure, if any.
     private func put(_ bytes: UnsafeRawBufferPointer, at offset: Int64) -> FileFault? {
         guard let writer else { return .gone }
         if bytes.isEmpty { return nil }

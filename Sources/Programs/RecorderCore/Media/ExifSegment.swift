@@ -25,7 +25,7 @@ package enum ExifSegment {
         return [0xff, 0xe1, UInt8(length >> 8 & 0xff), UInt8(length & 0xff)] + body
     }
 
-    /// The tags of Exif itself. Of stabilization it has none: the comment says it.
+    /// The tags of Exif itself. It has none for stabilization, which is in the comment.
     private static func directory(
         _ photo: PhotoPlan, width: Int, height: Int, _ date: [UInt8], at place: Int
     ) -> Directory {
@@ -61,12 +61,11 @@ package enum ExifSegment {
     }
 
     private static func comment(_ taken: PhotoMetadata) -> [UInt8] {
-        let words =
-            "stillImageStabilizationUsed=\(taken.stillImageStabilizationUsed) lensStabilizationUsed=\(taken.lensStabilizationUsed)"
-        return Array("ASCII\0\0\0".utf8) + Array(words.utf8)
+        let still = "stillImageStabilizationUsed=\(taken.stillImageStabilizationUsed)"
+        return Array("ASCII\0\0\0\(still) lensStabilizationUsed=\(taken.lensStabilizationUsed)".utf8)
     }
 
-    /// `1/60` where it is one of a whole number, else in millionths, as exact as durations are anywhere here.
+    /// `1/60` for the reciprocal of a whole number, else in millionths, as exact as durations are anywhere here.
     private static func fraction(_ value: Double) -> (Int64, Int64) {
         let under = (1 / value).rounded()
         if value > 0, value < 1, under < 1e6, abs(under * value - 1) < 1e-6 { return (1, Int64(under)) }

@@ -1,10 +1,10 @@
-/// Completes a recording in fragments (MP4, QuickTime) whose recorder core was lost: what that had begun to write is cut off.
+/// Completes a recording in fragments (MP4, QuickTime) whose recorder core was lost: an unfinished fragment is cut off.
 ///
-/// A fragment is a `moof`, which says what its pictures and sounds are, and an `mdat` with them. All that makes a file play is in
-/// these; the index behind the last (`mfra`) says that the file is whole. Nothing is written, and anything unexpected leaves
-/// the file as it is.
+/// A fragment is a `moof`, which describes its pictures and sounds, and an `mdat` with them. These are all that a file needs to
+/// play; the index behind the last (`mfra`) marks the file as whole. Nothing is written, and anything unexpected leaves the file as
+/// it is.
 struct FragmentCompletion {
-    private var window: ByteWindow
+    private let window: ByteWindow
     /// Ticks a second of the first track, which has the pictures.
     private var timescale: UInt64 = 0
     private var frames: UInt64 = 0
@@ -14,14 +14,15 @@ struct FragmentCompletion {
     private var end: Int64 = 0
     private var isWhole = false
 
-    /// Bytes of what describes one fragment: more than any frame needs, and less than could be read wrongly without notice.
+    /// Bytes of a fragment's description: more than any frame needs, and less than could be read wrongly without notice.
     private static let headMax: Int64 = 1 << 20
     private static let secondsMax = UInt64(RecordingCompletion.secondsMax)
 
     private struct Box {
-        var type: String
-        var start, end: Int64
+        let type: String
+        let start, end: Int64
         var body: Int64 { start + 8 }
+        var bytes: Int64 { end - start }
     }
 
     /// Whether a file that begins with these bytes is one of MPEG-4 or QuickTime.
@@ -35,9 +36,9 @@ struct FragmentCompletion {
         end = header.end
         while !isWhole, let box = try self.box(at: end) {
             switch box.type {
-            case "moof" where box.end - box.start <= Self.headMax:
+            case "moof" where box.bytes <= Self.headMax:
                 guard box.end <= window.size, let data = try self.box(at: box.end) else { return }
-                guard data.type == "mdat", data.end - data.start <= RecordingCompletion.clusterBytesMax else {
+                guard data.type == "mdat", data.bytes <= RecordingCompletion.clusterBytesMax else {
                     throw .foreign("no pictures behind what describes them", at: box.end)
                 }
                 guard data.end <= window.size else { return }
@@ -46,7 +47,7 @@ struct FragmentCompletion {
             case "mfra" where box.end <= window.size:
                 guard box.end == window.size else { throw .foreign("bytes behind the index", at: box.end) }
                 isWhole = true
-            // Torn: it is cut off, and the file plays without it.
+            // A torn index is cut off, and the file plays without it.
             case "mfra": return
             default: throw .foreign("no fragment", at: box.start)
             }
@@ -65,23 +66,21 @@ struct FragmentCompletion {
             bytes: isWhole ? window.size : end, lastCapture: nil)
     }
 
-    /// Nil: the file ends inside its head.
-    private mutating func box(at place: Int64) throws(CompletionFault) -> Box? {
+    /// `nil` where the file ends inside the box's head.
+    private func box(at place: Int64) throws(CompletionFault) -> Box? {
         let head = Array(try window.bytes(8, at: place))
         guard head.count == 8 else { return nil }
-        let size = head[..<4].reduce(Int64(0)) { $0 << 8 | Int64($1) }
+        let size = Int64(head[..<4].bigEndian)
         guard size >= 8 else { throw .foreign("no box", at: place) }
         return Box(type: String(decoding: head[4...], as: UTF8.self), start: place, end: place + size)
     }
 
-    private mutating func whole(at place: Int64) throws(CompletionFault) -> Box {
-        guard let box = try self.box(at: place), box.end <= window.size else {
-            throw .foreign("no whole box", at: place)
-        }
-        return box
+    private func whole(at place: Int64) throws(CompletionFault) -> Box {
+        if let box = try self.box(at: place), box.end <= window.size { return box }
+        throw .foreign("no whole box", at: place)
     }
 
-    private mutating func children(of parent: Box, _ type: String) throws(CompletionFault) -> [Box] {
+    private func children(of parent: Box, _ type: String) throws(CompletionFault) -> [Box] {
         var (found, place): ([Box], Int64) = ([], parent.body)
         while place < parent.end {
             let child = try whole(at: place)
@@ -92,23 +91,22 @@ struct FragmentCompletion {
         return found
     }
 
-    private mutating func child(of parent: Box, _ type: String) throws(CompletionFault) -> Box {
-        guard let found = try children(of: parent, type).first else { throw .foreign("no \(type)", at: parent.start) }
-        return found
+    private func child(of parent: Box, _ type: String) throws(CompletionFault) -> Box {
+        if let found = try children(of: parent, type).first { return found }
+        throw .foreign("no \(type)", at: parent.start)
     }
 
     /// A number of 4 or 8 bytes of a box's body.
-    private mutating func number(_ box: Box, at offset: Int64, bytes: Int = 4) throws(CompletionFault) -> UInt64 {
+    private func number(_ box: Box, at offset: Int64, bytes: Int = 4) throws(CompletionFault) -> UInt64 {
         let found = try window.bytes(bytes, at: box.body + offset)
         guard found.count == bytes, box.body + offset + Int64(bytes) <= box.end else {
             throw .foreign("a box that is too short", at: box.start)
         }
-        return found.reduce(0) { $0 << 8 | UInt64($1) }
+        return found.bigEndian
     }
 
     private mutating func readTimescale(_ header: Box) throws(CompletionFault) {
-        let media = try child(of: try child(of: header, "trak"), "mdia")
-        let about = try child(of: media, "mdhd")
+        let about = try child(of: try child(of: try child(of: header, "trak"), "mdia"), "mdhd")
         // Version 1 has two times of 8 bytes in front of it, version 0 of 4.
         timescale = try number(about, at: try number(about, at: 0) >> 24 == 1 ? 20 : 12)
         guard timescale > 0 else { throw .foreign("a track without a clock", at: about.start) }
@@ -120,18 +118,17 @@ struct FragmentCompletion {
             let head = try child(of: track, "tfhd")
             guard try number(head, at: 4) == 1 else { continue }
             let flags = try number(head, at: 0)
-            // What may stand in front of a sample's usual duration: a place of 8 bytes and a number of 4.
+            // A place of 8 bytes and a number of 4 may stand in front of a sample's usual duration.
             let skipped: Int64 = (flags & 0x1 != 0 ? 8 : 0) + (flags & 0x2 != 0 ? 4 : 0)
             let usual = flags & 0x8 != 0 ? try number(head, at: 8 + skipped) : 0
             let clock = try child(of: track, "tfdt")
             let isLong = try number(clock, at: 0) >> 24 == 1
             let begin = try number(clock, at: 4, bytes: isLong ? 8 : 4)
-            // A picture that came early lies in the time that was the last one's.
+            // A picture that came early lies in the time of the one before it.
             guard begin > begun || frames == 0, begin / timescale <= Self.secondsMax else {
                 throw .foreign("a time that cannot be", at: clock.start)
             }
-            begun = begin
-            ticks = begin
+            (begun, ticks) = (begin, begin)
             for run in try children(of: track, "trun") { try count(run, usual) }
         }
     }

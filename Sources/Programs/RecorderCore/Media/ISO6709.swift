@@ -4,7 +4,7 @@ enum ISO6709 {
         "a place as ISO 6709 writes it: latitude and longitude with signs, in degrees (and minutes, and seconds), a height "
         + "in meters where there is one, and a slash, like +48.2082+016.3738/"
 
-    /// Digits of a height, and characters of the name of what it is measured from: more than any has.
+    /// Digits of a height, and characters of its reference system's name: more than any has.
     private static let heightDigitsMax = 12
     private static let systemMax = 32
 
@@ -14,7 +14,7 @@ enum ISO6709 {
             angle(&rest, degreeDigits: 3, most: 180)
         else { return false }
         if rest.isEmpty { return true }
-        // A height, and what it is measured from.
+        // A height, and its reference system.
         if let height = signed(&rest), height.whole.isEmpty || height.whole.count > heightDigitsMax { return false }
         return rest.isEmpty || isSystem(rest)
     }
@@ -38,7 +38,7 @@ enum ISO6709 {
         digits.reduce(0) { $0 * 10 + Double($1 - UInt8(ascii: "0")) }
     }
 
-    /// A sign, digits, and perhaps a point with digits behind it; nil, and nothing is taken, where there is no sign.
+    /// Takes a sign, digits, and perhaps a point with digits behind it; `nil`, and nothing is taken, where there is no sign.
     private static func signed(
         _ rest: inout ArraySlice<UInt8>
     ) -> (whole: ArraySlice<UInt8>, decimals: ArraySlice<UInt8>)? {
@@ -59,11 +59,9 @@ enum ISO6709 {
 
     private static func isSystem(_ name: ArraySlice<UInt8>) -> Bool {
         name.starts(with: "CRS".utf8) && name.count > 3 && name.count <= systemMax
-            && name.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
-                    true
+            && name.map { Unicode.Scalar($0) }.allSatisfy { character in
+                switch character {
+                case "A"..."Z", "a"..."z", "0"..."9", "_": true
                 default: false
                 }
             }

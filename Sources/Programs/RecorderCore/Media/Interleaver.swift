@@ -1,20 +1,20 @@
-/// Puts what a recording's tracks give into one order, that of time.
+/// Brings the packets of a recording's tracks into the order of time.
 ///
-/// A picture is there as soon as it is encoded, the sound up to it a little later; what came too early waits here. Where the
-/// other track does not come, what waits longest goes on alone: a file out of order by a moment plays, a picture that is
+/// A picture is there as soon as it is encoded, the sound up to it a little later; an early packet waits here. Where the other
+/// track does not come, the packet that waits longest goes on alone: a file out of order by a moment plays, a picture that is
 /// still in memory when the process is killed does not.
 ///
 /// A pure value: times are the file's, in nanoseconds.
 package struct Interleaver<Item> {
     package enum Track: Int {
-        // In the order in which they are written at one and the same time: a picture ends a cluster.
+        // In the order in which packets of one time are written: a picture ends a cluster.
         case text, sound, picture
     }
     private struct Waiting {
-        var item: Item
-        var track: Track
-        var time: Int64
-        var bytes: Int
+        let item: Item
+        let track: Track
+        let time: Int64
+        let bytes: Int
     }
     /// In the order of time; of one time in that of the tracks; of one track as they came.
     private var waiting: [Waiting] = []
@@ -23,10 +23,10 @@ package struct Interleaver<Item> {
     private var picturesKnown: Int64 = -1
     private var soundKnown: Int64
 
-    /// Nanoseconds between the first and the last that wait: more than sound may be late (250 ms) with what its encoder holds
-    /// back, and well under the second that a killed recording may lose.
+    /// Nanoseconds between the first and the last that wait: more than sound may be late (250 ms) with its encoder's delay, and
+    /// well under the second that a killed recording may lose.
     package static var spanMax: Int64 { 400_000_000 }
-    /// Things that wait: 400 ms of 240 pictures, of the shortest sound packets, and of eight kinds of metadata at 100 a second
+    /// Items that wait: 400 ms of 240 pictures, of the shortest sound packets, and of eight kinds of metadata at 100 a second
     /// are 460.
     package static var itemsMax: Int { 512 }
     /// Bytes that wait: 400 ms of the largest pictures (4K at 30 a second, 2 MiB each).
@@ -69,7 +69,7 @@ package struct Interleaver<Item> {
         return removeFirst()
     }
 
-    /// What is left, whatever else might have come.
+    /// The next that is left, whether or not an earlier one may come.
     package mutating func rest() -> Item? { waiting.isEmpty ? nil : removeFirst() }
 
     private mutating func removeFirst() -> Item {

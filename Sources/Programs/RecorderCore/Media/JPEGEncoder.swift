@@ -7,23 +7,17 @@ package final class JPEGEncoder {
     private let handle = tjInitCompress()
     private var planar: [UInt8] = []
 
-    /// Where photographs begin to look untouched.
-    package static let quality: Int32 = 90
-
     package init() {}
     deinit { if let handle { tjDestroy(handle) } }
 
     /// Encodes a picture and gives the JPEG's bytes to `body`, valid until it returns.
     package func encode<R>(
-        _ picture: UnsafeRawBufferPointer, _ layout: PictureLayout, quality: Int32 = quality,
+        _ picture: UnsafeRawBufferPointer, _ layout: PictureLayout, quality: Int32 = JPEGQuality.most,
         _ body: (UnsafeRawBufferPointer) throws(MediaFault) -> R
     ) throws(MediaFault) -> R {
         let (width, height) = (layout.width, layout.height)
-        let lumaBytes = width * height
-        let chromaBytes = width / 2 * (height / 2)
-        if planar.count != lumaBytes + 2 * chromaBytes {
-            planar = Array(repeating: 0, count: lumaBytes + 2 * chromaBytes)
-        }
+        let count = width * height + 2 * (width / 2 * (height / 2))
+        if planar.count != count { planar = Array(repeating: 0, count: count) }
         return try planar.withMutableMediaBytes { (bytes) throws(MediaFault) in
             guard let handle, let planes = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self),
                 let source = picture.baseAddress?.assumingMemoryBound(to: UInt8.self), picture.count >= layout.bytes
@@ -35,32 +29,32 @@ package final class JPEGEncoder {
             defer { tjFree(jpeg) }
             let result = tjCompressFromYUV(
                 handle, planes, Int32(width), 1, Int32(height), Int32(TJSAMP_420.rawValue), &jpeg, &count, quality, 0)
-            // libturbojpeg says what was wrong only in words, and nothing can be but memory.
+            // libturbojpeg describes an error only in words, and nothing can fail but memory.
             guard result == 0, let jpeg, count > 2 else { throw MediaFault("encoding a JPEG", camarb_AVERROR_ENOMEM) }
             return try body(UnsafeRawBufferPointer(start: jpeg, count: Int(count)))
         }
     }
 }
 
-/// Which quality the next of a recording's JPEGs gets, so that they stay within a size.
+/// The quality of a recording's next JPEG, so that JPEGs stay within a size.
 ///
-/// Sizes follow the picture, and the picture changes slowly: a little over the budget lowers the quality at once, and it comes
-/// back only after a while well below, so that it does not swing. A pure value.
+/// Sizes follow the picture, and the picture changes slowly: a little over the budget lowers the quality at once, and it rises
+/// only after a while well below, so that it does not swing. A pure value.
 package struct JPEGQuality: Hashable {
     package private(set) var quality = Self.most
     /// Bytes that one picture may have.
     private let budget: Double
-    /// Of pictures at this quality: an average over the last few, in bytes; 0: none yet.
+    /// Bytes of the last few pictures at this quality, on average; 0 before the first.
     private var average = 0.0
     private var calm = 0
 
-    /// As photographs have it, where they begin to look untouched; and where blocks begin to show.
+    /// Photographs begin to look untouched, and blocks begin to show.
     package static let most: Int32 = 90
     package static let least: Int32 = 60
-    /// The average follows a new size by so much: about eight pictures, a quarter of a second.
+    /// Of a new size in the average: about eight pictures, a quarter of a second.
     private static let weight = 0.125
-    /// Of the budget: above this the quality falls, below that it may rise. A point of quality changes the size by 2 to 6 %,
-    /// less than what lies between them, so that a step never calls for the one back.
+    /// Parts of the budget: above the first the quality falls, below the second it may rise. A point of quality changes the size
+    /// by 2 to 6 %, less than the difference of the two, so that a step never calls for the one back.
     private static let high = 0.97
     private static let low = 0.85
     /// Pictures at one quality before it rises by a point: a second or less, so that a bright flash does not show in it.
@@ -80,10 +74,6 @@ package struct JPEGQuality: Hashable {
         }
     }
 
-    private mutating func step(to next: Int32) {
-        // What came of another quality says too little about this one.
-        average = 0
-        calm = 0
-        quality = next
-    }
+    /// The sizes at another quality mean too little for this one.
+    private mutating func step(to next: Int32) { (average, calm, quality) = (0, 0, next) }
 }

@@ -1,26 +1,22 @@
 import ArbiterProtocol
 import CMedia
 
-/// A fault of a media library: what was tried, and its error in words.
+/// A fault of a media library: the operation, and its error code.
 package struct MediaFault: Error, Hashable {
-    var operation: String
-    var code: Int32
+    let operation: String
+    let code: Int32
 
-    init(_ operation: String, _ code: Int32) {
-        self.operation = operation
-        self.code = code
-    }
+    init(_ operation: String, _ code: Int32) { (self.operation, self.code) = (operation, code) }
 
     var description: String {
         // libav's longest message has 64 bytes.
         var text = [CChar](repeating: 0, count: 128)
         camarb_av_error(code, &text, text.count)
-        let end = text.firstIndex(of: 0) ?? text.endIndex
-        return "\(operation): \(String(decoding: text[..<end].map { UInt8(bitPattern: $0) }, as: UTF8.self))"
+        return "\(operation): \(String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self))"
     }
 }
 
-/// Checks a libav answer: below 0 is an error.
+/// Throws for a result of libav's below 0.
 @discardableResult
 func checked(_ operation: String, _ result: Int32) throws(MediaFault) -> Int32 {
     guard result >= 0 else { throw MediaFault(operation, result) }
@@ -45,7 +41,7 @@ extension Array where Element == UInt8 {
     }
 }
 
-/// What libav takes and gives as one piece of a track, with its memory. Threading: one thread at a time.
+/// A packet of a track for libav, with its memory. Threading: one thread at a time.
 final class MediaPacket {
     let pointer: UnsafeMutablePointer<AVPacket>
 
@@ -56,13 +52,21 @@ final class MediaPacket {
         av_packet_free(&packet)
     }
 
-    init(_ bytes: UnsafeRawBufferPointer) throws(MediaFault) {
-        pointer = try allocated("making a packet", av_packet_alloc())
+    /// A packet that can be decoded without any other, with a copy of the bytes.
+    convenience init(_ bytes: UnsafeRawBufferPointer) throws(MediaFault) {
+        try self.init()
         let start = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         try checked("keeping a packet", camarb_packet_from_bytes(pointer, start, Int32(bytes.count)))
+        pointer.pointee.flags |= AV_PKT_FLAG_KEY
     }
 
-    /// The last samples of sound in it do not play: the muxer writes that down (DiscardPadding).
+    convenience init(_ bytes: [UInt8]) throws(MediaFault) {
+        try self.init()
+        try checked("keeping a packet", camarb_packet_from_bytes(pointer, bytes, Int32(bytes.count)))
+        pointer.pointee.flags |= AV_PKT_FLAG_KEY
+    }
+
+    /// The last samples of sound in it do not play, which the muxer writes to the file (DiscardPadding).
     func discard(last samples: UInt32) throws(MediaFault) {
         try checked("cutting a packet of sound", camarb_packet_discard(pointer, samples))
     }
@@ -70,7 +74,7 @@ final class MediaPacket {
     var bytes: Int { Int(pointer.pointee.size) }
     var isKey: Bool { pointer.pointee.flags & AV_PKT_FLAG_KEY != 0 }
 
-    /// - Parameter tick: when it is shown, and in the order of which it is decoded.
+    /// - Parameter tick: when it is shown; packets are decoded in the same order.
     /// - Parameter duration: in ticks; 0: until the next.
     func stamp(stream: Int32, tick: Int64, duration: Int64) {
         pointer.pointee.stream_index = stream

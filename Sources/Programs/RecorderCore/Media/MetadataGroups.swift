@@ -1,8 +1,7 @@
 package import ArbiterProtocol
 
-/// What a client may append to one recording's metadata: each group is checked, and becomes the text of a sample.
-///
-/// A pure value: what a clock says is handed in.
+/// Checks a client's groups of metadata for one recording, and makes the texts of samples of them. A pure value: the caller
+/// passes the time.
 package struct MetadataGroups: Hashable {
     private let tracks: [MetadataTrack]
     /// Of each track's last group, in nanoseconds of CLOCK_MONOTONIC.
@@ -16,15 +15,16 @@ package struct MetadataGroups: Hashable {
     package static let perSecondMax = 100
     private static let second: Int64 = 1_000_000_000
 
-    /// - Parameter tracks: as declared when the recording began; those of the recorder core's own take no group.
+    /// - Parameter tracks: as declared when the recording began; the recorder core's own take no group.
     package init(_ tracks: [MetadataTrack]) {
         self.tracks = tracks
         lastTimes = Array(repeating: nil, count: tracks.count)
     }
 
     /// Takes a group.
-    /// - Parameter time: from when on it counts, in nanoseconds of CLOCK_MONOTONIC; inside the recording, which the caller knows.
-    /// - Parameter items: none: nothing from here on.
+    /// - Parameter time: from when on it counts, in nanoseconds of CLOCK_MONOTONIC; the caller has checked that it is inside the
+    ///   recording.
+    /// - Parameter items: empty for "nothing from here on".
     /// - Throws: `.invalidValue` or `.limitExceeded`; the group then counts for nothing, not even for the next one's time.
     package mutating func take(
         kind: String, time: Int64, items: [String], arrivedAt now: Int64
@@ -66,18 +66,17 @@ package struct MetadataGroups: Hashable {
     }
 
     private static func value(_ item: String, of track: MetadataTrack) throws(BrokerError) -> JSON {
+        let takes: String
         switch track.type {
-        case .iso6709 where ISO6709.isPlace(item): return .string(item)
+        case .text, .orientation, .objects: return .string(item)
         case .iso6709:
-            throw BrokerError(
-                .invalidValue, "\(track.kind) has the item \(item.quotedShort); it takes \(ISO6709.sentence).")
+            if ISO6709.isPlace(item) { return .string(item) }
+            takes = ISO6709.sentence
         case .number:
             if let number = number(item) { return number }
-            throw BrokerError(
-                .invalidValue,
-                "\(track.kind) has the item \(item.quotedShort); it takes a finite decimal number like -1.5.")
-        case .text, .orientation, .objects: return .string(item)
+            takes = "a finite decimal number like -1.5"
         }
+        throw BrokerError(.invalidValue, "\(track.kind) has the item \(item.quotedShort); it takes \(takes).")
     }
 
     private static func number(_ text: String) -> JSON? {
@@ -87,6 +86,6 @@ package struct MetadataGroups: Hashable {
         else { return nil }
         return value.number?.isFinite == true ? value : nil
     }
-    /// More digits say nothing more.
+    /// More digits than any number needs.
     private static let numberBytesMax = 64
 }

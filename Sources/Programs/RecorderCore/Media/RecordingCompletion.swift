@@ -5,30 +5,28 @@ import Glibc
 /// Completes a recording whose recorder core was lost: with its end, its duration and its index, it is as one that was stopped.
 ///
 /// It goes from cluster to cluster by their heads, a frame each, and reads no picture. libavformat would read them all (a
-/// gigabyte for eight minutes of 1080p30), passes over what it does not understand, and does not tell where a cluster begins, which an
-/// index has to say. So the elements are read and written by hand, those that `RecordingFile` has.
-///
-/// A file in fragments is `FragmentCompletion`'s.
+/// gigabyte for eight minutes of 1080p30), passes over elements that it does not understand, and does not report where a cluster
+/// begins, which an index has to contain. So the elements are read and written by hand, as `RecordingFile` writes them.
+/// `FragmentCompletion` completes a file in fragments.
 ///
 /// It never makes a file worse. Anything unexpected, and nothing is written. The places that are filled in are voids to a
-/// reader until their head is written, in one piece and after what is in them; the segment's size comes last, and says that
-/// the file is whole: then nothing more is written either.
-/// Threading: the thread of the file that it was given.
+/// reader until their head is written, in one piece and after their body; the segment's size comes last, and marks the file as
+/// whole: then nothing more is written either.
+/// Threading: the file's thread.
 package struct RecordingCompletion {
-    private typealias ID = MatroskaLayout.ID
+    private typealias ID = MatroskaID
 
     private let file: any LostFile
     private let isLate: () -> Bool
-    private var window: ByteWindow
+    private let window: ByteWindow
     private let layout: MatroskaLayout
 
-    // What the walk finds.
+    // Results of the walk.
     private var frames: UInt64 = 0
-    /// Ticks, of the last frame; below 0: there is none.
+    /// Ticks, of the last frame; below 0 before the first.
     private var lastTime: Int64 = -1
     private var lastInterval: Int64 = 0
     private var end: Int64
-    private var hasIndexBehind = false
     private var hasEmptyCluster = false
     private var index = RecordingIndex()
     /// Ticks, of each further track's last block.
@@ -36,17 +34,17 @@ package struct RecordingCompletion {
 
     /// Bytes of one cluster or fragment: more than any frame has, and less than could be read wrongly without notice.
     static let clusterBytesMax: Int64 = 1 << 28
-    /// Ten years, as the broker believes of a duration.
+    /// Ten years: the longest duration that the broker believes.
     static let secondsMax: Int64 = 10 * 366 * 86_400
     /// Ticks.
     private static let timeMax = secondsMax * 1_000
     /// Bytes of one block of sound or metadata: a group of metadata has at most 64 KiB, and its text some quotes more.
     private static let otherBytesMax: Int64 = 256 << 10
-    /// The first track's number, as a block says it in one byte.
+    /// The first track's number, in a block's one byte.
     private static let pictureTrack: UInt8 = 0x81
 
-    /// - Parameter deadline: in the clock's nanoseconds. It is looked at with each part of the file that is read, however few elements
-    ///   those are in, and once more before the first byte is written; what is begun then is written to its end.
+    /// - Parameter deadline: in the clock's nanoseconds. It is checked with each part of the file that is read, however few its
+    ///   elements, and once more before the first byte is written; a completion that has begun is written to its end.
     package static func complete(
         _ file: any LostFile, until deadline: Int64, clock: @escaping () -> Int64 = camarb_monotonic_ns
     ) throws(CompletionFault) -> CompletedRecording {
@@ -55,9 +53,8 @@ package struct RecordingCompletion {
         // Lost before it had a header.
         if size == 0 { return CompletedRecording(frames: 0, duration: 0, bytes: 0, lastCapture: nil) }
         let isLate = { clock() >= deadline }
-        var window = ByteWindow(size: size) { (count, offset) throws(CompletionFault) in
-            // Each fetch asks another process, beside which the clock costs little; and all that is done between two fetches
-            // is done with what one brought.
+        let window = ByteWindow(size: size) { (count, offset) throws(CompletionFault) in
+            // Each fetch is a call to another process, beside which the clock costs little.
             guard !isLate() else { throw .late }
             do throws(FileFault) { return try file.read(count, at: offset) } catch { throw .file(error) }
         }
@@ -73,7 +70,7 @@ package struct RecordingCompletion {
 
     private init(_ file: any LostFile, _ window: ByteWindow, isLate: @escaping () -> Bool) throws(CompletionFault) {
         (self.file, self.isLate, self.window) = (file, isLate, window)
-        layout = try MatroskaLayout(&self.window)
+        layout = try MatroskaLayout(window)
         end = layout.clustersBegin
         otherTimes = Array(repeating: .min, count: layout.tracks)
     }
@@ -82,83 +79,74 @@ package struct RecordingCompletion {
 
     private mutating func walk() throws(CompletionFault) {
         while end < window.size {
-            guard let element = try element(at: end) else { return try checkTail() }
-            guard let next = element.end, [ID.cluster, ID.cues, ID.tags, ID.void].contains(element.id),
-                next - element.start <= Self.clusterBytesMax
+            guard let element = try window.element(at: end) else { return try checkTail() }
+            guard [ID.cluster, ID.cues, ID.tags, ID.void].contains(element.id),
+                element.end - element.start <= Self.clusterBytesMax
             else { throw .foreign("no cluster", at: end) }
-            // What a lost process had begun is cut off.
-            if next > window.size { return try checkTorn(element, next) }
-            switch element.id {
-            case ID.cluster: try take(element, to: next)
-            case ID.cues: hasIndexBehind = true
-            default: break
-            }
-            end = next
-        }
-    }
-
-    /// Nil: the file ends inside it.
-    private mutating func element(at place: Int64) throws(CompletionFault) -> EBMLElement? {
-        switch try EBMLElement.at(place, in: &window) {
-        case .element(let element): return element
-        case .torn: return nil
-        case .nonsense: throw .foreign("no element", at: place)
+            // The unfinished part of a lost process is cut off.
+            if element.end > window.size { return try checkTorn(element) }
+            if element.id == ID.cluster { try take(element) }
+            end = element.end
         }
     }
 
     /// A few bytes at the end have to be the beginning of a cluster.
-    private mutating func checkTail() throws(CompletionFault) {
-        let begins = EBMLElement.longHead(ID.cluster, 0).prefix(4)
+    private func checkTail() throws(CompletionFault) {
+        let begins = EBMLElement.idBytes(ID.cluster)
         let tail = try window.bytes(begins.count, at: end)
-        if tail.elementsEqual(begins.prefix(tail.count)) { return }
-        throw .foreign("bytes behind the last cluster", at: end)
-    }
-
-    /// A cluster in which the file ends must be one that was being written, not a wrong size that hides others: a picture ends
-    /// where it does, and everything else in it is small.
-    private mutating func checkTorn(_ cluster: EBMLElement, _ end: Int64) throws(CompletionFault) {
-        guard cluster.id == ID.cluster else { return }
-        var place = cluster.body
-        while place < window.size, let child = try element(at: place) {
-            guard let next = child.end, next <= end, try mayBeTorn(child, next, of: end) else {
-                throw .foreign("an element that leaves its cluster", at: place)
-            }
-            place = next
+        guard tail.elementsEqual(begins.prefix(tail.count)) else {
+            throw .foreign("bytes behind the last cluster", at: end)
         }
     }
 
-    private mutating func mayBeTorn(
-        _ child: EBMLElement, _ next: Int64, of end: Int64
-    ) throws(CompletionFault) -> Bool {
+    /// A cluster in which the file ends must be one that was being written, not a wrong size that hides others: a picture ends
+    /// where the cluster does, and everything else in it is small.
+    private func checkTorn(_ cluster: EBMLElement) throws(CompletionFault) {
+        guard cluster.id == ID.cluster else { return }
+        var place = cluster.body
+        while place < window.size, let child = try window.element(at: place) {
+            guard child.end <= cluster.end, try mayBeTorn(child, of: cluster) else {
+                throw .foreign("an element that leaves its cluster", at: place)
+            }
+            place = child.end
+        }
+    }
+
+    private func mayBeTorn(_ child: EBMLElement, of cluster: EBMLElement) throws(CompletionFault) -> Bool {
+        let isSmall = child.end - child.start <= Self.otherBytesMax
         switch child.id {
-        case ID.checksum, ID.void, ID.timecode: return next < end
-        case ID.blockGroup: return next - child.start <= Self.otherBytesMax
+        case ID.checksum, ID.void, ID.timecode: return child.end < cluster.end
+        case ID.blockGroup: return isSmall
         case ID.simpleBlock:
-            // Where the file ends right here, whose block it is was in the next byte.
+            // Where the file ends right here, its track's number was in the next byte.
             let track = try window.bytes(1, at: child.body).first
-            return next == end || track != Self.pictureTrack && next - child.start <= Self.otherBytesMax
+            return child.end == cluster.end || track != Self.pictureTrack && isSmall
         default: return false
         }
     }
 
-    private mutating func take(_ cluster: EBMLElement, to end: Int64) throws(CompletionFault) {
+    private mutating func take(_ cluster: EBMLElement) throws(CompletionFault) {
         var place = cluster.body
         var time: Int64?
         var blocks = 0
-        while place < end {
-            guard let child = try element(at: place), let next = child.end, next <= end else {
+        while place < cluster.end {
+            guard let child = try window.element(at: place), child.end <= cluster.end else {
                 throw .foreign("an element that leaves its cluster", at: place)
             }
             switch child.id {
             case ID.checksum, ID.void: break
-            case ID.timecode where time == nil: time = try number(child)
+            case ID.timecode where time == nil:
+                guard let number = try window.unsigned(child), number <= UInt64(Self.timeMax) else {
+                    throw .foreign("a time that cannot be", at: place)
+                }
+                time = Int64(number)
             case ID.simpleBlock, ID.blockGroup:
                 guard let time else { throw .foreign("a frame without a time", at: place) }
                 blocks += 1
-                try take(child.id == ID.simpleBlock ? child : try block(of: child, to: next), of: cluster, time)
+                try take(child.id == ID.simpleBlock ? child : try block(of: child), of: cluster, time)
             default: throw .foreign("an element that is not expected in a cluster", at: place)
             }
-            place = next
+            place = child.end
         }
         guard blocks > 0 || (frames == 0 && !hasEmptyCluster) else {
             throw .foreign("a cluster without a frame", at: cluster.start)
@@ -166,16 +154,16 @@ package struct RecordingCompletion {
         if blocks == 0 { hasEmptyCluster = true }
     }
 
-    /// The block of a group: what says for how long it lasts stands beside it.
-    private mutating func block(of group: EBMLElement, to end: Int64) throws(CompletionFault) -> EBMLElement {
+    /// The block of a group, beside its duration.
+    private func block(of group: EBMLElement) throws(CompletionFault) -> EBMLElement {
         var place = group.body
         var found: EBMLElement?
-        while place < end {
-            guard let child = try element(at: place), let next = child.end, next <= end,
+        while place < group.end {
+            guard let child = try window.element(at: place), child.end <= group.end,
                 child.id == ID.block && found == nil || child.id == ID.blockDuration
             else { throw .foreign("an element that is not expected in a group", at: place) }
             if child.id == ID.block { found = child }
-            place = next
+            place = child.end
         }
         guard let found, try window.bytes(1, at: found.body).first != Self.pictureTrack else {
             throw .foreign("a group without metadata", at: group.start)
@@ -183,13 +171,7 @@ package struct RecordingCompletion {
         return found
     }
 
-    private mutating func number(_ element: EBMLElement) throws(CompletionFault) -> Int64 {
-        if let number = try element.unsigned(in: &window), number <= UInt64(Self.timeMax) { return Int64(number) }
-        throw .foreign("a time that cannot be", at: element.start)
-    }
-
-    /// A frame, or what else a track has: its track in one byte, its time after the cluster's in two, its flags in one, then
-    /// the picture.
+    /// Takes a block: its track in one byte, its time after the cluster's in two, its flags in one, then its bytes.
     private mutating func take(
         _ block: EBMLElement, of cluster: EBMLElement, _ clusterTime: Int64
     ) throws(CompletionFault) {
@@ -197,16 +179,17 @@ package struct RecordingCompletion {
         guard let size = block.size, size > 4, head.count == 4, head[0] >= Self.pictureTrack,
             head[0] - Self.pictureTrack < layout.tracks
         else { throw .foreign("no frame of a track", at: block.start) }
-        let time = clusterTime + Int64(Int16(truncatingIfNeeded: Int(head[1]) << 8 | Int(head[2])))
+        let time = clusterTime + Int64(Int16(truncatingIfNeeded: head[1...2].bigEndian))
         let track = Int(head[0] - Self.pictureTrack)
+        let isRight =
+            track == 0
+            ? time > lastTime && time <= Self.timeMax
+            : time >= otherTimes[track] && 0...Self.timeMax ~= time && size <= Self.otherBytesMax
+        guard isRight else { throw .foreign("a time that goes back", at: block.start) }
         guard track == 0 else {
-            guard time >= otherTimes[track], 0...Self.timeMax ~= time, size <= Self.otherBytesMax else {
-                throw .foreign("a time that goes back", at: block.start)
-            }
             otherTimes[track] = time
             return
         }
-        guard time > lastTime, time <= Self.timeMax else { throw .foreign("a time that goes back", at: block.start) }
         lastInterval = lastTime < 0 ? 0 : time - lastTime
         lastTime = time
         frames += 1
@@ -216,12 +199,7 @@ package struct RecordingCompletion {
 
     // MARK: Writing
 
-    private var duration: Int64 {
-        guard lastTime >= 0 else { return 0 }
-        return lastTime * 1_000_000 + (layout.frameInterval > 0 ? layout.frameInterval : lastInterval * 1_000_000)
-    }
-
-    private mutating func finish() throws(CompletionFault) -> CompletedRecording {
+    private func finish() throws(CompletionFault) -> CompletedRecording {
         if let size = layout.segmentSize {
             guard layout.segmentBody + size == window.size, end == window.size else {
                 throw .foreign("a size that is not the file's", at: layout.sizeAt)
@@ -230,44 +208,43 @@ package struct RecordingCompletion {
         }
         // Reading is over before anything is changed.
         var tags = try tags()
-        // Past the deadline nobody waits for the answer, and the client has heard that the file stays as it is.
+        // After the deadline nobody waits for the answer, and the client has a notice that the file stays as it is.
         guard !isLate() else { throw .late }
         if end < window.size { file.truncate(to: end) }
-        if frames == 0, !hasEmptyCluster {
-            put(MatroskaLayout.emptyCluster, at: end)
-            end += Int64(MatroskaLayout.emptyCluster.count)
-        }
-        let result = result(end, tags)
+        let cluster = frames == 0 && !hasEmptyCluster ? MatroskaLayout.emptyCluster : []
+        put(cluster, at: end)
+        let result = result(end + Int64(cluster.count), tags)
         if tags[.ended] == nil { tags[.ended] = RecordingEnd.recorderReset.rawValue }
         if let capture = result.lastCapture { tags[.lastCapture] = String(capture) }
-        for patch in layout.retagging(tags) + layout.completing(index, duration: duration, end: end) {
-            put(patch.bytes, at: patch.offset)
-        }
+        let completing = layout.completing(index, duration: result.duration, end: result.bytes)
+        for patch in layout.retagging(tags) + completing { put(patch.bytes, at: patch.offset) }
         file.wantAnswer()
         if let fault = file.settle() { throw .file(fault) }
         return result
     }
 
-    private mutating func tags() throws(CompletionFault) -> RecordingTags {
+    private func tags() throws(CompletionFault) -> RecordingTags {
         guard let element = layout.tags else { return RecordingTags([:]) }
-        return try RecordingTags(element, in: &window)
+        return try RecordingTags(element, in: window)
     }
 
     private func result(_ bytes: Int64, _ tags: RecordingTags) -> CompletedRecording {
-        CompletedRecording(
-            frames: frames, duration: duration, bytes: bytes,
-            lastCapture: lastTime < 0 ? nil : tags.capture(at: lastTime * 1_000_000))
+        guard lastTime >= 0 else { return CompletedRecording(frames: 0, duration: 0, bytes: bytes, lastCapture: nil) }
+        let interval = layout.frameInterval > 0 ? layout.frameInterval : lastInterval * 1_000_000
+        let last = lastTime * 1_000_000
+        return CompletedRecording(
+            frames: frames, duration: last + interval, bytes: bytes, lastCapture: tags.capture(at: last))
     }
 
     private func put(_ bytes: [UInt8], at offset: Int64) { bytes.withUnsafeBytes { file.put($0, at: offset) } }
 }
 
-/// What is in a recording that was completed.
+/// The contents of a recording that was completed.
 package struct CompletedRecording: Hashable, Sendable {
     package var frames: UInt64
     /// Nanoseconds, to the end of the last frame.
     package var duration: Int64
     package var bytes: Int64
-    /// Of the last frame: nanoseconds of CLOCK_MONOTONIC, to the millisecond; nil where the file does not say.
+    /// Of the last frame: nanoseconds of CLOCK_MONOTONIC, to the millisecond; `nil` where the file does not contain it.
     package var lastCapture: Int64?
 }

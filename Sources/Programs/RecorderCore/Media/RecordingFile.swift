@@ -1,5 +1,6 @@
-import ArbiterProtocol
+package import ArbiterProtocol
 import CMedia
+package import FrameStream
 import Glibc
 import System
 
@@ -28,13 +29,13 @@ package final class RecordingFile {
     private var hasHeader = false
 
     private struct Entry {
-        var packet: MediaPacket
-        /// Nil: no picture.
+        let packet: MediaPacket
+        let time: Int64
+        /// `nil` where it is no picture.
         var pictureEnd: Int64?
-        var time: Int64
     }
     private var interleaver: Interleaver<Entry>
-    /// Ticks, of each track's last: times in a track never go back.
+    /// Ticks, of each track's last packet: times in a track never go back.
     private var lastTicks: [Int64]
     /// Something was written since the last flush; and the time of the file up to which everything is flushed.
     private var isUnflushed = false
@@ -44,18 +45,38 @@ package final class RecordingFile {
     /// A header with its rooms, and a first frame: a smaller limit could hold nothing.
     package static let bytesLeast = Int64(RecordingOptions.bytesLeast)
     package static let metadataMax = 8
-    /// Nanoseconds: so old the header's duration may be, and so much sound may lie unflushed where no picture comes.
+    /// Nanoseconds: the greatest age of the header's duration, and the most sound that lies unflushed where no picture comes.
     private static let oldMax: Int64 = 400_000_000
 
-    private static let pictureStream: Int32 = 0
-    private var firstTextStream: Int { sound == nil ? 1 : 2 }
+    package struct Plan {
+        package var layout: PictureLayout
+        /// Pictures a second.
+        package var frameRate: Double
+        package var fileType: RecordingFileType
+        /// `nil`: H.264 where the machine keeps up with it, else JPEGs.
+        package var codec: VideoCodec?
+        /// Bits a second of the picture; `nil`: as published for its size.
+        package var bitRate: Int64?
+        package var sound: SoundTrack?
+        /// Kinds of metadata, each of which gets a track of text with that title; at most `metadataMax`.
+        package var metadata: [String]
+        /// As Exif numbers it, 1...8; `nil` for a file without orientation.
+        package var orientation: Int?
 
-    /// Writes the header. Throws where libav cannot. A file that could not be written to says so in `failure`.
+        package init(
+            layout: PictureLayout, frameRate: Double, fileType: RecordingFileType = .matroska, codec: VideoCodec? = nil,
+            bitRate: Int64? = nil, sound: SoundTrack? = nil, metadata: [String] = [], orientation: Int? = nil
+        ) {
+            (self.layout, self.frameRate, self.fileType) = (layout, frameRate, fileType)
+            (self.codec, self.bitRate, self.sound) = (codec, bitRate, sound)
+            (self.metadata, self.orientation) = (metadata, orientation)
+        }
+    }
+
+    /// Writes the header. Throws where libav cannot. A file that could not be written to has a `failure`.
     package init(file: OutputFile, _ plan: Plan) throws(MediaFault) {
         camarb_av_quiet()
-        self.file = file
-        sound = plan.sound
-        kinds = Array(plan.metadata.prefix(Self.metadataMax))
+        (self.file, sound, kinds) = (file, plan.sound, Array(plan.metadata.prefix(Self.metadataMax)))
         interleaver = Interleaver(hasSound: plan.sound != nil)
         lastTicks = Array(repeating: -1, count: (plan.sound == nil ? 1 : 2) + kinds.count)
         encoder = try VideoEncoder(plan)
@@ -65,8 +86,7 @@ package final class RecordingFile {
         if let orientation = plan.orientation { tags.append(("ORIENTATION", String(orientation))) }
         try muxer.writeHeader(tags)
         // Where another libav writes its header otherwise, a killed recording has no duration, and is not completed.
-        var header = ByteWindow(file.uncommitted)
-        if plan.fileType == .matroska { layout = try? MatroskaLayout(&header) }
+        if plan.fileType == .matroska { layout = try? MatroskaLayout(ByteWindow(file.uncommitted)) }
         hasHeader = file.commit()
     }
 
@@ -86,7 +106,7 @@ package final class RecordingFile {
         }
     }
 
-    // MARK: What comes
+    // MARK: Appending
 
     /// Encodes a picture and appends it as soon as the sound up to it is there.
     /// - Parameter time: nanoseconds of the file, after the last picture's.
@@ -100,8 +120,8 @@ package final class RecordingFile {
         let packets = try encoder.encode(picture, tick: tick)
         lastTicks[0] = tick
         for packet in packets {
-            packet.stamp(stream: Self.pictureStream, tick: tick, duration: max(1, interval / muxer.nanosecondsPerTick))
-            let entry = Entry(packet: packet, pictureEnd: time + interval, time: time)
+            packet.stamp(stream: 0, tick: tick, duration: max(1, interval / muxer.nanosecondsPerTick))
+            let entry = Entry(packet: packet, time: time, pictureEnd: time + interval)
             interleaver.add(entry, .picture, at: time, bytes: packet.bytes)
         }
         return try writeKnown()
@@ -109,57 +129,56 @@ package final class RecordingFile {
 
     /// Appends a packet of sound.
     ///
-    /// What ends before the file begins is left out: an encoder's first packet holds only what comes before the first sample
+    /// A packet that ends before the file begins is left out: an encoder's first packet holds only frames before the first sample
     /// (`primingFrames`), and no player but libav's would take it off again.
     /// - Parameter time: nanoseconds of the file, of its first sample as it is heard: the encoder's delay is taken off.
     /// - Parameter duration: in nanoseconds.
     package func appendSound(_ packet: [UInt8], at time: Int64, duration: Int64) throws(MediaFault) -> Bool {
-        guard isOpen, sound != nil else { return false }
+        guard isOpen, let sound else { return false }
         guard time + duration / 2 >= 0 else { return try soundIsComplete(upTo: time + duration) }
-        let packet = try packet.withMediaBytes { (bytes) throws(MediaFault) in try MediaPacket(bytes) }
-        packet.pointer.pointee.flags |= AV_PKT_FLAG_KEY
-        if let left = sound?.samplesLeftOver(of: duration) { try packet.discard(last: left) }
-        stamp(packet, 1, time, duration / muxer.nanosecondsPerTick)
-        interleaver.add(
-            Entry(packet: packet, pictureEnd: nil, time: time), .sound, at: time, bytes: packet.bytes,
-            until: time + duration)
-        return try writeKnown()
+        let packet = try MediaPacket(packet)
+        if let left = sound.samplesLeftOver(of: duration) { try packet.discard(last: left) }
+        return try append(packet, .sound, stream: 1, at: time, duration: duration)
     }
 
     /// No sound before `time` will come: pictures before it need not wait.
     /// - Returns: false when the file has come to its end.
     package func soundIsComplete(upTo time: Int64) throws(MediaFault) -> Bool {
         interleaver.soundIsComplete(upTo: time)
-        guard isOpen else { return false }
-        return try writeKnown()
+        return isOpen ? try writeKnown() : false
     }
 
     /// Appends a sample of metadata, which counts until the kind's next.
     package func appendMetadata(kind: String, _ json: String, at time: Int64) throws(MediaFault) -> Bool {
         guard isOpen, let place = kinds.firstIndex(of: kind) else { return isOpen }
-        let packet = try Array(json.utf8).withMediaBytes { (bytes) throws(MediaFault) in try MediaPacket(bytes) }
-        packet.pointer.pointee.flags |= AV_PKT_FLAG_KEY
-        stamp(packet, firstTextStream + place, max(0, time), 0)
+        let stream = lastTicks.count - kinds.count + place
+        return try append(try MediaPacket(Array(json.utf8)), .text, stream: stream, at: max(0, time), duration: 0)
+    }
+
+    private func append(
+        _ packet: MediaPacket, _ track: Interleaver<Entry>.Track, stream: Int, at time: Int64, duration: Int64
+    ) throws(MediaFault) -> Bool {
+        let tick = max(lastTicks[stream], max(0, time) / muxer.nanosecondsPerTick)
+        lastTicks[stream] = tick
+        packet.stamp(stream: Int32(stream), tick: tick, duration: duration / muxer.nanosecondsPerTick)
         interleaver.add(
-            Entry(packet: packet, pictureEnd: nil, time: time), .text, at: max(0, time), bytes: packet.bytes)
+            Entry(packet: packet, time: time), track, at: time, bytes: packet.bytes, until: time + duration)
         return try writeKnown()
     }
 
-    private func stamp(_ packet: MediaPacket, _ stream: Int, _ time: Int64, _ duration: Int64) {
-        let tick = max(lastTicks[stream], max(0, time) / muxer.nanosecondsPerTick)
-        lastTicks[stream] = tick
-        packet.stamp(stream: Int32(stream), tick: tick, duration: duration)
-    }
-
-    /// Writes the file's tags anew, all of them. Where they do not fit into their room together, the longest are left out.
+    /// Writes all of the file's tags anew. Where they do not fit into their room together, the longest are left out.
     package func setTags(_ tags: [RecordingTag: String]) {
         guard hasHeader, let layout else { return }
-        for patch in layout.retagging(RecordingTags(tags)) { file.patch(patch.bytes, at: patch.offset) }
+        patch(layout.retagging(RecordingTags(tags)))
     }
 
     // MARK: Writing
 
     private var isOpen: Bool { hasHeader && file.failure == nil }
+
+    private func patch(_ patches: [MatroskaLayout.Patch]) {
+        for patch in patches { file.patch(patch.bytes, at: patch.offset) }
+    }
 
     private func writeKnown() throws(MediaFault) -> Bool {
         while let entry = interleaver.next() { guard try write(entry) else { return false } }
@@ -168,7 +187,7 @@ package final class RecordingFile {
 
     private func write(_ entry: Entry) throws(MediaFault) -> Bool {
         guard let end = entry.pictureEnd else {
-            // A picture flushes what came before it; where none comes, this does.
+            // A picture flushes the packets before it; where none comes, this does.
             if isUnflushed, entry.time - flushedTo > Self.oldMax, try !flush(to: entry.time) { return false }
             try muxer.append(entry.packet)
             isUnflushed = true
@@ -187,11 +206,10 @@ package final class RecordingFile {
         return true
     }
 
-    /// Ends the cluster, so that what is in it is whole in the file.
+    /// Ends the cluster, so that it is whole in the file.
     private func flush(to time: Int64) throws(MediaFault) -> Bool {
         try muxer.flush()
-        isUnflushed = false
-        flushedTo = time
+        (isUnflushed, flushedTo) = (false, time)
         return file.commit()
     }
 
@@ -201,35 +219,29 @@ package final class RecordingFile {
         durationWritten = duration
     }
 
-    /// Writes what waits, index, sizes and duration. The file is whole afterwards, also when the disk is full.
+    /// Writes waiting packets, index, sizes and duration. The file is whole afterwards, also when the disk is full.
     package func finish() {
         guard hasHeader else { return }
         do throws(MediaFault) {
             while isOpen, let entry = interleaver.rest() { guard try write(entry) else { break } }
             if isOpen, isUnflushed { _ = try flush(to: duration) }
         } catch {
-            // What waited is lost; what is in the file is made whole.
+            // Waiting packets are lost; the file is made whole without them.
         }
-        if frames == 0, muxer.fileType != .matroska {
+        guard frames > 0 else {
             // A header without a fragment is a file whose tracks are empty.
-            return
-        }
-        if frames == 0 {
+            guard muxer.fileType == .matroska else { return }
             // libav would spoil the header with an index of nothing, and readers want a cluster: an empty one.
             _ = file.seek(file.committed, SEEK_SET)
             MatroskaLayout.emptyCluster.withUnsafeBytes { file.take($0) }
             _ = file.commit()
-            writeDuration()
-            return
+            return writeDuration()
         }
         // libav's index would have an entry for each sample of metadata, and none at all where they are too many.
         file.sealed = [layout?.indexRoom, layout?.seekHeadRoom].compactMap { $0 }
         muxer.writeTrailer()
         _ = file.commit()
-        guard let layout else { return }
         // Duration and size, too: libav would count a frame that did not fit.
-        for patch in layout.completing(index, duration: duration, end: file.committed) {
-            file.patch(patch.bytes, at: patch.offset)
-        }
+        if let layout { patch(layout.completing(index, duration: duration, end: file.committed)) }
     }
 }

@@ -1,9 +1,8 @@
-package import ArbiterProtocol
+import ArbiterProtocol
 import CMedia
-package import FrameStream
 import Glibc
 
-/// libav's muxer over a recording's file: the header with its tracks, what they hold, and the trailer.
+/// libav's muxer over a recording's file: the header with its tracks, their packets, and the trailer.
 ///
 /// Everything appended since the last flush is one cluster of Matroska, or one fragment of MP4 and QuickTime.
 /// Threading: the writer thread only.
@@ -13,8 +12,8 @@ final class RecordingMuxer {
     private var output: UnsafeMutablePointer<AVIOContext>?
 
     let fileType: RecordingFileType
-    /// Ticks a second of every time here: a millisecond is Matroska's own. An MP4 file's sound follows from how long each packet
-    /// is, and would lie beside its time by half a millisecond a packet.
+    /// Ticks a second of every time here: a millisecond is Matroska's own. In an MP4 file the place of sound follows from the
+    /// durations of packets, and would be off by half a millisecond a packet.
     private let ticksPerSecond: Int32
     static func ticksPerSecond(of fileType: RecordingFileType) -> Int32 { fileType == .matroska ? 1000 : 1_000_000 }
     var nanosecondsPerTick: Int64 { 1_000_000_000 / Int64(ticksPerSecond) }
@@ -23,8 +22,7 @@ final class RecordingMuxer {
     private static let bufferBytes: Int32 = 65_536
 
     init(_ file: OutputFile, _ fileType: RecordingFileType) throws(MediaFault) {
-        self.file = file
-        self.fileType = fileType
+        (self.file, self.fileType) = (file, fileType)
         ticksPerSecond = Self.ticksPerSecond(of: fileType)
         let buffer = try allocated("making a buffer", av_malloc(Int(Self.bufferBytes)))
         // Unretained: this object holds the file longer than libav has the context.
@@ -54,7 +52,7 @@ final class RecordingMuxer {
         stream.pointee.disposition = isDefault ? AV_DISPOSITION_DEFAULT : 0
         if let title { av_dict_set(&stream.pointee.metadata, "title", title, 0) }
         try describe(stream, try allocated("adding a stream", stream.pointee.codecpar))
-        // Behind the encoder's description, of which it is a part from libav 6.1 on.
+        // After the encoder's description, of which it is a part from libav 6.1 on.
         if let orientation { try checked("turning a track", camarb_stream_orient(stream, Int32(orientation))) }
     }
 
@@ -64,12 +62,13 @@ final class RecordingMuxer {
         guard let format else { return }
         for tag in tags { av_dict_set(&format.pointee.metadata, tag.name, tag.value, 0) }
         var options: OpaquePointer?
-        // A header that says what the tracks are and nothing of what is in them, and a fragment where this asks for one.
-        av_dict_set(&options, "movflags", "empty_moov+default_base_moof+frag_custom", 0)
-        av_dict_set(&options, "reserve_index_space", Self.indexBytes, 0)
-        // Otherwise the first text track would be a default one, and be shown as subtitles.
-        av_dict_set(&options, "default_mode", "passthrough", 0)
         defer { av_dict_free(&options) }
+        for (name, value) in [
+            // A header that describes the tracks without their packets, and a fragment at each flush.
+            ("movflags", "empty_moov+default_base_moof+frag_custom"), ("reserve_index_space", Self.indexBytes),
+            // Otherwise the first text track would be a default one, and be shown as subtitles.
+            ("default_mode", "passthrough"),
+        ] { av_dict_set(&options, name, value, 0) }
         try checked("writing the header", avformat_write_header(format, &options))
         avio_flush(output)
     }
@@ -95,7 +94,7 @@ final class RecordingMuxer {
     /// Lets a fragment begin at its picture's own time, where libav would begin it at the sum of the durations before it, however
     /// late or early the picture was captured.
     ///
-    /// libav takes the word for it with a packet, after it has looked at that packet's time. So it comes with a packet of nothing,
+    /// libav takes the option over with a packet, after it has looked at that packet's time. So it comes with an empty packet,
     /// of which nothing gets into the file. Sound has no gaps.
     private func keepTime(of packet: MediaPacket) throws(MediaFault) {
         let (stream, time) = (packet.pointer.pointee.stream_index, packet.pointer.pointee.dts)
@@ -103,11 +102,11 @@ final class RecordingMuxer {
         try checked("keeping a time", av_opt_set(format.pointee.priv_data, "movflags", "+frag_discont", 0))
         let nothing = try MediaPacket()
         nothing.stamp(stream: stream, tick: time - 1, duration: 0)
-        // Refused where two pictures are a tick apart: the second is then late by as much as the first one lasts.
+        // Refused where two pictures are a tick apart: the second is then late by the first one's duration.
         _ = av_write_frame(format, nothing.pointer)
     }
 
-    /// Writes what libav knows only at the end: its last packet, and how long each track is.
+    /// Writes the parts that libav determines only at the end: its last packet, and the length of each track.
     func writeTrailer() {
         // After a failed append libav is ahead of the file: bring it back to the last whole frame.
         avio_seek(output, file.committed, SEEK_SET)
@@ -117,31 +116,6 @@ final class RecordingMuxer {
 }
 
 extension RecordingFile {
-    package struct Plan {
-        package var layout: PictureLayout
-        /// Pictures a second.
-        package var frameRate: Double
-        package var fileType: RecordingFileType
-        /// Nil: H.264 where the machine keeps up with it, else JPEGs.
-        package var codec: VideoCodec?
-        /// Bits a second of the picture; nil: as published for its size.
-        package var bitRate: Int64?
-        package var sound: SoundTrack?
-        /// Kinds of metadata, each of which gets a track of text with that title; at most `metadataMax`.
-        package var metadata: [String]
-        /// As Exif numbers it, 1...8; nil: the file does not say.
-        package var orientation: Int?
-
-        package init(
-            layout: PictureLayout, frameRate: Double, fileType: RecordingFileType = .matroska, codec: VideoCodec? = nil,
-            bitRate: Int64? = nil, sound: SoundTrack? = nil, metadata: [String] = [], orientation: Int? = nil
-        ) {
-            (self.layout, self.frameRate, self.fileType) = (layout, frameRate, fileType)
-            (self.codec, self.bitRate, self.sound) = (codec, bitRate, sound)
-            (self.metadata, self.orientation) = (metadata, orientation)
-        }
-    }
-
     /// A track of AAC.
     package struct SoundTrack {
         package var sampleRate, channels: Int32
@@ -155,7 +129,7 @@ extension RecordingFile {
         /// Of AAC of low complexity.
         private static let samplesPerPacket: Int32 = 1024
 
-        /// How many samples of a packet do not play, where it plays for less than it holds; nil: it plays whole.
+        /// Samples of a packet that do not play; `nil` where it plays whole.
         /// - Parameter duration: in nanoseconds.
         func samplesLeftOver(of duration: Int64) -> UInt32? {
             let playing = (Double(duration) * Double(sampleRate) / 1e9).rounded()
@@ -175,11 +149,9 @@ extension RecordingFile {
             av_channel_layout_default(&parameters.pointee.ch_layout, channels)
             // libav frees it with the parameters, and reads a little past its end.
             let room = av_mallocz(configuration.count + Int(AV_INPUT_BUFFER_PADDING_SIZE))
-            let extra = try allocated("describing sound", room)
-            configuration.withUnsafeBytes {
-                if let start = $0.baseAddress { extra.copyMemory(from: start, byteCount: $0.count) }
-            }
-            parameters.pointee.extradata = extra.assumingMemoryBound(to: UInt8.self)
+            let extra = try allocated("describing sound", room).assumingMemoryBound(to: UInt8.self)
+            for (place, byte) in configuration.enumerated() { extra[place] = byte }
+            parameters.pointee.extradata = extra
             parameters.pointee.extradata_size = Int32(configuration.count)
         }
     }

@@ -1,11 +1,13 @@
-/// What a recording's file says of itself beside its pictures, and may say anew while it grows.
+import ArbiterProtocol
+
+/// Tags of a recording's file, some of which are written anew while it grows.
 package enum RecordingTag: String, Hashable, Sendable, CaseIterable, Comparable {
     /// Nanoseconds of CLOCK_MONOTONIC: when the first picture was captured, and the last.
     case firstCapture = "FIRST_CAPTURE"
     case lastCapture = "LAST_CAPTURE"
-    /// Why it ended, in the word that `RecordingFinished` has for it.
+    /// Why it ended, in the word of `RecordingFinished`.
     case ended = "ENDED"
-    /// What ended it, where it was an interruption, and for whom.
+    /// The interruption that ended it, and for whom.
     case cause = "CAUSE"
     case interrupter = "INTERRUPTER"
     case framesLeftOut = "FRAMES_LEFT_OUT"
@@ -17,60 +19,48 @@ package enum RecordingTag: String, Hashable, Sendable, CaseIterable, Comparable 
     package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// The element that holds them (Tags), in a room of the header that is written anew as a whole. libav writes its own
+/// The element with these tags (Tags), in a room of the header that is written anew as a whole. libav writes its own
 /// tags once, with the header; a second element of the kind stands behind it, as Matroska allows.
 struct RecordingTags {
+    private typealias ID = MatroskaID
+
     private(set) var values: [RecordingTag: String]
 
     /// Bytes of the room: a hundred pauses of 32 bytes each, names of 255 bytes for cause and interrupter, and all else.
     static let roomBytes: Int64 = 4096
-    /// Of the room, what no body may take: its head, and that of the void behind it.
+    /// Of the room, for its head and the head of the void behind it.
     private static let headBytes = 12 + 9
 
     init(_ values: [RecordingTag: String]) { self.values = values }
 
-    private enum ID {
-        static let tag: UInt32 = 0x7373
-        static let targets: UInt32 = 0x63c0
-        static let simpleTag: UInt32 = 0x67c8
-        static let name: UInt32 = 0x45a3
-        static let string: UInt32 = 0x4487
-    }
-
     /// The element's body. Where not all fit into the room, the longest is left out until the others do.
     var body: [UInt8] {
-        var tags = values.sorted { $0.key < $1.key }.map { Self.simpleTag($0.key.rawValue, $0.value) }
+        var tags = values.sorted { $0.key < $1.key }.map { tag, value in
+            EBMLElement.encode(
+                ID.simpleTag,
+                EBMLElement.encode(ID.tagName, Array(tag.rawValue.utf8))
+                    + EBMLElement.encode(ID.tagString, Array(value.utf8)))
+        }
         while true {
             let body = EBMLElement.encode(ID.tag, EBMLElement.encode(ID.targets, [UInt8]()) + tags.flatMap { $0 })
-            if body.count + Self.headBytes <= Int(Self.roomBytes) { return body }
             let longest = tags.indices.max { tags[$0].count < tags[$1].count }
-            guard let longest else { return body }
+            guard body.count + Self.headBytes > Int(Self.roomBytes), let longest else { return body }
             tags.remove(at: longest)
         }
     }
 
-    private static func simpleTag(_ name: String, _ value: String) -> [UInt8] {
-        EBMLElement.encode(
-            ID.simpleTag,
-            EBMLElement.encode(ID.name, Array(name.utf8)) + EBMLElement.encode(ID.string, Array(value.utf8)))
-    }
-
-    /// Reads back what is in the room; what is none of the tags here is passed over.
+    /// Reads the tags in the room; other names are passed over.
     /// - Parameter element: the whole element, whose size the room bounds.
-    init(_ element: EBMLElement, in window: inout ByteWindow) throws(CompletionFault) {
+    init(_ element: EBMLElement, in window: ByteWindow) throws(CompletionFault) {
         values = [:]
-        for tag in try MatroskaLayout.children(of: element, &window) where tag.id == ID.tag {
-            for simple in try MatroskaLayout.children(of: tag, &window) where simple.id == ID.simpleTag {
-                var (name, value): (String?, String?) = (nil, nil)
-                for part in try MatroskaLayout.children(of: simple, &window) {
-                    let text = String(decoding: try window.bytes(Int(part.size ?? 0), at: part.body), as: UTF8.self)
-                    switch part.id {
-                    case ID.name: name = text
-                    case ID.string: value = text
-                    default: break
-                    }
+        for tag in try window.children(of: element) where tag.id == ID.tag {
+            for simple in try window.children(of: tag) where simple.id == ID.simpleTag {
+                var texts: [UInt32: String] = [:]
+                for part in try window.children(of: simple) {
+                    texts[part.id] = String(
+                        decoding: try window.bytes(Int(part.size ?? 0), at: part.body), as: UTF8.self)
                 }
-                if let value, let known = name.flatMap(RecordingTag.init) { values[known] = value }
+                if let name = texts[ID.tagName].flatMap(RecordingTag.init) { values[name] = texts[ID.tagString] }
             }
         }
     }
@@ -80,7 +70,7 @@ struct RecordingTags {
         set { values[tag] = newValue }
     }
 
-    /// When what stands at a place of the file was captured: nanoseconds of CLOCK_MONOTONIC, or nil where the tags do not say.
+    /// When the moment at a place of the file was captured: nanoseconds of CLOCK_MONOTONIC, where the tags contain it.
     /// - Parameter time: nanoseconds of the file.
     func capture(at time: Int64) -> Int64? {
         guard let first = values[.firstCapture].flatMap({ Int64($0) }),
@@ -95,64 +85,51 @@ struct RecordingTags {
         return capture.overflow ? nil : capture.partialValue
     }
 
-    /// A JSON list of pairs of whole numbers. Returns nil for anything else.
-    static func pauses(_ text: String) -> [(at: Int64, length: Int64)]? {
-        var pairs: [(at: Int64, length: Int64)] = []
-        var rest = text.utf8.filter { $0 != UInt8(ascii: " ") }[...]
-        func take(_ mark: Unicode.Scalar) -> Bool {
-            guard rest.first == UInt8(ascii: mark) else { return false }
-            rest.removeFirst()
-            return true
+    /// Reads a JSON list of pairs of whole numbers from 0. Returns `nil` for anything else.
+    private static func pauses(_ text: String) -> [(at: Int64, length: Int64)]? {
+        guard let list = (try? JSONReader.read(text))?.array else { return nil }
+        let pairs = list.compactMap { pair -> (at: Int64, length: Int64)? in
+            guard let numbers = pair.array?.compactMap(\.integer), numbers.count == 2, pair.array?.count == 2,
+                numbers.allSatisfy({ $0 >= 0 })
+            else { return nil }
+            return (numbers[0], numbers[1])
         }
-        func number() -> Int64? {
-            let digits = rest.prefix { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }
-            rest.removeFirst(digits.count)
-            return Int64(String(decoding: digits, as: UTF8.self))
-        }
-        guard take("[") else { return nil }
-        while take("[") {
-            guard let at = number(), take(","), let length = number(), take("]") else { return nil }
-            pairs.append((at, length))
-            guard take(",") else { break }
-        }
-        return take("]") && rest.isEmpty ? pairs : nil
+        return pairs.count == list.count ? pairs : nil
     }
 }
 
-/// Where readers may begin in a recording: clusters with a picture that needs no other. It keeps to its room however
+/// Clusters at which readers may begin: with a picture that needs no other. It keeps to its room however
 /// long the recording is: whenever it is full, every second entry goes.
 struct RecordingIndex {
     private(set) var entries: [(time: Int64, cluster: Int64)] = []
-    /// Ticks between two entries, at least: half of what lies between two key frames at 30 frames a second, and doubled
+    /// Ticks between two entries, at least: half the time between two key frames at 30 frames a second, and doubled
     /// whenever it is full.
     private var spacing: Int64 = 500
 
-    /// Entries: what fits into its room (64 KiB), each with at most 27 bytes. Also the bound on its memory.
+    /// Entries that fit into its room (64 KiB), each with at most 27 bytes. Also the bound on its memory.
     static let entriesMax = 2_400
 
     /// - Parameter time: in ticks, of the picture.
     /// - Parameter cluster: in bytes from the beginning of the segment's body.
     mutating func note(_ time: Int64, _ cluster: Int64) {
-        if let last = entries.last, time - last.time < spacing { return }
-        entries.append((time, cluster))
+        func isNext(_ time: Int64) -> Bool { entries.last.map { time - $0.time >= spacing } ?? true }
+        if isNext(time) { entries.append((time, cluster)) }
         guard entries.count > Self.entriesMax else { return }
         spacing *= 2
         let all = entries
         entries = []
-        for entry in all where entries.last.map({ entry.time - $0.time >= spacing }) ?? true { entries.append(entry) }
+        for entry in all where isNext(entry.time) { entries.append(entry) }
     }
 
     /// The body of the element (Cues).
     var body: [UInt8] {
-        typealias ID = MatroskaLayout.ID
+        typealias ID = MatroskaID
         return entries.flatMap { entry in
-            EBMLElement.encode(
+            let positions =
+                EBMLElement.encode(ID.cueTrack, UInt64(1)) + EBMLElement.encode(ID.cueCluster, UInt64(entry.cluster))
+            return EBMLElement.encode(
                 ID.cuePoint,
-                EBMLElement.encode(ID.cueTime, UInt64(entry.time))
-                    + EBMLElement.encode(
-                        ID.cuePositions,
-                        EBMLElement.encode(ID.cueTrack, UInt64(1))
-                            + EBMLElement.encode(ID.cueCluster, UInt64(entry.cluster))))
+                EBMLElement.encode(ID.cueTime, UInt64(entry.time)) + EBMLElement.encode(ID.cuePositions, positions))
         }
     }
 }

@@ -23,9 +23,7 @@ package final class Scaler {
     }
 
     package init() {}
-
     package static let gray = AV_PIX_FMT_GRAY8.rawValue
-
     deinit { sws_freeContext(context) }
 
     package func scale(_ source: Planes, into destination: Planes, _ wanted: Shape) throws(MediaFault) {
@@ -53,11 +51,26 @@ package final class Scaler {
     }
 }
 
+extension Scaler.Shape {
+    /// Of a part of a picture to a picture in NV12.
+    init(_ part: SensorWindow.Crop, _ format: AVPixelFormat.RawValue, isFullRange: Bool, _ layout: PictureLayout) {
+        self.init(
+            sourceWidth: part.width, sourceHeight: part.height, sourceFormat: format, sourceIsFullRange: isFullRange,
+            width: layout.width, height: layout.height, format: AV_PIX_FMT_NV12.rawValue,
+            isFullRange: layout.isFullRange)
+    }
+}
+
 extension Scaler.Planes {
     package init(_ picture: UnsafeRawBufferPointer, _ layout: PictureLayout) {
         let start = picture.baseAddress?.assumingMemoryBound(to: UInt8.self)
         let stride = Int32(layout.stride)
         self.init(data: [start, start.map { $0 + layout.lumaBytes }, nil, nil], strides: [stride, stride, 0, 0])
+    }
+
+    init(gray start: UnsafeRawPointer?, _ stride: Int) {
+        self.init(
+            data: [start?.assumingMemoryBound(to: UInt8.self), nil, nil, nil], strides: [Int32(stride), 0, 0, 0])
     }
 
     /// Moves the planes' beginnings to a crop's corner, which lies on even coordinates.

@@ -7,9 +7,8 @@ import FrameStream
 /// x264 runs `ultrafast` with `zerolatency`: no frame is held back, so a killed recording misses none.
 /// Threading: the writer thread only.
 package final class VideoEncoder {
-    let layout: PictureLayout
-    let isMJPEG: Bool
-    private(set) var context: UnsafeMutablePointer<AVCodecContext>?
+    private let layout: PictureLayout
+    private var context: UnsafeMutablePointer<AVCodecContext>?
     private var frame: UnsafeMutablePointer<AVFrame>?
     private let jpeg = JPEGEncoder()
     private var quality: JPEGQuality
@@ -19,7 +18,7 @@ package final class VideoEncoder {
     private static let h264PixelsPerSecondOfOneCore = 100e6
     /// The same on two cores, each with a slice of every picture: 1080p60 (124 million) is the most that they do.
     private static let h264PixelsPerSecondMax = 130e6
-    /// JPEGs may have so many times the bytes that were published for the size: they know nothing of each other.
+    /// JPEGs may have so many times the bytes that were published for the size: none is predicted from another.
     private static let jpegExcess: Int64 = 2
 
     /// Bits a second: pixels × 11.4 from 640x480 up and × 4.05 below; from 1080p up the published sizes instead
@@ -36,31 +35,22 @@ package final class VideoEncoder {
         layout = plan.layout
         let pixelsPerSecond = Double(layout.width * layout.height) * plan.frameRate
         let codec = plan.codec ?? (pixelsPerSecond > Self.h264PixelsPerSecondMax ? .mjpeg : .h264)
-        isMJPEG = codec == .mjpeg
         let published = Self.bitRate(width: layout.width, height: layout.height, frameRate: plan.frameRate)
         quality = JPEGQuality(budget: Double(plan.bitRate ?? published * Self.jpegExcess) / 8 / max(1, plan.frameRate))
         guard codec == .h264 else { return }
-        context = try Self.open(
-            layout, frameRate: plan.frameRate, bitRate: plan.bitRate ?? published,
-            ticksPerSecond: RecordingMuxer.ticksPerSecond(of: plan.fileType),
-            threads: pixelsPerSecond > Self.h264PixelsPerSecondOfOneCore ? 2 : 1)
-        frame = try allocated("making a frame", av_frame_alloc())
-    }
-
-    private static func open(
-        _ layout: PictureLayout, frameRate: Double, bitRate: Int64, ticksPerSecond: Int32, threads: Int32
-    ) throws(MediaFault) -> UnsafeMutablePointer<AVCodecContext> {
-        let codec = try allocated("finding libx264", avcodec_find_encoder_by_name("libx264"))
-        let context = try allocated("making the encoder", avcodec_alloc_context3(codec))
+        // `deinit` frees them where opening fails.
+        let encoder = try allocated("finding libx264", avcodec_find_encoder_by_name("libx264"))
+        let context = try allocated("making the encoder", avcodec_alloc_context3(encoder))
+        self.context = context
         context.pointee.width = Int32(layout.width)
         context.pointee.height = Int32(layout.height)
         context.pointee.pix_fmt = AV_PIX_FMT_NV12
-        context.pointee.time_base = AVRational(num: 1, den: ticksPerSecond)
-        context.pointee.framerate = av_d2q(frameRate, 100_000)
-        context.pointee.bit_rate = bitRate
-        context.pointee.gop_size = keyFrameInterval
+        context.pointee.time_base = AVRational(num: 1, den: RecordingMuxer.ticksPerSecond(of: plan.fileType))
+        context.pointee.framerate = av_d2q(plan.frameRate, 100_000)
+        context.pointee.bit_rate = plan.bitRate ?? published
+        context.pointee.gop_size = Self.keyFrameInterval
         context.pointee.max_b_frames = 0
-        context.pointee.thread_count = threads
+        context.pointee.thread_count = pixelsPerSecond > Self.h264PixelsPerSecondOfOneCore ? 2 : 1
         context.pointee.thread_type = FF_THREAD_SLICE
         context.pointee.color_range = layout.isFullRange ? AVCOL_RANGE_JPEG : AVCOL_RANGE_MPEG
         context.pointee.color_primaries = AVCOL_PRI_BT709
@@ -70,12 +60,8 @@ package final class VideoEncoder {
         context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
         av_opt_set(context.pointee.priv_data, "preset", "ultrafast", 0)
         av_opt_set(context.pointee.priv_data, "tune", "zerolatency", 0)
-        do throws(MediaFault) { try checked("opening the encoder", avcodec_open2(context, codec, nil)) } catch {
-            var context: UnsafeMutablePointer<AVCodecContext>? = context
-            avcodec_free_context(&context)
-            throw error
-        }
-        return context
+        try checked("opening the encoder", avcodec_open2(context, encoder, nil))
+        frame = try allocated("making a frame", av_frame_alloc())
     }
 
     deinit {
@@ -107,7 +93,6 @@ package final class VideoEncoder {
                 try MediaPacket(bytes)
             }
             quality.note(packet.bytes)
-            packet.pointer.pointee.flags = AV_PKT_FLAG_KEY
             return [packet]
         }
         let planes = Scaler.Planes(picture, layout)
@@ -125,10 +110,6 @@ package final class VideoEncoder {
         frame.pointee.linesize.0 = planes.strides[0]
         frame.pointee.linesize.1 = planes.strides[1]
         try checked("encoding", avcodec_send_frame(context, frame))
-        return try drain()
-    }
-
-    private func drain() throws(MediaFault) -> [MediaPacket] {
         var packets: [MediaPacket] = []
         while true {
             let packet = try MediaPacket()

@@ -6,9 +6,9 @@ package import CMedia
 /// Threading: one thread at a time.
 package final class VideoReader {
     package let width, height: Int
-    /// Frames a second, as the file says it of itself.
+    /// Frames a second, by the file's header.
     let frameRate: Double
-    /// Nanoseconds, as the file says it of itself; nil: it does not.
+    /// Nanoseconds, by the file's header, where that contains it.
     package let duration: Int64?
 
     private var format: UnsafeMutablePointer<AVFormatContext>?
@@ -20,12 +20,12 @@ package final class VideoReader {
     private let secondsPerTick: Double
     private var isDraining = false
     private var framesThisRound = 0
-    /// Nanoseconds: where this round began, and the presentation time of the last frame in it.
+    /// Nanoseconds: the beginning of this round, and the presentation time of the last frame in it.
     private var roundBegan: Int64 = 0
     private var firstTick: Int64?
     private var lastTime: Int64 = 0
 
-    /// What a file that says nothing is played at.
+    /// For a file without a frame rate in its header.
     private static let frameRateUsual = 25.0
 
     /// - Throws: when the file is missing, is no video, or has a codec that libav cannot decode.

@@ -1,8 +1,7 @@
 import Glibc
 
-/// What a microphone has sent and nobody has taken yet: two seconds of it at the most.
-///
-/// A value without a clock: the caller says the time.
+/// A microphone's packets that nobody has taken yet: two seconds of them at the most. A value without a clock: the caller
+/// passes the time.
 package struct KeptSound: Sendable {
     /// Sound is kept for so long, in nanoseconds: a writer that a busy machine or a slow disk holds up takes it a little later.
     package static let timeMax: Int64 = 2_000_000_000
@@ -19,8 +18,7 @@ package struct KeptSound: Sendable {
     package private(set) var newestTime: Int64 = 0
 
     package init(sampleRate: Int, channels: Int) {
-        self.sampleRate = sampleRate
-        self.channels = channels
+        (self.sampleRate, self.channels) = (sampleRate, channels)
     }
 
     /// Keeps a packet, unless its time is that of another clock or of long ago.
@@ -56,19 +54,18 @@ package struct KeptSound: Sendable {
     }
 }
 
-/// Some sound, as a client's microphone sends it: one packet of its socket.
+/// One packet of sound, as a client's microphone sends it.
 ///
 /// Sixteen bytes of head, little-endian: the capture time of the first frame, in nanoseconds of CLOCK_MONOTONIC (8 bytes); the
 /// number of frames (4); 0 (4). Then the frames, interleaved, each sample 16 bits with a sign, little-endian. Nothing else.
 package struct SoundPacket: Hashable, Sendable {
     /// When its first frame was captured, in nanoseconds of CLOCK_MONOTONIC; not below 0.
     package var time: Int64
-    /// Interleaved, so many for each frame as there are channels.
+    /// Interleaved: one for each channel in each frame.
     package var samples: [Int16]
 
     package init(time: Int64, samples: [Int16]) {
-        self.time = time
-        self.samples = samples
+        (self.time, self.samples) = (time, samples)
     }
 
     package static let headBytes = 16
@@ -77,10 +74,10 @@ package struct SoundPacket: Hashable, Sendable {
     /// The longest packet there can be, in two channels.
     package static let bytesMax = headBytes + framesMax * 2 * 2
 
-    /// How many frames one packet may have: at most a second's, since nothing of it can be used before all of it is there.
+    /// The most frames of one packet: a second's, since nothing of it can be used before all of it is there.
     package static func framesMax(sampleRate: Int) -> Int { min(framesMax, sampleRate) }
 
-    /// Reads what came in one packet of the socket; every other length than the one that the head says is wrong.
+    /// Reads a packet of the socket, whose length must be the one in its head.
     package init(decoding bytes: UnsafeRawBufferPointer, sampleRate: Int, channels: Int) throws(SoundProblem) {
         guard bytes.count >= Self.headBytes else { throw .noHead(bytes: bytes.count) }
         let time = Int64(littleEndian: bytes.loadUnaligned(fromByteOffset: 0, as: Int64.self))
@@ -102,11 +99,10 @@ package struct SoundPacket: Hashable, Sendable {
     }
 }
 
-/// How much a microphone may send: sound cards give so many packets and frames a second, and no more. Who sends more is
-/// read more slowly, waits in its own call to send, and costs nobody else a processor. A value without a clock: the
-/// caller says the time.
+/// Bounds a microphone's packets and frames to those of a sound card. A client that sends more is read more slowly, waits in its
+/// own call to send, and costs nobody else a processor. A value without a clock: the caller passes the time.
 struct SoundBudget: Hashable, Sendable {
-    /// What a second allows, and what is allowed at once after a pause.
+    /// Allowed in a second, and at once after a pause.
     private let packets: Double
     private let frames: Double
     private var packetsLeft, framesLeft: Double
@@ -116,20 +112,21 @@ struct SoundBudget: Hashable, Sendable {
     /// Twice a source's rate: a client that was held up catches up.
     private static let framesFactor = 2.0
 
-    init(sampleRate: Int, packetsASecond: Int, now: Int64) {
-        packets = Double(packetsASecond)
-        frames = Double(sampleRate) * Self.framesFactor
-        (packetsLeft, framesLeft) = (packets, frames)
-        filled = now
+    /// Nanoseconds of the shortest wait, so that it is for several packets.
+    private static let leastWait: Int64 = 10_000_000
+
+    init(sampleRate: Int, now: Int64) {
+        (packets, frames) = (Double(KeptSound.packetsASecond), Double(sampleRate) * Self.framesFactor)
+        (packetsLeft, framesLeft, filled) = (packets, frames, now)
     }
 
-    /// One packet was read, with so many frames, or as many bytes that are none.
+    /// A packet was read, with so many frames, or as many bytes that are none.
     mutating func spend(frames: Int) {
         packetsLeft -= 1
         framesLeft -= Double(frames)
     }
 
-    /// How long to wait before the next packet is read, in nanoseconds; nil: not at all.
+    /// Nanoseconds to wait before the next packet is read, if any.
     mutating func wait(at now: Int64) -> Int64? {
         let seconds = Double(max(0, now - filled)) / 1e9
         filled = max(filled, now)
@@ -138,7 +135,65 @@ struct SoundBudget: Hashable, Sendable {
         let missing = max(-packetsLeft / packets, -framesLeft / frames)
         return missing < 0 ? nil : Int64(missing * 1e9) + Self.leastWait
     }
+}
 
-    /// So that a wait is for several packets, in nanoseconds.
-    private static let leastWait: Int64 = 10_000_000
+/// A problem of a microphone or its packets. A microphone's first problem is reported to its client, with this sentence; the
+/// sound that it concerns is left out, and no other.
+package enum SoundProblem: Error, Hashable, Sendable {
+    case noHead(bytes: Int)
+    case tooLong(bytes: Int)
+    case notZero(UInt32)
+    case frames(UInt32, most: Int)
+    case length(bytes: Int, frames: Int, expected: Int)
+    case negativeTime(Int64)
+    /// In nanoseconds, as all that follow.
+    case ahead(by: Int64)
+    case old(by: Int64)
+    case runsBack(by: Int64)
+    case tooMuch
+    case closed
+    case descriptors
+    case cannotBeRead(errno: Int32)
+    /// Of a recording, without a packet.
+    case silent(for: Int64)
+    /// A recording had gone on when it came.
+    case late(most: Int64)
+
+    package var sentence: String {
+        switch self {
+        case .noHead(let bytes):
+            "The microphone sent a packet of \(bytes) bytes, where the head alone has \(SoundPacket.headBytes). \(Self.passedOver)"
+        case .tooLong(let bytes):
+            "The microphone sent a packet of \(bytes) bytes, where the longest allowed has \(SoundPacket.bytesMax). \(Self.passedOver)"
+        case .notZero(let number):
+            "The last four bytes of a microphone packet's head say \(number), and must be 0. \(Self.passedOver)"
+        case .frames(let frames, let most):
+            "The microphone sent a packet that says it has \(frames) frames; 1 to \(most) are allowed at its rate. \(Self.passedOver)"
+        case .length(let bytes, let frames, let expected):
+            "The microphone sent a packet of \(bytes) bytes, where one of \(frames) frames has \(expected). \(Self.passedOver)"
+        case .negativeTime(let time):
+            "The microphone sent a packet captured at \(time) ns, and CLOCK_MONOTONIC is never below 0. \(Self.passedOver)"
+        case .ahead(let time):
+            "The microphone sent a packet captured \(Self.milliseconds(time)) from now; times are those of CLOCK_MONOTONIC, in nanoseconds. \(Self.passedOver)"
+        case .old(let time):
+            "The microphone sent a packet captured \(Self.milliseconds(time)) ago, and sound is kept for \(Self.milliseconds(KeptSound.timeMax)). \(Self.passedOver)"
+        case .runsBack(let time):
+            "The microphone's times ran back by \(Self.milliseconds(time)). Sound that overlaps what was there before is left out."
+        case .tooMuch:
+            "The microphone sends more than its rate, or more than \(KeptSound.packetsASecond) packets a second; it is read more slowly now."
+        case .closed: "The microphone was closed by its client; recordings go on in silence."
+        case .descriptors:
+            "The microphone sent descriptors along with its sound, and is read no more; recordings go on in silence."
+        case .cannotBeRead(let code):
+            "The microphone cannot be read any more (\(String(cString: strerror(code)))); recordings go on in silence."
+        case .silent(let time):
+            "The microphone has sent nothing for \(Self.milliseconds(time)) of the recording, which is silent until it does."
+        case .late(let most):
+            "The microphone's sound comes more than \(Self.milliseconds(most)) behind the picture; the recording has silence in its place."
+        }
+    }
+
+    private static let passedOver = "It is passed over, and so are others that are wrong."
+
+    private static func milliseconds(_ nanoseconds: Int64) -> String { "\(nanoseconds / 1_000_000) ms" }
 }

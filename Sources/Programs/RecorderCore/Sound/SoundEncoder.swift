@@ -2,16 +2,16 @@ import CMedia
 
 /// Encodes the pieces of a sound timeline as AAC, 64 kbit/s a channel.
 ///
-/// Each piece fills exactly the frames that the timeline says, by libswresample: it stretches sound by some frames, and where
-/// AAC has no such rate, resamples it. Nothing is lost between pieces.
+/// Each piece fills exactly its frames of the timeline, by libswresample: it stretches sound by some frames, and where AAC has no
+/// such rate, resamples it. Nothing is lost between pieces.
 ///
-/// A stream of AAC begins with frames of nothing (`SoundTrack.primingFrames`), which a player has to leave out. Packets' times are those
-/// without them: the first packet's is below 0, and the first sample that was put in plays at 0.
+/// A stream of AAC begins with frames of nothing (`SoundTrack.primingFrames`), which a player has to leave out. Packets' times do
+/// not count them: the first packet's is below 0, and the first sample that was put in plays at 0.
 /// Threading: one thread at a time.
 package final class SoundEncoder {
     package struct Packet: Hashable, Sendable {
         package var bytes: [UInt8]
-        /// In the file, in nanoseconds: of its first sample. Below 0 for what is priming.
+        /// Of its first sample in the file, in nanoseconds. Below 0 for priming.
         package var time: Int64
         /// Nanoseconds of it that play; less than a whole frame of AAC for the last ones, 0 where none of it is left.
         package var duration: Int64
@@ -29,12 +29,12 @@ package final class SoundEncoder {
     /// The most that AAC allows a frame of one channel, in bits, for its 1,024 samples.
     private static let frameBitsMax: Int64 = 6144
     private static let silenceAtOnce = 4096
-    /// libswresample looks ahead by some frames; what else it is behind by, it is told to make up.
+    /// Frames that libswresample looks ahead; it has to make up for more.
     private static let owedMax: Int64 = 2
 
     package let sourceRate, sampleRate, channels: Int
-    /// What a file says of the stream.
-    package let track: RecordingFile.SoundTrack
+    /// The stream's description for a file.
+    package private(set) var track: RecordingFile.SoundTrack
 
     private var encoder: UnsafeMutablePointer<AVCodecContext>?
     private var resampler: OpaquePointer?
@@ -42,11 +42,9 @@ package final class SoundEncoder {
     private var packet: UnsafeMutablePointer<AVPacket>?
     /// Resampled, for each channel, and not yet a whole frame.
     private var pending: [[Float]]
-    private let frameFrames: Int
-    /// Frames that pieces asked for, that the resampler gave, and that were encoded.
-    private var wanted: Int64 = 0
-    private var given: Int64 = 0
-    private var encoded: Int64 = 0
+    private var frameFrames = 1024
+    /// Frames of pieces, of the resampler's output, and of the encoder's input.
+    private var wanted, given, encoded: Int64
     private var hasEnded = false
 
     /// The nearest rate that AAC has, by proportion.
@@ -62,49 +60,40 @@ package final class SoundEncoder {
     /// - Parameter channels: 1 or 2.
     package init(sourceRate: Int, channels: Int) throws(MediaFault) {
         camarb_av_quiet()
-        self.sourceRate = sourceRate
-        self.channels = channels
-        sampleRate = Self.streamRate(for: sourceRate)
+        (self.sourceRate, self.channels, sampleRate) = (sourceRate, channels, Self.streamRate(for: sourceRate))
         let bitRate = min(Self.bitRateOfAChannel, Self.frameBitsMax * Int64(sampleRate) / 1024) * Int64(channels)
         pending = [[Float]](repeating: [], count: channels)
-        var encoder: UnsafeMutablePointer<AVCodecContext>?
-        var resampler: OpaquePointer?
-        do throws(MediaFault) {
-            let codec = try allocated("finding the AAC encoder", avcodec_find_encoder_by_name("aac"))
-            encoder = try allocated("making the sound encoder", avcodec_alloc_context3(codec))
-            guard let encoder else { throw MediaFault("making the sound encoder", camarb_AVERROR_ENOMEM) }
-            encoder.pointee.sample_rate = Int32(sampleRate)
-            encoder.pointee.sample_fmt = AV_SAMPLE_FMT_FLTP
-            av_channel_layout_default(&encoder.pointee.ch_layout, Int32(channels))
-            encoder.pointee.bit_rate = bitRate
-            encoder.pointee.time_base = AVRational(num: 1, den: Int32(sampleRate))
-            // Files keep the configuration apart from the packets.
-            encoder.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
-            encoder.pointee.thread_count = 1
-            try checked("opening the sound encoder", avcodec_open2(encoder, codec, nil))
-            frameFrames = Int(encoder.pointee.frame_size)
-            track = RecordingFile.SoundTrack(
-                sampleRate: Int32(sampleRate), channels: Int32(channels),
-                configuration: Array(
-                    UnsafeBufferPointer(start: encoder.pointee.extradata, count: Int(encoder.pointee.extradata_size))),
-                primingFrames: Int(encoder.pointee.initial_padding), bitRate: bitRate)
-            try checked(
-                "making the sound resampler",
-                swr_alloc_set_opts2(
-                    &resampler, &encoder.pointee.ch_layout, AV_SAMPLE_FMT_FLTP, Int32(sampleRate),
-                    &encoder.pointee.ch_layout, AV_SAMPLE_FMT_S16, Int32(sourceRate), 0, nil))
-            // Also where both rates are the same: it is there to stretch.
-            av_opt_set_int(UnsafeMutableRawPointer(resampler), "flags", Int64(SWR_FLAG_RESAMPLE), 0)
-            try checked("opening the sound resampler", swr_init(resampler))
-            frame = try allocated("making a frame of sound", av_frame_alloc())
-            packet = try allocated("making a packet of sound", av_packet_alloc())
-        } catch {
-            avcodec_free_context(&encoder)
-            swr_free(&resampler)
-            throw error
-        }
+        (wanted, given, encoded) = (0, 0, 0)
+        track = RecordingFile.SoundTrack(
+            sampleRate: Int32(sampleRate), channels: Int32(channels), configuration: [], primingFrames: 0,
+            bitRate: bitRate)
+        // Where it throws from here on, `deinit` frees what there is.
+        let codec = try allocated("finding the AAC encoder", avcodec_find_encoder_by_name("aac"))
+        let encoder = try allocated("making the sound encoder", avcodec_alloc_context3(codec))
         self.encoder = encoder
-        self.resampler = resampler
+        encoder.pointee.sample_rate = Int32(sampleRate)
+        encoder.pointee.sample_fmt = AV_SAMPLE_FMT_FLTP
+        av_channel_layout_default(&encoder.pointee.ch_layout, Int32(channels))
+        encoder.pointee.bit_rate = bitRate
+        encoder.pointee.time_base = AVRational(num: 1, den: Int32(sampleRate))
+        // Files keep the configuration apart from the packets.
+        encoder.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER
+        encoder.pointee.thread_count = 1
+        try checked("opening the sound encoder", avcodec_open2(encoder, codec, nil))
+        frameFrames = Int(encoder.pointee.frame_size)
+        track.primingFrames = Int(encoder.pointee.initial_padding)
+        track.configuration = Array(
+            UnsafeBufferPointer(start: encoder.pointee.extradata, count: Int(encoder.pointee.extradata_size)))
+        try checked(
+            "making the sound resampler",
+            swr_alloc_set_opts2(
+                &resampler, &encoder.pointee.ch_layout, AV_SAMPLE_FMT_FLTP, Int32(sampleRate),
+                &encoder.pointee.ch_layout, AV_SAMPLE_FMT_S16, Int32(sourceRate), 0, nil))
+        // Also where both rates are the same: it is there to stretch.
+        av_opt_set_int(UnsafeMutableRawPointer(resampler), "flags", Int64(SWR_FLAG_RESAMPLE), 0)
+        try checked("opening the sound resampler", swr_init(resampler))
+        frame = try allocated("making a frame of sound", av_frame_alloc())
+        packet = try allocated("making a packet of sound", av_packet_alloc())
     }
 
     deinit {
@@ -114,7 +103,7 @@ package final class SoundEncoder {
         avcodec_free_context(&encoder)
     }
 
-    /// Encodes what follows in the file; gives each packet that is whole to `body`.
+    /// Encodes the next piece of the file; calls `body` with each packet that is whole.
     package func encode(_ piece: SoundTimeline.Piece, _ body: (Packet) throws(MediaFault) -> Void) throws(MediaFault) {
         switch piece {
         case .sound(let samples, let frames): try put(samples, filling: frames, body)
@@ -134,9 +123,9 @@ package final class SoundEncoder {
     package func finish(_ body: (Packet) throws(MediaFault) -> Void) throws(MediaFault) {
         guard !hasEnded else { return }
         hasEnded = true
-        // What it has looked ahead for: it comes out where nothing follows.
+        // The frames that it has looked ahead come out.
         try convert(nil, count: 0, room: 4 * Self.silenceAtOnce)
-        // Rounding may have left it a frame or two from what was asked for.
+        // Rounding may have left it a frame or two from the pieces' frames.
         let missing = Int(wanted - given)
         for channel in pending.indices {
             if missing > 0 {
@@ -161,7 +150,7 @@ package final class SoundEncoder {
         let count = samples.count / channels
         guard count > 0 else { return }
         let nominal = (Double(count) * Double(sampleRate) / Double(sourceRate)).rounded()
-        // What was asked for, less what came, less what it holds back until it knows what follows.
+        // Wanted frames, less its output, less the frames that it holds back until it has the next ones.
         let behind = wanted - given - swr_get_delay(resampler, Int64(sampleRate))
         let owed = abs(behind) > Self.owedMax ? behind : 0
         let stretch = frames - Int64(nominal) + owed
@@ -176,7 +165,7 @@ package final class SoundEncoder {
         try encodeWholeFrames(body)
     }
 
-    /// Takes `count` frames into the resampler and what comes of them out, `room` at the most.
+    /// Puts `count` frames into the resampler and takes its output, `room` frames at the most.
     private func convert(_ samples: UnsafeRawPointer?, count: Int, room: Int) throws(MediaFault) {
         var outputs = [[Float]](repeating: [Float](repeating: 0, count: room), count: channels)
         // A second channel that is not there is not written.

@@ -1,16 +1,15 @@
 /// Turns packets of sound into one run of frames without a hole, from a file's first moment to its last.
 ///
-/// What comes in are packets with capture times: late, with gaps, overlapping, running back, in order or not quite, and by a
-/// clock that runs up to 1 % fast or slow. What goes out are pieces of the file, each following the one before it: sound that
-/// fills so many frames of the file, or silence.
+/// Packets have capture times: late, with gaps, overlapping, running back, in order or not quite, and by a clock that runs up to
+/// 1 % fast or slow. Pieces of the file follow each other: sound that fills so many frames of the file, or silence.
 ///
-/// * A gap of more than 20 ms becomes silence, and what overlaps is dropped.
-/// * A source that is fast or slow is followed by stretching: a piece has some frames more or less than its samples are.
-///   Which, follows from a line through the packets' times (`SourceClock`); their jitter is not heard.
-/// * What has not come when the picture is 250 ms further is silence, and dropped when it comes.
+/// * A gap of more than 20 ms becomes silence, and an overlap is dropped.
+/// * A source that is fast or slow is followed by stretching: a piece has some frames more or less than its samples are,
+///   by a line through the packets' times (`SourceClock`); their jitter is not heard.
+/// * Sound that has not come when the picture is 250 ms further is silence, and dropped when it comes.
 /// * Moments between `pause` and `resume` are not in the file: its times run on without them, and their sound is dropped.
 ///
-/// It is a value without a clock: the caller says how far the picture is. Sound of later moments waits.
+/// A value without a clock: the caller passes the picture's moment. Sound of later moments waits.
 package struct SoundTimeline: Sendable {
     package enum Piece: Hashable, Sendable {
         /// So many frames of the file are silent.
@@ -28,22 +27,13 @@ package struct SoundTimeline: Sendable {
     /// How far behind the picture sound may come, in nanoseconds. More would be held back in every file that is being written,
     /// and lost with it when it is killed.
     package static let latest: Int64 = 250_000_000
-    /// What waits for the picture has a bound, in seconds: a microphone keeps no more (`KeptSound.timeMax`).
+    /// Seconds of sound that wait for the picture: a microphone keeps no more (`KeptSound.timeMax`).
     private static let waitingMax = 4
-    /// By how much sound may be stretched beside what its source's clock is off by, as a part of itself, and at least by a
-    /// frame: a difference of pitch that ears hear is 0.3 %.
+    /// The part by which sound may be stretched beside its source's error, and at least by a frame: a difference of pitch that
+    /// ears hear is 0.3 %.
     private static let catchingUpMax = 0.0025
     /// Shorter pieces could not be stretched by less than a whole frame in them.
     private static let pieceMin = 0.020
-
-    /// Moments that are in the file in a row.
-    private struct Segment: Hashable, Sendable {
-        /// Nanoseconds of CLOCK_MONOTONIC.
-        var start: Int64
-        var end: Int64?
-        /// Where it begins in the file, in nanoseconds.
-        var fileStart: Int64
-    }
 
     /// Sound of several packets in a row, not placed yet.
     private struct Block: Hashable, Sendable {
@@ -58,14 +48,14 @@ package struct SoundTimeline: Sendable {
     package private(set) var framesLate: Int64 = 0
 
     private var clock: SourceClock
-    private var segments: [Segment]
+    private var segments: [FileClock.Segment]
     /// By their times, but for jitter.
     private var waiting: [SoundPacket] = []
     private var waitingFrames = 0
     private var block: Block?
     /// Where the picture is in the file: no frame is beyond.
     private var bound: Int64 = 0
-    /// The last piece was sound, whose end is where the line says.
+    /// The last piece was sound that ends on the line.
     private var isContinuous = false
     /// The last piece was silence for want of sound.
     private var isFilled = false
@@ -74,15 +64,15 @@ package struct SoundTimeline: Sendable {
     package init(sourceRate: Int, fileRate: Int, channels: Int, beginningAt start: Int64) {
         (self.sourceRate, self.fileRate, self.channels) = (sourceRate, fileRate, channels)
         clock = SourceClock(sampleRate: sourceRate)
-        segments = [Segment(start: start, end: nil, fileStart: 0)]
+        segments = [FileClock.Segment(begin: start, end: nil, fileBegin: 0)]
     }
 
-    // MARK: What the caller says
+    // MARK: Packets, and the picture's moment
 
-    /// One more packet. It waits until the picture has come to its moment.
+    /// Takes a packet, which waits until the picture has come to its moment.
     package mutating func take(_ packet: SoundPacket) {
         guard !packet.samples.isEmpty, waitingFrames < Self.waitingMax * sourceRate else { return }
-        // One that is later in the row by more than jitter came from a time ahead.
+        // A packet that is later by more than jitter is of a time ahead.
         let jitter = Int64(SourceClock.gapMin * 1e9)
         var place = waiting.endIndex
         while place > 0, waiting[place - 1].time - packet.time > jitter { place -= 1 }
@@ -90,11 +80,11 @@ package struct SoundTimeline: Sendable {
         waitingFrames += packet.samples.count / channels
     }
 
-    /// The picture has come to this moment, in nanoseconds of CLOCK_MONOTONIC. Returns what follows in the file.
+    /// The picture has come to this moment, in nanoseconds of CLOCK_MONOTONIC. Returns the next pieces of the file.
     package mutating func advance(to picture: Int64) -> [Piece] {
         var pieces: [Piece] = []
         bound = position(at: picture)
-        // What reaches beyond the picture waits: with the next one the file may end, or a pause.
+        // A packet that reaches beyond the picture waits: with the next picture the file may end, or a pause begin.
         place(into: &pieces) { packet, length in packet.time + length <= picture }
         if let block, block.span.end <= Double(picture), isLong(block) { placeBlock(into: &pieces) }
         silence(upTo: position(at: picture - Self.latest), into: &pieces)
@@ -105,13 +95,14 @@ package struct SoundTimeline: Sendable {
     /// From this moment on nothing is in the file, until `resume`.
     package mutating func pause(at moment: Int64) {
         guard let last = segments.last, last.end == nil else { return }
-        segments[segments.count - 1].end = max(moment, last.start)
+        segments[segments.count - 1].end = max(moment, last.begin)
     }
 
     /// In the file this moment follows that of the pause.
     package mutating func resume(at moment: Int64) {
         guard let last = segments.last, let end = last.end else { return }
-        segments.append(Segment(start: max(moment, end), end: nil, fileStart: last.fileStart + end - last.start))
+        segments.append(
+            FileClock.Segment(begin: max(moment, end), end: nil, fileBegin: last.fileBegin + end - last.begin))
     }
 
     /// The file ends at this moment, or with the pause that it is in. Once, as the last call.
@@ -129,22 +120,20 @@ package struct SoundTimeline: Sendable {
 
     // MARK: Placing
 
-    private func position(at moment: Double, in segment: Segment) -> Int64 {
-        let inFile = Double(segment.fileStart) + (moment - Double(segment.start))
+    private func position(at moment: Double, in segment: FileClock.Segment) -> Int64 {
+        let inFile = Double(segment.fileBegin) + (moment - Double(segment.begin))
         return Int64((inFile * Double(fileRate) / 1e9).rounded())
     }
 
     /// Where a moment is in the file; one in a pause is where that begins.
     private func position(at moment: Int64) -> Int64 {
-        guard let segment = segments.last(where: { $0.start <= moment }) else { return 0 }
+        guard let segment = segments.last(where: { $0.begin <= moment }) else { return 0 }
         return position(at: Double(min(moment, segment.end ?? moment)), in: segment)
     }
 
     private mutating func forgetSegments() {
-        guard let present = segments.lastIndex(where: { position(at: Double($0.start), in: $0) <= frames }) else {
-            return
-        }
-        segments.removeFirst(present)
+        let present = segments.lastIndex { position(at: Double($0.begin), in: $0) <= frames }
+        segments.removeFirst(present ?? 0)
     }
 
     private mutating func place(
@@ -185,7 +174,7 @@ package struct SoundTimeline: Sendable {
             return Int(min(max(part, 0), Double(count)).rounded())
         }
         for segment in segments {
-            let from = max(start, Double(segment.start))
+            let from = max(start, Double(segment.begin))
             let to = min(end, segment.end.map(Double.init) ?? end)
             guard from < to else { continue }
             if from > start { isContinuous = false }
@@ -210,8 +199,8 @@ package struct SoundTimeline: Sendable {
                 if isFilled { framesLate += Int64(late) }
             }
         }
-        // Times jitter, so a packet may reach a little beyond the picture after all; or the file is ahead of it, and its end is
-        // further beyond than stretching makes up for.
+        // Times jitter, so a packet may reach a little beyond the picture; or the file is ahead of it, and its end is further
+        // beyond than stretching makes up for.
         let room = Int(Double(max(0, bound - frames)) * Double(sourceRate) / Double(fileRate))
         let squeezed = Int(Double(range.count) * max(0, Self.catchingUpMax - clock.rate))
         if range.count > room, to > bound || range.count - room > squeezed {
@@ -235,11 +224,83 @@ package struct SoundTimeline: Sendable {
 
     private mutating func silence(upTo position: Int64, into pieces: inout [Piece]) {
         guard position > frames else { return }
-        // What is here already comes first.
+        // The present block comes first.
         placeBlock(into: &pieces)
         guard position > frames else { return }
         pieces.append(.silence(frames: position - frames))
         frames = position
         (isContinuous, isFilled) = (false, true)
+    }
+}
+
+/// The capture times of a source's frames: a straight line through the times of its packets, which jitter.
+///
+/// A source's own clock runs a little fast or slow beside CLOCK_MONOTONIC, and packets' times have errors of some milliseconds.
+/// So this estimates the time of the next frame and the rate of the source's clock, and lets a packet's time move them a
+/// little: a Kalman filter, whose gains follow from how wrong the times may be and how fast a clock may change.
+///
+/// A time that is further off than jitter is no error: sound is missing there, or overlaps, and the line begins anew.
+struct SourceClock: Hashable, Sendable {
+    /// When a packet's frames were captured, in nanoseconds of CLOCK_MONOTONIC.
+    struct Span: Hashable, Sendable {
+        var start, end: Double
+        /// It begins where the packet before it ended.
+        var isContinuous: Bool
+    }
+
+    /// A packet that begins so much later than the one before it ended has a gap before it, in seconds; below, it jitters.
+    static let gapMin = 0.020
+    /// And so much earlier: it overlaps.
+    static let overlapMin = 0.008
+    /// Sources run at most 1 % fast or slow; the estimate may be a little beyond while it settles.
+    private static let rateMax = 0.012
+
+    /// Variances. The times' errors, in seconds².
+    private static let jitter = 0.003 * 0.003
+    /// The error of a first time: less than a packet's, so that its correction is not heard.
+    private static let jitterOfFirst = 0.0005 * 0.0005
+    /// The rate's before anything is known of it: most sources are well within 0.1 %.
+    private static let rateAtFirst = 0.0015 * 0.0015
+    /// How far the line and the rate move by themselves within a second. Together they make it slow: about 4 s.
+    private static let timeWander = 0.0001 * 0.0001
+    private static let rateWander = 0.00002 * 0.00002
+
+    private let sampleRate: Double
+    /// Nanoseconds, of the frame after the last one; nil before the first packet.
+    private var next: Double?
+    /// The part by which a second of the source's is longer than one of CLOCK_MONOTONIC.
+    private(set) var rate = 0.0
+    /// How certain both are, and together.
+    private var timeVariance = 0.0
+    private var rateVariance = SourceClock.rateAtFirst
+    private var covariance = 0.0
+
+    init(sampleRate: Int) { self.sampleRate = Double(sampleRate) }
+
+    mutating func place(time: Int64, frames: Int) -> Span {
+        let nominal = Double(frames) / sampleRate
+        var start = Double(time)
+        var isContinuous = false
+        if let next {
+            let error = (start - next) / 1e9
+            isContinuous = error <= Self.gapMin && error >= -Self.overlapMin
+            if isContinuous {
+                let innovation = timeVariance + Self.jitter
+                let (timeGain, rateGain) = (timeVariance / innovation, covariance / innovation)
+                start = next + timeGain * error * 1e9
+                rate = min(max(rate + rateGain * error, -Self.rateMax), Self.rateMax)
+                rateVariance -= rateGain * covariance
+                covariance *= 1 - timeGain
+                timeVariance *= 1 - timeGain
+            }
+        }
+        // A source keeps its clock over a gap.
+        if !isContinuous { (timeVariance, covariance) = (Self.jitterOfFirst, 0) }
+        let end = start + nominal * (1 + rate) * 1e9
+        next = end
+        timeVariance += nominal * (2 * covariance + nominal * rateVariance + Self.timeWander)
+        covariance += nominal * rateVariance
+        rateVariance += nominal * Self.rateWander
+        return Span(start: start, end: end, isContinuous: isContinuous)
     }
 }

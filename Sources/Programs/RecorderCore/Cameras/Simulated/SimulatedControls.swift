@@ -1,19 +1,19 @@
 package import ArbiterProtocol
 package import PolicyFile
 
-/// What a simulated camera does by itself with what it was told: focuses, exposes, balances its white, and delivers its
+/// The automatic behaviour of a simulated camera under its settings: it focuses, exposes, balances its white, and delivers its
 /// pictures later. A value that goes on from frame to frame, in time that is given from outside.
-package struct SimulatedControls: Hashable, Sendable {
+package struct SimulatedControls: Sendable {
     private let hasLens: Bool
-    package private(set) var focus = FocusSystem()
-    package private(set) var exposure = ExposureProgram()
-    package private(set) var whiteBalance = WhiteBalance()
+    private var focus = Automatic<FocusSettings>()
+    private var exposure = Automatic<ExposureSettings>()
+    private var whiteBalance = Automatic<WhiteBalanceSettings>()
     package var pipeline = FramePipeline()
-    private var focusOrder = FocusSystem.Order(system: .none)
-    private var exposureOrder = ExposureProgram.Order()
-    private var whiteBalanceOrder = WhiteBalance.Order()
+    private var focusSettings = FocusSettings()
+    private var exposureSettings = ExposureSettings()
+    private var whiteBalanceSettings = WhiteBalanceSettings()
     private var ended = Configuration()
-    /// How the pictures look, but for the exposure's and the white balance's part.
+    /// Without the parts of the exposure and the white balance.
     private var video = PictureLook()
     package private(set) var viewLeft = 1.0
 
@@ -21,11 +21,11 @@ package struct SimulatedControls: Hashable, Sendable {
         hasLens = model.formats.contains { $0.format.optics.autoFocusSystem != .none }
     }
 
-    /// A torch at its full level, against the light of a room: brighter than what is there by half. Where it is dark the
-    /// torch would count for more, but no camera's file has a dark scene, so a torch that is `auto` stays off.
+    /// A torch at its full level, against the light of a room: brighter by half. Where it is dark the torch would count for more,
+    /// but no camera's file has a dark scene, so a torch that is `auto` stays off.
     package static let torchGain = 1.5
 
-    /// Nothing of what was before counts: the camera was started, or goes on for another grant.
+    /// The camera was started, or goes on for another grant.
     package mutating func begin() {
         focus.begin()
         exposure.begin()
@@ -42,21 +42,22 @@ package struct SimulatedControls: Hashable, Sendable {
         func point(_ key: ConfigurationKey) -> (x: Double, y: Double) {
             if case .point(let x, let y)? = settings.value(key) { (x, y) } else { (0.5, 0.5) }
         }
-        let interest = (focus: point(.focusPointOfInterest), exposure: point(.exposurePointOfInterest))
-        focusOrder.mode = word(.focusMode, "continuousAuto")
-        // Of a lens that is locked and not told where, only its own place counts.
-        focusOrder.lensPosition = settings.controls[.lensPosition]?.number
-        (focusOrder.pointX, focusOrder.pointY) = interest.focus
-        focusOrder.isSmooth = settings.value(.smoothAutofocus) == .flag(true)
+        focusSettings.mode = word(.focusMode, "continuousAuto")
+        // A locked lens without a position stays where it is, whatever is usual.
+        focusSettings.lensPosition = settings.controls[.lensPosition]?.number
+        (focusSettings.pointX, focusSettings.pointY) = point(.focusPointOfInterest)
+        focusSettings.isSmooth = settings.value(.smoothAutofocus) == .flag(true)
+
         let torch = word(.torchMode, "off") == "on" ? number(.torchLevel) ?? 1 : 0
-        exposureOrder = ExposureProgram.Order(
-            mode: word(.exposureMode, "continuousAuto"), duration: number(.exposureDuration), iso: number(.iso),
-            bias: number(.exposureTargetBias) ?? 0, pointX: interest.exposure.x, pointY: interest.exposure.y,
-            light: 1 + torch * (Self.torchGain - 1), durations: exposureOrder.durations, isos: exposureOrder.isos,
-            frameDuration: exposureOrder.frameDuration)
-        whiteBalanceOrder = WhiteBalance.Order(mode: word(.whiteBalanceMode, "continuousAuto"))
+        exposureSettings.mode = word(.exposureMode, "continuousAuto")
+        (exposureSettings.duration, exposureSettings.iso) = (number(.exposureDuration), number(.iso))
+        exposureSettings.bias = number(.exposureTargetBias) ?? 0
+        (exposureSettings.pointX, exposureSettings.pointY) = point(.exposurePointOfInterest)
+        exposureSettings.light = 1 + torch * (Self.torchGain - 1)
+
+        whiteBalanceSettings = WhiteBalanceSettings(mode: word(.whiteBalanceMode, "continuousAuto"))
         if case .gains(let red, let green, let blue)? = settings.controls[.whiteBalanceGains] {
-            whiteBalanceOrder.gains = WhiteBalance.Gains(red: red, green: green, blue: blue)
+            whiteBalanceSettings.gains = WhiteBalanceSettings.Gains(red: red, green: green, blue: blue)
         }
         video.isHDR = settings.isVideoHDREnabled
         video.isMirrored = settings.value(.videoMirrored) == .flag(true)
@@ -65,27 +66,25 @@ package struct SimulatedControls: Hashable, Sendable {
     }
 
     package mutating func select(_ format: CameraFormat, zoom: Double, frameRate: Double) {
-        focusOrder.system = format.optics.autoFocusSystem
-        focusOrder.format = format.name
-        focusOrder.zoom = zoom
-        exposureOrder.durations = format.optics.exposureDuration
-        exposureOrder.isos = format.optics.iso
-        exposureOrder.frameDuration = frameRate > 0 ? 1 / frameRate : exposureOrder.frameDuration
+        focusSettings.system = format.optics.autoFocusSystem
+        (focusSettings.format, focusSettings.zoom) = (format.name, zoom)
+        exposureSettings.durations = format.optics.exposureDuration
+        exposureSettings.isos = format.optics.iso
+        if frameRate > 0 { exposureSettings.frameDuration = 1 / frameRate }
     }
 
-    /// A frame is captured. Returns when the one that is delivered now was captured; nil: none is.
+    /// A frame is captured. Returns the capture time of the frame that is delivered now, if any.
     package mutating func capture(at now: Int64, interval: Int64) -> Int64? {
-        if focus.advance(to: now, focusOrder) {
-            focusOrder.mode = "locked"
-            focusOrder.lensPosition = nil
+        if focus.advance(to: now, focusSettings) {
+            (focusSettings.mode, focusSettings.lensPosition) = ("locked", nil)
             ended[.focusMode] = .text("locked")
         }
-        if exposure.advance(to: now, exposureOrder) {
-            exposureOrder.mode = "locked"
+        if exposure.advance(to: now, exposureSettings) {
+            exposureSettings.mode = "locked"
             ended[.exposureMode] = .text("locked")
         }
-        if whiteBalance.advance(to: now, whiteBalanceOrder) {
-            whiteBalanceOrder = WhiteBalance.Order(mode: "locked")
+        if whiteBalance.advance(to: now, whiteBalanceSettings) {
+            whiteBalanceSettings = WhiteBalanceSettings(mode: "locked")
             ended[.whiteBalanceMode] = .text("locked")
         }
         return pipeline.take(at: now, interval: interval)
@@ -93,27 +92,86 @@ package struct SimulatedControls: Hashable, Sendable {
 
     package var look: PictureLook {
         var look = video
-        look.gain = exposure.gain
-        look.gains = whiteBalance.gains
+        (look.gain, look.gains) = (exposure.gain, whiteBalance.value)
         return look
     }
 
-    /// What it says of itself (`ConfigurationKey.isCameraState`), but for modes that ended.
+    /// The camera's state (`ConfigurationKey.isCameraState`), but for modes that ended.
     package var state: Configuration {
         var state = Configuration([
             .adjustingExposure: .flag(exposure.isAdjusting), .adjustingWhiteBalance: .flag(whiteBalance.isAdjusting),
         ])
         if hasLens {
-            state[.adjustingFocus] = .flag(focus.isAdjusting)
+            state[.adjustingFocus] = .flag(focus.isScanning)
             state[.lensPosition] = .number(focus.lensPosition)
         }
-        if exposureOrder.durations != nil { state[.exposureDuration] = .number(exposure.exposure.duration) }
-        if exposureOrder.isos != nil { state[.iso] = .number(exposure.exposure.iso) }
+        if exposureSettings.durations != nil { state[.exposureDuration] = .number(exposure.value.duration) }
+        if exposureSettings.isos != nil { state[.iso] = .number(exposure.value.iso) }
         return state
     }
 
     package mutating func takeEndedModes() -> Configuration {
         defer { ended = Configuration() }
         return ended
+    }
+}
+
+/// The pipeline between a sensor and the pictures that a camera delivers.
+///
+/// Stabilization looks ahead: a picture is delivered when those after it are known. It keeps the time at which it was
+/// captured; after a start, none comes until enough have been captured. A pipeline that is rebuilt has lost its frames, and
+/// leaves out some more.
+package struct FramePipeline: Hashable, Sendable {
+    /// Frames that are captured and not delivered yet, the oldest first: at most the longest delay, and one.
+    private var captured: [Int64] = []
+    private var leftOut = 0
+    /// Frames by which a picture is delivered later than captured.
+    package var delay = 0
+
+    package init() {}
+
+    /// Frames that a rebuilt pipeline leaves out: a tenth of a second at 30 a second, about as long as a phone's preview stands
+    /// still. Seen at once in a recording, and short enough for tests.
+    package static let rebuildFrames = 3
+    /// No stabilization looks farther ahead than this, in nanoseconds: with few frames a second the first picture would come
+    /// after the broker has given the camera up.
+    package static let delayMax: Int64 = 500_000_000
+
+    /// Frames that a stabilization looks ahead. Cinematic has to know how the camera is moved in the next half a second
+    /// at 30 a second; standard evens out only the shaking between two frames. Nobody published Apple's figures.
+    package static func delay(of mode: CameraFormat.VideoStabilizationMode?) -> Int {
+        switch mode {
+        case .cinematic: 15
+        case .standard: 1
+        case nil: 0
+        }
+    }
+
+    /// The part of the view that is seen: a stabilization needs a margin to move the picture in. Apple's stills with
+    /// stabilization may be 10 percent smaller; the lighter mode needs half of that.
+    package static func viewLeft(by mode: CameraFormat.VideoStabilizationMode?) -> Double {
+        switch mode {
+        case .cinematic: 0.90
+        case .standard: 0.95
+        case nil: 1
+        }
+    }
+
+    package mutating func begin() { (captured, leftOut) = ([], 0) }
+    package mutating func rebuild() { (captured, leftOut) = ([], Self.rebuildFrames) }
+
+    /// A frame is captured. Returns the capture time of the frame that is delivered now, if any.
+    /// - Parameter interval: nanoseconds from one frame to the next.
+    package mutating func take(at now: Int64, interval: Int64) -> Int64? {
+        if leftOut > 0 {
+            leftOut -= 1
+            return nil
+        }
+        let delay = interval > 0 ? min(delay, Int(Self.delayMax / interval)) : delay
+        captured.append(now)
+        guard captured.count > delay else { return nil }
+        // A delay that has become shorter passes over frames that nobody would see in time.
+        captured.removeFirst(captured.count - delay - 1)
+        return captured.removeFirst()
     }
 }

@@ -2,8 +2,8 @@ import CMedia
 import Glibc
 import System
 
-/// The driver's buffers while it streams: asked for, mapped, handed over and taken back. When it goes, every buffer is
-/// blanked before it is given back: what somebody still has mapped shows nothing.
+/// The driver's buffers while it streams: requested, mapped, handed over and taken back. When it goes, every buffer is
+/// blanked before it is given back: a mapping that outlives it shows nothing.
 final class CaptureQueue {
     let format: camarb_video_format
     private let device: any VideoDevice
@@ -53,11 +53,11 @@ final class CaptureQueue {
         return UnsafeRawBufferPointer(rebasing: whole.prefix(Int(frame.bytes)))
     }
 
-    /// The next frame that is whole; nil when none is there.
-    /// - Parameter damaged: counts those that were not.
+    /// The next whole frame, if there is one.
+    /// - Parameter damaged: counts frames that were not whole.
     func next(damaged: inout UInt64) throws(VideoFault) -> camarb_video_frame? {
         while let frame = try device.dequeue() {
-            // A number from outside: it is looked at before it is used.
+            // A number from outside is checked before it is used.
             guard buffers.indices.contains(Int(frame.index)) else { throw VideoFault("take a frame", ERANGE) }
             let isWhole =
                 frame.is_damaged == 0 && Int(frame.bytes) <= buffers[Int(frame.index)].count
@@ -78,7 +78,6 @@ final class CaptureQueue {
     }
 
     func export(_ index: Int) throws(VideoFault) -> Int32 { try device.export(index) }
-    func memory(_ index: Int) -> UnsafeMutableRawBufferPointer { buffers[index] }
 
     /// Stops streaming, blanks the buffers and gives them back. Idempotent.
     func end() {

@@ -3,13 +3,13 @@ import CMedia
 import FrameStream
 import System
 
-/// Makes the recorder's NV12 of a device's picture, with a part of it magnified for a zoom.
+/// Makes the recorder core's NV12 of a device's picture, with a part of it magnified for a zoom.
 final class PictureConverter {
     private let scaler = Scaler()
-    /// What libv4lconvert makes of formats that libswscale does not read.
+    /// libv4lconvert's pictures, of formats that libswscale does not read.
     private var planar: [UInt8] = []
 
-    /// Bytes that a whole picture of the format has at least; 0 where that differs from picture to picture.
+    /// Bytes that a whole picture of the format has at least; 1 where that differs from picture to picture.
     static func bytesLeast(_ format: camarb_video_format) -> Int {
         guard case .direct(let kind)? = PictureKind(format.fourcc) else { return 1 }
         let rows = Int(format.stride) * Int(format.height)
@@ -23,75 +23,59 @@ final class PictureConverter {
         return UInt32(max(0, av_image_get_linesize(AVPixelFormat(rawValue: kind), Int32(clamping: format.width), 0)))
     }
 
-    /// - Parameter crop: the part that is shown; nil: all of it.
+    /// A clause for people.
+    struct Fault: Error { let words: String }
+
+    /// - Parameter crop: the part that is shown, where it is not all of it.
     func convert(
         _ bytes: UnsafeRawBufferPointer, _ format: camarb_video_format, _ crop: SensorWindow.Crop?,
         on device: any VideoDevice, into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout
-    ) throws(PictureFault) {
-        let isFull = format.full_range != 0
-        switch PictureKind(format.fourcc) {
-        case .direct(let kind)?:
-            if format.fourcc == camarb_fourcc_nv12, crop == nil, Int(format.width) == layout.width,
-                Int(format.height) == layout.height, isFull == layout.isFullRange
-            {
-                return Self.copyRows(bytes, format, into: picture, layout: layout)
-            }
-            try scale(Self.planes(bytes, format), kind, isFull, format, crop, into: picture, layout: layout)
-        case .converted?:
-            let (width, height) = (Int(format.width), Int(format.height))
-            if planar.count != width * height * 3 / 2 { planar = Array(repeating: 0, count: width * height * 3 / 2) }
-            let made = planar.withUnsafeMutableBytes { target in
-                Result { () throws(VideoFault) in try device.convert(bytes, format, into: target) }
-            }
-            if case .failure(let fault) = made { throw .device(fault) }
-            var yu12 = format
-            yu12.fourcc = camarb_fourcc_yu12
-            yu12.stride = format.width
-            let done = planar.withUnsafeBytes { source in
-                Result { () throws(PictureFault) in
-                    try scale(
-                        Self.planes(source, yu12), AV_PIX_FMT_YUV420P.rawValue, isFull, yu12, crop, into: picture,
-                        layout: layout)
+    ) throws(Fault) {
+        do {
+            switch PictureKind(format.fourcc) {
+            case .direct? where format.lies(as: layout) && crop == nil:
+                Self.copyRows(bytes, format, into: picture, layout: layout)
+            case .direct(let kind)?: try scale(bytes, format, kind, crop, into: picture, layout: layout)
+            case .converted?:
+                let size = Int(format.width) * Int(format.height) * 3 / 2
+                if planar.count != size { planar = Array(repeating: 0, count: size) }
+                var yu12 = format
+                (yu12.fourcc, yu12.stride) = (camarb_fourcc_yu12, format.width)
+                try planar.withUnsafeMutableBytes { try device.convert(bytes, format, into: $0) }
+                try planar.withUnsafeBytes {
+                    try scale($0, yu12, AV_PIX_FMT_YUV420P.rawValue, crop, into: picture, layout: layout)
                 }
+            case nil: throw VideoFault("read its pictures", EINVAL)
             }
-            try done.get()
-        case nil: throw .device(VideoFault("read its pictures", EINVAL))
+        } catch let fault as VideoFault { throw Fault(words: fault.words) } catch {
+            throw Fault(words: (error as? MediaFault)?.description ?? "\(error)")
         }
     }
 
     private func scale(
-        _ source: Scaler.Planes, _ kind: AVPixelFormat.RawValue, _ isFull: Bool, _ format: camarb_video_format,
+        _ bytes: UnsafeRawBufferPointer, _ format: camarb_video_format, _ kind: AVPixelFormat.RawValue,
         _ crop: SensorWindow.Crop?, into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout
-    ) throws(PictureFault) {
-        var source = source
+    ) throws(MediaFault) {
+        var source = Self.planes(bytes, format)
         let part = crop ?? SensorWindow.Crop(x: 0, y: 0, width: Int(format.width), height: Int(format.height))
         if crop != nil { source.crop(part, kind) }
-        do throws(MediaFault) {
-            try scaler.scale(
-                source, into: Scaler.Planes(UnsafeRawBufferPointer(picture), layout),
-                Scaler.Shape(
-                    sourceWidth: part.width, sourceHeight: part.height, sourceFormat: kind, sourceIsFullRange: isFull,
-                    width: layout.width, height: layout.height, format: AV_PIX_FMT_NV12.rawValue,
-                    isFullRange: layout.isFullRange))
-        } catch { throw .media(error) }
+        try scaler.scale(
+            source, into: Scaler.Planes(UnsafeRawBufferPointer(picture), layout),
+            Scaler.Shape(part, kind, isFullRange: format.full_range != 0, layout))
     }
 
     private static func planes(_ bytes: UnsafeRawBufferPointer, _ format: camarb_video_format) -> Scaler.Planes {
         let first = bytes.baseAddress?.assumingMemoryBound(to: UInt8.self)
         let stride = Int(format.stride)
-        let luma = stride * Int(format.height)
-        let quarter = stride / 2 * (Int(format.height) / 2)
-        switch format.fourcc {
+        let second = first.map { $0 + stride * Int(format.height) }
+        let third = second.map { $0 + stride / 2 * (Int(format.height) / 2) }
+        let (whole, half) = (Int32(stride), Int32(stride / 2))
+        return switch format.fourcc {
         case camarb_fourcc_nv12, camarb_fourcc_nv21:
-            return Scaler.Planes(
-                data: [first, first.map { $0 + luma }, nil, nil], strides: [Int32(stride), Int32(stride), 0, 0])
-        case camarb_fourcc_yu12, camarb_fourcc_yv12:
-            let (second, third) = (first.map { $0 + luma }, first.map { $0 + luma + quarter })
-            let isSwapped = format.fourcc == camarb_fourcc_yv12
-            return Scaler.Planes(
-                data: [first, isSwapped ? third : second, isSwapped ? second : third, nil],
-                strides: [Int32(stride), Int32(stride / 2), Int32(stride / 2), 0])
-        default: return Scaler.Planes(data: [first, nil, nil, nil], strides: [Int32(stride), 0, 0, 0])
+            Scaler.Planes(data: [first, second, nil, nil], strides: [whole, whole, 0, 0])
+        case camarb_fourcc_yu12: Scaler.Planes(data: [first, second, third, nil], strides: [whole, half, half, 0])
+        case camarb_fourcc_yv12: Scaler.Planes(data: [first, third, second, nil], strides: [whole, half, half, 0])
+        default: Scaler.Planes(data: [first, nil, nil, nil], strides: [whole, 0, 0, 0])
         }
     }
 
@@ -113,7 +97,10 @@ final class PictureConverter {
     }
 }
 
-enum PictureFault: Error {
-    case device(VideoFault)
-    case media(MediaFault)
+extension camarb_video_format {
+    /// Whether its pictures are the layout's, but for the length of a row.
+    func lies(as layout: PictureLayout) -> Bool {
+        fourcc == camarb_fourcc_nv12 && Int(width) == layout.width && Int(height) == layout.height
+            && (full_range != 0) == layout.isFullRange
+    }
 }

@@ -3,31 +3,27 @@ import CMedia
 import Glibc
 import System
 
-/// A device's controls under the keys that apps use. Each grant begins with the usual values, whatever was set before:
-/// what one app did is not the next one's.
+/// A device's controls under the keys that apps use. Each grant begins with the usual values, whatever was set before.
 final class VideoControls {
     private let device: any VideoDevice
     private let mapped: [MappedControl]
     private let hasPrivacy, hasStrobe, canFocusOnce: Bool
-    /// What the keys were last set to, for words that several of the device's values could mean.
+    /// The values of keys in the last batch, for words that several of the device's values could mean.
     private var applied = Configuration()
+    let list: [CameraControl]
 
     init(_ device: any VideoDevice) {
         self.device = device
-        mapped = ControlMapping.all.compactMap { mapping in
-            guard let native = device.control(mapping.id) else { return nil }
-            let isMenu = native.kind == camarb_control_menu || native.kind == camarb_control_integer_menu
-            return MappedControl(mapping, native, menu: isMenu ? device.menu(native) : [])
+        mapped = MappedControl.table.compactMap { key, id, meaning in
+            device.control(id).flatMap { MappedControl(key, meaning, $0, on: device) }
         }
         hasPrivacy = device.control(camarb_cid_privacy) != nil
         hasStrobe = device.control(camarb_cid_flash_strobe) != nil
-        canFocusOnce = device.control(camarb_cid_auto_focus_start) != nil
-    }
-
-    var list: [CameraControl] {
-        mapped.map { control in
+        let canFocusOnce = device.control(camarb_cid_auto_focus_start) != nil
+        self.canFocusOnce = canFocusOnce
+        list = mapped.map { control in
             var described = control.described
-            if canFocusOnce, control.mapping.key == .focusMode, case .words(let words) = described.takes {
+            if canFocusOnce, control.key == .focusMode, case .words(let words) = described.takes {
                 described.takes = .words(words + ["auto"])
             }
             return described
@@ -37,23 +33,22 @@ final class VideoControls {
     var isPrivate: Bool { hasPrivacy && ((try? device.value(of: camarb_cid_privacy)) ?? 0) != 0 }
 
     func subscribe() {
-        for id in Set(mapped.map(\.mapping.id)).sorted() { device.subscribe(to: id) }
+        for id in Set(mapped.map(\.native.id)).sorted() { device.subscribe(to: id) }
         if hasPrivacy { device.subscribe(to: camarb_cid_privacy) }
     }
 
-    /// Sets every control that is not as wanted, modes first.
+    /// Sets every control that differs from its wanted value, modes first.
     func apply(_ wanted: Configuration) throws(VideoFault) {
-        let before = applied
         do throws(VideoFault) {
             try write(wanted)
             applied = wanted
         } catch {
-            try? write(before)
+            try? write(applied)
             throw error
         }
     }
 
-    /// For another session: what is done once for each is done again.
+    /// For another session: a focus once for each session is carried out again.
     func beginAnew() { applied = Configuration() }
 
     func reset() {
@@ -62,49 +57,46 @@ final class VideoControls {
     }
 
     private func write(_ wanted: Configuration) throws(VideoFault) {
-        for control in mapped {
-            let key = control.mapping.key
-            // Torch and flash are two keys of one control: whichever is on counts, and the torch says when both are off.
-            if key == .torchMode, wanted[.flashMode] == .text("on") { continue }
-            if key == .flashMode, wanted[.flashMode] != .text("on"),
-                mapped.contains(where: { $0.mapping.key == .torchMode })
-            {
-                continue
-            }
-            // What an automatic mode decides cannot be set, and need not be.
-            if let mode = key.modes.first(where: { mode in list.contains { $0.key == mode.key } }),
-                let modes = list.first(where: { $0.key == mode.key }),
-                !mode.manual.contains(wanted[mode.key] ?? modes.usual)
-            {
-                continue
-            }
-            var value = wanted[key] ?? control.described.usual
-            let focusesOnce = key == .focusMode && value == .text("auto")
+        for (control, described) in zip(mapped, list) where isWritten(control.key, wanted) {
+            var value = wanted[control.key] ?? described.usual
+            let focusesOnce = control.key == .focusMode && value == .text("auto")
             if focusesOnce { value = .text("locked") }
             guard let raw = control.raw(from: value) else { continue }
             do throws(VideoFault) {
-                if try device.value(of: control.mapping.id) != raw { try device.set(control.mapping.id, to: raw) }
+                if try device.value(of: control.native.id) != raw { try device.set(control.native.id, to: raw) }
                 if focusesOnce, applied[.focusMode] != .text("auto") {
                     try device.set(camarb_cid_auto_focus_start, to: 1)
                 }
             } catch {
-                // Nobody asked for this one: a control that is just not to be set now stays as it is.
-                if wanted[key] == nil, error.number != ENODEV { continue }
-                throw VideoFault("set \(key.rawValue) to \(value.description)", error.number)
+                // Nobody asked for this one: a control that cannot be set just now stays as it is.
+                if wanted[control.key] == nil, error.number != ENODEV { continue }
+                throw VideoFault("set \(control.key.rawValue) to \(value.description)", error.number)
             }
         }
+    }
+
+    private func isWritten(_ key: ConfigurationKey, _ wanted: Configuration) -> Bool {
+        // Torch and flash are two keys of one control: whichever is on counts, and the torch's value when both are off.
+        let isFlash = wanted[.flashMode] == .text("on")
+        if key == .torchMode, isFlash { return false }
+        if key == .flashMode, !isFlash, mapped.contains(where: { $0.key == .torchMode }) { return false }
+        // A value that an automatic mode decides cannot be set, and need not be.
+        for mode in key.modes {
+            guard let modes = list.first(where: { $0.key == mode.key }) else { continue }
+            return mode.manual.contains(wanted[mode.key] ?? modes.usual)
+        }
+        return true
     }
 
     var inForce: Configuration {
         var found = Configuration()
         for control in mapped {
-            guard let raw = try? device.value(of: control.mapping.id) else { continue }
-            let value = control.value(from: raw)
-            // A word that means the same of the device's values is what was asked for.
-            if let asked = applied[control.mapping.key], control.raw(from: asked) == raw, case .text = asked {
-                found[control.mapping.key] = asked
+            guard let raw = try? device.value(of: control.native.id) else { continue }
+            // Of two words for one of the device's values, the requested one is in force.
+            if let asked = applied[control.key], control.raw(from: asked) == raw, case .text = asked {
+                found[control.key] = asked
             } else {
-                found[control.mapping.key] = value
+                found[control.key] = control.value(from: raw)
             }
         }
         return found
@@ -116,11 +108,161 @@ final class VideoControls {
         try? device.set(camarb_cid_flash_strobe, to: 1)
     }
 
-    /// A sentence about what somebody else changed; nil for what is not ours, or changes by itself.
+    /// A sentence about a change by another program; `nil` for a control without a key, or one that changes by itself.
     func changedOutside(_ id: UInt32, _ raw: Int64) -> String? {
-        guard let control = mapped.first(where: { $0.mapping.id == id }), control.native.is_volatile == 0 else {
+        guard let control = mapped.first(where: { $0.native.id == id }), control.native.is_volatile == 0 else {
             return nil
         }
-        return "\(control.mapping.key.rawValue) was set to \(control.value(from: raw).description) outside the broker."
+        return "\(control.key.rawValue) was set to \(control.value(from: raw).description) outside the broker."
+    }
+}
+
+/// A device's control under a configuration key, with the mapping of their values.
+struct MappedControl {
+    enum Meaning {
+        /// The device's steps are this much each, in the key's unit.
+        case number(unit: Double)
+        /// From 0 at the least to 1 at the most, or the other way round.
+        case share(isInverse: Bool)
+        case flag
+        /// A word for each of the device's values; where several values mean a word, the first that there is.
+        case words([(word: String, values: [Int64])])
+
+        static let level = number(unit: 1)
+    }
+
+    /// Modes come before the values that they overrule: they are set in this order.
+    static let table: [(key: ConfigurationKey, id: UInt32, meaning: Meaning)] = [
+        (.focusMode, camarb_cid_focus_auto, .words([("locked", [0]), ("continuousAuto", [1])])),
+        // The kernel's greater numbers are nearer.
+        (.lensPosition, camarb_cid_focus_absolute, .share(isInverse: true)),
+        // 0 is all automatic, 3 leaves the aperture, which few cameras have; 1 is all by hand.
+        (.exposureMode, camarb_cid_exposure_auto, .words([("custom", [1]), ("continuousAuto", [0, 3])])),
+        (.exposureDuration, camarb_cid_exposure_absolute, .number(unit: 0.0001)),
+        (.exposureTargetBias, camarb_cid_auto_exposure_bias, .number(unit: 0.001)),
+        (.isoMode, camarb_cid_iso_sensitivity_auto, .words([("custom", [0]), ("continuousAuto", [1])])),
+        (.iso, camarb_cid_iso_sensitivity, .number(unit: 0.001)),
+        (.gainMode, camarb_cid_autogain, .words([("locked", [0]), ("continuousAuto", [1])])),
+        (.gain, camarb_cid_gain, .level),
+        (.whiteBalanceMode, camarb_cid_auto_white_balance, .words([("locked", [0]), ("continuousAuto", [1])])),
+        (.whiteBalanceTemperature, camarb_cid_white_balance_temperature, .level),
+        (.videoHDREnabled, camarb_cid_wide_dynamic_range, .flag),
+        (.preferredVideoStabilizationMode, camarb_cid_image_stabilization, .words([("off", [0]), ("standard", [1])])),
+        // One control for both: 0 is off, 1 the flash, 2 the torch.
+        (.torchMode, camarb_cid_flash_led_mode, .words([("off", [0]), ("on", [2])])),
+        (.torchLevel, camarb_cid_flash_torch_intensity, .share(isInverse: false)),
+        (.flashMode, camarb_cid_flash_led_mode, .words([("off", [0]), ("on", [1])])),
+        (.videoMirrored, camarb_cid_hflip, .flag),
+        (.videoFlipped, camarb_cid_vflip, .flag),
+        (.brightness, camarb_cid_brightness, .level),
+        (.contrast, camarb_cid_contrast, .level),
+        (.saturation, camarb_cid_saturation, .level),
+        (.hue, camarb_cid_hue, .level),
+        (.sharpness, camarb_cid_sharpness, .level),
+    ]
+
+    let key: ConfigurationKey
+    let native: camarb_video_control
+    private let meaning: Meaning
+    /// A menu's entries, and a menu of numbers' numbers; `nil` where the control is no menu.
+    private let menu: [(index: Int64, value: Int64)]?
+    /// The words that the device has a value for.
+    private let words: [(word: String, value: Int64)]
+
+    /// The greatest number that a Double holds exactly.
+    private static let menuValueMax: UInt64 = 1 << 53
+
+    /// `nil` when the device's control is of a kind that the mapping does not mean.
+    init?(_ key: ConfigurationKey, _ meaning: Meaning, _ found: camarb_video_control, on device: any VideoDevice) {
+        guard found.is_read_only == 0, let native = found.usable else { return nil }
+        let isNumbers = native.kind == camarb_control_integer_menu
+        let menu = isNumbers || native.kind == camarb_control_menu ? device.menu(found) : nil
+        // Differences and products of a menu's numbers must be numbers.
+        guard menu?.allSatisfy({ $0.value.magnitude <= Self.menuValueMax }) ?? true else { return nil }
+        var words: [(word: String, value: Int64)] = []
+        let isMeant: Bool
+        switch meaning {
+        case .number: isMeant = isNumbers ? menu?.isEmpty == false : native.kind == camarb_control_integer
+        case .share: isMeant = native.kind == camarb_control_integer && native.most > native.least
+        case .flag: isMeant = native.kind == camarb_control_boolean
+        case .words(let all):
+            words = all.compactMap { word, values in
+                values.first { value in
+                    menu?.contains { $0.index == value } ?? (native.least...native.most ~= value)
+                }.map { (word, $0) }
+            }
+            isMeant = words.count > 1
+        }
+        guard isMeant else { return nil }
+        (self.key, self.meaning, self.native, self.menu, self.words) = (key, meaning, native, menu, words)
+    }
+
+    private var numbers: [(index: Int64, value: Int64)]? { native.kind == camarb_control_integer_menu ? menu : nil }
+    private var range: Double { Double(native.most - native.least) }
+
+    var described: CameraControl {
+        let takes: CameraControl.Takes
+        switch meaning {
+        case .number(let unit):
+            var (least, most, step) = (native.least, native.most, native.step)
+            if let values = numbers?.map(\.value).sorted() {
+                (least, most) = (values.first ?? 0, values.last ?? 0)
+                step = zip(values.dropFirst(), values).map { $0 - $1 }.filter { $0 > 0 }.min() ?? 1
+            }
+            takes = .range(least: Double(least) * unit, most: Double(most) * unit, step: Double(step) * unit)
+        case .share: takes = .range(least: 0, most: 1, step: Double(native.step) / range)
+        case .flag: takes = .flag
+        case .words: takes = .words(words.map(\.word))
+        }
+        return CameraControl(key, takes, usual: value(from: native.usual))
+    }
+
+    func value(from raw: Int64) -> ConfigurationValue {
+        switch meaning {
+        case .number(let unit):
+            let number = numbers.map { menu in menu.first { $0.index == raw }?.value ?? menu.first?.value ?? 0 } ?? raw
+            // A product like 3 * 0.0001 is written as a person would.
+            return .number((Double(number) * unit * 1e9).rounded() / 1e9)
+        case .share(let isInverse):
+            let share = Double(raw - native.least) / range
+            return .number(isInverse ? 1 - share : share)
+        case .flag: return .flag(raw != 0)
+        case .words(let all):
+            // A value without a word is nearest to the first of them: not automatic.
+            return .text(all.first { $0.values.contains(raw) }?.word ?? words.first?.word ?? "")
+        }
+    }
+
+    /// The device's value for one of the key's, rounded to the nearest step; `nil` when it is of another type.
+    func raw(from value: ConfigurationValue) -> Int64? {
+        switch (meaning, value) {
+        case (.number(let unit), .number(let number)):
+            guard let numbers else { return stepped(number / unit) }
+            return numbers.min { abs(Double($0.value) * unit - number) < abs(Double($1.value) * unit - number) }?.index
+        case (.share(let isInverse), .number(let share)):
+            return stepped(isInverse ? Double(native.most) - share * range : Double(native.least) + share * range)
+        case (.flag, .flag(let flag)): return flag ? 1 : 0
+        case (.words, .text(let word)): return words.first { $0.word == word }?.value
+        default: return nil
+        }
+    }
+
+    private func stepped(_ number: Double) -> Int64? {
+        guard number.isFinite else { return nil }
+        let clamped = min(max(number, Double(native.least)), Double(native.most))
+        let steps = ((clamped - Double(native.least)) / Double(native.step)).rounded()
+        return min(native.most, native.least + Int64(steps) * native.step)
+    }
+}
+
+extension camarb_video_control {
+    /// The control as it can be used, whatever its driver reports: with a step that leads from the least to the most, and a
+    /// usual value between them. `nil` where it has values beyond the 32 bits that a control can be set to.
+    var usable: camarb_video_control? {
+        guard least >= Int64(Int32.min), most <= Int64(Int32.max), least <= most else { return nil }
+        var usable = self
+        usable.step = min(max(1, step), max(1, most - least))
+        usable.usual = min(max(least, usual), most)
+        return usable
     }
 }

@@ -2,20 +2,20 @@ import ArbiterProtocol
 import CMedia
 import FrameStream
 
-/// A format of the camera's, and the one of the device's that it is made from.
+/// A format of the camera's, and the device's format that it is made from.
 struct NativeFormat: Hashable {
-    var format: CameraFormat
-    var fourcc: UInt32
+    let format: CameraFormat
+    let fourcc: UInt32
 }
 
-/// What becomes of a device's pictures on their way to the recorder's NV12.
+/// How a device's pictures become the recorder core's NV12.
 enum PictureKind: Hashable {
     /// libswscale reads it as it is; for NV12 of the same size nothing but rows are copied.
     case direct(AVPixelFormat.RawValue)
     /// libv4lconvert makes YU12 of it first: an explicit further copy.
     case converted
 
-    /// Nil for what neither reads.
+    /// `nil` for a format that neither reads.
     init?(_ fourcc: UInt32) {
         guard let known = Self.known.first(where: { $0.fourcc == fourcc }) else { return nil }
         self = known.format.map { .direct($0) } ?? .converted
@@ -26,7 +26,7 @@ enum PictureKind: Hashable {
         return text.withUTF8Buffer { bytes in bytes.reversed().reduce(0) { $0 << 8 | UInt32($1) } }
     }
 
-    /// The best first: what costs least to make NV12 of. Nil: what is compressed, and mosaics, are converted first.
+    /// The cheapest to make NV12 of first. Compressed formats and mosaics are converted first, and have no format here.
     static let known: [(fourcc: UInt32, format: AVPixelFormat.RawValue?)] = [
         (camarb_fourcc_nv12, AV_PIX_FMT_NV12.rawValue), (camarb_fourcc_yu12, AV_PIX_FMT_YUV420P.rawValue),
         (camarb_fourcc_yv12, AV_PIX_FMT_YUV420P.rawValue), (camarb_fourcc_nv21, AV_PIX_FMT_NV21.rawValue),
@@ -40,16 +40,9 @@ enum PictureKind: Hashable {
 
 struct VideoFormats {
     let device: any VideoDevice
-    let zoom: ZoomRange
+    let zoom: VideoZoom.Range
 
-    /// How far a camera zooms without magnifying: by a control of its own, or by reading a part of its sensor.
-    struct ZoomRange: Hashable {
-        var byControl = 1.0
-        /// The pixels that the sensor has across, where a part of them can be read.
-        var sensorWidth: Int?
-    }
-
-    /// A device that names a range of sizes is asked for those of them that are in use.
+    /// A device that names a range of sizes is asked for these.
     static let sizesUsual = [
         (3840, 2160), (2560, 1440), (1920, 1080), (1280, 960), (1280, 720), (960, 540), (640, 480), (640, 360),
         (320, 240),
@@ -71,26 +64,21 @@ struct VideoFormats {
             for (width, height) in sizes(of: fourcc) {
                 let rates = rates(of: fourcc, width, height)
                 // The same size faster is another format; as fast or slower it is only dearer.
-                guard
-                    !found.contains(where: {
-                        ($0.format.width, $0.format.height) == (width, height)
-                            && rates.upperBound < $0.format.maxFrameRate * Self.worthwhile
-                    }), let native = native(fourcc, width, height, rates)
-                else { continue }
-                found.append(native)
+                let isDearer = found.contains {
+                    ($0.format.width, $0.format.height) == (width, height)
+                        && rates.upperBound < $0.format.maxFrameRate * Self.worthwhile
+                }
+                if !isDearer, let native = native(fourcc, width, height, rates) { found.append(native) }
             }
         }
+        func area(_ native: NativeFormat) -> Int { native.format.width * native.format.height }
         found.sort { a, b in
-            let areas = (a.format.width * a.format.height, b.format.width * b.format.height)
-            return areas.0 == areas.1 ? a.format.maxFrameRate < b.format.maxFrameRate : areas.0 > areas.1
+            area(a) == area(b) ? a.format.maxFrameRate < b.format.maxFrameRate : area(a) > area(b)
         }
         // Two formats of one name could not be told apart.
         var names: Set<String> = []
-        found.removeAll { !names.insert($0.format.name).inserted }
-        if found.count > CameraCapabilities.formatsMax { found.removeLast(found.count - CameraCapabilities.formatsMax) }
-        let usual = found.firstIndex {
-            $0.format.width * $0.format.height <= 1280 * 720 && $0.format.maxFrameRate >= 24
-        }
+        found = Array(found.filter { names.insert($0.format.name).inserted }.prefix(CameraCapabilities.formatsMax))
+        let usual = found.firstIndex { area($0) <= 1280 * 720 && $0.format.maxFrameRate >= 24 }
         if let usual { found.insert(found.remove(at: usual), at: 0) }
         return found
     }
@@ -98,36 +86,36 @@ struct VideoFormats {
     private func sizes(of fourcc: UInt32) -> [(Int, Int)] {
         var sizes: [(Int, Int)] = []
         for range in device.sizes(of: fourcc) {
-            let (least, most) = (
-                (Int(range.least_width), Int(range.least_height)), (Int(range.most_width), Int(range.most_height))
-            )
             if range.is_stepwise == 0 {
-                sizes.append(least)
+                sizes.append((Int(range.least_width), Int(range.least_height)))
                 continue
             }
-            let steps = (max(1, Int(range.step_width)), max(1, Int(range.step_height)))
-            for size in [most] + Self.sizesUsual
-            where size.0 >= least.0 && size.1 >= least.1 && size.0 <= most.0 && size.1 <= most.1
-                && (size.0 - least.0) % steps.0 == 0 && (size.1 - least.1) % steps.1 == 0
+            func has(_ side: Int, _ least: UInt32, _ most: UInt32, _ step: UInt32) -> Bool {
+                let (least, most) = (Int(least), Int(most))
+                return side >= least && side <= most && (side - least) % max(1, Int(step)) == 0
+            }
+            let largest = (Int(range.most_width), Int(range.most_height))
+            for size in [largest] + Self.sizesUsual
+            where has(size.0, range.least_width, range.most_width, range.step_width)
+                && has(size.1, range.least_height, range.most_height, range.step_height)
                 && !sizes.contains(where: { $0 == size })
             { sizes.append(size) }
         }
-        // NV12 has even sides; and wider than any sensor is what a broker does not believe.
-        return sizes.filter { size in
-            [size.0, size.1].allSatisfy { (16...PictureLayout.sideMax).contains($0) && $0 % 2 == 0 }
-        }
+        // NV12 has even sides; and the broker believes in no sensor that is wider.
+        func isPossible(_ side: Int) -> Bool { 16...PictureLayout.sideMax ~= side && side % 2 == 0 }
+        return sizes.filter { isPossible($0.0) && isPossible($0.1) }
     }
 
     private func rates(of fourcc: UInt32, _ width: Int, _ height: Int) -> ClosedRange<Double> {
         var rates: [Double] = []
+        func add(_ numerator: UInt32, _ denominator: UInt32) {
+            guard numerator > 0, denominator > 0 else { return }
+            // 29.97 is enough of 29.97002997: the name of a format is for people.
+            rates.append((Double(denominator) / Double(numerator) * 100).rounded() / 100)
+        }
         for interval in device.intervals(of: fourcc, width: width, height: height) {
-            for (numerator, denominator) in [
-                (interval.shortest_numerator, interval.shortest_denominator),
-                (interval.longest_numerator, interval.longest_denominator),
-            ] where numerator > 0 && denominator > 0 {
-                // 29.97 is enough of 29.97002997: the name of a format is for people.
-                rates.append((Double(denominator) / Double(numerator) * 100).rounded() / 100)
-            }
+            add(interval.shortest_numerator, interval.shortest_denominator)
+            add(interval.longest_numerator, interval.longest_denominator)
         }
         guard let most = rates.max(), most >= Self.rateMin else { return Self.ratesUsual }
         // Frames can be left out, so that every rate below the highest can be had.
@@ -135,11 +123,8 @@ struct VideoFormats {
     }
 
     private func native(_ fourcc: UInt32, _ width: Int, _ height: Int, _ rates: ClosedRange<Double>) -> NativeFormat? {
-        var wanted = camarb_video_format()
-        wanted.fourcc = fourcc
-        wanted.width = UInt32(width)
-        wanted.height = UInt32(height)
-        // A driver lists at times what it cannot do just now.
+        let wanted = camarb_video_format(fourcc, width, height)
+        // A driver lists at times a format that it does not have just now.
         guard let real = try? device.set(wanted, onlyTry: true), real.fourcc == fourcc, real.width == wanted.width,
             real.height == wanted.height
         else { return nil }
@@ -153,5 +138,12 @@ struct VideoFormats {
                 videoZoomFactorUpscaleThreshold: (lossless * 10_000).rounded(.down) / 10_000,
                 // V4L2 has no word for it.
                 fieldOfView: 0), fourcc: fourcc)
+    }
+}
+
+extension camarb_video_format {
+    init(_ fourcc: UInt32, _ width: Int, _ height: Int) {
+        self.init()
+        (self.fourcc, self.width, self.height) = (fourcc, UInt32(width), UInt32(height))
     }
 }

@@ -1,14 +1,14 @@
-/// Which moment of a recording's file a moment of its capture is.
+/// Maps moments of capture to times of a recording's file.
 ///
-/// A file begins with its first frame. What was captured while the recording was paused is not in it, and its times run on
-/// without a hole: the first frame after a pause follows the last one before it at the interval that this one has.
+/// A file begins with its first frame. A pause is not in it, and its times run on without a hole: the first frame after a pause
+/// follows the last one before it at the interval of that one.
 ///
 ///     captured  |-----------|  paused  |--------|
 ///     file      |-----------|--------|
 ///
-/// A value without a clock: whoever has frames tells it.
+/// A value without a clock: its owner passes each frame.
 package struct FileClock: Hashable, Sendable {
-    /// What was captured in one go. The last one has no end.
+    /// Moments that are captured in one go. The last segment has no end.
     package struct Segment: Hashable, Sendable {
         /// Nanoseconds of CLOCK_MONOTONIC.
         package var begin: Int64
@@ -21,7 +21,7 @@ package struct FileClock: Hashable, Sendable {
     /// Oldest first; empty before the first frame.
     package private(set) var segments: [Segment] = []
     /// The end of the last frame's display, of CLOCK_MONOTONIC.
-    private var lastEnd: Int64 = 0
+    private(set) var lastEnd: Int64 = 0
     private var isPaused = false
 
     /// Pauses that are written down: more than anybody makes by hand. Of more, the last ones count as one.
@@ -29,7 +29,7 @@ package struct FileClock: Hashable, Sendable {
 
     package init() {}
     package var hasBegun: Bool { !segments.isEmpty }
-    /// When the first frame was captured; nil before it.
+    /// `nil` before the first frame.
     package var firstCapture: Int64? { segments.first?.begin }
 
     /// From now on frames are not in the file, until `resume`.
@@ -37,16 +37,14 @@ package struct FileClock: Hashable, Sendable {
     package mutating func resume() {
         guard isPaused else { return }
         isPaused = false
-        guard let last = segments.indices.last else { return }
-        segments[last].end = lastEnd
+        if !segments.isEmpty { segments[segments.count - 1].end = lastEnd }
     }
 
     /// A frame's place in the file, without taking it.
     package func placeOfFrame(captured: Int64) -> Int64 {
         guard let last = segments.last else { return 0 }
         // A frame that a slow camera delivers after the pause may have been captured before it.
-        guard last.end == nil else { return fileEnd }
-        return last.fileBegin + max(0, captured - last.begin)
+        return last.end == nil ? last.fileBegin + max(0, captured - last.begin) : fileEnd
     }
 
     /// Takes a frame. Returns its place in the file, in nanoseconds from the first.
@@ -61,20 +59,20 @@ package struct FileClock: Hashable, Sendable {
 
     package var fileEnd: Int64 { segments.last.map { $0.fileBegin + lastEnd - $0.begin } ?? 0 }
 
-    /// A moment's place in the file; nil: it is before the first frame, or in a pause.
+    /// A moment's place in the file; `nil` before the first frame and in a pause.
     package func place(of moment: Int64) -> Int64? {
         guard let segment = segments.last(where: { $0.begin <= moment }) else { return nil }
         if let end = segment.end, moment >= end { return nil }
         return segment.fileBegin + moment - segment.begin
     }
 
-    /// Where the file was cut together, and how much is not in it there: both in nanoseconds.
+    /// The places of pauses in the file, and their lengths: both in nanoseconds.
     package var pauses: [(at: Int64, length: Int64)] {
         let all = zip(segments, segments.dropFirst()).map { before, after in
             (at: after.fileBegin, length: after.begin - (before.end ?? after.begin))
         }
-        guard let last = all.dropFirst(Self.pausesMax - 1).first else { return all }
-        let rest = all.dropFirst(Self.pausesMax - 1).reduce(0) { $0 + $1.length }
-        return all.prefix(Self.pausesMax - 1) + [(last.at, rest)]
+        let rest = all.dropFirst(Self.pausesMax - 1)
+        guard let last = rest.first else { return all }
+        return all.prefix(Self.pausesMax - 1) + [(last.at, rest.reduce(0) { $0 + $1.length })]
     }
 }

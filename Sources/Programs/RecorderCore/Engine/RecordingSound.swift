@@ -3,20 +3,20 @@ import ArbiterProtocol
 /// The sound of one recording, from its microphone into its file.
 ///
 /// The file begins with its first picture, whether there is sound or not: real microphones need a few tenths of a second until
-/// they give any. What comes late or not at all is silence, and a picture never waits for longer than `SoundTimeline.latest`.
+/// they give any. Late or missing sound is silence, and a picture never waits for longer than `SoundTimeline.latest`.
 /// An encoder that fails costs the rest of the sound, and not the picture.
 /// Threading: the writer thread only.
 final class RecordingSound {
     private let microphone: Microphone
     private let encoder: SoundEncoder
-    /// Nil before the file begins.
+    /// `nil` before the file begins.
     private var timeline: SoundTimeline?
     /// When the file began, while no sound has come since the microphone was attached: nanoseconds of CLOCK_MONOTONIC.
     private var silentSince: Int64?
     private var hasToldLate = false
     private(set) var failure: MediaFault?
 
-    /// A microphone that has sent nothing when the file is so long is told of, in nanoseconds.
+    /// A microphone that has sent nothing for so much of the file is reported, in nanoseconds.
     static let silenceMax: Int64 = 1_000_000_000
 
     init(_ microphone: Microphone) throws(MediaFault) {
@@ -26,7 +26,7 @@ final class RecordingSound {
 
     var track: RecordingFile.SoundTrack { encoder.track }
 
-    /// The file begins at this moment, of CLOCK_MONOTONIC: what was heard before is not in it.
+    /// The file begins at this moment, of CLOCK_MONOTONIC: earlier sound is not in it.
     func begin(at captured: Int64) {
         timeline = SoundTimeline(
             sourceRate: microphone.sampleRate, fileRate: encoder.sampleRate, channels: microphone.channels,
@@ -36,14 +36,12 @@ final class RecordingSound {
 
     /// The picture has come to this moment. Returns false when the file has come to its end.
     func advance(to captured: Int64, into file: RecordingFile) -> Bool {
-        guard var timeline else { return true }
-        for packet in microphone.take() { timeline.take(packet) }
-        let pieces = timeline.advance(to: captured)
-        if timeline.framesLate > 0, !hasToldLate {
+        takePackets()
+        guard let pieces = timeline?.advance(to: captured) else { return true }
+        if let timeline, timeline.framesLate > 0, !hasToldLate {
             hasToldLate = true
             microphone.report(.late(most: SoundTimeline.latest))
         }
-        self.timeline = timeline
         if microphone.firstTime != nil { silentSince = nil }
         if let since = silentSince, captured - since >= Self.silenceMax {
             silentSince = nil
@@ -57,10 +55,9 @@ final class RecordingSound {
 
     /// The file ends at this moment: its sound is as long as its picture.
     func end(at moment: Int64, into file: RecordingFile) {
-        guard var timeline else { return }
-        for packet in microphone.take() { timeline.take(packet) }
-        let pieces = timeline.end(at: moment)
-        self.timeline = nil
+        takePackets()
+        guard let pieces = timeline?.end(at: moment) else { return }
+        timeline = nil
         guard put(pieces, into: file), failure == nil else { return }
         do throws(MediaFault) {
             try encoder.finish { (packet) throws(MediaFault) in
@@ -69,22 +66,25 @@ final class RecordingSound {
         } catch { failure = error }
     }
 
-    private func put(_ pieces: [SoundTimeline.Piece], into file: RecordingFile) -> Bool {
-        guard failure == nil else { return letPicturesGo(file) }
-        var isOpen = true
-        do throws(MediaFault) {
-            for piece in pieces where isOpen {
-                try encoder.encode(piece) { (packet) throws(MediaFault) in
-                    guard isOpen else { return }
-                    isOpen = try file.appendSound(packet.bytes, at: packet.time, duration: packet.duration)
-                }
-            }
-        } catch {
-            failure = error
-            return letPicturesGo(file)
-        }
-        return isOpen
+    private func takePackets() {
+        guard timeline != nil else { return }
+        for packet in microphone.take() { timeline?.take(packet) }
     }
 
-    private func letPicturesGo(_ file: RecordingFile) -> Bool { (try? file.soundIsComplete(upTo: .max)) ?? false }
+    private func put(_ pieces: [SoundTimeline.Piece], into file: RecordingFile) -> Bool {
+        var isOpen = true
+        if failure == nil {
+            do throws(MediaFault) {
+                for piece in pieces where isOpen {
+                    try encoder.encode(piece) { (packet) throws(MediaFault) in
+                        guard isOpen else { return }
+                        isOpen = try file.appendSound(packet.bytes, at: packet.time, duration: packet.duration)
+                    }
+                }
+                return isOpen
+            } catch { failure = error }
+        }
+        // Without sound no picture waits for it.
+        return (try? file.soundIsComplete(upTo: .max)) ?? false
+    }
 }

@@ -1,27 +1,27 @@
 import ArbiterProtocol
 import FrameStream
 
-/// One recording as the writer has it: its file, the moments that are in it, its sound and its metadata. Threading: the
-/// writer thread only.
+/// The writer's view of a recording: its file, the moments that are in it, its sound and its metadata. Threading: the writer
+/// thread only.
 final class RunningRecording {
     struct Order: Sendable {
         /// An envelope, the recording's to close.
-        var file: Int32
-        var layout: PictureLayout
-        var frameRate: Double
-        var options: RecordingOptions
-        /// The grant's; nil: no sound.
-        var microphone: Microphone?
+        let file: Int32
+        let layout: PictureLayout
+        let frameRate: Double
+        let options: RecordingOptions
+        /// The grant's; `nil` for a recording without sound.
+        let microphone: Microphone?
         /// As Exif numbers it, at the beginning.
-        var orientation: UInt8
+        let orientation: UInt8
         /// When it was ordered, in nanoseconds of CLOCK_MONOTONIC: its first frame is captured after that.
-        var ordered: Int64
+        let ordered: Int64
     }
 
     let ticket: RecordingTicket
     private let order: Order
     private let output: OutputFile
-    /// Nil where even the header could not be written.
+    /// `nil` where even the header could not be written.
     private var file: RecordingFile?
     private var sound: RecordingSound?
     private var clock = FileClock()
@@ -33,33 +33,29 @@ final class RunningRecording {
     /// Frames that may not be in the file yet: where they end in it, and when they were captured.
     private var recent: [(end: Int64, captured: Int64)] = []
     private var lastCapture: Int64 = 0
-    /// The end of the last frame's display, in nanoseconds of CLOCK_MONOTONIC.
-    private var lastEnd: Int64 = 0
     private var lookedForRoom: Int64?
 
     /// Nanoseconds between two looks at how much room there is, of captured time.
     static let roomEvery: Int64 = 1_000_000_000
-
-    /// Metadata may be of so much before the recording was ordered here, and counts from the file's beginning: a client that
-    /// is told that it records says where it is, and the order may still be on its way. Nanoseconds.
+    /// Metadata may be of so many nanoseconds before the recording was ordered here, and counts from the file's beginning: a
+    /// client sends its location once it has the answer, and the order may still be on its way.
     static let earlyMax: Int64 = 1_000_000_000
 
-    /// Why it ended; what it was, where that is more than a word.
+    /// Why a recording ended, with a clause for people where that is more than a word.
     struct End: Error {
-        var why: RecordingEnd
+        let why: RecordingEnd
         var words: String?
     }
 
     init(_ ticket: RecordingTicket, _ order: Order, in house: FileWriters) {
-        self.ticket = ticket
-        self.order = order
+        (self.ticket, self.order) = (ticket, order)
         metadata = MetadataGroups(order.options.metadata)
         output = OutputFile(order.file, in: house, bytesMax: order.options.maxBytes.map { Int64(clamping: $0) })
     }
 
     /// - Throws: where the file cannot be written to, or an encoder cannot be had.
     func begin() throws(End) {
-        if let failure = output.failure { throw Self.end(failure, "cannot begin") }
+        if output.failure != nil { throw end(isBeginning: true) }
         do throws(MediaFault) {
             let sound = try order.microphone.map { (microphone) throws(MediaFault) in try RecordingSound(microphone) }
             let plan = RecordingFile.Plan(
@@ -68,16 +64,13 @@ final class RunningRecording {
                 metadata: order.options.metadata.map(\.kind), orientation: Int(order.orientation))
             file = try RecordingFile(file: output, plan)
             self.sound = sound
-        } catch {
-            throw output.failure.map { Self.end($0, "cannot begin") }
-                ?? End(why: .writeError, words: "cannot begin: \(error.description)")
-        }
-        if let failure = output.failure { throw Self.end(failure, nil) }
+        } catch { throw end(error, isBeginning: true) }
+        if output.failure != nil { throw end() }
     }
 
-    // MARK: What comes
+    // MARK: Frames and metadata
 
-    /// One frame, in the order of capture.
+    /// Takes a frame, in the order of capture.
     /// - Parameter interval: how long it is shown if no further one comes, in nanoseconds.
     func take(_ picture: KeptPicture, interval: Int64, _ facts: FrameFacts) throws(End) {
         guard let file else { return }
@@ -90,13 +83,12 @@ final class RunningRecording {
         try lookForRoom(at: captured)
         let segments = clock.segments.count
         let time = clock.frame(captured: captured, interval: interval)
-        lastEnd = captured + interval
         recent.append((time + interval, captured))
         if clock.segments.count > segments { began(with: captured) }
         try goingOn { (file) throws(MediaFault) in
             for (kind, sample) in early { _ = try file.appendMetadata(kind: kind, sample, at: time) }
             early = []
-            try say(facts, at: time, in: file)
+            try write(facts, at: time, in: file)
             guard try file.appendPicture(picture.bytes, at: time, interval: interval) else { return false }
             return sound?.advance(to: captured, into: file) ?? true
         }
@@ -111,12 +103,12 @@ final class RunningRecording {
 
     func pause() {
         clock.pause()
-        if clock.hasBegun { sound?.pause(at: lastEnd) }
+        if clock.hasBegun { sound?.pause(at: clock.lastEnd) }
     }
 
     func resume() { clock.resume() }
 
-    /// A group of metadata of the client's.
+    /// Takes a client's group of metadata.
     /// - Parameter time: from when on it counts, in nanoseconds of CLOCK_MONOTONIC.
     func append(_ kind: String, at time: Int64, _ items: [String], now: Int64) throws(BrokerError) {
         guard file != nil else { throw BrokerError(.notRecording, "The recording has ended.") }
@@ -126,8 +118,7 @@ final class RunningRecording {
                 .invalidValue,
                 "time of \(kind) is \(time), which is outside the recording; it takes \(earliest) to \(now).")
         }
-        let place = clock.firstCapture.map { time < $0 } ?? true ? 0 : clock.place(of: time)
-        guard let place else {
+        guard let place = clock.firstCapture.map({ time < $0 }) ?? true ? 0 : clock.place(of: time) else {
             throw BrokerError(
                 .invalidValue,
                 "time of \(kind) is \(time), when the recording was paused; it takes a time that is in the file.")
@@ -137,18 +128,18 @@ final class RunningRecording {
             tags[.location] = first
             if clock.hasBegun { file?.setTags(tags) }
         }
-        guard clock.hasBegun else {
+        if clock.hasBegun {
+            // A file that has come to its end fails with its next frame.
+            _ = try? file?.appendMetadata(kind: kind, sample, at: place)
+        } else {
             early.append((kind, sample))
-            return
         }
-        // A file that ends here says so with its next frame.
-        _ = try? file?.appendMetadata(kind: kind, sample, at: place)
     }
 
     func finish(_ why: RecordingEnd, _ reason: RecordingReason) -> RecorderEvent.Recording {
         ticket.end()
         if let file {
-            sound?.end(at: lastEnd, into: file)
+            sound?.end(at: clock.lastEnd, into: file)
             file.finish()
             noteWritten(file)
             tags[.lastCapture] = file.frames > 0 ? String(lastCapture) : nil
@@ -165,24 +156,32 @@ final class RunningRecording {
 
     func takeSoundFault() -> String? {
         guard let fault = sound?.failure else { return nil }
-        // What is left of it is silence, which needs no sound.
+        // The rest is silence, which needs no sound.
         sound = nil
         return fault.description
     }
 
     // MARK: The file
 
-    /// Has something written, and says why the recording ends where it could not be.
     private func goingOn(_ write: (RecordingFile) throws(MediaFault) -> Bool) throws(End) {
         guard let file else { return }
-        do throws(MediaFault) { if try write(file) { return } } catch {
-            throw output.failure.map { Self.end($0, nil) }
-                ?? End(why: .writeError, words: "broke off: \(error.description)")
-        }
-        throw output.failure.map { Self.end($0, nil) } ?? End(why: .writeError)
+        do throws(MediaFault) { if try write(file) { return } } catch { throw end(error) }
+        throw end()
     }
 
-    /// The file begins, or goes on behind a pause.
+    /// The end that a failed write means: the file's own failure comes before libav's, which follows from it.
+    private func end(_ fault: MediaFault? = nil, isBeginning: Bool = false) -> End {
+        guard let failure = output.failure else {
+            let verb = isBeginning ? "cannot begin" : "broke off"
+            return End(why: .writeError, words: fault.map { "\(verb): \($0.description)" })
+        }
+        if failure == .sizeLimit { return End(why: .sizeLimit) }
+        return End(
+            why: failure.isFull ? .diskFull : .writeError,
+            words: isBeginning ? "cannot begin: \(failure.words)" : nil)
+    }
+
+    /// The file begins, or goes on after a pause.
     private func began(with captured: Int64) {
         if clock.segments.count == 1 {
             tags[.firstCapture] = String(captured)
@@ -195,11 +194,9 @@ final class RunningRecording {
         file?.setTags(tags)
     }
 
-    private func say(_ facts: FrameFacts, at time: Int64, in file: RecordingFile) throws(MediaFault) {
+    private func write(_ facts: FrameFacts, at time: Int64, in file: RecordingFile) throws(MediaFault) {
         for track in order.options.metadata where !track.isOfTheClient {
-            let sample =
-                track.type == .objects
-                ? MetadataSample.objects(facts.objects) : MetadataSample.orientation(facts.orientation)
+            let sample = track.type == .objects ? facts.objectSample : facts.orientationSample
             guard lastSamples[track.kind] != sample else { continue }
             lastSamples[track.kind] = sample
             _ = try file.appendMetadata(kind: track.kind, sample, at: time)
@@ -219,28 +216,20 @@ final class RunningRecording {
             recent.removeFirst()
         }
     }
-
-    private static func end(_ fault: FileFault, _ verb: String?) -> End {
-        if fault == .sizeLimit { return End(why: .sizeLimit) }
-        return End(why: fault.isFull ? .diskFull : .writeError, words: verb.map { "\($0): \(fault.words)" })
-    }
 }
 
-/// What a recording's metadata says of one frame beside its picture.
+/// Metadata of one frame, with its samples as JSON: `{"items":[…]}`, and no items for "none from here on".
 struct FrameFacts: Sendable {
     /// As Exif numbers it.
     var orientation: UInt8
-    /// Empty where nothing was found, or the recording does not ask.
+    /// Empty where nothing was found, or the recording has no track for objects.
     var objects: [DetectedObject] = []
-}
 
-/// Samples of the recorder core's own kinds of metadata, as JSON: `{"items":[…]}`, and no items for "none from here on".
-enum MetadataSample {
-    static func orientation(_ orientation: UInt8) -> String { #"{"items":[\#(orientation)]}"# }
+    var orientationSample: String { #"{"items":[\#(orientation)]}"# }
 
-    static func objects(_ objects: [DetectedObject]) -> String {
+    var objectSample: String {
         let items = objects.map { object in
-            let box = [object.box.x, object.box.y, object.box.width, object.box.height].map(part)
+            let box = [object.box.x, object.box.y, object.box.width, object.box.height].map(Self.part)
             // Types are words of our own: nothing in them has to be escaped.
             return #"{"type":"\#(object.type)","id":\#(object.id),"box":[\#(box.joined(separator: ","))]}"#
         }
