@@ -196,7 +196,7 @@ struct FingerprintCheck {
 
     private struct Whole: Hashable {
         var arbiter: String
-        var checker: TraceChecker
+        var checker: ContractMonitor
         var duties: RecorderDuties
     }
 

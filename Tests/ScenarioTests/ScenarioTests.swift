@@ -133,7 +133,7 @@ private func parse(_ text: String) throws(ScenarioError) -> Scenario {
                 "#   1. photos at 2s: device-in-use because \"order: focused\"",
             ])
         #expect(try JSONEncoding.json(of: arbiter.snapshot()) == JSONEncoding.json(of: stage.arbiter.snapshot()))
-        let refused = try Scenario.plan("start call", on: arbiter, at: stage.now).filter { $0.hasPrefix("#") }
+        let refused = try Scenario.plan("start call", on: arbiter, at: stage.now)?.filter { $0.hasPrefix("#") }
         #expect(
             refused == [
                 "# Nobody would be interrupted.",
@@ -142,7 +142,7 @@ private func parse(_ text: String) throws(ScenarioError) -> Scenario {
                 "#   or photos's presence = \"background\" (is \"foreground\")",
             ])
         stage.perform(.event(.startRunning(SessionID(2))))
-        let again = try Scenario.plan("start call", on: stage.arbiter, at: stage.now).filter { $0.hasPrefix("#") }
+        let again = try Scenario.plan("start call", on: stage.arbiter, at: stage.now)?.filter { $0.hasPrefix("#") }
         #expect(
             again == [
                 "# Nobody would be interrupted.",
@@ -178,12 +178,12 @@ private func parse(_ text: String) throws(ScenarioError) -> Scenario {
     func whose() throws {
         let lines = try Scenario.plan(
             "connect photos\n2s presence notes fullscreen", on: Arbiter(policy: .firstCome), at: .zero, user: 0)
-        #expect(lines.contains("0s   connect photos user=0"))
+        #expect(lines?.contains("0s   connect photos user=0") == true)
         // Another user's has to be named, and then is written so.
         let others = try Scenario.plan(
             "presence notes@1001 fullscreen", on: Arbiter(policy: .firstCome), at: .zero, user: 0)
-        #expect(lines.contains("2s   presence notes fullscreen"))
-        #expect(others.contains("0s   presence notes@1001 fullscreen"))
+        #expect(lines?.contains("2s   presence notes fullscreen") == true)
+        #expect(others?.contains("0s   presence notes@1001 fullscreen") == true)
     }
 
     @Test("A plan looks beyond a grace: which session is cut when, and which recording with it")
@@ -211,7 +211,7 @@ private func parse(_ text: String) throws(ScenarioError) -> Scenario {
                  session intercom camera=back
             """)
         #expect(
-            try Scenario.plan("start intercom", on: stage.arbiter, at: stage.now).drop { !$0.hasPrefix("#") } == [
+            try Scenario.plan("start intercom", on: stage.arbiter, at: stage.now)?.drop { !$0.hasPrefix("#") } == [
                 "# Interrupted, in this order:",
                 "#   1. booth at 5s: device-in-use because \"The intercom\", told at 0s; cuts recording 1",
             ])

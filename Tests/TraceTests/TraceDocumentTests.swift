@@ -25,13 +25,13 @@ struct TraceDocumentTests {
 
     @Test("The table of the effects has every effect, with its members in their order and their types")
     func effects() throws {
-        #expect(Set(Self.effects.map(\.kind)) == Set(EffectKind.allCases))
+        #expect(Set(Self.effects.map(\.described.kind)) == Set(EffectKind.allCases))
         let rows = Self.effects.map { effect in
             // Of the signal whose arguments follow, only what every signal has.
-            let members = effect.values.entries.prefix(effect.kind == .notify ? 4 : .max)
-            let rest = effect.kind == .notify ? ", and the signal's other arguments by their names" : ""
+            let members = effect.described.values.entries.prefix(effect.described.kind == .notify ? 4 : .max)
+            let rest = effect.described.kind == .notify ? ", and the signal's other arguments by their names" : ""
             let listed = members.map { ($0.key, $0.value?.signature ?? "") }
-            return "| `\(effect.kind.rawValue)` | \(Self.list(listed))\(rest) |"
+            return "| `\(effect.described.kind.rawValue)` | \(Self.list(listed))\(rest) |"
         }
         try expect("effects", rows)
     }

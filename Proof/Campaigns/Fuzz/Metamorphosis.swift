@@ -72,7 +72,7 @@ package struct MetamorphosisJudge: FuzzJudge {
     }
 
     private static func name(_ effect: Effect) -> String {
-        if case .notify(_, _, _, let notice) = effect { notice.wireName } else { effect.kind.rawValue }
+        if case .notify(_, _, _, let notice) = effect { notice.wireName } else { effect.described.kind.rawValue }
     }
 }
 

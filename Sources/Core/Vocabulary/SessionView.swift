@@ -4,7 +4,7 @@
 ///     any ──WasInterrupted──▶ interrupted ──InterruptionEnded──▶ starting where it resumes, else stopped
 ///     any ──SessionStopped──▶ stopped
 ///
-/// Its users keep beside it only their own: clocks, wishes, drawings. `TraceChecker` is no user: it holds notices to
+/// Its users keep beside it only their own: clocks, wishes, drawings. `ContractMonitor` is no user: it holds notices to
 /// the events and orders they came with, and a wrong notice must not change its state.
 public struct SessionView: Hashable, Sendable {
     /// From `DidStartRunning` to `DidStopRunning`.

@@ -1,3 +1,7 @@
-// Apps and every target but the core import one library, this one: whoever speaks to a broker needs its words, too.
-// The words are a target of their own only so that the core can have them without the wire and the client library.
+// Every target but the core imports this library, and with it the vocabulary, which is a target of its own for the core
+// alone.
 @_exported public import Vocabulary
+
+extension Array where Element: Equatable {
+    package var eachOnce: [Element] { reduce(into: []) { if !$0.contains($1) { $0.append($1) } } }
+}

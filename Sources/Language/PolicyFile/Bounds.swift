@@ -3,7 +3,7 @@ import TomlFile
 
 /// The bounds of a policy file. Each keeps what a decision costs, or what a message shows, in proportion.
 public enum Bounds {
-    /// A file that includes a file that …: nobody follows a longer chain.
+    /// Nobody follows a longer chain of files that include each other.
     public static let includeDepthMax = 8
     /// Every decision walks the rules of each kind once.
     public static let rulesMax = 256
@@ -11,27 +11,26 @@ public enum Bounds {
     public static let camerasMax = 64
     /// Every look at a session reads all of them, and a comparison may walk them once.
     public static let attributesMax = 8
-    /// Three times Android's process states, the longest published scale we know of.
+    /// Three times Android's process states, the longest published scale.
     public static let attributeValuesMax = 64
     /// Attributes and their values are words of scenarios and command lines.
     public static let wordBytesMax = 48
-    /// Users, groups and services that `[access]` names, of each: a fleet names groups, and nobody reads a longer list.
+    /// Users, groups and services of `[access]`, of each: a fleet names groups, and nobody reads a longer list.
     public static let accessNamesMax = 256
-    /// What the kernel takes for a user or a group; the highest number means nobody.
+    /// The kernel's users and groups; the highest number means nobody.
     static let accountNumber = 0...Int(UInt32.max) - 1
     /// `policy verify` asks each of them in every state.
     public static let statementsMax = 64
-    /// Ways to be excused, of each statement: more of them are a second statement.
+    /// Excuses of one statement: more of them are a second statement.
     public static let excusesMax = 16
-    /// What a statement may say of waiting and holding: a week, so that a slip of the unit is seen; what is too long to be
-    /// walked is a warning.
+    /// A week for waiting and holding, so that a slip of the unit shows; a time too long to be walked is a warning.
     public static let within = Duration.milliseconds(1)...Duration.seconds(7 * 24 * 3600)
-    /// What it may say of warnings: as long as the longest min-hold, since none is ever given sooner.
+    /// As long as the longest min-hold, since no warning comes sooner.
     public static let warned = Duration.milliseconds(1)...Duration.seconds(3600)
     /// Two or three lines of a terminal.
     public static let summaryBytesMax = 300
 
-    /// Longer, and a client that hangs would hold up everybody who outranks it.
+    /// A longer grace would let a client that hangs hold up everybody who outranks it.
     public static let grace = Duration.zero...Duration.seconds(60)
     public static let minHold = Duration.zero...Duration.seconds(3600)
     /// Parts of the week in one mode's calendar: three for each day.
@@ -46,10 +45,9 @@ public enum Bounds {
     public static let temperature = 20.0...150.0
     /// Costs are compared only with the budget, so their unit is the author's (Android uses 100 for a whole device).
     public static let cost = 0...1_000_000
-    /// Formats whose costs one camera's table names: a written policy has them on one line, and every look at a session
-    /// walks them.
+    /// Formats of one camera's costs: a written policy has them on one line, and every look at a session walks them.
     public static let costFormatsMax = 16
-    /// Pixels; a greater side has no camera, nor V4L2 a number for it that a driver would take.
+    /// Pixels; V4L2 has no number for a greater side that a driver would take.
     static let formatSide = 1...65_535
     /// Frames a second, and the digits of such a number: `119.88`.
     static let frameRateMax = 10_000.0
@@ -63,7 +61,7 @@ public enum Bounds {
 
     static let wordsOnly = "it takes letters, digits and hyphens, at most \(wordBytesMax) of them"
 
-    /// The name of a service or a scope, as systemd writes it (`systemd.unit(5)`).
+    /// As systemd writes the name of a service or a scope (`systemd.unit(5)`).
     static func isUnit(_ text: String) -> Bool {
         guard let suffix = [".service", ".scope"].first(where: { text.hasSuffix($0) }),
             text.utf8.count > suffix.utf8.count

@@ -5,12 +5,12 @@ import TomlFile
 /// A policy, and where each part of it was written.
 public struct LoadedPolicy: Sendable {
     public var policy: Policy
-    /// The files that were read, in the order in which they count: a later one stands on those before it.
+    /// In the order in which they count: a later one stands on those before it.
     public var files: [String]
-    /// Where each part that a file has was written; what is missing has its default.
+    /// The place of each part in the files; missing parts have their defaults.
     public var origins: [PolicyPart: Origin]
 
-    /// The same in the order of the files, which no hash changes.
+    /// In the order of the files, not of a hash.
     public var sortedOrigins: [(part: PolicyPart, origin: Origin)] {
         origins.map { (part: $0.key, origin: $0.value) }.sorted { a, b in
             let (first, second) = (files.firstIndex(of: a.origin.file) ?? 0, files.firstIndex(of: b.origin.file) ?? 0)
@@ -21,7 +21,6 @@ public struct LoadedPolicy: Sendable {
         }
     }
 
-    /// A line of a file.
     public struct Origin: Hashable, Sendable {
         public var file: String
         /// From 1.
@@ -33,16 +32,16 @@ public struct LoadedPolicy: Sendable {
         }
     }
 
-    init(_ policy: Policy, _ root: TomlTable, _ texts: FileTexts, files: [String]) {
+    init(_ policy: Policy, _ root: TomlTable, _ problems: ProblemList, files: [String]) {
         self.policy = policy
         self.files = files
         origins = [:]
-        for (part, place) in root.parts { origins[part] = Origin(file: texts.files[place.file].name, line: place.line) }
+        for (part, place) in root.parts { origins[part] = Origin(file: problems.file(of: place), line: place.line) }
     }
 }
 
 extension TomlTable {
-    /// The parts of a policy in it, and where they begin.
+    /// The parts of a policy in it, with their beginnings.
     var parts: [(part: PolicyPart, place: Place)] {
         entries.flatMap { entry -> [(PolicyPart, Place)] in
             let known = PolicyTable.all.first { $0.name == entry.key }

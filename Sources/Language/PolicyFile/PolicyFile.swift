@@ -2,68 +2,63 @@ import Arbiter
 public import ArbiterProtocol
 public import TomlFile
 
-/// Reads policy files: TOML text to a `Policy`, or everything that is wrong with it, each with its place.
+/// Reads policy files: TOML text to a `Policy`, or all problems, each with its place.
 ///
-/// The format is `docs/policy.md`. A policy is read as a whole or not at all: none comes out of files with a
-/// problem. Safe to call from any thread.
-///
-/// Names of users and groups become numbers here, by the `accounts` that the caller has: those of a machine, or none, so
-/// that no name means anybody. What takes no accounts asks nobody.
+/// The format is `docs/policy.md`. A policy is read as a whole or not at all. Safe to call from any thread. Names of
+/// users and groups become numbers by the `accounts` of the caller: those of a machine, or none, so that no name means
+/// anybody.
 public enum PolicyFile {
-    /// Reads a policy from text. `file` is what problems call it. Such a text includes no files, unless
-    /// `includes` says that it is what stands, or is to stand, in that file.
+    /// - Parameters:
+    /// - file: its name in problems.
+    /// - includes: the text is that of a file `file`, and may include others.
     public static func parse(
         _ text: String, file: String, includes: Bool = false, accounts: any Accounts = NoAccounts()
     ) throws(FileProblems) -> Policy {
-        var loader = PolicyLoader()
-        loader.read(Array(text.utf8), name: file, includesFrom: includes ? file : nil)
-        return try policy(loader, accounts).policy
+        try policy(loader(text, file, includes: includes), accounts).policy
     }
 
-    /// The same, with where each part stands in the text.
+    /// The same, with the places of its parts.
     public static func read(_ text: String, file: String) throws(FileProblems) -> LoadedPolicy {
-        var loader = PolicyLoader()
-        loader.read(Array(text.utf8), name: file, includesFrom: nil)
-        return try policy(loader, NoAccounts())
+        try policy(loader(text, file), NoAccounts())
     }
 
-    /// Reads a policy from a regular file of at most `FileBounds.bytesMax` bytes, with what it includes.
-    /// A file that cannot be read is a problem without a line.
+    /// Reads a policy from a regular file of at most `FileBounds.bytesMax` bytes, with its includes. A file that cannot
+    /// be read is a problem without a line.
     public static func load(path: String, accounts: any Accounts = NoAccounts()) throws(FileProblems) -> Policy {
         try load(path: path, dropIns: nil, accounts: accounts).policy
     }
 
     /// The same, with the `*.toml` of a folder over it, in the order of their names.
-    ///
-    /// - Parameter dropInsRequired: a folder that is not there is a problem, and not one without drop-ins.
+    /// - Parameter dropInsRequired: a missing folder is a problem, and not one without drop-ins.
     public static func load(
         path: String, dropIns folder: String?, dropInsRequired: Bool = true, accounts: any Accounts = NoAccounts()
     ) throws(FileProblems) -> LoadedPolicy {
-        var loader = PolicyLoader()
-        loader.read(path: path)
-        if let folder { loader.readDropIns(folder, mayBeMissing: !dropInsRequired) }
-        return try policy(loader, accounts)
+        try policy(loader(path, folder, dropInsRequired: dropInsRequired), accounts)
     }
 
-    /// Everything that is wrong with a policy file and its drop-ins, or else everything suspicious about the policy:
-    /// rules that can never match or that earlier ones hide, ranks that no rule gives, and, of a machine's accounts, names
-    /// that nobody bears. Nil when it is clean.
+    /// All problems of a policy file and its drop-ins, or else all suspicious parts of the policy: rules that can never
+    /// match or that earlier ones hide, ranks that no rule gives, and names that no account of a machine has. `nil` for
+    /// a clean policy.
     public static func check(
         path: String, dropIns folder: String? = nil, accounts: (any Accounts)? = nil
-    ) -> FileProblems? {
-        var loader = PolicyLoader()
-        loader.read(path: path)
-        if let folder { loader.readDropIns(folder, mayBeMissing: false) }
-        return check(loader, accounts)
-    }
+    ) -> FileProblems? { check(loader(path, folder, dropInsRequired: true), accounts) }
 
     /// The same of a text.
     public static func check(
         _ text: String, file: String, includes: Bool = false, accounts: (any Accounts)? = nil
-    ) -> FileProblems? {
+    ) -> FileProblems? { check(loader(text, file, includes: includes), accounts) }
+
+    private static func loader(_ text: String, _ file: String, includes: Bool = false) -> PolicyLoader {
         var loader = PolicyLoader()
         loader.read(Array(text.utf8), name: file, includesFrom: includes ? file : nil)
-        return check(loader, accounts)
+        return loader
+    }
+
+    private static func loader(_ path: String, _ dropIns: String?, dropInsRequired: Bool) -> PolicyLoader {
+        var loader = PolicyLoader()
+        loader.read(path: path)
+        if let dropIns { loader.readDropIns(dropIns, mayBeMissing: !dropInsRequired) }
+        return loader
     }
 
     private static func check(_ loader: PolicyLoader, _ accounts: (any Accounts)?) -> FileProblems? {
@@ -84,6 +79,6 @@ public enum PolicyFile {
         var reader = PolicyReader(root, accounts: accounts, problems: loader.problems)
         let policy = reader.policy()
         if let all = loader.problems.all { throw all }
-        return LoadedPolicy(policy, root, loader.problems.texts, files: loader.fileNames)
+        return LoadedPolicy(policy, root, loader.problems, files: loader.fileNames)
     }
 }

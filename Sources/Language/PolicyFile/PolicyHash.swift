@@ -1,24 +1,24 @@
 import Arbiter
 public import ArbiterProtocol
 
-/// Which policy is in force, in 32 digits: so that a fleet's machines, a trace and a file can be compared without their texts.
-/// The hash is taken over `hashedText`: all that can decide, in one order where order is nothing, with users and groups by their
-/// numbers. It is no signature: FNV-1a has no key and keeps nobody from making two policies of one hash.
+/// The policy in 32 digits, so that a fleet's machines, a trace and a file can be compared without their texts.
+/// `hashedText` has everything that can decide, in one order where order means nothing, with users and groups by their
+/// numbers. No signature: FNV-1a has no key and keeps nobody from making two policies of one hash.
 extension Policy {
-    /// 32 hexadecimal digits: FNV-1a, 128 bits, of `hashedText`. The same in every run, on every machine with these numbers
-    /// of users, and in every version that reads the text as this one does.
+    /// 32 hexadecimal digits: FNV-1a, 128 bits, of `hashedText`. The same in every run, on every machine with these
+    /// numbers of users, and in every version that reads the text as this one does.
     public var hash: String { PolicyHash.digits(of: hashedText.utf8) }
 
-    /// The policy as `PolicyWriter` writes it, without what can decide nothing.
+    /// The policy as `PolicyWriter` writes it, without parts that can decide nothing.
     public var hashedText: String { hashedSections.map { PolicyWriter.text(of: $0) }.joined() }
 
-    /// Of the top and of tables that are there once, what holds anyway is left out: a later version's new key is then no new
-    /// hash for a policy that does not speak of it.
+    /// Without the defaults of the top and of tables that are there once: a later version's new key then changes no
+    /// hash of a policy without it.
     var hashedSections: [PolicySection] {
         PolicySection.all(of: plain).map(\.said).filter { $0.name != nil || !$0.pairs.isEmpty }
     }
 
-    /// The same policy without names that only people read, and ordered where order is nothing.
+    /// Without names that only people read, and ordered where order means nothing.
     private var plain: Policy {
         var plain = withNumbersOnly
         (plain.name, plain.summary, plain.statements) = ("", "", [])
@@ -49,7 +49,6 @@ package enum PolicyHash {
     private static let beginning: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
     private static let factor: UInt128 = 0x0000_0000_0100_0000_0000_0000_0000_013b
 
-    /// 32 hexadecimal digits.
     package static func digits(of bytes: some Sequence<UInt8>) -> String {
         var sum = beginning
         for byte in bytes { sum = (sum ^ UInt128(byte)) &* factor }

@@ -3,7 +3,7 @@ public import ArbiterProtocol
 
 /// A key of the policy language, with the table that it stands in.
 public struct PolicyKey: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// As in its header, without brackets; "": the top of the file.
+    /// As in its header, without brackets; `""` for the top of the file.
     public let table: String
     public let name: String
 
@@ -25,7 +25,7 @@ public struct PolicyKey: Hashable, Comparable, Sendable, CustomStringConvertible
 }
 
 extension PolicyKey {
-    /// What walks of small worlds make of it; nil: it is none of the language, or an attribute.
+    /// `nil` for an attribute, or an unknown key.
     package var walk: WalkedAs? {
         PolicyTable.named(table)?.keys.first { $0.name == name }?.walk
             ?? (table == "rank" ? Fact.all.first { $0.name == name }?.walk : nil)
@@ -33,36 +33,32 @@ extension PolicyKey {
 }
 
 extension PolicyFile {
-    /// Every key of the language, in the order of the tables: the keys that the reader takes.
+    /// Every key that the reader takes, in the order of the tables.
     public static let language: [PolicyKey] = ([.top] + PolicyTable.all).flatMap { table in
         table.names.filter { !table.name.isEmpty || PolicyTable.named($0) == nil }.map { PolicyKey(table.name, $0) }
     }
 
     /// Their names, each once: `docs/policy.md` shows each.
-    package static var keys: [String] {
-        language.map(\.name).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
-    }
+    package static var keys: [String] { language.map(\.name).eachOnce }
 }
 
 extension Policy {
     private typealias SaidLine = (key: PolicyKey, line: String)
 
-    /// Each key with its line in the file.
     private static func lines(_ sections: [PolicySection]) -> [SaidLine] {
         sections.flatMap { section in
             section.pairs.map { (PolicyKey(section.table.name, $0.key), section.table.header + $0.line) }
         }
     }
 
-    /// The keys that the policy says and that can decide something: without names and statements, and without what would
-    /// hold anyway.
+    /// The keys of the policy that can decide something: without names, statements and defaults.
     public var decidingKeys: Set<PolicyKey> { Set(Self.lines(hashedSections).map(\.key)) }
 
-    /// All keys that the policy says, without what would hold anyway.
+    /// All keys of the policy, without defaults.
     public var saidKeys: Set<PolicyKey> { Set(Self.lines(PolicySection.all(of: self).map(\.said)).map(\.key)) }
 
-    /// The keys by which two policies differ in what they can decide. Where all lines are the same in another order, the keys
-    /// of the tables that are in another place.
+    /// The keys by which two policies differ in their decisions. Where all lines are the same in another order, the
+    /// keys of the tables that are in another place.
     public func keysThatDiffer(from other: Policy) -> Set<PolicyKey> {
         let (own, others) = (Self.lines(hashedSections), Self.lines(other.hashedSections))
         func more(_ lines: [SaidLine], than others: [SaidLine]) -> [PolicyKey] {

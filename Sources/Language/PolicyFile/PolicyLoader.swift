@@ -1,22 +1,22 @@
 import ArbiterProtocol
 import TomlFile
 
-/// Reads the files of a policy and merges them: the file asked for, what it includes, and drop-ins over it. A file that
-/// several others include is read once, where it is first included; so what stands on it is not undone.
+/// Reads the files of a policy and merges them: the main file, its includes, and drop-ins over it. A file that several
+/// others include is read once, where it is first included, so that files over it are not undone.
 struct PolicyLoader {
     let problems = ProblemList()
     /// In the order in which they count: a later one stands on those before it.
     private var layers: [TomlTable] = []
-    /// The table of the file that was asked for: what is missing is missing there.
+    /// The table of the main file, whose header is the place of missing keys.
     private var main: TomlTable?
-    /// False when something could not be read at all: what is there would give problems that are none.
+    /// False when something could not be read at all: the rest would give wrong problems.
     private var isWhole = true
     private var chain: [(name: String, identity: RegularFile.Identity)] = []
     private var seen: Set<RegularFile.Identity> = []
     private var bytesRead = 0
     private var filesRead = 0
 
-    /// The merged table, or nil where `problems` says why there is none.
+    /// `nil` where `problems` has the reason.
     var merged: TomlTable? {
         guard isWhole, let main else { return nil }
         var merged = TomlTable(entries: [], place: main.place)
@@ -31,7 +31,7 @@ struct PolicyLoader {
         } catch { refuse(path, "it \(error.words)") }
     }
 
-    /// Reads the policy's own text. `path` is where includes start from; nil: they are refused.
+    /// - Parameter path: where includes start from; `nil` refuses them.
     mutating func read(_ bytes: [UInt8], name: String, includesFrom path: String?) {
         guard bytes.count <= FileBounds.bytesMax else {
             return refuse(name, "the file has \(bytes.count) bytes; a policy has at most \(FileBounds.bytesMax)")
@@ -39,7 +39,6 @@ struct PolicyLoader {
         main = take(bytes, name, nil, mayInclude: path != nil)
     }
 
-    /// Reads the drop-ins of a folder over everything read so far.
     mutating func readDropIns(_ folder: String, mayBeMissing: Bool) {
         do throws(RegularFile.Fault) {
             guard let names = try RegularFile.dropIns(folder) else {
@@ -64,16 +63,16 @@ struct PolicyLoader {
         } catch { refuse(folder, "it \(error.words)") }
     }
 
-    /// The files that count, in their order.
-    var fileNames: [String] { layers.map { problems.texts.files[$0.place.file].name } }
+    var fileNames: [String] { layers.map { problems.file(of: $0.place) } }
 
-    /// A problem of a file, or folder, that has no lines.
+    /// A problem of a file, or folder, without lines.
     private mutating func refuse(_ name: String, _ message: String) {
         isWhole = false
         problems.add(message, at: .whole(problems.addFile(name, [])))
     }
 
-    /// Parses a text, and reads what it includes before it. Gives its table without the includes.
+    /// Parses a text, and reads its includes before it.
+    /// - Returns: its table without the includes.
     private mutating func take(
         _ bytes: [UInt8], _ name: String, _ identity: RegularFile.Identity?, mayInclude: Bool = true
     ) -> TomlTable? {

@@ -2,9 +2,8 @@ import Arbiter
 import TomlFile
 import Vocabulary
 
-/// What a policy declares for its rules, which are read after it.
+/// A policy's declarations, which are read before its rules.
 extension PolicyReader {
-    /// What a policy wants to know of apps beyond the built-in facts.
     func attributes() -> [Attribute] {
         var attributes: [Attribute] = []
         for table in top.tables("attribute", countMax: Bounds.attributesMax) {
@@ -34,14 +33,13 @@ extension PolicyReader {
         return attributes
     }
 
-    /// Values for the whole machine.
     func modes() -> [Mode] {
         var modes: [Mode] = []
         for table in top.tables("mode", countMax: Bound.modesMax) {
             let (reader, name) = named("mode", table, hint: "rules ask for it, as in mode = \"…\"") { name in
                 name == Mode.none ? "what rules say when no mode is in force" : nil
             }
-            // One whose calendar cannot be read is there all the same: rules that name it are not wrong.
+            // A mode whose calendar cannot be read is there all the same: rules with its name are not wrong.
             var mode = Mode(name: name ?? "")
             read(PolicyKeys.mode, of: reader, but: ["name"], into: &mode)
             guard let name, isFirst("mode", name, among: modes.map(\.name), reader) else { continue }
@@ -71,7 +69,7 @@ extension PolicyReader {
         return cameras
     }
 
-    /// - Parameter taken: what else has the name, which rules ask for as a word; nil: nothing.
+    /// - Parameter taken: another meaning of the name, which rules ask for as a word.
     private func named(
         _ kind: String, _ table: TomlTable, identity: String = "name", article: String = "a", hint: String,
         taken: ((String) -> String?)? = nil
@@ -111,14 +109,14 @@ extension PolicyReader {
     }
 }
 
-/// Keys that had another name once. Policies of those days still read, and say the same.
+/// Earlier names of keys. Policies with them still read, and mean the same.
 enum EarlierNames {
-    /// Of rank rules and of facts: each earlier name and the one of today. Nobody can declare an attribute by either.
+    /// Of rank rules and of facts. Nobody can declare an attribute by either name.
     static let rules = ["claim": "bid", "override": "immediate"]
 }
 
 extension TomlTable {
-    /// The table with today's names for its keys. Where a key stands there by both names, the earlier one is a problem.
+    /// Where a key stands there by both names, the earlier one is a problem.
     func underTodaysNames(_ problems: ProblemList) -> TomlTable {
         var table = self
         for (index, entry) in entries.enumerated() {

@@ -3,7 +3,7 @@ import ArbiterProtocol
 import TomlFile
 
 extension PolicyReader {
-    /// What the policy promises about itself: `[[never]]` and `[[always]]`, in this order.
+    /// The policy's promises: `[[never]]` and `[[always]]`, in this order.
     func statements() -> [Statement] {
         var names: [String: Place] = [:]
         return top.tables("never", countMax: Bounds.statementsMax).compactMap { never($0, &names) }
@@ -37,10 +37,10 @@ extension PolicyReader {
         return Statement(name: name, .never(players), unless: unless, by: by, isAcrossCameras: across)
     }
 
-    /// What `across` takes.
+    /// The value of `across`.
     private static let cameras = "cameras"
 
-    /// Nobody is in the way of a session that has what it wants.
+    /// A session that has its camera waits behind no app.
     private func refuseBy(_ unless: [Statement.Excuse], _ by: [FactTest]?, _ reader: TableReader) {
         for (key, isThere) in [("by", by != nil), ("unless", unless.contains { $0.by != nil })] where isThere {
             guard let entry = reader.entry(key) else { continue }

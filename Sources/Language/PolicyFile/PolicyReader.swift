@@ -2,17 +2,16 @@ import Arbiter
 import TomlFile
 import Vocabulary
 
-/// Builds a policy from a TOML tree, noting everything that is wrong on the way. What cannot be read counts as not
-/// written, so that one slip is one problem.
+/// Builds a policy from a TOML tree, noting all problems on the way. A value that cannot be read counts as missing, so
+/// that one slip is one problem.
 package struct PolicyReader {
     let problems: ProblemList
     let top: TableReader
     let accounts: any Accounts
     private var ruleNames: [String: Place] = [:]
-    /// What the file declares, for the rules that name it.
     private(set) var declared: [Attribute] = []
     private(set) var declaredModes: [Mode] = []
-    /// Nil when the file has none; a broken list gives no follow-up problems either.
+    /// `nil` when the file has none; a broken list gives no follow-up problems either.
     private var ranks: [String]?
     var factKeys: [String] { Fact.names + declared.map(\.name) }
 
@@ -60,8 +59,8 @@ package struct PolicyReader {
         read(keys, of: reader, into: &owner)
     }
 
-    /// Advice for a key that stands in the wrong table: in TOML every key behind a header belongs to that table, which is
-    /// the mistake to expect.
+    /// Advice for a key in the wrong table: in TOML every key behind a header belongs to that table, which is the slip
+    /// to expect.
     func advice(in table: String) -> (String) -> String? {
         { [factKeys] key in
             if table == "rank", key == "when" {
@@ -147,7 +146,7 @@ package struct PolicyReader {
         }
         guard let (text, place) = reader.string("rank") else { return nil }
         guard let ranks else {
-            // A list that could not be read was reported; which names it would have had nobody knows.
+            // A list that could not be read was reported, and its names are unknown.
             if top.entry("ranks") == nil {
                 reader.complain(
                     "rank", "is \(Wording.quoted(text)), but the policy has no \"ranks\"", at: place,
@@ -169,7 +168,7 @@ package struct PolicyReader {
         return (reader, name ?? "")
     }
 
-    /// - Parameter why: names are unique.
+    /// - Parameter why: the reason for unique names.
     func unique(
         _ table: TomlTable, _ what: String, kind: String, _ known: [String], _ names: inout [String: Place],
         _ why: String, hint: String? = nil
@@ -186,7 +185,7 @@ package struct PolicyReader {
                 "a second \(what) is named \(Wording.quoted(name)); \(why), so names are unique",
                 at: entry.node.place,
                 hint:
-                    "the first is in \(what == "rule" ? problems.texts.spoken(first, from: entry.node.place) : "line \(first.line)")"
+                    "the first is in \(what == "rule" ? problems.spoken(first, from: entry.node.place) : "line \(first.line)")"
             )
         } else {
             names[name] = entry.node.place
@@ -208,7 +207,7 @@ package struct PolicyReader {
         return facts(of: inner)
     }
 
-    /// The facts of a table, in the order of the file; keys that are no facts are somebody else's.
+    /// In the order of the file; other keys are read elsewhere.
     private func facts(of reader: TableReader) -> [FactTest] {
         reader.table.entries.compactMap { entry in
             if let attribute = declared.first(where: { $0.name == entry.key }) {

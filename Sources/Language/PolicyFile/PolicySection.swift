@@ -2,15 +2,14 @@ import Arbiter
 import TomlFile
 public import Vocabulary
 
-/// A table of a policy as it is written, or its top.
 public struct PolicySection: Sendable {
     package let table: PolicyTable
-    /// What tells one of several tables apart; nil: there is one.
+    /// Tells one of several tables apart; `nil` where there is one.
     public let name: String?
     public private(set) var pairs: [PolicyWriter.Pair]
     let statement: Statement?
 
-    /// Every table of a policy, in the order in which they are written.
+    /// In the order in which they are written.
     public static func all(of policy: Policy) -> [PolicySection] {
         let usual = Policy(name: "")
         func section<Owner>(
@@ -32,7 +31,7 @@ public struct PolicySection: Sendable {
         all += policy.modes.map { section("mode", PolicyKeys.mode, $0, usual: Mode(name: ""), named: $0.name) }
         all += policy.causeRules.map { rule in
             var section = section("cause", PolicyKeys.cause, rule, usual: .unsaid, named: rule.name)
-            // In its long form it takes what follows, so it is last.
+            // In its long form it takes the rest of the table, so it is last.
             let place = section.pairs.firstIndex { $0.key == "when" } ?? 0
             section.pairs.append(section.pairs.remove(at: place))
             section.pairs[section.pairs.count - 1].facts = rule.when
@@ -68,7 +67,7 @@ public struct PolicySection: Sendable {
         (self.name, self.pairs, self.statement) = (name, pairs, statement)
     }
 
-    /// Without what would hold anyway; of one of several tables everything is said.
+    /// Without defaults, where there is one such table.
     package var said: PolicySection {
         var said = self
         if name == nil { said.pairs.removeAll(where: \.isUsual) }
@@ -79,7 +78,7 @@ public struct PolicySection: Sendable {
     /// Over it where a policy is shown.
     public var title: String { table.title }
 
-    /// What a comment above it, or the place where it was written, is about; nil: each of its keys is a part.
+    /// The part of a comment or place of the table; `nil` where each of its keys is a part.
     public var part: PolicyPart? { name.map { PolicyPart(of: table.part, $0) } }
     public func part(of pair: PolicyWriter.Pair) -> PolicyPart { part ?? PolicyPart(of: table.name, pair.key) }
 }

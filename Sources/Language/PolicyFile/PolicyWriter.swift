@@ -4,13 +4,15 @@ import TomlFile
 
 /// Writes a policy as TOML text that reads back equal.
 ///
-/// Everything is written, also what is not written in the file because it is the default: the text says by itself what is in
-/// force. Only what has no value (`budget`, `lease`) and what a rule leaves alone is left out. A name of a user or a group is
-/// read back as whoever bears it there. Holds for every policy that was read; a value made by hand has to keep what the format
-/// can say (`Bounds`, one test of each fact in a rule, whole milliseconds, and the weakest rank where a rule denies).
+/// Defaults are written too: the text has everything in force, except keys without a value (`budget`, `lease`) and
+/// those that a rule leaves alone. A name of a user or a group means the account of the machine that reads it. Holds
+/// for every policy that was read; a value made by hand has to keep to the format (`Bounds`, one test of each fact in a
+/// rule, whole milliseconds, and the weakest rank where a rule denies).
 public struct PolicyWriter {
-    /// The text, ending in a newline. `comment` is a line above that part, without its `#`.
-    /// - Parameter numbersOnly: users and groups by their numbers, so that the text means the same on every machine.
+    /// Ends in a newline.
+    /// - Parameters:
+    /// - numbersOnly: users and groups by their numbers, so that the text means the same on every machine.
+    /// - comment: the line above a part, without its `#`.
     public static func text(
         _ policy: Policy, numbersOnly: Bool = false, comment: (PolicyPart) -> String? = { _ in nil }
     ) -> String {
@@ -56,7 +58,7 @@ public struct PolicyWriter {
     public struct Pair: Sendable {
         public var key: String
         public var value: String
-        /// It would hold if it were not written.
+        /// It is the default.
         public var isUsual = false
         /// Of a `when`, which is a table of its own where it is long.
         var facts: [FactTest]?
@@ -80,7 +82,7 @@ public struct PolicyWriter {
 
     private mutating func write(_ pair: Pair) { text += pair.line + "\n" }
 
-    /// Facts as an inline table where it fits on a line, else as a table of their own.
+    /// As an inline table where it fits on a line, else as a table of its own.
     private mutating func facts(_ key: String, of header: String, _ facts: [FactTest], isShort: Bool? = nil) {
         let pair = Pair(key, facts)
         if isShort ?? pair.fitsOnALine { return write(pair) }
@@ -95,14 +97,11 @@ public struct PolicyWriter {
 }
 
 extension Policy {
-    /// A name that nobody bears stays: it names nobody elsewhere either, where nobody is asked.
+    /// A name without an account stays.
     var withNumbersOnly: Policy {
         func plain(_ accounts: [Rights.Account]) -> [Rights.Account] {
-            accounts.reduce(into: []) { plain, account in
-                let one = account.number.map { Rights.Account(number: $0) } ?? account
-                // A name and its number may both have been written.
-                if !plain.contains(one) { plain.append(one) }
-            }
+            // A name and its number may both have been written.
+            accounts.map { account in account.number.map { Rights.Account(number: $0) } ?? account }.eachOnce
         }
         var policy = self
         policy.rights.users = plain(rights.users)
@@ -134,14 +133,13 @@ extension TomlText {
         // Names are the author's, and may have quotation marks in them.
         case .app(let name), .claimedApp(let name): quoted(name)
         case .camera(let camera): quoted(camera.name)
-        // Words of the format and numbers stand as they are.
         default: fact.written.value
         }
     }
 }
 
 extension PolicyWriter {
-    /// Reads back in its place as long as every `never` stands before every `always`, as reading has them.
+    /// Reads back in its place as long as every `never` stands before every `always`.
     private mutating func write(_ statement: Statement) {
         let header = statement.isNever ? "never" : "always"
         for pair in [Pair("name", quoted: statement.name)] + Self.demand(of: statement) { write(pair) }

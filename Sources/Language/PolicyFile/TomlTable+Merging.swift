@@ -1,7 +1,7 @@
 import TomlFile
 
-/// How one file stands on another (`docs/policy.md`): what is read later wins. Tables and not policies are merged, so that one
-/// reader reads them all and every problem keeps its place.
+/// Merges files (`docs/policy.md`): a later one wins. Tables and not policies are merged, so that one reader reads them
+/// all and every problem keeps its place.
 extension TomlTable {
     func overlaid(by later: TomlTable) -> TomlTable {
         overlaid(by: later) { key, mine, theirs in
@@ -10,7 +10,7 @@ extension TomlTable {
                 guard case .table(let mine) = mine.value, case .table(let over) = theirs.value else { return theirs }
                 return TomlNode(value: .table(mine.overlaid(by: over) { _, _, theirs in theirs }), place: theirs.place)
             }
-            // What has the wrong shape stays, so that the reader says so.
+            // A value of the wrong shape stays, for the reader to report.
             guard case .array(let mine) = mine.value else { return mine }
             guard case .array(let over) = theirs.value else { return theirs }
             return TomlNode(value: .array(Self.merge(mine, over, identity, table.isOrdered)), place: theirs.place)
@@ -61,7 +61,7 @@ extension TomlNode {
 extension TomlTable {
     func entry(_ key: String) -> Entry? { entries.first { $0.key == key } }
 
-    /// The elements of a list; none where there is no list.
+    /// None where there is no list.
     func nodes(_ key: String) -> [TomlNode] {
         if case .array(let nodes)? = entry(key)?.node.value { nodes } else { [] }
     }

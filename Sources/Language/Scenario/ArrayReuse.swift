@@ -1,10 +1,10 @@
-/// Whether two arrays are one in memory: then neither has been changed since.
+/// Whether two arrays are one in memory, so that neither has changed since.
 @inlinable @inline(__always) package func isSame<Element>(_ a: borrowing [Element], _ b: borrowing [Element]) -> Bool {
     let (first, second) = (a.withUnsafeBufferPointer { $0.baseAddress }, b.withUnsafeBufferPointer { $0.baseAddress })
     return first == second && a.count == b.count
 }
 
-/// For other targets' short arrays that are nearly always changed.
+/// For short arrays that nearly always differ.
 @inlinable @inline(__always) package func copyEach<Element>(_ target: inout [Element], _ source: borrowing [Element]) {
     if isSame(target, source) { return }
     guard target.count == source.count else {

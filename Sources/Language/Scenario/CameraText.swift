@@ -1,9 +1,98 @@
 import ArbiterProtocol
+import PolicyFile
+
+/// A word of a format in a camera's line: how it is written, and read back.
+struct FormatWord: Sendable {
+    let key: String
+    /// The message for a word that cannot be read.
+    let problem: String
+    /// `nil` where the line leaves it out; `""` for the key alone.
+    let text: @Sendable (CameraFormat) -> String?
+    /// - Returns: `nil` for what cannot be read.
+    let take: @Sendable (inout CameraFormat, String) -> Void?
+
+    func isMeant(by word: Word) -> Bool { word.key == key || (word.key == nil && word.text == key && key == "hdr") }
+
+    static let all: [FormatWord] = [
+        number("zoom", \.videoMaxZoomFactor, usual: 1, zoomProblem) { $0 >= 1 && $0.isFinite },
+        number("lossless", \.videoZoomFactorUpscaleThreshold, usual: 1, zoomProblem) { $0 >= 1 && $0.isFinite },
+        number(
+            "fov", \.fieldOfView, usual: 60,
+            "a field of view is 1 to 180 degrees, or 0 where it is not known, behind the format that has it"
+        ) { $0 == 0 || (1...180).contains($0) },
+        FormatWord(
+            key: "stills", problem: "it is written stills=2576x1932",
+            text: { $0.optics.highResolutionStill.map { "\($0.width)x\($0.height)" } },
+            take: { format, text in
+                CameraText.size(text).map {
+                    format.optics.highResolutionStill = .init(width: $0.width, height: $0.height)
+                }
+            }),
+        FormatWord(
+            key: "focus", problem: "it is written focus=contrast or focus=phase",
+            text: { $0.optics.autoFocusSystem == .none ? nil : $0.optics.autoFocusSystem.rawValue },
+            take: { format, text in
+                CameraFormat.AutoFocusSystem(rawValue: text).map { format.optics.autoFocusSystem = $0 }
+            }),
+        range("iso", \.optics.iso, "it is written iso=34..2176"),
+        range("exposure", \.optics.exposureDuration, "it is written exposure=0.000013..0.5, in seconds"),
+        list("stabilization", \.optics.videoStabilizationModes, "it is written stabilization=standard,cinematic"),
+        FormatWord(
+            key: "hdr", problem: "", text: { $0.optics.isVideoHDRSupported ? "" : nil },
+            take: { format, _ in format.optics.isVideoHDRSupported = true }),
+        list(
+            "assumed", \.assumed,
+            "what is assumed are fields such as fieldOfView,minISO, behind the format that has them"),
+    ]
+
+    private static let zoomProblem = "a zoom is a number from 1, behind the format that has it"
+
+    private static func number(
+        _ key: String, _ path: any WritableKeyPath<CameraFormat, Double> & Sendable, usual: Double, _ problem: String,
+        where isAllowed: @escaping @Sendable (Double) -> Bool
+    ) -> FormatWord {
+        FormatWord(
+            key: key, problem: problem,
+            text: { $0[keyPath: path] == usual ? nil : $0[keyPath: path].shortDescription },
+            take: { format, text in
+                guard let number = Double(text), isAllowed(number) else { return nil }
+                format[keyPath: path] = number
+            })
+    }
+
+    private static func range(
+        _ key: String, _ path: any WritableKeyPath<CameraFormat, CameraFormat.Optics.Range?> & Sendable,
+        _ problem: String
+    ) -> FormatWord {
+        FormatWord(
+            key: key, problem: problem,
+            text: { $0[keyPath: path].map { "\($0.least.plainDescription)..\($0.most.plainDescription)" } },
+            take: { format, text in
+                guard let (least, most) = CameraText.ends(text), least > 0, most.isFinite else { return nil }
+                format[keyPath: path] = .init(least: least, most: most)
+            })
+    }
+
+    private static func list<Value: WireWord>(
+        _ key: String, _ path: any WritableKeyPath<CameraFormat, [Value]> & Sendable, _ problem: String
+    ) -> FormatWord {
+        FormatWord(
+            key: key, problem: problem,
+            text: { format in
+                let words = format[keyPath: path].map(\.wireName)
+                return words.isEmpty ? nil : words.joined(separator: ",")
+            },
+            take: { format, text in
+                let words = text.split(separator: ",", omittingEmptySubsequences: false)
+                let values = words.compactMap { Value(wireName: String($0)) }
+                guard values.count == words.count else { return nil }
+                format[keyPath: path] = values
+            })
+    }
+}
 
 enum CameraText {
-    private static let usualFieldOfView = 60.0
-
-    /// What a camera can do when a line says nothing: full HD with a zoom of 4, half of it lossless, or 720p at double speed.
+    /// The default camera: full HD with a zoom of 4, half of it lossless, or 720p at double speed.
     static func usual(_ camera: CameraID, _ position: CameraPosition) -> CameraCapabilities {
         CameraCapabilities(
             name: camera.name, position: position, sensorWidth: 3840, sensorHeight: 2160,
@@ -17,38 +106,15 @@ enum CameraText {
             ])
     }
 
-    /// `420v 1280x720@30`, `420v 1280x720@5-60`. Nil when the text is no format.
-    static func format(_ text: String) -> CameraFormat? {
-        let parts = text.split(separator: " ")
-        guard parts.count >= 2, parts.count <= 3, parts.count == 2 || parts[2] == "binned" else { return nil }
-        let halves = parts[1].split(separator: "@", maxSplits: 1)
-        let sides = halves[0].split(separator: "x").compactMap { Int($0) }
-        guard halves.count == 2, sides.count == 2, sides.allSatisfy({ (1...65536).contains($0) }) else { return nil }
-        let rates = halves[1].split(separator: "-").compactMap { Double($0) }
-        guard let last = rates.last, rates.count <= 2, rates.allSatisfy({ $0 > 0 && $0.isFinite }) else { return nil }
-        return CameraFormat(
-            pixelFormat: String(parts[0]), width: sides[0], height: sides[1],
-            minFrameRate: rates.count == 2 ? rates[0] : min(1, last), maxFrameRate: last, isBinned: parts.count == 3)
-    }
-
     static func write(_ capabilities: CameraCapabilities, of camera: CameraID, at seat: SeatID) -> String {
         var words = [capabilities.position.rawValue]
         if seat != .usual { words.append("seat=\(seat.name.scenarioWord)") }
         if capabilities.name != camera.name { words.append("name=\(capabilities.name.scenarioWord)") }
         words.append("sensor=\(capabilities.sensorWidth)x\(capabilities.sensorHeight)")
         for (index, format) in capabilities.formats.enumerated() {
-            let binned = format.isBinned ? " binned" : ""
-            words.append(
-                "format=\"\(format.pixelFormat) \(format.width)x\(format.height)@"
-                    + "\(format.minFrameRate.shortDescription)-\(format.maxFrameRate.shortDescription)\(binned)\"")
-            if format.videoMaxZoomFactor != 1 { words.append("zoom=\(format.videoMaxZoomFactor.shortDescription)") }
-            if format.videoZoomFactorUpscaleThreshold != 1 {
-                words.append("lossless=\(format.videoZoomFactorUpscaleThreshold.shortDescription)")
-            }
-            if format.fieldOfView != usualFieldOfView { words.append("fov=\(format.fieldOfView.shortDescription)") }
-            words += write(format.optics)
-            if !format.assumed.isEmpty {
-                words.append("assumed=\(format.assumed.map(\.rawValue).joined(separator: ","))")
+            words.append("format=\"\(write(format))\"")
+            words += FormatWord.all.compactMap { word in
+                word.text(format).map { $0.isEmpty ? word.key : "\(word.key)=\($0)" }
             }
             if index == capabilities.defaultFormatIndex, index > 0 { words.append("default") }
         }
@@ -59,104 +125,146 @@ enum CameraText {
         return words.joined(separator: " ")
     }
 
-    /// `stills=2576x1932 focus=phase iso=34..2176 exposure=0.000013..0.5 stabilization=standard,cinematic hdr`: what there is.
-    private static func write(_ optics: CameraFormat.Optics) -> [String] {
-        func range(_ key: String, _ range: CameraFormat.Optics.Range?) -> String? {
-            range.map { "\(key)=\($0.least.plainDescription)..\($0.most.plainDescription)" }
-        }
-        let modes = optics.videoStabilizationModes.map(\.rawValue).joined(separator: ",")
-        return [
-            optics.highResolutionStill.map { "stills=\($0.width)x\($0.height)" },
-            optics.autoFocusSystem == .none ? nil : "focus=\(optics.autoFocusSystem.rawValue)",
-            range("iso", optics.iso), range("exposure", optics.exposureDuration),
-            modes.isEmpty ? nil : "stabilization=\(modes)", optics.isVideoHDRSupported ? "hdr" : nil,
-        ].compactMap(\.self)
+    /// `420v 1280x720@30`, `420v 1280x720@5-60 binned`
+    private static func write(_ format: CameraFormat) -> String {
+        "\(format.pixelFormat) \(format.width)x\(format.height)@\(format.minFrameRate.shortDescription)"
+            + "-\(format.maxFrameRate.shortDescription)\(format.isBinned ? " binned" : "")"
     }
 
-    /// - Returns: how it is written, where it is wrong; nil where it was taken.
-    static func take(_ key: String?, _ text: String, into optics: inout CameraFormat.Optics) -> String? {
-        func range() -> CameraFormat.Optics.Range? {
-            guard let (least, most) = ends(text), least > 0, most.isFinite else { return nil }
-            return CameraFormat.Optics.Range(least: least, most: most)
-        }
-        switch key {
-        case "stills":
-            let sides = text.split(separator: "x").compactMap { Int($0) }
-            guard sides.count == 2, sides.allSatisfy({ (1...65536).contains($0) }) else { return "stills=2576x1932" }
-            optics.highResolutionStill = CameraFormat.Optics.Size(width: sides[0], height: sides[1])
-        case "focus":
-            guard let system = CameraFormat.AutoFocusSystem(rawValue: text) else {
-                return "focus=contrast or focus=phase"
-            }
-            optics.autoFocusSystem = system
-        case "iso":
-            guard let range = range() else { return "iso=34..2176" }
-            optics.iso = range
-        case "exposure":
-            guard let range = range() else { return "exposure=0.000013..0.5, in seconds" }
-            optics.exposureDuration = range
-        case "stabilization":
-            let modes = text.split(separator: ",").map { CameraFormat.VideoStabilizationMode(rawValue: String($0)) }
-            guard !modes.contains(nil) else { return "stabilization=standard,cinematic" }
-            optics.videoStabilizationModes = modes.compactMap(\.self)
-        case nil where text == "default": break
-        default: optics.isVideoHDRSupported = true
-        }
-        return nil
+    static func format(_ text: String) -> CameraFormat? {
+        let parts = text.split(separator: " ")
+        guard parts.count >= 2, parts.count <= 3, parts.count == 2 || parts[2] == "binned" else { return nil }
+        let halves = parts[1].split(separator: "@", maxSplits: 1)
+        guard halves.count == 2, let (width, height) = size(halves[0]) else { return nil }
+        let rates = halves[1].split(separator: "-").compactMap { Double($0) }
+        guard let last = rates.last, rates.count <= 2, rates.allSatisfy({ $0 > 0 && $0.isFinite }) else { return nil }
+        return CameraFormat(
+            pixelFormat: String(parts[0]), width: width, height: height,
+            minFrameRate: rates.count == 2 ? rates[0] : min(1, last), maxFrameRate: last, isBinned: parts.count == 3)
     }
 
-    /// `brightness 0..255 by 1 usually 128`, `focusPointOfInterest usually 0.5,0.5`, `whiteBalanceGains ..4 usually 1,1,1`,
-    /// `gainMode locked,continuousAuto usually locked`, `videoMirrored usually false`.
-    static func write(_ control: CameraControl) -> String {
-        let takes: String =
-            switch control.takes {
-            case .flag: ""
-            case .words(let words): words.joined(separator: ",") + " "
-            case .range(let least, let most, let step):
-                "\(least.shortDescription)..\(most.shortDescription) by \(step.shortDescription) "
-            case .point: ""
-            case .gains(let most): "..\(most.shortDescription) "
-            }
-        return "\(control.key.rawValue) \(takes)usually \(control.usual.description)"
+    static func size(_ text: some StringProtocol) -> (width: Int, height: Int)? {
+        let sides = text.split(separator: "x").compactMap { Int($0) }
+        return sides.count == 2 && sides.allSatisfy { (1...65536).contains($0) } ? (sides[0], sides[1]) : nil
     }
 
     /// `0..255`, of which the first is not the greater one.
-    private static func ends(_ text: String) -> (least: Double, most: Double)? {
+    static func ends(_ text: String) -> (least: Double, most: Double)? {
         guard let dots = text.indices.first(where: { text[$0...].hasPrefix("..") }),
             let least = Double(text[..<dots]), let most = Double(text[dots...].dropFirst(2)), least <= most
         else { return nil }
         return (least, most)
     }
 
+    /// `brightness 0..255 by 1 usually 128`, `focusPointOfInterest usually 0.5,0.5`, `whiteBalanceGains ..4 usually 1,1,1`,
+    /// `gainMode locked,continuousAuto usually locked`, `videoMirrored usually false`.
+    static func write(_ control: CameraControl) -> String {
+        let takes =
+            switch control.takes {
+            case .flag, .point: ""
+            case .words(let words): words.joined(separator: ",") + " "
+            case .range(let least, let most, let step):
+                "\(least.shortDescription)..\(most.shortDescription) by \(step.shortDescription) "
+            case .gains(let most): "..\(most.shortDescription) "
+            }
+        return "\(control.key.rawValue) \(takes)usually \(control.usual.description)"
+    }
+
     static func control(_ text: String) -> CameraControl? {
-        var words = text.split(separator: " ").map(String.init)
-        guard words.count >= 3, let key = ConfigurationKey(rawValue: words.removeFirst()), key.isControl,
+        let words = text.split(separator: " ").map(String.init)
+        guard words.count >= 3, let key = ConfigurationKey(rawValue: words[0]), key.isControl,
             words[words.count - 2] == "usually"
         else { return nil }
-        let usual = words[words.count - 1]
-        words.removeLast(2)
-        let numbers = usual.split(separator: ",").compactMap { Double($0) }
-        switch key.kind {
-        case .point:
-            guard words.isEmpty, let point = ConfigurationValue(numbers: numbers, of: .point) else { return nil }
-            return CameraControl(key, .point, usual: point)
-        case .gains:
-            guard words.count == 1, words[0].hasPrefix(".."), let most = Double(words[0].dropFirst(2)), most >= 1,
-                let gains = ConfigurationValue(numbers: numbers, of: .gains)
-            else { return nil }
-            return CameraControl(key, .gains(most: most), usual: gains)
-        case .flag:
-            guard words.isEmpty, let flag = Bool(usual) else { return nil }
-            return CameraControl(key, .flag, usual: .flag(flag))
-        case .text:
-            let allowed = words.first.map { $0.split(separator: ",").map(String.init) } ?? []
-            guard words.count == 1, allowed.contains(usual) else { return nil }
-            return CameraControl(key, .words(allowed), usual: .text(usual))
-        case .number, .level, .count:
-            guard let usual = Double(usual), words.count == 1 || words.count == 3, let (least, most) = ends(words[0]),
-                let step = words.count == 1 ? 1 : words[1] == "by" ? Double(words[2]) : nil, step > 0
+        let (takes, usual) = (Array(words[1..<(words.count - 2)]), words[words.count - 1])
+        let parts = usual.split(separator: ",").compactMap { Double($0) }
+        let numbers = ConfigurationValue(numbers: parts, of: key.kind)
+        switch (key.kind, takes.count) {
+        case (.flag, 0): return Bool(usual).map { CameraControl(key, .flag, usual: .flag($0)) }
+        case (.point, 0): return numbers.map { CameraControl(key, .point, usual: $0) }
+        case (.gains, 1):
+            guard takes[0].hasPrefix(".."), let most = Double(takes[0].dropFirst(2)), most >= 1 else { return nil }
+            return numbers.map { CameraControl(key, .gains(most: most), usual: $0) }
+        case (.text, 1):
+            let allowed = takes[0].split(separator: ",").map(String.init)
+            return allowed.contains(usual) ? CameraControl(key, .words(allowed), usual: .text(usual)) : nil
+        case (.number, 1), (.level, 1), (.count, 1), (.number, 3), (.level, 3), (.count, 3):
+            guard let usual = Double(usual), let (least, most) = ends(takes[0]),
+                let step = takes.count == 1 ? 1 : takes[1] == "by" ? Double(takes[2]) : nil, step > 0
             else { return nil }
             return CameraControl(key, .range(least: least, most: most, step: step), usual: .number(usual))
+        default: return nil
+        }
+    }
+}
+
+extension ScenarioParser {
+    /// `[front|back|external] [model=…] [seat=…] [name=…] [sensor=WxH] [format="420v 1280x720@30" [zoom=4] [lossless=2]]…
+    /// [control=…]… [objects=…]`
+    func camera(_ camera: CameraID, _ words: inout Words) throws(LineProblem) -> Scenario.Camera {
+        var seat = SeatID.usual
+        let position: CameraPosition? = try words.optionalWord().map { (word) throws(LineProblem) in try word.oneOf() }
+        var capabilities = CameraText.usual(camera, position ?? CameraPosition(rawValue: camera.name) ?? .external)
+        var formats: [CameraFormat] = []
+        while let word = words.anything() {
+            if let known = FormatWord.all.first(where: { $0.isMeant(by: word) }) {
+                guard !formats.isEmpty else {
+                    throw LineProblem(word, "\(known.key) stands behind the format that has it")
+                }
+                guard known.take(&formats[formats.count - 1], word.text) != nil else {
+                    throw LineProblem(word, known.problem)
+                }
+                continue
+            }
+            switch word.key {
+            case "model":
+                capabilities = try model(word)
+                if let position { capabilities.position = position }
+            case "seat": seat = SeatID(word.text)
+            case "name": capabilities.name = word.text
+            case "sensor":
+                guard let (width, height) = CameraText.size(word.text) else {
+                    throw LineProblem(word, "a sensor is written 3840x2160")
+                }
+                (capabilities.sensorWidth, capabilities.sensorHeight) = (width, height)
+            case "format":
+                guard let format = CameraText.format(word.text) else {
+                    throw LineProblem(word, "a format is written \"420v 1280x720@30\" or \"420v 1280x720@5-60 binned\"")
+                }
+                formats.append(format)
+            case nil where word.text == "default":
+                guard !formats.isEmpty else { throw LineProblem(word, "default stands behind the format that has it") }
+                capabilities.defaultFormatIndex = formats.count - 1
+            case "control":
+                guard let control = CameraText.control(word.text), capabilities.control(control.key) == nil else {
+                    throw LineProblem(
+                        word,
+                        "a control is written \"gain 0..255 usually 100\", \"gainMode locked,continuousAuto usually locked\" or \"videoMirrored usually false\", each key once"
+                    )
+                }
+                capabilities.controls.append(control)
+            case "objects":
+                let types = word.text.split(separator: ",").map(String.init)
+                guard !types.isEmpty, types.allSatisfy(MetadataTrack.isKind), Set(types).count == types.count else {
+                    throw LineProblem(word, "types of objects are written marker or face,code, each once")
+                }
+                capabilities.availableMetadataObjectTypes = types
+            default:
+                throw word.notOne(
+                    of: ["model", "seat", "name", "sensor", "format"] + FormatWord.all.map(\.key)
+                        + ["default", "control", "objects"])
+            }
+        }
+        if !formats.isEmpty { capabilities.formats = formats }
+        return Scenario.Camera(id: camera, capabilities: capabilities, seat: seat)
+    }
+
+    private func model(_ word: Word) throws(LineProblem) -> CameraCapabilities {
+        if isPlan, word.text.contains("/") {
+            // A client asks, and the broker reads with rights of its own: only what lies where cameras' files lie.
+            throw LineProblem(word, "a plan takes simulated cameras by their name, such as iphone6s-back")
+        }
+        do throws(BrokerError) { return try CameraFile.named(word.text).capabilities } catch {
+            throw LineProblem(word, error.message)
         }
     }
 }

@@ -2,13 +2,12 @@ public import Arbiter
 public import ArbiterProtocol
 import Explain
 
-/// What a scenario calls things, and the ids behind it. The reader fills it from text, the writer
-/// from events, and a plan starts from the broker's own.
+/// The names of clients and sessions in a scenario, and their ids.
 public struct Names: Sendable {
     /// The user whose apps need no `@user` behind their name: the first one Debian creates.
     public static let usualUser: UInt32 = 1000
 
-    /// Whose apps are meant where a line does not say: in a plan, those of the user that asks.
+    /// The user of apps without `@user`: in a plan, the one that asks.
     var user = Self.usualUser
 
     private(set) var clients: [(name: String, id: ClientID, app: AppID)] = []
@@ -22,7 +21,8 @@ public struct Names: Sendable {
 
     public init() {}
 
-    /// What a running arbiter has, called by their apps: `photos`, `photos-2`. Clients without a session have no name.
+    /// The clients and sessions of an arbiter by their apps: `photos`, `photos-2`. Clients without a session have no
+    /// name.
     public init(of arbiter: Arbiter) {
         for session in arbiter.status().sessions {
             if app(of: session.client) == nil {
@@ -32,8 +32,8 @@ public struct Names: Sendable {
         }
     }
 
-    /// A client that connects; `id` nil: the next free one. A name that is taken is given anew, since
-    /// a client that went may come back.
+    /// A name that is taken goes to the new client, since a client that went may come back.
+    /// - Parameter id: `nil` for the next free one.
     @discardableResult public mutating func addClient(_ name: String, app: AppID, id: ClientID? = nil) -> ClientID {
         let id = id ?? ClientID(nextClient)
         nextClient = max(nextClient, id.rawValue + 1)
@@ -53,7 +53,7 @@ public struct Names: Sendable {
         return id
     }
 
-    /// `name`, or `name-2`, `name-3`… when something of that kind has it.
+    /// `name`, or `name-2`, `name-3`… when a client has it.
     public func freeClientName(_ name: String) -> String { free(name) { clientByName[$0] == nil } }
     public func freeSessionName(_ name: String) -> String { free(name) { sessionByName[$0] == nil } }
 
@@ -67,8 +67,8 @@ public struct Names: Sendable {
     public func client(_ name: String) -> ClientID? { clientByName[name].map { clients[$0].id } }
     public func session(_ name: String) -> SessionID? { sessionByName[name].map { sessions[$0].id } }
 
-    /// `notes@1001`, or `notes`: the usual user's where that user has connected it or nobody has, else the last user's
-    /// that did.
+    /// `notes@1001`, or `notes`: of the usual user where that user has connected it or nobody has, else of the last
+    /// user that did.
     public func app(_ text: String) -> AppID {
         if let (name, user) = AppID.namingUser(text) { return AppID(String(name), user: user) }
         let usual = AppID(text, user: user)
@@ -76,7 +76,7 @@ public struct Names: Sendable {
         return clients.last { $0.app.name == text }?.app ?? usual
     }
 
-    /// Why a bare name means no app: several users have connected one, and the usual user has not. Nil: it means one.
+    /// `nil` where a bare name means one app; else which users have connected one while the usual user has not.
     func ambiguity(of text: String) -> String? {
         guard AppID.namingUser(text) == nil else { return nil }
         let users = Set(clients.lazy.filter { $0.app.name == text }.map(\.app.user)).sorted()
@@ -99,7 +99,6 @@ public struct Names: Sendable {
     public func client(of session: SessionID) -> ClientID? { sessionByID[session].map { sessions[$0].client } }
     public func app(of client: ClientID) -> AppID? { clientByID[client].map { clients[$0].app } }
 
-    /// The app as a line names it.
     public func name(of app: AppID) -> String {
         let plain = self.app(app.name) == app && ambiguity(of: app.name) == nil
         return (plain ? app.name : "\(app.name)@\(app.user)").scenarioWord

@@ -2,9 +2,10 @@ import Arbiter
 import ArbiterProtocol
 
 extension Outcome {
-    /// A place where a run does not come out as written.
+    /// A place where a run and its scenario differ.
     public struct Difference: Hashable, Sendable {
-        /// The first line of the scenario that it is about, from 1; where lines are missing, the one before which they belong.
+        /// The first line of the scenario that it is about, from 1; where lines are missing, the one before which they
+        /// belong.
         public var line: Int
         public var expected: [String] = []
         public var got: [String] = []
@@ -12,7 +13,7 @@ extension Outcome {
 
     public var differences: [Difference] { expected == actual ? [] : LineDiff.changes(expected, actual) }
 
-    /// What a diff leaves open: what a refusal said, and that a scenario ends before what it expects.
+    /// The sentences of refusals, and that a scenario ends before its expectations.
     var remarks: [String] {
         var text: [String] = []
         let unexpected = differences.flatMap(\.got).map { $0.drop { $0 == " " } }
@@ -36,34 +37,26 @@ extension Outcome {
 }
 
 enum LineDiff {
-    /// The lines of both, each with what became of it: ` ` in both, `-` in the old one alone, `+` in the new one alone.
+    /// The lines of both: ` ` for those in both, `-` for the old one's, `+` for the new one's.
     private static func marked(_ old: [String], _ new: [String]) -> [(mark: String, text: String)] {
-        // Longest common subsequence; scenarios are tens of lines, so the table is small.
-        var length = Array(repeating: Array(repeating: 0, count: new.count + 1), count: old.count + 1)
-        for i in old.indices.reversed() {
-            for j in new.indices.reversed() {
-                length[i][j] = old[i] == new[j] ? length[i + 1][j + 1] + 1 : max(length[i + 1][j], length[i][j + 1])
+        let (gone, come) = new.difference(from: old).reduce(into: (Set<Int>(), Set<Int>())) { places, change in
+            switch change {
+            case .remove(let place, _, _): places.0.insert(place)
+            case .insert(let place, _, _): places.1.insert(place)
             }
         }
         var marked: [(mark: String, text: String)] = []
         var (i, j) = (0, 0)
         while i < old.count || j < new.count {
-            if i < old.count, j < new.count, old[i] == new[j] {
-                marked.append((" ", old[i]))
-                i += 1
-                j += 1
-            } else if i < old.count, j == new.count || length[i + 1][j] >= length[i][j + 1] {
-                marked.append(("-", old[i]))
-                i += 1
-            } else {
-                marked.append(("+", new[j]))
-                j += 1
-            }
+            let mark = gone.contains(i) ? "-" : come.contains(j) ? "+" : " "
+            marked.append((mark, mark == "+" ? new[j] : old[i]))
+            if mark != "+" { i += 1 }
+            if mark != "-" { j += 1 }
         }
         return marked
     }
 
-    /// - Returns: each place where they differ: the first line of the old one that it is about, from 1, and both texts.
+    /// - Returns: each place where they differ: its first line in the old one, from 1, and both texts.
     static func changes(_ old: [String], _ new: [String]) -> [Outcome.Difference] {
         var found: [Outcome.Difference] = []
         var line = 1

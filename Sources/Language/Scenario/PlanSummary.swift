@@ -4,20 +4,20 @@ import Explain
 
 import struct Explain.Explanation
 
-/// What a plan comes to, as comments behind its lines: which sessions would be interrupted, in which order, by which
-/// rule and what that cuts; and for each request that fails the smallest change that would let it through.
+/// The result of a plan, as comments behind its lines: the sessions that it interrupts, in their order, with rule and
+/// cut recording; and for each failing request the smallest change that would let it through.
 struct PlanSummary {
     /// As many ways out as fit below a request without hiding the rest.
     private static let changesMax = 3
 
     let lines: [String]
-    /// False: `mayGoOn` said no before it was done.
+    /// False where `mayGoOn` ended it early.
     let isWhole: Bool
 
     /// - Parameter stage: behind the plan, with its steps and its history.
     init(of stage: Stage, from origin: Moment, names: Names, while mayGoOn: () -> Bool) {
         var ahead = stage
-        // What has been decided and only waits for its time belongs to the answer.
+        // Decisions that only wait for their time belong to the answer.
         ahead.settle()
         let asked = Self.asked(stage)
         let writer = ScenarioWriter(names: names, origin: origin)
@@ -34,11 +34,7 @@ struct PlanSummary {
     }
 
     private static func asked(_ stage: Stage) -> [SessionID] {
-        var asked: [SessionID] = []
-        for step in stage.steps {
-            if case .startRunning(let session) = step.event, !asked.contains(session) { asked.append(session) }
-        }
-        return asked
+        stage.steps.compactMap { if case .startRunning(let session) = $0.event { session } else { nil } }.eachOnce
     }
 
     private static func interruptions(
@@ -79,7 +75,7 @@ struct PlanSummary {
         return ["Interrupted, in this order:"] + found.enumerated().map { "  \($0.offset + 1). \($0.element)" }
     }
 
-    /// To a hundredth of a second: a broker's clock has nanoseconds, and nobody reads those.
+    /// To a hundredth of a second: nobody reads nanoseconds.
     private static func time(_ moment: Moment, _ writer: ScenarioWriter) -> String {
         let step: Int64 = 10_000_000
         let nanoseconds = (moment - writer.origin).wholeNanoseconds
@@ -110,7 +106,7 @@ struct PlanSummary {
             + changes.enumerated().map { "  \($0.offset == 0 ? "" : "or ")\($0.element)" }
     }
 
-    /// The latest verdict of the plan that took the camera from the session, or kept it; of each decision its last word.
+    /// The latest verdict of the plan that took the camera from the session, or kept it; of each decision the last.
     private static func lastLoss(
         of session: SessionID, _ stage: Stage, while mayGoOn: () -> Bool
     ) -> Explanation.Verdict? {
@@ -120,7 +116,7 @@ struct PlanSummary {
                 seen.insert(step.decision).inserted, found.outcome != .granted
             else { continue }
             let explanation = stage.history?.explain(step.decision, of: stage.arbiter, while: mayGoOn)
-            // A long plan's first decisions have expired: then there is the verdict alone.
+            // A long plan's first decisions have expired.
             return explanation?.verdicts.last { $0.session == session }
                 ?? Explanation.Verdict(found, under: stage.arbiter.policy)
         }

@@ -3,24 +3,23 @@ public import ArbiterProtocol
 import Explain
 import PolicyFile
 
-/// What would become of whom if another policy were loaded now.
+/// The changes for sessions if another policy were loaded now.
 ///
-/// Two copies of the arbiter go on side by side: into one the policy is loaded, the other keeps its own. What a session
-/// has otherwise at the end, and what it is told otherwise on the way, is a change; what would have happened anyway is none.
-/// Both go on until nothing that was decided still waits for its time, a grace or a min-hold; recorders answer at once.
+/// Two copies of the arbiter go on side by side: into one the policy is loaded, the other keeps its own. A change is a
+/// difference between the two at the end, or between their notices on the way. Both go on until no decision waits for
+/// its time, a grace or a min-hold; recorders answer at once.
 public struct PolicyPlan: Sendable {
-    /// What becomes of one session.
     public struct Change: Hashable, Sendable {
         public enum Kind: String, Hashable, Sendable, CaseIterable {
             // It gets less, the worst first.
             case stopped, interrupted, restricted
             /// It has no camera now, and would be refused one.
             case refused
-            /// It goes on, and a lease that it did not have ends that.
+            /// A new lease ends its run.
             case leased
             // It gets more.
             case runs, widened, admitted
-            /// It is told something, and has what it had.
+            /// It has what it had, and gets other notices.
             case told
         }
 
@@ -31,21 +30,20 @@ public struct PolicyPlan: Sendable {
         /// From the load on.
         public var after: Duration
         public var rule: String
-        /// The recording that it ends.
+        /// The recording that ends.
         public var recording: RecordingID?
         public var words: String
     }
 
-    /// In the scenario language, as a plan has it: the load, what everybody is told, and comments about it.
+    /// The load, all notices, and comments about them, as a plan has them.
     public let lines: [String]
-    /// The worst first, and then in the order of the sessions. Empty: nobody would notice.
+    /// The worst first, and then in the order of the sessions.
     public let changes: [Change]
-    /// Stands for what the plan came to: from which policy to which, and which changes. Times are not in it, for they are
-    /// others a moment later.
+    /// Stands for the policies and the changes. Times are not in it, for they are others a moment later.
     public let token: String
 
-    /// - Parameter mayGoOn: asked before each step; a clock belongs to the caller.
-    /// - Returns: nil: it was not done when `mayGoOn` said no; there is no half an answer.
+    /// - Parameter mayGoOn: called before each step; a clock belongs to the caller.
+    /// - Returns: `nil` where `mayGoOn` ended it early.
     public init?(
         loading policy: Policy, on arbiter: Arbiter, at now: Moment, names: Names? = nil,
         while mayGoOn: @escaping @Sendable () -> Bool = { true }
@@ -134,7 +132,7 @@ public struct PolicyPlan: Sendable {
         return change
     }
 
-    /// What a session that stands still would hear if it started, where that is not the same.
+    /// The answers to a start of a stopped session, where they differ.
     private static func start(of session: SessionID, _ kept: Stage, _ loaded: Stage) -> (Change.Kind, String)? {
         func refusal(_ stage: Stage) -> Refusal? {
             var trial = stage.arbiter
@@ -148,7 +146,7 @@ public struct PolicyPlan: Sendable {
         }
     }
 
-    /// When a lease that the holder gets by the load ends; nil: there is none, or none that is shorter.
+    /// The end of a lease that the holder gets by the load; `nil` where there is none, or none that is shorter.
     private static func lease(of session: Status.SessionStatus, _ kept: Stage, _ loaded: Stage) -> Moment? {
         func until(_ stage: Stage) -> Moment? {
             stage.arbiter.overview().cameras.first { $0.holder == session.id }?.leaseUntil
@@ -184,7 +182,7 @@ public struct PolicyPlan: Sendable {
     }
 }
 
-/// What a session has, by how much that is.
+/// How much a session has.
 private enum Standing: Equatable {
     case stopped, interrupted
     case running(Access)
@@ -207,7 +205,7 @@ private enum Standing: Equatable {
     }
 }
 
-/// What a session hears, without what nobody acts on: moments, numbers and the names of rules.
+/// A notice without moments, numbers and the names of rules.
 private struct Heard: Equatable {
     private let name: String
     private let causes: CauseSet

@@ -3,38 +3,30 @@ public import ArbiterProtocol
 import Explain
 
 extension Scenario {
-    /// A thousand lines; more is not a question but a load on the broker.
+    /// A thousand lines; more is a load on the broker.
     static let planBytesMax = 64 * 1024
-    /// What a plan may set in motion: at some microseconds each, a blink of the broker's thread.
+    /// At some microseconds each, a blink of the broker's thread.
     static let planStepsMax = 5000
 
-    /// What would happen: event lines are performed on a copy of the arbiter, and come back with their notices.
+    /// Performs event lines on a copy of the arbiter, and returns them with their notices.
     ///
-    /// The lines are those of a scenario; their indentation is free, and times count from now. Recorders
-    /// answer at once, which is the best guess: what they really do, only the world knows. Behind the lines stand
-    /// comments: which sessions would be interrupted, in which order, and what would let a request through that fails.
+    /// The lines are those of a scenario; their indentation is free, and times count from now. Recorders answer at once.
+    /// Behind the lines stand comments: the sessions that are interrupted, in their order, and changes that would let
+    /// failing requests through.
     /// - Parameters:
-    ///   - names: what the broker calls its clients and sessions (`ScenarioWriter.names` of its journal);
-    ///     nil: by their apps.
-    ///   - user: whose apps are meant where a line does not say.
-    /// - Throws: every problem of the text at once. Nothing changes either way.
-    public static func plan(
-        _ text: String, on arbiter: Arbiter, at now: Moment, names: Names? = nil, user: UInt32 = Names.usualUser,
-        policies: String = "."
-    ) throws(ScenarioError) -> [String] {
-        try plan(text, on: arbiter, at: now, names: names, user: user, policies: policies, while: { true }) ?? []
-    }
-
-    /// As above, for as long as the asker's patience lasts.
-    /// - Parameter mayGoOn: asked before each step and each attempt to change a verdict, some microseconds to a
-    ///   millisecond apart. A clock belongs to the caller.
-    /// - Parameter policy: loaded before the first line; nil: the one in force stays.
-    /// - Parameter dropIns: the folder of drop-ins that a broker reads over each of its policies.
-    /// - Returns: nil: it was not done when `mayGoOn` said no; there is no half an answer.
+    ///   - names: the broker's names of its clients and sessions (`ScenarioWriter.names` of its journal); `nil` for those
+    ///     of their apps.
+    ///   - user: the user of apps without `@user`.
+    ///   - dropIns: the folder of drop-ins that a broker reads over each of its policies.
+    ///   - policy: loaded before the first line; `nil` keeps the one in force.
+    ///   - mayGoOn: called before each step and each attempt to change a verdict, some microseconds to a millisecond
+    ///     apart. A clock belongs to the caller.
+    /// - Returns: `nil` where `mayGoOn` ended it early.
+    /// - Throws: every problem of the text at once.
     public static func plan(
         _ text: String, on arbiter: Arbiter, at now: Moment, names: Names? = nil, user: UInt32 = Names.usualUser,
         policies: String = ".", dropIns: String? = nil, loading policy: Policy? = nil,
-        while mayGoOn: @escaping @Sendable () -> Bool
+        while mayGoOn: @escaping @Sendable () -> Bool = { true }
     ) throws(ScenarioError) -> [String]? {
         guard text.utf8.count <= planBytesMax else {
             throw ScenarioError("plan", "a plan has at most \(planBytesMax) bytes")
@@ -75,7 +67,7 @@ extension Scenario {
 }
 
 extension ScenarioWriter {
-    /// What a simulated recorder answers goes without saying; what follows from it does not.
+    /// Without the answers of simulated recorders, but with their consequences.
     mutating func planned(_ step: Stage.Step) -> ArraySlice<String> {
         lines(step.event, at: step.moment, step.effects).dropFirst(step.event.isRecorderAnswer ? 1 : 0)
     }

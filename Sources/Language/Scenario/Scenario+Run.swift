@@ -1,26 +1,24 @@
 import Arbiter
 import ArbiterProtocol
 
-/// What a run of a scenario came to.
 public struct Outcome: Sendable {
     public let file: String
     public let title: String
     /// The text as it was, and as it would have to be.
     public let expected: [String]
     public let actual: [String]
-    /// Broken invariants, whatever the expectations say.
+    /// Broken invariants, whatever the expectations are.
     public let violations: [String]
-    /// What was refused, by the notice that says so: its sentences, which name key, value and range.
+    /// Refusals by their notices, with sentences that name key, value and range.
     var refusals: [(notice: String, sentence: String)] = []
-    /// When something happens by itself behind the last line; nil: nothing does.
+    /// The moment of the next deadline or answer behind the last line.
     var next: Moment?
 
     public var passed: Bool { expected == actual && violations.isEmpty }
 
-    /// The text with the expectations replaced by what happened.
     public var rewritten: String { actual.joined(separator: "\n") }
 
-    /// What is wrong, readable: a line diff with the lines around, and the broken invariants. Empty when all is well.
+    /// A line diff with the lines around, and the broken invariants; empty where the run passed.
     public var report: String {
         var text: [String] = []
         if expected != actual {
@@ -44,10 +42,10 @@ extension Scenario {
         return run(on: &stage)
     }
 
-    /// As `run()`, and what it reached of each policy that was in force, in that order.
+    /// As `run()`, with the coverage of each policy that was in force, in that order.
     public func runWithCoverage() -> (outcome: Outcome, coverages: [PolicyCoverage]) { runWithCoverage(knowing: []) }
 
-    /// As `run()`; the stage is left as the last line leaves it, and its steps are all there.
+    /// As `run()`; the stage is left as the last line leaves it, with all its steps.
     public func run(on stage: inout Stage) -> Outcome {
         var writer = ScenarioWriter(names: names, origin: stage.now, shows: world.shows)
         for camera in world.cameras { stage.perform(.event(camera.event)) }
@@ -69,7 +67,7 @@ extension Scenario {
             }
             return lines
         }
-        /// What happened by itself before a line, each under its time; `moment`'s own is left to the line.
+        /// Adds notices before a line, each under its time; those of `moment` are left to the line.
         func pass(to moment: Moment, leavingLast: Bool) {
             for fired in stage.advance(to: moment) where !(leavingLast && fired == moment) {
                 let lines = notices(at: fired)
@@ -86,7 +84,7 @@ extension Scenario {
                 actual.append(line.text)
                 actual += notices()
             case .input(let moment, let actions):
-                // At the very moment of a line, what was due by itself comes first.
+                // Deadlines of the very moment of a line come before it.
                 pass(to: moment, leavingLast: false)
                 actual.append(line.text)
                 for action in actions { stage.perform(action) }
@@ -99,7 +97,7 @@ extension Scenario {
             violations: stage.violations.map(\.description), refusals: refusals, next: stage.nextMoment)
     }
 
-    /// The text's lines without what does not count: spaces at an end.
+    /// Without spaces at the ends of lines.
     private var normalized: [String] {
         trimmedEnd(
             lines.map { line in

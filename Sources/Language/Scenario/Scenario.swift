@@ -2,6 +2,7 @@ import Arbiter
 public import ArbiterProtocol
 import Glibc
 import PolicyFile
+import TomlFile
 
 /// A scenario: a world, inputs at given times, and every notice they must lead to.
 ///
@@ -22,16 +23,15 @@ import PolicyFile
 /// The run passes when rewriting the expectations with what happened changes nothing.
 public struct Scenario: Sendable {
     public let file: String
-    /// The first comment: what the scenario says.
+    /// The first comment.
     public let title: String
     public internal(set) var world: World
     public internal(set) var lines: [Line]
-    /// What things are called when the last line has been read.
+    /// As after the last line.
     public let names: Names
     /// The policy files that it names, each once, in the order of their lines.
     public let policyFiles: [NamedPolicy]
 
-    /// A policy, and the path of the file it was read from.
     public struct NamedPolicy: Hashable, Sendable {
         public var path: String
         public var policy: Policy
@@ -42,27 +42,26 @@ public struct Scenario: Sendable {
         }
     }
 
-    /// What there is before the first event.
+    /// The world before the first event.
     public struct World: Sendable {
         public var policy: Policy
-        /// In the order of their lines: the first is the one that `session` without `camera=` takes.
+        /// In the order of their lines: the first is the default of `session`.
         public var cameras: [Camera]
         public var shows = Shows()
     }
 
-    /// What is part of the expectations beside what sessions are told.
+    /// The expectations beside notices to sessions.
     public struct Shows: Sendable {
         /// Broker-wide news.
         public var announcements = false
         /// The orders to the recorders.
         public var orders = false
-        /// Refusals say why in their sentence instead of by their rule.
+        /// Refusals have their sentence instead of their rule.
         public var sentences = false
 
         public init() {}
     }
 
-    /// A camera as a line describes it.
     public struct Camera: Sendable {
         public var id: CameraID
         public var capabilities: CameraCapabilities
@@ -71,7 +70,6 @@ public struct Scenario: Sendable {
         var event: Event { .cameraAppeared(id, capabilities, seat: seat) }
     }
 
-    /// One line of the text, as it was written.
     public struct Line: Sendable {
         public var number: Int
         public var text: String
@@ -86,7 +84,7 @@ public struct Scenario: Sendable {
         case notice(String)
     }
 
-    /// The same scenario with another policy at its beginning; what it reloads later stays.
+    /// The same scenario with another first policy; its `policy-reload` lines stay.
     public func under(_ policy: Policy) -> Scenario {
         var scenario = self
         scenario.world.policy = policy
@@ -96,8 +94,9 @@ public struct Scenario: Sendable {
     static let inputIndent = 5
     static let noticeIndent = 7
 
-    /// Reads a scenario. `policies`: the folder that `policy FILE` is relative to; `dropIns`: one whose drop-ins are read
-    /// over each of these files.
+    /// - Parameters:
+    /// - policies: the folder that `policy FILE` is relative to.
+    /// - dropIns: a folder whose drop-ins are read over each of these files.
     /// - Throws: every problem of the text at once.
     public static func parse(
         _ text: String, file: String, policies: String, dropIns: String? = nil
@@ -109,13 +108,13 @@ public struct Scenario: Sendable {
 
     /// Every word that an input line can begin with.
     public static let inputWords = EventDescription.commands
-    /// Every word that says what a recorder does or says.
+    /// Every word for a recorder's behaviour or answer.
     public static let recorderWords = ScenarioParser.verbs
     /// Every word that describes the world, before the first input.
     public static let worldWords = ScenarioParser.worldCommands
 
     /// Reads one input line (without time and indentation) against names; a block follows behind `"""` and a line feed.
-    /// - Throws: what is wrong with it, with its place in the line.
+    /// - Throws: the problem, with its place in the line.
     public static func input(
         _ text: String, names: inout Names, policies: String = "."
     ) throws(ScenarioError) -> [Action] {
@@ -126,7 +125,7 @@ public struct Scenario: Sendable {
         return []
     }
 
-    /// What the scenario's world and inputs do, in order, without their times.
+    /// The actions of world and inputs, in order, without their times.
     public var setup: [Action] {
         world.cameras.map { .event($0.event) }
             + lines.flatMap { line -> [Action] in
@@ -134,11 +133,10 @@ public struct Scenario: Sendable {
             }
     }
 
-    /// Reads a scenario file. `policies`: the folder that `policy FILE` is relative to; `dropIns`: one whose drop-ins are
-    /// read over each of these files.
+    /// As `parse`.
     /// - Throws: every problem of the text at once, or that the file cannot be read.
     public static func load(path: String, policies: String, dropIns: String? = nil) throws(ScenarioError) -> Scenario {
-        // Each of its lines would be a problem, and none would say what is wrong.
+        // Each of its lines would be a problem.
         if path.hasSuffix(".toml") {
             throw ScenarioError(path, "this is a policy and no scenario; `camclient policy check` looks at policies")
         }
@@ -163,20 +161,13 @@ public struct Scenario: Sendable {
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     private static func read(_ path: String) throws(ScenarioError) -> String {
-        let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw fault(path, "cannot be read") }
-        defer { close(descriptor) }
         var bytes: [UInt8] = []
-        var chunk = [UInt8](repeating: 0, count: 65536)
-        while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw fault(path, "cannot be read") }
-            if count == 0 { break }
-            bytes += chunk[..<count]
+        let isRead = RegularFile.readEach(path) { chunk in
+            bytes += chunk
             // Enough to see that it is too much.
-            if bytes.count > ScenarioText.bytesMax { break }
+            return bytes.count <= ScenarioText.bytesMax
         }
+        guard isRead else { throw fault(path, "cannot be read") }
         return try ScenarioText.read(bytes, file: path)
     }
 
@@ -186,33 +177,30 @@ public struct Scenario: Sendable {
         return fault
     }
 
-    /// A `policy` or `policy-reload` line with the policy itself in it, as a block: for a policy that is in no one file.
-    /// Users and groups have their numbers in it, so that it means the same everywhere.
+    /// A `policy` or `policy-reload` line with the policy itself in it, as a block. Users and groups have their numbers
+    /// in it, so that it means the same everywhere.
     public static func policyLine(_ command: String, _ policy: Policy) -> String {
-        policy == .firstCome ? "\(command) built-in" : "\(command) \(policyBlock(policy))"
+        policy == .firstCome ? "\(command) \(builtInPolicy)" : "\(command) \(policyBlock(policy))"
     }
 
-    /// The same without the command.
     public static func policyBlock(_ policy: Policy) -> String {
         "\"\"\"\n" + PolicyWriter.text(policy, numbersOnly: true) + "\"\"\""
     }
 }
 
-/// What an input line does, with its names resolved. Grants and interruption ids are known only while it runs.
+/// An input line with its names resolved. Grants and interruption ids are known only while it runs.
 public enum Action: Hashable, Sendable {
     case event(Event)
-    /// `ready NAME [#N]`: nil answers the latest warning.
+    /// `ready NAME [#N]`: `nil` answers the latest warning.
     case ready(SessionID, InterruptionID?)
-    /// A recorder says what the event says, as far as the line does; the stage knows the rest. `grant` nil: of the grant it
-    /// has.
+    /// An answer of a recorder, with the parts that the line has; `grant` is `nil` for the grant that it has.
     case answer(Event, grant: GrantID?)
-    /// From here on the recorder behaves so; `camera` nil: every one.
+    /// A change of behaviour from here on; `camera` is `nil` for all recorders.
     case behave(CameraID?, RecorderBehaviour)
 }
 
-/// How a camera's recorder deals with orders.
 public struct RecorderBehaviour: Hashable, Sendable {
-    /// No answer by itself at all: a trace brings the answers as lines.
+    /// Lines, or a trace, bring its answers.
     public var isManual = false
     /// Takes orders and does nothing, until it is killed; the next process works.
     public var hangs = false

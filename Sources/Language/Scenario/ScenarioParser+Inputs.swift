@@ -19,7 +19,7 @@ extension ScenarioParser {
         case "policy-reload": return [.event(.policyLoaded(try readPolicy(&words, block)))]
         default:
             guard let described = EventDescription.with(command: command.text).first else {
-                throw LineProblem(command, notOne(command.text, of: EventDescription.commands))
+                throw command.notOne(of: EventDescription.commands)
             }
             return [.event(try event(described.kind, &words))]
         }
@@ -59,8 +59,6 @@ extension ScenarioParser {
         return names.app(word.text)
     }
 
-    func camera(_ word: Word) throws(LineProblem) -> CameraID { try known(word) }
-
     private mutating func connect(_ words: inout Words) throws(LineProblem) -> [Action] {
         let named = try words.word("a name for the client")
         try checkIsNew(client: named)
@@ -73,7 +71,7 @@ extension ScenarioParser {
         var placed: Presence?
         var attributes = ClientAttributes()
         var verified = true
-        // Nobody vouches for the app, and it claims nothing itself.
+        // The app is neither vouched for nor claimed.
         var saysNothing = false
         var focused = false
         while let word = words.anything() {
@@ -108,7 +106,7 @@ extension ScenarioParser {
         return actions
     }
 
-    /// A login session that nobody has spoken of is there with its first client. A running broker has its own.
+    /// A login session appears with its first client, unless a line brings it. A running broker has its own.
     private mutating func tell(_ login: LoginMembership, of user: UInt32) -> [Action] {
         guard !isPlan, case .session(let id) = login, logins[id.name] == nil else { return [] }
         let facts = LoginSessionFacts(active: true, user: user)
@@ -149,14 +147,8 @@ extension ScenarioParser {
 
     private mutating func ready(_ words: inout Words) throws(LineProblem) -> [Action] {
         let session = try session(try words.word("a session"))
-        // Without a number the latest warning is meant.
         if words.isAtEnd { return [.ready(session, nil)] }
         guard case .ready(_, let id) = try event(.ready, &words, first: session) else { return [] }
         return [.ready(session, id)]
     }
-}
-
-extension ScenarioParser: NameLookup {
-    /// Whose apps are meant where a line does not say.
-    var user: UInt32 { names.user }
 }

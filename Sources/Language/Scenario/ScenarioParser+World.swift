@@ -14,7 +14,7 @@ extension ScenarioParser {
         return actions
     }
 
-    /// What lines say in fewer words than their events have, or say of more than one.
+    /// Lines with fewer words than their events, or with more than one event.
     mutating func worldOfTheUser(_ command: Word, _ words: inout Words) throws(LineProblem) -> [Action] {
         switch command.text {
         case "presence":
@@ -33,27 +33,23 @@ extension ScenarioParser {
         }
     }
 
-    /// `NAME STATE [user=…] [seat=…|remote]`; what is not said stays as it was.
+    /// `NAME STATE [user=…] [seat=…|remote]`; missing parts stay as they were.
     private mutating func loginSession(_ words: inout Words) throws(LineProblem) -> Event {
         let name = try words.word("a login session").text
-        let state: (active: Bool, locked: Bool)? = try words.choice(
-            "its state",
-            [
-                ("active", (true, false)), ("inactive", (false, false)), ("locked", (true, true)),
-                ("inactive-locked", (false, true)), ("ended", nil),
-            ])
+        let hasEnded = words.take("ended")
+        let state = hasEnded ? (false, false) : try words.choice("its state", LoginSessionFacts.states)
         var facts = logins[name] ?? LoginSessionFacts(active: true, user: names.user)
-        (facts.isActive, facts.isLocked) = state ?? (false, false)
+        (facts.isActive, facts.isLocked) = state
         while let word = words.anything() {
             switch (word.key, word.text) {
             case ("user", _): facts.user = try word.user()
             case ("seat", let text): facts.seat = SeatID(text)
             case (nil, "remote"): facts.seat = nil
-            default: throw LineProblem(word, notOne(word.key ?? word.text, of: ["user", "seat", "remote"]))
+            default: throw word.notOne(of: ["user", "seat", "remote"])
             }
         }
         logins[name] = facts
-        return state == nil ? .loginSessionEnded(LoginSessionID(name)) : .loginSession(LoginSessionID(name), facts)
+        return hasEnded ? .loginSessionEnded(LoginSessionID(name)) : .loginSession(LoginSessionID(name), facts)
     }
 
     mutating func plug(_ words: inout Words) throws(LineProblem) -> [Action] {
@@ -65,7 +61,7 @@ extension ScenarioParser {
         return [.event(try self.camera(camera, &words).event)]
     }
 
-    /// The expected notice that lets an input name a camera there is not.
+    /// The expected notice behind an input that may name a missing camera.
     static let unknownCameraNotice = "refused UnknownCamera"
 
     func known(_ camera: Word) throws(LineProblem) -> CameraID {
@@ -109,13 +105,13 @@ extension ScenarioParser {
     }
 }
 
-/// What the lines so far say is there: enough to see that a later one contradicts them.
+/// The clients, sessions and cameras of earlier lines, to notice that a later line contradicts them.
 struct Stock {
-    /// Nil: nobody knows, since the lines are read against a broker that runs.
+    /// `nil` for lines that are read against a running broker.
     var cameras: Set<CameraID>?
     var clients: Set<String> = []
     var sessions: Set<String> = []
-    /// The next line expects that the broker knows no such camera: then the line means it.
+    /// The next line expects that the camera is missing.
     var expectsUnknownCamera = false
     var hasInput = false
 }

@@ -7,7 +7,7 @@ import TomlFile
 struct ScenarioParser {
     let file: String
     let policies: String
-    /// The folder whose drop-ins are read over each policy that a line names; nil: none.
+    /// The folder whose drop-ins are read over each policy file.
     let dropIns: String?
     var names = Names()
     var now = Moment.zero
@@ -17,16 +17,16 @@ struct ScenarioParser {
     var hasNoCameras = false
     var shows = Scenario.Shows()
     var stock = Stock()
-    /// The shell attaches by itself with the first `presence`, unless a line says something about it.
+    /// The shell attaches by itself with the first `presence`, unless a line mentions it.
     var shellWasMentioned = false
-    /// Login sessions that a line has spoken of, with what it said last. One that no line did is told of with its first
-    /// client: active, at the usual seat, of that client's user.
+    /// The latest state of each login session. One that no line mentions appears with its first client: active, at the
+    /// usual seat, of that client's user.
     var logins: [String: LoginSessionFacts] = [:]
     /// Lines for a running broker: its policy and cameras are there already.
     let isPlan: Bool
     private var problems: [ScenarioError.Problem] = []
 
-    /// `names`: what there is already, where lines are read against a running broker.
+    /// - Parameter names: those of a running broker, against which the lines are read.
     init(file: String, policies: String, dropIns: String? = nil, names: Names? = nil) {
         self.file = file
         self.policies = policies
@@ -68,7 +68,7 @@ struct ScenarioParser {
             if line.hasSuffix("\"\"\"") {
                 block = Self.block(texts, &index)
                 if block == nil {
-                    // What follows was read as the block: it has no problems of its own.
+                    // All later lines were read as the block.
                     report(
                         LineProblem(
                             column: line.count - 2, length: 3,
@@ -95,7 +95,8 @@ struct ScenarioParser {
             policyFiles: policyFiles)
     }
 
-    /// The lines from `index` up to the one that closes a block, which `index` is behind afterwards; nil where none does.
+    /// The lines from `index` up to the closing line of a block, and moves `index` behind it; `nil` where no line
+    /// closes it.
     private static func block(_ texts: [String], _ index: inout Int) -> String? {
         var body: [String] = []
         while index < texts.count {
@@ -150,19 +151,15 @@ struct ScenarioParser {
     }
 
     private mutating func timed(_ line: String, _ block: String?) throws(LineProblem) -> Scenario.Content {
-        let time = line.prefix { $0 != " " }
-        guard let duration = TimeText.parse(time) else {
-            throw LineProblem(
-                column: 1, length: time.count, "“\(time)” is no time; a time is written 2s, 1.5s or 250ms")
-        }
-        let moment = Moment.zero + duration
+        let text = String(line.prefix { $0 != " " })
+        let time = Word(column: 1, length: text.count, text: text, isQuoted: false)
+        let moment = Moment.zero + (try time.time())
         guard moment >= now else {
-            throw LineProblem(
-                column: 1, length: time.count, "time goes back: the line before is at \(TimeText.write(now))")
+            throw LineProblem(time, "time goes back: the line before is at \(TimeText.write(now))")
         }
         now = moment
         stock.hasInput = true
-        let rest = line.dropFirst(time.count).drop { $0 == " " }
+        let rest = line.dropFirst(text.count).drop { $0 == " " }
         if rest.isEmpty { return .time(moment) }
         return .input(moment, try actions(rest, column: line.count - rest.count + 1, block))
     }
@@ -205,23 +202,19 @@ struct ScenarioParser {
             }
             hasNoCameras = true
         case "show":
-            while let word = words.optionalWord() {
-                switch word.text {
-                case "announcements": shows.announcements = true
-                case "orders": shows.orders = true
-                case "sentences": shows.sentences = true
-                default: throw LineProblem(word, notOne(word.text, of: ["announcements", "orders", "sentences"]))
-                }
-            }
+            while !words.isAtEnd { shows[keyPath: try words.choice("what is shown", Self.shown)] = true }
         default:
-            throw LineProblem(
-                command,
-                notOne(command.text, of: Self.worldCommands)
-                    + "; an input is indented by \(Scenario.inputIndent) columns or begins with a time")
+            throw command.notOne(
+                of: Self.worldCommands,
+                "; an input is indented by \(Scenario.inputIndent) columns or begins with a time")
         }
         try words.end()
         return .verbatim
     }
+
+    private static let shown: [(name: String, value: any WritableKeyPath<Scenario.Shows, Bool> & Sendable)] = [
+        ("announcements", \.announcements), ("orders", \.orders), ("sentences", \.sentences),
+    ]
 
     /// `ios9.toml`, `built-in`, or a block of TOML.
     mutating func readPolicy(_ words: inout Words, _ block: String?) throws(LineProblem) -> Policy {
@@ -232,14 +225,14 @@ struct ScenarioParser {
             }
         }
         let word = try words.word("a policy file")
-        if word.text == "built-in" { return .firstCome }
+        if word.text == builtInPolicy { return .firstCome }
         if isPlan, word.text.contains("/") || !word.text.hasSuffix(".toml") {
             // A client asks, and the broker reads with rights of its own: only what lies in its folder.
             throw LineProblem(word, "a plan takes policies of the broker's folder by their name, such as desktop.toml")
         }
         do { return try loadPolicy("\(policies)/\(word.text)") } catch {
             guard Scenario.exists("\(policies)/\(word.text)") else {
-                // Whoever is in the folder has not been asked for another one.
+                // The current folder is not one that a user chose.
                 throw LineProblem(
                     word,
                     policies == "."
@@ -250,7 +243,6 @@ struct ScenarioParser {
         }
     }
 
-    /// What style.md's first example runs under: the policy that iOS 9 had.
     private mutating func defaultPolicy() -> Policy {
         do { return try loadPolicy("\(policies)/ios9.toml") } catch {
             report(LineProblem(column: 1, "no `policy` line, and ios9.toml is not valid:\n\(error)"), 1, "")
@@ -259,7 +251,7 @@ struct ScenarioParser {
     }
 
     private mutating func loadPolicy(_ path: String) throws(FileProblems) -> Policy {
-        // A broker's own folder of drop-ins may not be there; one that somebody names was looked for before.
+        // A broker's own folder of drop-ins may be missing.
         let policy = try PolicyFile.load(path: path, dropIns: dropIns, dropInsRequired: false).policy
         if !policyFiles.contains(where: { $0.path == path }) {
             policyFiles.append(Scenario.NamedPolicy(path: path, policy: policy))
@@ -273,7 +265,7 @@ struct ScenarioParser {
     ]
 }
 
-/// Everything that is wrong with a scenario's text, in one go: each with its place.
+/// Every problem of a scenario's text, each with its place.
 public struct ScenarioError: Error, Hashable, Sendable, CustomStringConvertible {
     public var problems: [Problem]
     /// The file could not be read, or written, at all.
@@ -287,7 +279,7 @@ public struct ScenarioError: Error, Hashable, Sendable, CustomStringConvertible 
         public var message: String
         /// The line itself, for the caret.
         public var text = ""
-        /// How many characters the caret covers; at least 1.
+        /// The caret's width in characters; at least 1.
         public var length = 1
 
         public var description: String {
@@ -299,7 +291,6 @@ public struct ScenarioError: Error, Hashable, Sendable, CustomStringConvertible 
 
     public init(_ problems: [Problem]) { self.problems = problems }
 
-    /// The file as a whole is wrong.
     init(_ file: String, _ message: String) {
         self.init([Problem(file: file, line: 1, column: 1, message: message)])
     }

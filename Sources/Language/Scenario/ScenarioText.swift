@@ -1,9 +1,9 @@
 enum ScenarioText {
-    /// Far above any scenario or trace a person would read; a larger file is not one.
+    /// Far above any scenario or trace a person would read.
     static let bytesMax = 4 << 20
     /// More than any line of the language needs: that of a camera has its formats, up to 256, at some 200 bytes each.
     static let lineBytesMax = 65_536
-    /// More problems at once help nobody; the rest show when these are mended.
+    /// More problems at once help nobody.
     static let problemsMax = 50
 
     static func read(_ bytes: [UInt8], file: String) throws(ScenarioError) -> String {
@@ -28,34 +28,17 @@ enum ScenarioText {
                 "this line ends in a carriage return; lines end in a newline alone, which sed -i 's/\\r$//' \(file) makes of them"
             )
         }
-        var line = 0
-        for (index, byte) in bytes.enumerated() {
-            line = byte == newline ? 0 : line + 1
-            if line > lineBytesMax {
-                throw problem(
-                    at: index + 1 - line, "this line is longer than \(lineBytesMax) bytes; a line says one thing")
-            }
+        if let line = bytes.split(separator: newline).first(where: { $0.count > lineBytesMax }) {
+            throw problem(
+                at: line.startIndex, "this line is longer than \(lineBytesMax) bytes; a line says one thing")
         }
-        guard let text = String(validating: bytes, as: UTF8.self) else {
-            throw problem(at: firstInvalid(bytes), "from here on this is not UTF-8 text: is this the right file?")
+        do throws(UTF8.ValidationError) { return String(copying: try UTF8Span(validating: bytes.span)) } catch {
+            let place = error.byteOffsets.lowerBound
+            throw problem(at: place, "from here on this is not UTF-8 text: is this the right file?")
         }
-        return text
     }
 
     private static let newline = UInt8(ascii: "\n")
     private static let tab = UInt8(ascii: "\t")
     private static let carriageReturn = UInt8(ascii: "\r")
-
-    private static func firstInvalid(_ bytes: [UInt8]) -> Int {
-        var start = 0
-        for line in bytes.split(separator: newline, omittingEmptySubsequences: false) {
-            if String(validating: line, as: UTF8.self) == nil {
-                // A sequence is four bytes at most, so every prefix is tried soon enough.
-                let valid = line.indices.last { String(validating: line[..<$0], as: UTF8.self) != nil }
-                return valid ?? start
-            }
-            start += line.count + 1
-        }
-        return 0
-    }
 }

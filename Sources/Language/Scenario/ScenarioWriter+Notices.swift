@@ -2,7 +2,7 @@ import Arbiter
 public import ArbiterProtocol
 
 extension ScenarioWriter {
-    /// The effect as a notice line, without indentation; nil for what a scenario does not show.
+    /// The effect as a notice line, without indentation; `nil` for effects that a scenario does not show.
     public func notice(_ effect: Effect) -> String? {
         switch effect {
         case .notify(_, let session, _, let event): return notice(session, event)
@@ -11,7 +11,7 @@ extension ScenarioWriter {
             return "refused \(refusal.error.kind.shortName) because \"\(refusal.rule.replacingQuotes)\""
         case .answered: return nil
         case .announce(let news): return shows.announcements ? text(of: news) : nil
-        default: return shows.orders ? order(effect).map { "order \($0)" } : nil
+        default: return shows.orders ? effect.described.order(names).map { "order \($0)" } : nil
         }
     }
 
@@ -25,38 +25,8 @@ extension ScenarioWriter {
         case .answerKept(let app, let isClaimed, let answer, let origin):
             "answer kept \(names.name(of: app)) \(answer?.rawValue ?? "none")\(isClaimed ? " claimed" : "") by \(origin.rawValue)"
         case .prioritiesChanged(let user):
-            // Like an app's name, the text leaves out the user whose apps are usually meant.
+            // The usual user is left out, as with an app's name.
             "priorities changed" + (user.map { $0 == names.user ? "" : " user=\($0)" } ?? "")
-        }
-    }
-
-    private func order(_ effect: Effect) -> String? {
-        switch effect {
-        case .cut(let camera, _, let why, _, _): "cut \(camera.name) \(why.rawValue)"
-        case .killRecorder(let camera): "kill-recorder \(camera.name)"
-        case .open(let camera, _, let session, _): "open \(camera.name) for \(names.name(of: session))"
-        case .resume(let camera, _, let session, _): "resume \(camera.name) for \(names.name(of: session))"
-        case .configure(let camera, _, let session, let batch):
-            "configure \(camera.name) for \(names.name(of: session)) \(batch.scenarioWords)"
-        case .openStream(let camera, _, let session): "open-stream \(camera.name) for \(names.name(of: session))"
-        case .closeStreams(let camera, _, let session): "close-streams \(camera.name) for \(names.name(of: session))"
-        case .capturePhoto(let camera, _, let session, let photo):
-            "capture-photo \(camera.name) for \(names.name(of: session)) \(photo)"
-        case .capturePhotoBracket(let camera, _, let session, let first, let bracket):
-            "capture-photos \(camera.name) for \(names.name(of: session)) \(first)–\(first + PhotoID(bracket.shots.count) - 1)"
-        case .attachMicrophone(let camera, _, let session, let format):
-            "attach-microphone \(camera.name) for \(names.name(of: session)) \(format.sampleRate)x\(format.channels)"
-        case .detachMicrophone(let camera, _): "detach-microphone \(camera.name)"
-        case .startRecording(let camera, _, let session, let recording):
-            "start-recording \(camera.name) for \(names.name(of: session)) \(recording)"
-        case .stopRecording(let camera, let recording, let why, _):
-            "stop-recording \(camera.name) \(recording) \(why.rawValue)"
-        case .pauseRecording(let camera, let recording): "pause-recording \(camera.name) \(recording)"
-        case .resumeRecording(let camera, let recording): "resume-recording \(camera.name) \(recording)"
-        case .appendMetadata(let camera, let recording): "append-metadata \(camera.name) \(recording)"
-        case .setSlate(let camera, _, let session, let isBlack):
-            "slate \(camera.name) for \(names.name(of: session)) \(isBlack ? "on" : "off")"
-        case .refused, .answered, .notify, .announce: nil
         }
     }
 
@@ -77,7 +47,7 @@ extension ScenarioWriter {
         case .interruptionChanged(let told):
             return "interruptionChanged #\(told.id) \(Self.text(of: told.causes))\(Self.by(told.interrupter))"
         case .interruptionEnded(let told):
-            // One cause was in the first notice already; a list shows what came together.
+            // A single cause was in the first notice.
             let had = told.causes.ordered.count > 1 ? " \(Self.text(of: told.causes))" : ""
             let lost = told.recording.map { ", recording \($0) was cut" } ?? ""
             return
@@ -134,7 +104,7 @@ extension ScenarioWriter {
 }
 
 extension RecordingEnd {
-    /// What a notice leaves out because it follows from why the recording ended.
+    /// The next chance that follows from the end, and is left out.
     var usualNextChance: RecordingFinished.NextChance {
         switch self {
         case .stopped, .durationLimit, .sizeLimit, .diskFull, .writeError: .now

@@ -1,8 +1,8 @@
 import Arbiter
 public import ArbiterProtocol
 
-/// Turns what happened into lines of a scenario: the runner's notices, the daemon's journal, `Watch`
-/// and `Plan`, and the counterexamples of exploration. A whole trace, behind `header`, is a scenario.
+/// Writes events and effects as lines of a scenario: for the runner, the daemon's journal, `Watch` and `Plan`, and the
+/// counterexamples of exploration. All lines of a journal, behind `header`, are a scenario.
 public struct ScenarioWriter: Sendable {
     public var names: Names
     /// Times are written from here.
@@ -13,7 +13,7 @@ public struct ScenarioWriter: Sendable {
         (self.names, self.origin, self.shows) = (names, origin, shows)
     }
 
-    /// What stands before a trace: its title, its world, and that the trace itself brings the recorders' answers.
+    /// The beginning of a scenario whose lines have the recorders' answers: its title and its world.
     public static func header(title: String, policy: String, cameras: [Scenario.Camera]) -> [String] {
         ["# \(title)", "", "policy \(policy)"]
             + cameras.map { camera in
@@ -23,7 +23,7 @@ public struct ScenarioWriter: Sendable {
             + ["", "0s   recorder all manual"]
     }
 
-    /// One step of a trace: the event with its time, then its notices.
+    /// The event with its time, then its notices.
     public mutating func lines(_ event: Event, at moment: Moment, _ effects: [Effect]) -> [String] {
         let time = TimeText.write(moment, from: origin)
         learn(event)
@@ -38,7 +38,7 @@ public struct ScenarioWriter: Sendable {
         return lines
     }
 
-    /// Gives names to the clients and sessions that an event brings. `lines` does it by itself.
+    /// Gives names to the clients and sessions of an event; `lines` does, too.
     public mutating func learn(_ event: Event) {
         switch event {
         case .connected(let client, let app, _):
@@ -51,10 +51,10 @@ public struct ScenarioWriter: Sendable {
         }
     }
 
-    /// The event as an input line, without time and indentation; nil for the mere passing of time.
+    /// The event as an input line, without time and indentation; `nil` for the mere passing of time.
     public func text(of event: Event) -> String? {
         switch event {
-        // What these say depends on what other lines have said, and more than one of their values at a time.
+        // Their lines depend on other lines, and have several values at a time.
         case .connected(let client, let app, let identity): text(of: client, app, identity)
         case .created(let session, let client, let camera, let asked, let reestablished):
             text(of: session, client, camera, asked, reestablished)
@@ -96,5 +96,3 @@ public struct ScenarioWriter: Sendable {
         words.compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: " ")
     }
 }
-
-extension Names: Naming {}

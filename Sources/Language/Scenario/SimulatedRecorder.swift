@@ -1,7 +1,7 @@
 import Arbiter
 public import ArbiterProtocol
 
-/// A camera's recorder core on a virtual clock: answers the orders it gets, at once unless told otherwise.
+/// A camera's recorder core on a virtual clock: by default it answers orders at once.
 public struct SimulatedRecorder: Hashable, Sendable {
     public let camera: CameraID
     public var capabilities: CameraCapabilities?
@@ -13,20 +13,20 @@ public struct SimulatedRecorder: Hashable, Sendable {
     public private(set) var asked: [Configuration] = []
     private var wasUsed = false
     private var recordings: [Recording] = []
-    /// The last that was begun; it may have come to its end.
+    /// The last that was begun, ended or not.
     private var ramp: SimulatedRamp?
-    /// Photos that were ordered and will not be answered: it hangs.
+    /// Photos that were ordered while it hangs.
     private var photos: [PhotoID] = []
-    /// In order of time, then of being asked for.
+    /// In order of time, then of the orders.
     private var pending: [Pending] = []
 
     private struct Recording: Hashable {
         var id: RecordingID
         var start: Moment
-        /// Nil: frames get into its file.
+        /// `nil` while frames get into its file.
         var pausedSince: Moment?
 
-        /// How much of it is in the file, which has no time of its pauses.
+        /// Without its pauses.
         func duration(until now: Moment) -> Duration { (pausedSince ?? now) - start }
     }
 
@@ -45,16 +45,15 @@ public struct SimulatedRecorder: Hashable, Sendable {
         }
     }
 
-    /// Recordings of simulated cameras have this many frames a second and bytes a frame.
+    /// Of recordings of simulated cameras.
     public static let framesPerSecond: Int64 = 30
     public static let bytesPerFrame: UInt64 = 1000
-    /// In the broker's words, which says it for a process that is gone.
+    /// As in the broker.
     static let photoLost = "The recorder core ended before the photo was taken."
 
     public init(_ camera: CameraID) { self.camera = camera }
     public var nextAnswer: Moment? { pending.first?.at }
 
-    /// Takes the next answer that is due by `now`.
     public mutating func takeAnswer(by now: Moment) -> Event? {
         guard let first = pending.first, first.at <= now else { return nil }
         pending.removeFirst()
@@ -63,44 +62,44 @@ public struct SimulatedRecorder: Hashable, Sendable {
     }
 
     private mutating func answer(_ event: Event, at moment: Moment) {
-        // A file is finalised behind everything else of its moment: nobody waits for it (semantics §4).
-        let isFile = if case .recordingFinished = event { true } else { false }
-        let place =
-            pending.firstIndex { $0.at > moment || ($0.at == moment && $0.isFile && !isFile) } ?? pending.endIndex
-        pending.insert(Pending(at: moment, event: event), at: place)
+        let answer = Pending(at: moment, event: event)
+        // A file is finished behind everything else of its moment: nobody waits for it (semantics §4).
+        let place = pending.firstIndex { $0.at > moment || ($0.at == moment && $0.isFile && !answer.isFile) }
+        pending.insert(answer, at: place ?? pending.endIndex)
     }
 
-    /// Deals with an order; orders for other cameras and notices are not for it.
+    private var isSilent: Bool { behaviour.isManual || behaviour.hangs }
+
+    /// Carries out an order to this camera.
     public mutating func take(_ effect: Effect, at now: Moment) {
         if case .killRecorder(camera) = effect {
             behaviour.hangs = behaviour.hangsAlways
             if behaviour.isManual { forget() } else { crash(at: now) }
             return
         }
-        let isSilent = behaviour.isManual || behaviour.hangs
         switch effect {
         case .resume(camera, let grant, _, _):
-            // One that was adopted in the middle of its life has not told its grant.
+            // A grant from before its adoption is unknown.
             self.grant = grant
             if isSilent { return }
             answer(.recorderStreaming(camera, grant, inForce: inForce), at: now + behaviour.openDelay)
-        case .open(camera, let grant, _, let asked): open(camera, grant, asked, at: now, isSilent)
-        case .configure(camera, let grant, _, let asked): configure(camera, grant, asked, at: now, isSilent)
+        case .open(camera, let grant, _, let asked): open(grant, asked, at: now)
+        case .configure(camera, let grant, _, let asked): configure(grant, asked, at: now)
         case .closeStreams(camera, let grant, let session):
             if isSilent { return }
             answer(.recorderClosedStreams(camera, grant, session), at: now)
-        case .capturePhoto(camera, _, _, let photo): takePhoto(photo, at: now, isSilent)
+        case .capturePhoto(camera, _, _, let photo): takePhoto(photo, at: now)
         case .capturePhotoBracket(camera, _, _, let first, let bracket):
-            for place in bracket.shots.indices { takePhoto(first + PhotoID(place), at: now, isSilent) }
+            for place in bracket.shots.indices { takePhoto(first + PhotoID(place), at: now) }
         case .startRecording(camera, _, _, let recording): recordings.append(Recording(id: recording, start: now))
         case .stopRecording(camera, let recording, let why, _):
-            finish(recordings.filter { $0.id == recording }, why, now, isSilent)
+            if !isSilent { finish(recordings.filter { $0.id == recording }, why, now) }
         case .cut(camera, let grant, let why, _, _):
             if !isSilent {
                 pending.removeAll { !$0.outlivesCut }
                 answer(.recorderCut(camera, grant), at: now + behaviour.cutDelay)
+                finish(recordings, why, now)
             }
-            finish(recordings, why, now, isSilent)
             if self.grant == grant { self.grant = nil }
         case .pauseRecording(camera, let recording): pause(recording, at: now)
         case .resumeRecording(camera, let recording): goOn(recording, at: now)
@@ -123,43 +122,37 @@ public struct SimulatedRecorder: Hashable, Sendable {
         }
     }
 
-    private mutating func takePhoto(_ photo: PhotoID, at now: Moment, _ isSilent: Bool) {
-        let format = self.format(inForce)
+    private mutating func takePhoto(_ photo: PhotoID, at now: Moment) {
         if isSilent {
-            // Where a recorder's answers come as lines, these do, too.
+            // In a manual recorder lines bring the answers.
             if !behaviour.isManual { photos.append(photo) }
             return
         }
-        answer(
-            .photoCaptured(
-                PhotoCaptured(
-                    photo: photo, width: UInt32(clamping: format?.width ?? 0),
-                    height: UInt32(clamping: format?.height ?? 0), bytes: Self.bytesPerFrame)), at: now)
+        let format = self.format(inForce)
+        let (width, height) = (UInt32(clamping: format?.width ?? 0), UInt32(clamping: format?.height ?? 0))
+        let captured = PhotoCaptured(photo: photo, width: width, height: height, bytes: Self.bytesPerFrame)
+        answer(.photoCaptured(captured), at: now)
     }
 
-    private mutating func open(
-        _ camera: CameraID, _ grant: GrantID, _ asked: Configuration, at now: Moment, _ isSilent: Bool
-    ) {
+    private mutating func open(_ grant: GrantID, _ asked: Configuration, at now: Moment) {
         wasUsed = true
         self.grant = grant
         self.asked = []
         ramp = nil
         inForce = whole(asked)
         if isSilent { return }
+        let at = now + behaviour.openDelay
         if behaviour.diesOnOpen {
-            crash(at: now + behaviour.openDelay)
+            crash(at: at)
         } else if let message = behaviour.openFailure {
             self.grant = nil
-            answer(
-                .deviceFailed(camera, DeviceFault(message: message), message: message), at: now + behaviour.openDelay)
+            answer(.deviceFailed(camera, DeviceFault(message: message), message: message), at: at)
         } else {
-            answer(.recorderStreaming(camera, grant, inForce: inForce), at: now + behaviour.openDelay)
+            answer(.recorderStreaming(camera, grant, inForce: inForce), at: at)
         }
     }
 
-    private mutating func configure(
-        _ camera: CameraID, _ grant: GrantID, _ asked: Configuration, at now: Moment, _ isSilent: Bool
-    ) {
+    private mutating func configure(_ grant: GrantID, _ asked: Configuration, at now: Moment) {
         self.asked.append(asked)
         if isSilent { return }
         self.asked.removeFirst()
@@ -179,7 +172,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
         rampAnswer(asked, from: before, grant, at)
     }
 
-    /// It captured for another broker before this one, and still does.
+    /// It captures since another broker.
     public mutating func survive(_ survivor: Survivor, at now: Moment) {
         guard !wasUsed, capabilities != nil, survivor.isCredible else { return }
         wasUsed = true
@@ -188,7 +181,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
         recordings = survivor.recording.map { [Recording(id: $0, start: now)] } ?? []
     }
 
-    /// The process ends. The broker, which has the files, says how far recordings came, and that photos under way failed.
+    /// The broker, which has the files, reports the lengths of recordings, and that photos under way failed.
     public mutating func crash(at now: Moment) {
         let ended = recordings
         let underWay =
@@ -196,14 +189,13 @@ public struct SimulatedRecorder: Hashable, Sendable {
         forget()
         answer(.recorderGone(camera), at: now)
         for photo in underWay {
-            answer(
-                .photoCaptured(PhotoCaptured(photo: photo, width: 0, height: 0, bytes: 0, error: Self.photoLost)),
-                at: now)
+            let lost = PhotoCaptured(photo: photo, width: 0, height: 0, bytes: 0, error: Self.photoLost)
+            answer(.photoCaptured(lost), at: now)
         }
-        finish(ended, .recorderReset, now, false)
+        finish(ended, .recorderReset, now)
     }
 
-    /// What a process knew dies with it, answers under way included.
+    /// A process takes its state with it, answers under way included.
     public mutating func forget() {
         grant = nil
         recordings = []
@@ -214,23 +206,22 @@ public struct SimulatedRecorder: Hashable, Sendable {
         asked = []
     }
 
-    /// Takes the oldest batch that waits for its answer.
+    /// The oldest batch that waits for its answer.
     public mutating func takeAsked() -> Configuration? { asked.isEmpty ? nil : asked.removeFirst() }
 
     /// A batch is in force from now on.
     public mutating func take(_ asked: Configuration) { inForce = whole(asked, over: wanted) }
 
-    /// A batch was answered by a line: it is in force from now on.
+    /// The same for a batch that a line answered.
     public mutating func apply(_ configuration: Configuration) { inForce = configuration }
 
-    /// It said something of its state: a mode that ended by itself is as it is now.
+    /// A mode that ended by itself is as it is now.
     public mutating func note(_ changed: Configuration) {
         inForce.merge(changed)
         for (key, value) in changed.ordered where key.isControl && wanted[key] == .text("auto") { wanted[key] = value }
     }
 
-    private mutating func finish(_ ended: [Recording], _ why: RecordingEnd, _ now: Moment, _ isSilent: Bool) {
-        if isSilent { return }
+    private mutating func finish(_ ended: [Recording], _ why: RecordingEnd, _ now: Moment) {
         recordings.removeAll { ended.contains($0) }
         for recording in ended {
             let duration = recording.duration(until: now)
@@ -257,7 +248,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
         answer(.rampFinished(camera, grant, videoZoomFactor: target), at: ramp.ends)
     }
 
-    /// Nobody hears of the end of a ramp that another zoom takes the place of.
+    /// A ramp that another zoom replaces ends without an answer.
     private mutating func endRamp() {
         ramp = nil
         pending.removeAll { if case .rampFinished = $0.event { true } else { false } }
@@ -265,7 +256,7 @@ public struct SimulatedRecorder: Hashable, Sendable {
 
     // MARK: Configuration
 
-    /// What was asked, over what was asked before: everything that is in force then.
+    /// Everything in force after `asked`, over what was asked before.
     private mutating func whole(_ asked: Configuration, over before: Configuration = Configuration()) -> Configuration {
         guard let capabilities else {
             wanted = before

@@ -4,29 +4,29 @@ public import Explain
 
 /// An arbiter on a virtual clock, with simulated recorders around it and every check on.
 ///
-/// The runner, the plan and the simulation all act on one: an action is performed, recorders answer,
-/// deadlines fire at their exact time, and after every step the invariants are asked.
+/// The runner, the plan and the simulation all act on one: an action is performed, recorders answer, deadlines fire at
+/// their exact time, and after every step the invariants are checked.
 public struct Stage: Sendable {
     public private(set) var arbiter: Arbiter
     public private(set) var now: Moment
-    /// One for each camera that was ever there, by name.
+    /// One for each camera that was ever there, in the order of their first appearance.
     public private(set) var recorders: [SimulatedRecorder] = []
-    /// Nil where the trace did not begin with this stage.
-    public private(set) var checker: TraceChecker? = TraceChecker()
+    /// `nil` where the life of the arbiter did not begin with this stage.
+    public private(set) var checker: ContractMonitor? = ContractMonitor()
     public private(set) var violations: [Violation] = []
-    /// What happened since it was last taken.
+    /// Since the last `takeSteps`.
     public private(set) var steps: [Step] = []
     /// Whether `arbiter.violations()`, which looks at everything, is asked after each step.
     public var checksEverything = true
-    /// What the arbiter lived through, where somebody will ask why; nil: nobody will.
+    /// `nil` where no explanation is needed.
     public var history: History?
-    /// After so many steps nothing is performed any more.
+    /// The stage performs no more steps.
     public var stepsMax = Int.max
-    /// Asked before each step; once it says no, nothing is performed any more. Nil: nobody's patience ends.
+    /// Called before each step; after a false nothing is performed any more.
     public var mayGoOn: (@Sendable () -> Bool)?
-    /// It was told not to go on.
+    /// `mayGoOn` returned false.
     public private(set) var wasStopped = false
-    /// What of the policies in force the steps reach; counted only where somebody wants to know.
+    /// `nil` where no coverage is counted.
     var coverage: CoverageRecorder?
     private var stepsTaken = 0
     /// It went round in circles; acting on would only go on with that.
@@ -38,7 +38,7 @@ public struct Stage: Sendable {
         public var moment: Moment
         public var event: Event
         public var effects: [Effect]
-        /// Under which `History` explains it.
+        /// The decision's number in `History`.
         public var decision: DecisionID
         package var verdicts: [Verdict] = []
     }
@@ -54,7 +54,7 @@ public struct Stage: Sendable {
         self.now = now
     }
 
-    /// A copy of a running broker's, to see what would happen: that one is checked by itself, and here only the answer counts.
+    /// A copy of a running broker's, which is checked by itself.
     init(planning arbiter: Arbiter, at now: Moment, while mayGoOn: @escaping @Sendable () -> Bool) {
         self.init(arbiter, at: now)
         checksEverything = false
@@ -63,8 +63,7 @@ public struct Stage: Sendable {
         self.mayGoOn = mayGoOn
     }
 
-    /// Goes on until nothing that was decided still waits for its time: for a grace and a min-hold at most, the longest of
-    /// which that a policy may give are a minute and an hour.
+    /// Goes on until no decision waits for its time: a grace is a minute at most, and a min-hold an hour.
     mutating func settle() {
         let end = now + .seconds(3600 + 60)
         while arbiter.overview().cameras.contains(where: { $0.next != nil }), let next = nextMoment, next <= end,
@@ -79,7 +78,7 @@ public struct Stage: Sendable {
         return steps
     }
 
-    /// Gives an arbiter that has lived already its recorders and its history: a plan starts in the middle.
+    /// Gives an arbiter in the middle of its life its recorders.
     package mutating func adopt() {
         for camera in arbiter.overview().cameras { recorders[recorder(camera.id)].capabilities = camera.capabilities }
         checker = nil
@@ -87,7 +86,7 @@ public struct Stage: Sendable {
 
     // MARK: Acting
 
-    /// Performs an action now, and lets every recorder answer that is due to.
+    /// Performs an action now, and all answers of recorders that are due.
     public mutating func perform(_ action: Action) {
         if gaveUp { return }
         switch action {
@@ -110,7 +109,7 @@ public struct Stage: Sendable {
     }
 
     /// Lets time pass to `target`; recorders answer and deadlines fire on the way, each at its own time.
-    /// - Returns: the moments at which something happened, and how many steps there were before it.
+    /// - Returns: the moments of steps.
     public mutating func advance(to target: Moment) -> [Moment] {
         var moments: [Moment] = []
         // A deadline that fires and stands again at the same moment would never end.
@@ -142,7 +141,7 @@ public struct Stage: Sendable {
         return moments
     }
 
-    /// When something will happen by itself.
+    /// The moment of the next answer or deadline.
     public var nextMoment: Moment? {
         let answers = recorders.compactMap(\.nextAnswer)
         return (answers + (arbiter.deadline.map { [$0] } ?? [])).min()
@@ -215,7 +214,7 @@ public struct Stage: Sendable {
         return recorders.count - 1
     }
 
-    /// What a line lets a recorder say, with what the line leaves out: the grant that it has, and what it was asked.
+    /// A recorder's answer with the parts that its line lacks: the grant that it has, and the batch that was asked.
     private mutating func whole(_ event: Event, _ grant: GrantID?) -> Event {
         switch event {
         case .recorderStreaming(let camera, _, let inForce):

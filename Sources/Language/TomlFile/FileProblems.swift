@@ -1,19 +1,19 @@
-/// One thing that is wrong in a policy file, with its place and, where one is near, a suggestion.
+/// One problem of a file, with its place and, where one is near, a suggestion.
 public struct FileProblem: Hashable, Sendable {
     public var file: String
     /// From 1; 0 where the problem is the file as a whole (it cannot be opened).
     public var line: Int
     /// From 1, in Unicode scalars.
     public var column: Int
-    /// A sentence: what is wrong, with which value, what is allowed.
+    /// A sentence: what is wrong, with which value, and what is allowed.
     public var message: String
     /// Scalars to underline, at least 1.
     public var length: Int
     /// The line as it stands in the file, without control characters.
     public var lineText: String
-    /// What to do instead; empty where nothing better is known.
+    /// A remedy; empty where none is known.
     public var hint: String
-    /// The policy can be used all the same; found by `PolicyFile.check` only.
+    /// The policy can be used all the same; only `PolicyFile.check` has warnings.
     public var isWarning = false
 
     public init(
@@ -46,17 +46,17 @@ extension FileProblem: CustomStringConvertible {
     }
 }
 
-/// Everything that is wrong in a policy file, in the order of the file.
+/// Every problem of a policy's files, in the order of the files.
 public struct FileProblems: Error, Hashable, Sendable, CustomStringConvertible {
     /// Never empty.
     public var problems: [FileProblem]
-    /// How many were found beyond the ones kept.
+    /// How many were found beyond the first `keptMax`.
     public var more: Int
 
-    /// Whether a file could not be read at all: then what is in it is not what is wrong.
+    /// A file could not be read at all.
     public var isFault: Bool { problems.contains { $0.line == 0 } }
 
-    /// A file with more problems than this is something else than a policy, and nobody reads that far.
+    /// A file with more problems is something else than a policy.
     public static let keptMax = 100
 
     public init(_ problems: [FileProblem]) {

@@ -1,25 +1,65 @@
 import Vocabulary
 
-/// Collects what is wrong while a policy's files are read to their end.
+/// Collects problems while a policy's files are read to their end.
 package final class ProblemList {
-    package private(set) var texts = FileTexts()
+    private var files: [(name: String, lines: [Substring.UnicodeScalarView])] = []
     private var found: [(place: Place, problem: FileProblem)] = []
 
     package init() {}
 
     package var isEmpty: Bool { found.isEmpty }
 
-    package func addFile(_ name: String, _ bytes: [UInt8]) -> Int { texts.add(name, bytes) }
-
-    package func add(_ message: String, at place: Place, hint: String = "") {
-        found.append(texts.problem(message, at: place, hint: hint))
+    /// - Returns: the number by which places name this file.
+    package func addFile(_ name: String, _ bytes: [UInt8]) -> Int {
+        let text = String(decoding: bytes, as: UTF8.self)
+        let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false)
+        files.append((Wording.visible(name), lines))
+        return files.count - 1
     }
 
-    /// Notes what is allowed, and hardly meant.
+    /// For messages; without characters that steer a terminal.
+    package func file(of place: Place) -> String { files[place.file].name }
+
+    /// A line, with its file where that is another one than `here`.
+    package func spoken(_ place: Place, from here: Place) -> String {
+        place.file == here.file ? "line \(place.line)" : "\(file(of: place)):\(place.line)"
+    }
+
+    package func add(_ message: String, at place: Place, hint: String = "") {
+        found.append(problem(message, at: place, hint: hint))
+    }
+
     package func warn(_ message: String, at place: Place, hint: String = "") {
-        var (place, problem) = texts.problem(message, at: place, hint: hint)
+        var (place, problem) = problem(message, at: place, hint: hint)
         problem.isWarning = true
         found.append((place, problem))
+    }
+
+    /// The problem at a place. A place outside its file (an error at its very end) is moved to the last character; line
+    /// 0 is the file as a whole.
+    private func problem(_ message: String, at place: Place, hint: String) -> (Place, FileProblem) {
+        let file = files[place.file]
+        guard place.line > 0 else {
+            return (place, FileProblem(file: file.name, line: 0, column: 0, message: message, hint: hint))
+        }
+        let line = min(place.line, file.lines.count)
+        let scalars = file.lines[line - 1]
+        let width = scalars.count
+        let column = line == place.line ? min(place.column, width + 1) : width + 1
+        let length = max(1, min(place.length, width + 1 - column))
+        // A control character in a message could rewrite the terminal that shows it. A line that is too long is shown
+        // as far as an allowed one could go.
+        let shown = scalars.prefix(FileBounds.lineBytesMax)
+        let visible = shown.map { $0 == "\r" ? " " : $0.isPrintable || $0 == "\t" ? $0 : "\u{FFFD}" }
+        var lineText = String.UnicodeScalarView(visible)
+        while lineText.last == " " { lineText.removeLast() }
+        if shown.count < width { lineText.append("…") }
+        return (
+            Place(file: place.file, line: line, column: column, length: length),
+            FileProblem(
+                file: file.name, line: line, column: column, message: message, length: length,
+                lineText: String(lineText), hint: hint)
+        )
     }
 
     package var all: FileProblems? {
@@ -40,9 +80,9 @@ package final class ProblemList {
         }
     }
 
-    /// A problem for each line that is too long. A key cannot go on in the next line, whatever strings and comments are
-    /// around it, so that nothing of the text has to be understood for this.
-    /// - Returns: whether there is one.
+    /// A key cannot go on in the next line, whatever strings and comments are around it, so nothing of the text has to
+    /// be understood here.
+    /// - Returns: whether a line is too long.
     private func refuseLongLines(_ bytes: [UInt8], _ file: Int) -> Bool {
         var isRefused = false
         for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).enumerated()
@@ -57,8 +97,8 @@ package final class ProblemList {
 }
 
 extension TomlError {
-    /// toml++ begins every message with what it was doing, which the place says, and may end with the name
-    /// of its own setting. It quotes the text, too: what could steer a terminal comes out as a sign.
+    /// Without the action that toml++ begins a message with, and the name of its setting; its quotations may have
+    /// control characters.
     fileprivate var spoken: String {
         var rest = message[...]
         if rest.hasPrefix("Error while parsing "), let colon = rest.firstIndex(of: ":") {

@@ -1,10 +1,10 @@
 import Vocabulary
 
-/// Reads one table key by key: a key that is asked for is known, and what is left at the end is not. A value of the
-/// wrong kind is reported and read as nil, so that reading goes on and finds the rest.
+/// Reads one table key by key. A value of the wrong kind is reported and read as `nil`, so that reading goes on and
+/// finds the rest.
 package struct TableReader {
     package let table: TomlTable
-    /// How messages say where it is: `in rule "Photo booth"`; empty at the top of the file.
+    /// The table in messages: `in rule "Photo booth"`; empty at the top of the file.
     package let owner: String
     package let problems: ProblemList
 
@@ -19,8 +19,8 @@ package struct TableReader {
     /// `"grace" in rule "Photo booth"`.
     package func subject(_ key: String) -> String { owner.isEmpty ? "\"\(key)\"" : "\"\(key)\" \(owner)" }
 
-    /// Reports what is wrong with a key, in words that follow its name; nothing where it is missing.
-    /// - Parameter place: nil: that of its value.
+    /// Reports a problem of a key, in words that follow its name; nothing where the key is missing.
+    /// - Parameter place: `nil` for that of its value.
     package func complain(
         _ key: String, _ words: String, at place: Place? = nil, atKey: Bool = false, hint: String = ""
     ) {
@@ -43,7 +43,7 @@ package struct TableReader {
         return (text, entry.node.place)
     }
 
-    /// A text that is shown to people and kept with decisions: one line, bounded, not empty.
+    /// A text for people: one line, bounded, not empty.
     package func label(_ key: String, emptyAllowed: Bool = false, bytesMax: Int = FileBounds.nameBytesMax) -> String? {
         guard let (text, place) = string(key) else { return nil }
         if let reason = FileBounds.complaint(text, emptyAllowed: emptyAllowed, bytesMax: bytesMax) {
@@ -141,7 +141,7 @@ package struct TableReader {
         return wrong(key, "has \(nodes.count) entries; it takes at most \(countMax)", atKey: true)
     }
 
-    /// The elements of an array of texts; nil when there is no such key or it is no such array.
+    /// `nil` when there is no such key or it is no array.
     package func strings(_ key: String, takes: String, countMax: Int) -> [(text: String, place: Place)]? {
         guard let nodes = list(key, takes: takes, countMax: countMax) else { return nil }
         var texts: [(text: String, place: Place)] = []
@@ -199,8 +199,8 @@ package struct TableReader {
 
     // MARK: What is left
 
-    /// Reports a key that is missing, at the table's header; not where a slip of the finger in it will be
-    /// reported as an unknown key: one slip is one problem.
+    /// Reports a missing key at the table's header; not where an unknown key is nearly the same: one slip is one
+    /// problem.
     package func missing(_ key: String, of known: [String], _ message: String, hint: String = "") {
         if table.entries.contains(where: { !known.contains($0.key) && NearestWord.of($0.key, among: known) == key }) {
             return
@@ -208,7 +208,7 @@ package struct TableReader {
         problems.add(message, at: table.place, hint: hint)
     }
 
-    /// Reports every key that is none of `known`; `advice` knows better for some of them.
+    /// - Parameter advice: a better hint than the nearest key.
     package func refuseUnknown(_ known: [String], advice: (String) -> String? = { _ in nil }) {
         for entry in table.entries where !known.contains(entry.key) {
             let suggestion = Wording.didYouMean(entry.key, among: known)

@@ -1,6 +1,6 @@
 import CToml
 
-/// Where something stands in a policy's files: lines and columns from 1, columns in Unicode scalars.
+/// A place in a policy's files: lines and columns from 1, columns in Unicode scalars.
 package struct Place: Hashable, Comparable {
     package var file: Int
     /// 0 where the file as a whole is meant.
@@ -66,7 +66,6 @@ package struct TomlTable {
     }
 }
 
-/// A text that is not TOML: where, and toml++'s words for it.
 package struct TomlError: Error {
     package var place: Place
     package var message: String
@@ -118,7 +117,7 @@ package enum TomlDocument {
 }
 
 extension String {
-    /// The bytes of a C text; what is not UTF-8 cannot come out of the parser.
+    /// The parser returns UTF-8 alone.
     fileprivate init(_ text: ctoml_text) {
         let bytes = UnsafeRawBufferPointer(start: text.bytes, count: text.length)
         self = String(decoding: bytes, as: UTF8.self)

@@ -1,6 +1,5 @@
 import Vocabulary
 
-/// The small change of error sentences: quoting, listing, and the nearest word.
 package enum Wording {
     /// Longer values are cut in messages: the line itself is printed below anyway.
     package static let quotedScalarsMax = 60
@@ -11,19 +10,22 @@ package enum Wording {
         return "\"\(visible(shown))\(isLong ? "…" : "")\""
     }
 
-    /// The text on one line, with a sign in the place of what could steer a terminal.
+    /// On one line, with a sign in the place of each character that could steer a terminal.
     package static func visible(_ text: String) -> String {
         String(String.UnicodeScalarView(text.unicodeScalars.map { $0.isPrintable ? $0 : "\u{FFFD}" }))
     }
 
     /// `"a"`, `"a" or "b"`, `"a", "b" or "c"`.
     package static func list(_ names: [String], _ word: String = "or") -> String {
-        let names = names.map(quoted)
-        guard let last = names.last, names.count > 1 else { return names.first ?? "" }
-        return "\(names.dropLast().joined(separator: ", ")) \(word) \(last)"
+        joined(names.map(quoted), word)
     }
 
-    /// `did you mean "grace"?`, or nothing when no word is near.
+    package static func joined(_ words: [String], _ word: String = "and") -> String {
+        guard let last = words.last, words.count > 1 else { return words.first ?? "" }
+        return "\(words.dropLast().joined(separator: ", ")) \(word) \(last)"
+    }
+
+    /// Empty where no word is near.
     package static func didYouMean(_ text: String, among words: [String]) -> String {
         NearestWord.of(text, among: words).map { "did you mean \(quoted($0))?" } ?? ""
     }
@@ -31,17 +33,17 @@ package enum Wording {
 
 /// Durations as a policy writes them: a whole number and a unit.
 package enum DurationText {
-    /// Of the units that times have; a policy speaks of nothing finer than a millisecond.
+    /// A policy has nothing finer than a millisecond.
     private static let units = ["ms", "s", "min", "h"]
 
-    /// Nil for what is no duration; a number too great to count saturates at 292 years, beyond every bound.
+    /// `nil` for other texts; a number too great to count saturates at 292 years, beyond every bound.
     package static func read(_ text: String) -> Duration? {
         guard let parts = TimeText.parts(text), parts.fraction == nil, units.contains(parts.unit) else { return nil }
         let (nanoseconds, overflow) = (Int64(parts.whole) ?? .max).multipliedReportingOverflow(by: parts.nanoseconds)
         return .nanoseconds(overflow ? .max : nanoseconds)
     }
 
-    /// What was probably meant by what is no duration: a space before the unit, or its longer name.
+    /// The duration that a wrong text probably means: without a space before the unit, or with its short name.
     package static func meant(by text: String) -> String? {
         let names = [
             ("ms", ["msec", "milliseconds", "millisecond"]), ("s", ["", "sec", "secs", "second", "seconds"]),
@@ -64,7 +66,7 @@ package enum DurationText {
 }
 
 package enum TomlText {
-    /// What a line of a written file may have; far below `FileBounds.lineBytesMax`, and a screen is not wider.
+    /// The length of a line of a written file; far below `FileBounds.lineBytesMax`, and a screen is not wider.
     private static let lineBytesMax = 120
 
     package static func fitsOnALine(_ text: String) -> Bool { text.utf8.count <= lineBytesMax }
@@ -100,5 +102,16 @@ package enum TomlText {
     package static func number(_ value: Double) -> String {
         // Beyond this not every whole number is one any more.
         abs(value) < 0x1p53 && value == value.rounded() ? "\(Int64(value))" : value.plainDescription
+    }
+}
+
+extension Unicode.Scalar {
+    /// Neither steers a terminal nor turns the order of letters around: a line shows what it says.
+    package var isPrintable: Bool {
+        switch value {
+        case 0..<0x20, 0x7F...0x9F: false
+        case 0x200E...0x200F, 0x2028...0x202E, 0x2066...0x2069: false
+        default: true
+        }
     }
 }

@@ -6,7 +6,7 @@ package import Scenario
 /// One state of a walk: the arbiter, what recorders owe it, and what its clients were told.
 package struct ExploredState: Sendable {
     package var arbiter: Arbiter
-    package var checker = TraceChecker()
+    package var checker = ContractMonitor()
     package var duties = RecorderDuties()
     package var now = Moment.zero
     private var deadline: Moment?
@@ -53,7 +53,7 @@ package struct ExploredState: Sendable {
     }
 
     private static func check(
-        _ event: Event, _ effects: [Effect], _ after: Arbiter, wasDue: Bool, _ checker: inout TraceChecker,
+        _ event: Event, _ effects: [Effect], _ after: Arbiter, wasDue: Bool, _ checker: inout ContractMonitor,
         _ duties: inout RecorderDuties
     ) -> [String] {
         let isRefused = if case .refused? = effects.last { true } else { false }

@@ -51,14 +51,13 @@ package indirect enum JSON: Hashable, Sendable {
     package var array: [JSON]? { if case .array(let values) = self { values } else { nil } }
     package var members: [Member]? { if case .object(let members) = self { members } else { nil } }
 
-    /// On one line.
     package var text: String {
         var bytes: [UInt8] = []
         write(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// `text`, behind what is there already: a line is built in one buffer.
+    /// Appends `text`: a line is built in one buffer.
     package func write(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes += "null".utf8
@@ -87,7 +86,7 @@ package indirect enum JSON: Hashable, Sendable {
 
     private static func quote(_ text: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        // Everything that is escaped is a single byte, so the rest of UTF-8 goes through as it is.
+        // Everything that is escaped is a single byte, so the rest of UTF-8 stays as it is.
         for byte in text.utf8 {
             switch byte {
             case UInt8(ascii: "\""): bytes += "\\\"".utf8

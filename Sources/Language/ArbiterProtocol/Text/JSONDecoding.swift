@@ -1,12 +1,12 @@
-/// Any `Decodable` value from JSON, without Foundation: what `JSONEncoding` wrote.
+/// Any `Decodable` value from JSON that `JSONEncoding` wrote, without Foundation.
 package enum JSONDecoding {
-    /// - Parameter userInfo: what values need that is not in the JSON.
-    /// - Throws: a sentence with the place of what is missing or has another type.
+    /// - Parameter userInfo: values that are not in the JSON.
+    /// - Throws: a sentence with the place of a value that is missing or has another type.
     package static func value<Value: Decodable>(
         _ type: Value.Type, from json: JSON, userInfo: [CodingUserInfoKey: any Sendable] = [:]
     ) throws(Problem) -> Value {
         do {
-            return try JSONDecoder(json: json, codingPath: [], userInfo: userInfo).read(type)
+            return try JSONDecoder(json: json, codingPath: [], values: userInfo).decode(type)
         } catch let problem as Problem {
             throw problem
         } catch let error as DecodingError {
@@ -36,22 +36,16 @@ extension JSONDecoding.Problem {
     }
 }
 
-private struct JSONDecoder: Decoder {
+private struct JSONDecoder: Decoder, SingleValueDecodingContainer {
     let json: JSON
     let codingPath: [any CodingKey]
     let values: [CodingUserInfoKey: any Sendable]
     var userInfo: [CodingUserInfoKey: Any] { values }
 
-    init(json: JSON, codingPath: [any CodingKey], userInfo: [CodingUserInfoKey: any Sendable]) {
-        self.json = json
-        self.codingPath = codingPath
-        values = userInfo
-    }
-
     func problem(_ what: String) -> JSONDecoding.Problem { JSONDecoding.Problem(codingPath, what) }
 
     func inside(_ json: JSON, _ key: any CodingKey) -> JSONDecoder {
-        JSONDecoder(json: json, codingPath: codingPath + [key], userInfo: values)
+        JSONDecoder(json: json, codingPath: codingPath + [key], values: values)
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
@@ -64,9 +58,10 @@ private struct JSONDecoder: Decoder {
         return Elements(decoder: self, elements: elements)
     }
 
-    func singleValueContainer() -> any SingleValueDecodingContainer { Single(decoder: self) }
+    func singleValueContainer() -> any SingleValueDecodingContainer { self }
+    func decodeNil() -> Bool { json == .null }
 
-    func read<Value: Decodable>(_ type: Value.Type) throws -> Value {
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         let found: Any?
         switch type {
         case is Bool.Type: found = json.bool
@@ -93,14 +88,6 @@ extension JSON {
     package var count: UInt64? { UInt64.exactly(self) }
 }
 
-private struct Place: CodingKey {
-    var stringValue: String { intValue.map(String.init) ?? "" }
-    var intValue: Int?
-    init(_ index: Int) { intValue = index }
-    init?(stringValue: String) { nil }
-    init?(intValue: Int) { self.intValue = intValue }
-}
-
 private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: JSONDecoder
     let members: [JSON.Member]
@@ -116,7 +103,7 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func contains(_ key: Key) -> Bool { members.contains { $0.key == key.stringValue } }
     func decodeNil(forKey key: Key) throws -> Bool { try find(key).json == .null }
-    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try find(key).read(type) }
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value { try find(key).decode(type) }
     func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> { try find(key).container(keyedBy: type) }
@@ -138,7 +125,7 @@ private struct Elements: UnkeyedDecodingContainer {
     private mutating func next() throws -> JSONDecoder {
         guard !isAtEnd else { throw decoder.problem("has too few elements") }
         defer { currentIndex += 1 }
-        return decoder.inside(elements[currentIndex], Place(currentIndex))
+        return decoder.inside(elements[currentIndex], JSONKey(intValue: currentIndex))
     }
 
     mutating func decodeNil() throws -> Bool {
@@ -146,17 +133,10 @@ private struct Elements: UnkeyedDecodingContainer {
         currentIndex += 1
         return true
     }
-    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try next().read(type) }
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try next().decode(type) }
     mutating func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type
     ) throws -> KeyedDecodingContainer<Nested> { try next().container(keyedBy: type) }
     mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer { try next().unkeyedContainer() }
     mutating func superDecoder() throws -> any Decoder { try next() }
-}
-
-private struct Single: SingleValueDecodingContainer {
-    let decoder: JSONDecoder
-    var codingPath: [any CodingKey] { decoder.codingPath }
-    func decodeNil() -> Bool { decoder.json == .null }
-    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.read(type) }
 }

@@ -1,21 +1,19 @@
-/// Any `Encodable` value as JSON, without Foundation: members in the order in which they are encoded. For snapshots of
-/// the core, whose state is all structs and enums with synthesized members: what is added there is in the next snapshot
-/// without anybody's doing. Whole numbers beyond `Int64` become text of digits, which `JSONDecoding` reads back; a
-/// reader of JSON would round them.
+/// Any `Encodable` value as JSON, without Foundation: members in the order in which they are encoded, as snapshots of the core
+/// need them. Whole numbers beyond `Int64` become text of digits, which `JSONDecoding` reads back; a reader of JSON rounds them.
 package enum JSONEncoding {
     package static func json(of value: some Encodable) throws -> JSON {
-        let place = Place()
-        try value.encode(to: JSONEncoder(place: place, codingPath: []))
-        return place.json
+        let slot = Slot()
+        try slot.encode(value)
+        return slot.json
     }
 
-    /// On one line, of a value that can always be encoded.
+    /// On one line; `value` must not throw.
     package static func text(of value: some Encodable) -> String {
         do { return try json(of: value).text } catch { preconditionFailure("\(type(of: value)): \(error)") }
     }
 }
 
-/// An object of JSON by its members, in this order; each value is written by the encoder, and nil is null.
+/// An object of JSON with its members in this order; the encoder writes each value, and `nil` is `null`.
 package struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
     private let members: [(String, any Encodable)]
 
@@ -24,16 +22,9 @@ package struct JSONObject: Encodable, ExpressibleByDictionaryLiteral {
 
     package func adding(_ other: JSONObject) -> JSONObject { JSONObject(members + other.members) }
 
-    private struct Name: CodingKey {
-        var stringValue: String
-        var intValue: Int? { nil }
-        init(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
-    }
-
     package func encode(to encoder: any Encoder) throws {
-        var object = encoder.container(keyedBy: Name.self)
-        for (key, value) in members { try object.encode(value, forKey: Name(stringValue: key)) }
+        var object = encoder.container(keyedBy: JSONKey.self)
+        for (key, value) in members { try object.encode(value, forKey: JSONKey(stringValue: key)) }
     }
 }
 
@@ -52,80 +43,11 @@ extension JSON: Encodable {
     }
 }
 
-/// A value that is being put together.
-private final class Place {
-    private enum Content {
-        case nothing
-        case value(JSON)
-        case object([(key: String, place: Place)])
-        case array([Place])
-    }
-    private var content = Content.nothing
-
-    var json: JSON {
-        switch content {
-        case .nothing: .null
-        case .value(let value): value
-        case .object(let members): .object(members.map { JSON.Member(key: $0.key, value: $0.place.json) })
-        case .array(let places): .array(places.map(\.json))
-        }
-    }
-
-    var count: Int { if case .array(let places) = content { places.count } else { 0 } }
-    func set(_ value: JSON) { content = .value(value) }
-    func beObject() { if case .object = content {} else { content = .object([]) } }
-    func beArray() { if case .array = content {} else { content = .array([]) } }
-
-    func member(_ key: String) -> Place {
-        let place = Place()
-        if case .object(var members) = content {
-            // Let go of first, so that appending does not copy.
-            content = .nothing
-            members.append((key, place))
-            content = .object(members)
-        }
-        return place
-    }
-
-    func element() -> Place {
-        let place = Place()
-        if case .array(var places) = content {
-            content = .nothing
-            places.append(place)
-            content = .array(places)
-        }
-        return place
-    }
-}
-
-private struct JSONEncoder: Encoder {
-    let place: Place
-    let codingPath: [any CodingKey]
-    var userInfo: [CodingUserInfoKey: Any] { [:] }
-
-    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        place.beObject()
-        return KeyedEncodingContainer(Members<Key>(place: place, codingPath: codingPath))
-    }
-
-    func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        place.beArray()
-        return Elements(place: place, codingPath: codingPath)
-    }
-
-    func singleValueContainer() -> any SingleValueEncodingContainer { Single(place: place, codingPath: codingPath) }
-}
-
-extension Place {
-    func put(_ value: some Encodable, _ path: [any CodingKey]) throws {
-        switch value {
-        case let flag as Bool: set(.bool(flag))
-        case let text as String: set(.string(text))
-        case let number as Double: set(.number(number))
-        case let number as any FixedWidthInteger: set(JSON.exact(number))
-        default: try value.encode(to: JSONEncoder(place: self, codingPath: path))
-        }
-    }
+struct JSONKey: CodingKey {
+    let stringValue: String
+    let intValue: Int?
+    init(stringValue: String) { (self.stringValue, intValue) = (stringValue, nil) }
+    init(intValue: Int) { (stringValue, self.intValue) = (String(intValue), intValue) }
 }
 
 extension JSON {
@@ -135,47 +57,95 @@ extension JSON {
     }
 }
 
-private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
-    let place: Place
-    let codingPath: [any CodingKey]
+private final class Slot: Encoder, SingleValueEncodingContainer {
+    private enum Content {
+        case value(JSON)
+        case object([(key: String, slot: Slot)])
+        case array([Slot])
+    }
+    private var content = Content.value(.null)
+    var codingPath: [any CodingKey] { [] }
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
 
-    mutating func encodeNil(forKey key: Key) { place.member(key.stringValue).set(.null) }
-    mutating func encode(_ value: some Encodable, forKey key: Key) throws {
-        try place.member(key.stringValue).put(value, codingPath + [key])
+    var json: JSON {
+        switch content {
+        case .value(let value): value
+        case .object(let members): .object(members.map { JSON.Member(key: $0.key, value: $0.slot.json) })
+        case .array(let slots): .array(slots.map(\.json))
+        }
     }
-    mutating func nestedContainer<Nested: CodingKey>(
+
+    var count: Int { if case .array(let slots) = content { slots.count } else { 0 } }
+
+    func member(_ key: some CodingKey) -> Slot {
+        let slot = Slot()
+        if case .object(var members) = content {
+            // Let go of first, so that appending does not copy.
+            content = .value(.null)
+            members.append((key.stringValue, slot))
+            content = .object(members)
+        }
+        return slot
+    }
+
+    func element() -> Slot {
+        let slot = Slot()
+        if case .array(var slots) = content {
+            content = .value(.null)
+            slots.append(slot)
+            content = .array(slots)
+        }
+        return slot
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        if case .object = content {} else { content = .object([]) }
+        return KeyedEncodingContainer(Members<Key>(slot: self))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer {
+        if case .array = content {} else { content = .array([]) }
+        return Elements(slot: self)
+    }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { self }
+    func encodeNil() { content = .value(.null) }
+
+    func encode(_ value: some Encodable) throws {
+        switch value {
+        case let flag as Bool: content = .value(.bool(flag))
+        case let text as String: content = .value(.string(text))
+        case let number as Double: content = .value(.number(number))
+        case let number as any FixedWidthInteger: content = .value(.exact(number))
+        default: try value.encode(to: self)
+        }
+    }
+}
+
+private struct Members<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let slot: Slot
+    var codingPath: [any CodingKey] { [] }
+
+    func encodeNil(forKey key: Key) { slot.member(key).encodeNil() }
+    func encode(_ value: some Encodable, forKey key: Key) throws { try slot.member(key).encode(value) }
+    func nestedContainer<Nested: CodingKey>(
         keyedBy type: Nested.Type, forKey key: Key
-    ) -> KeyedEncodingContainer<Nested> {
-        JSONEncoder(place: place.member(key.stringValue), codingPath: codingPath + [key]).container(keyedBy: type)
-    }
-    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        JSONEncoder(place: place.member(key.stringValue), codingPath: codingPath + [key]).unkeyedContainer()
-    }
-    mutating func superEncoder() -> any Encoder { JSONEncoder(place: place.member("super"), codingPath: codingPath) }
-    mutating func superEncoder(forKey key: Key) -> any Encoder {
-        JSONEncoder(place: place.member(key.stringValue), codingPath: codingPath + [key])
-    }
+    ) -> KeyedEncodingContainer<Nested> { slot.member(key).container(keyedBy: type) }
+    func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer { slot.member(key).unkeyedContainer() }
+    func superEncoder() -> any Encoder { slot.member(JSONKey(stringValue: "super")) }
+    func superEncoder(forKey key: Key) -> any Encoder { slot.member(key) }
 }
 
 private struct Elements: UnkeyedEncodingContainer {
-    let place: Place
-    let codingPath: [any CodingKey]
-    var count: Int { place.count }
-    mutating func encodeNil() { place.element().set(.null) }
-    mutating func encode(_ value: some Encodable) throws { try place.element().put(value, codingPath) }
-    mutating func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
-        JSONEncoder(place: place.element(), codingPath: codingPath).container(keyedBy: type)
-    }
-    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
-        JSONEncoder(place: place.element(), codingPath: codingPath).unkeyedContainer()
-    }
-    mutating func superEncoder() -> any Encoder { JSONEncoder(place: place.element(), codingPath: codingPath) }
-}
+    let slot: Slot
+    var codingPath: [any CodingKey] { [] }
+    var count: Int { slot.count }
 
-private struct Single: SingleValueEncodingContainer {
-    let place: Place
-    let codingPath: [any CodingKey]
-
-    mutating func encodeNil() { place.set(.null) }
-    mutating func encode(_ value: some Encodable) throws { try place.put(value, codingPath) }
+    func encodeNil() { slot.element().encodeNil() }
+    func encode(_ value: some Encodable) throws { try slot.element().encode(value) }
+    func nestedContainer<Nested: CodingKey>(keyedBy type: Nested.Type) -> KeyedEncodingContainer<Nested> {
+        slot.element().container(keyedBy: type)
+    }
+    func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { slot.element().unkeyedContainer() }
+    func superEncoder() -> any Encoder { slot.element() }
 }

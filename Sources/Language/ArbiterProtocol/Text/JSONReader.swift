@@ -1,4 +1,3 @@
-/// Reads one JSON value of a line.
 package struct JSONReader {
     private let bytes: [UInt8]
     private var next = 0
@@ -17,7 +16,7 @@ package struct JSONReader {
         try read(Array(text.utf8), depthMax: depthMax)
     }
 
-    /// - Parameter depthMax: how deep values may lie in others. A level takes some hundred bytes of the stack.
+    /// - Parameter depthMax: the most levels of values in each other. A level takes some hundred bytes of the stack.
     package static func read(_ bytes: [UInt8], depthMax: Int) throws(Problem) -> JSON {
         var reader = JSONReader(bytes: bytes, depthMax: depthMax)
         let value = try reader.value(0)

@@ -1,5 +1,4 @@
-/// A text of metrics as Prometheus and others read it: OpenMetrics 1.0 (openmetrics.io), families in the order in which they are
-/// added.
+/// Metrics as OpenMetrics 1.0 (openmetrics.io), families in the order in which they are added.
 public struct OpenMetrics: Sendable {
     private var lines: [String] = []
 
@@ -9,8 +8,8 @@ public struct OpenMetrics: Sendable {
 
     /// Begins a family: its samples follow.
     /// - Parameters:
-    ///   - name: without `_total`; with the unit at its end where it has one.
-    ///   - unit: a base unit such as `seconds` or `bytes`.
+    /// - name: without `_total`; with the unit at its end where it has one.
+    /// - unit: a base unit such as `seconds` or `bytes`.
     public mutating func family(_ name: String, _ kind: Kind, unit: String? = nil, _ help: String) {
         lines.append("# TYPE \(name) \(kind.rawValue)")
         if let unit {
@@ -28,10 +27,10 @@ public struct OpenMetrics: Sendable {
         lines.append("\(name)\(Self.text(labels)) \(value)")
     }
 
-    /// A whole family of counts by one label. One that never counted has no samples, and is there all the same, so that
-    /// its name is known from the first day on.
-    /// - Parameter always: values of the label that have a sample before they have counted: an alert on each single one sees
-    ///   the first only where a zero was there before it.
+    /// A whole family of counts by one label. A family without a count has no samples, and is in the text all the same.
+    /// - Parameter always: values of the label that have a sample before they have counted: an alert on each single one
+    ///   sees
+    /// the first only where a zero was there before it.
     public mutating func counter(
         _ name: String, by label: String, _ tally: Tally, always: [String] = [], _ help: String
     ) {
@@ -51,13 +50,13 @@ public struct OpenMetrics: Sendable {
         sample("\(name)_count", histogram.count)
     }
 
-    /// The whole text. OpenMetrics ends with a line that says so, which tells it from one that was cut off.
+    /// Ends with a line that tells a whole text from one that was cut off.
     public var text: String { (lines + ["# EOF", ""]).joined(separator: "\n") }
 
-    /// The same for readers of the older Prometheus text format 0.0.4, such as node_exporter's textfile collector: counters are
-    /// named with `_total` in their types, an info is a gauge, and units and the last line are comments it need not have.
+    /// The older Prometheus text format 0.0.4, for readers such as node_exporter's textfile collector: counters are
+    /// named with `_total` in their types, an info is a gauge, and there are neither units nor a last line.
     public static func older(_ text: String) -> String {
-        // What the older format calls a family that has another name here.
+        // The older format's names of families, where they differ.
         var renamed: [Substring: String] = [:]
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false).compactMap { line -> String? in
             let words = line.split(separator: " ", maxSplits: 3)
@@ -82,7 +81,6 @@ public struct OpenMetrics: Sendable {
         return "{" + labels.map { "\($0)=\"\(escaped($1))\"" }.joined(separator: ",") + "}"
     }
 
-    /// Backslash, quote and the end of a line, as the format has it.
     private static func escaped(_ text: String) -> String {
         var escaped = ""
         for character in text.unicodeScalars {
@@ -97,18 +95,18 @@ public struct OpenMetrics: Sendable {
     }
 }
 
-/// How long things took: how many of them took at most each of a few bounds.
+/// How many durations took at most each of a few bounds.
 public struct Histogram: Hashable, Sendable {
-    /// Upper bounds in seconds, growing; what takes longer than all of them counts in the sum and in the number alone.
+    /// Upper bounds in seconds, growing. A duration above all of them counts in the sum and in the number alone.
     public let bounds: [Double]
-    /// Of each bound those that no lower bound has, and at the end those that none has.
+    /// For each bound the durations that no lower bound has, and at the end those above all bounds.
     private var counts: [UInt64]
     /// In seconds.
     public private(set) var sum = 0.0
 
-    /// From a millisecond to ten seconds: a handover is told within milliseconds, and killed recorders take seconds.
+    /// From a millisecond to ten seconds: a handover takes milliseconds, and killed recorders take seconds.
     public static let handovers = Histogram([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10])
-    /// From ten milliseconds to an hour: what is waited for is often a person.
+    /// From ten milliseconds to an hour: a session often waits for a person.
     public static let waits = Histogram([0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300, 900, 3600])
 
     public init(_ bounds: [Double]) {
@@ -117,7 +115,7 @@ public struct Histogram: Hashable, Sendable {
         counts = Array(repeating: 0, count: bounds.count + 1)
     }
 
-    /// A negative duration counts as none: a moment that was noted late must not make the sum shrink.
+    /// A negative duration counts as zero: a moment that was noted late must not make the sum shrink.
     public mutating func note(_ duration: Duration) {
         let (seconds, attoseconds) = duration.components
         let value = max(0, Double(seconds) + Double(attoseconds) / 1e18)
@@ -125,7 +123,6 @@ public struct Histogram: Hashable, Sendable {
         sum += value
     }
 
-    /// How many there were.
     public var count: UInt64 { counts.reduce(0, +) }
 
     /// For each bound how many took at most that long.
@@ -137,7 +134,7 @@ public struct Histogram: Hashable, Sendable {
         }
     }
 
-    /// Both together. They have the same bounds.
+    /// Adds a histogram of the same bounds.
     public mutating func add(_ other: Histogram) {
         precondition(bounds == other.bounds, "Histograms with other bounds cannot be added.")
         for index in counts.indices { counts[index] += other.counts[index] }
@@ -147,14 +144,14 @@ public struct Histogram: Hashable, Sendable {
 
 /// How often each of a bounded number of things happened, such as interruptions of each cause.
 ///
-/// The things are named by policies and cameras, whose names change with every reload: the first `namesMax` have a count of
+/// Policies and cameras name the things, and their names change with every reload: the first `namesMax` have a count of
 /// their own, and all further ones share one.
 public struct Tally: Hashable, Sendable {
     private var counts: [String: UInt64] = [:]
 
     /// A policy with a hundred rules is a large one; each name is a line of every answer.
     public static let namesMax = 128
-    /// What names beyond the bound are counted as.
+    /// The name under which names beyond the bound count.
     public static let others = "others"
 
     public init() {}

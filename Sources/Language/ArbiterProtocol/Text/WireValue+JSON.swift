@@ -12,54 +12,44 @@ extension WireValue {
         }
     }
 
-    /// What stands on the wire for a figure that nobody knows, by its type.
+    /// The value on the wire for an unknown figure, by its type.
     private static let unknown: [String: WireValue] = [
         "t": .uint64(UnknownFigure.count), "x": .int64(UnknownFigure.nanoseconds),
     ]
 
-    /// As `json`; a figure that nobody knows is null.
+    /// As `json`, with `null` for an unknown figure.
     package var knownJSON: JSON { self == Self.unknown[signature] ? .null : json }
 
     /// A value of D-Bus type `type`, as far as session events have such types.
     package init?(json: JSON, type: String) {
-        switch (type, json) {
-        case (_, .null):
-            guard let unknown = Self.unknown[type] else { return nil }
-            self = unknown
-        case ("b", .bool(let flag)): self = .boolean(flag)
-        case ("s", .string(let text)): self = .string(text)
-        case ("t", .integer(let number)):
-            guard let number = UInt64(exactly: number) else { return nil }
-            self = .uint64(number)
-        case ("u", .integer(let number)):
-            guard let number = UInt32(exactly: number) else { return nil }
-            self = .uint32(number)
-        case ("x", .integer(let number)): self = .int64(number)
-        case ("d", _):
-            guard let number = json.number else { return nil }
-            self = .double(number)
-        case ("as", .array(let values)):
-            let strings = values.compactMap(\.string)
-            guard strings.count == values.count else { return nil }
-            self = .strings(strings)
-        case ("a{sv}", .object(let members)):
-            var dictionary = WireDictionary()
-            for member in members {
-                switch member.value {
-                case .bool(let flag): dictionary[member.key] = .boolean(flag)
-                case .integer(let number): dictionary[member.key] = .int64(number)
-                case .number(let number): dictionary[member.key] = .double(number)
-                case .string(let text): dictionary[member.key] = .string(text)
-                case .array(let parts):
-                    // A configuration's points and gains.
-                    let numbers = parts.compactMap(\.number)
-                    guard numbers.count == parts.count else { return nil }
-                    dictionary[member.key] = .structure(of: numbers)
-                case .null, .object: return nil
-                }
+        let found: WireValue? =
+            switch (type, json) {
+            case (_, .null): Self.unknown[type]
+            case ("b", .bool), ("s", .string), ("x", .integer), ("a{sv}", .object): WireValue(json)
+            case ("t", _): json.count.map { .uint64($0) }
+            case ("u", .integer(let number)): UInt32(exactly: number).map { .uint32($0) }
+            case ("d", _): json.number.map { .double($0) }
+            case ("as", .array(let values)):
+                values.allSatisfy { $0.string != nil } ? .strings(values.compactMap(\.string)) : nil
+            default: nil
             }
-            self = .dictionary(dictionary)
-        default: return nil
+        guard let found else { return nil }
+        self = found
+    }
+
+    /// As far as JSON tells types apart; `nil` for `null`.
+    package init?(_ json: JSON) {
+        switch json {
+        case .null: return nil
+        case .bool(let flag): self = .boolean(flag)
+        case .integer(let number): self = .int64(number)
+        case .number(let number): self = .double(number)
+        case .string(let text): self = .string(text)
+        case .array(let values): self = .array(type: "v", values.compactMap { WireValue($0) })
+        case .object(let members):
+            var wire = WireDictionary()
+            for member in members { if let value = WireValue(member.value) { wire.append(member.key, value) } }
+            self = .dictionary(wire)
         }
     }
 }

@@ -3,12 +3,12 @@ public import Vocabulary
 /// A question to the user: may this app have cameras?
 public struct AppQuestion: Hashable, Sendable, Described {
     public var number: QuestionID = 0
-    /// Escaped, and at most 255 bytes: an app may call itself what it likes.
+    /// Escaped, and at most 255 bytes: an app may call itself anything.
     public var app = ""
     public var isVouched = false
     public var program: String?
     public var camera = ""
-    /// So long an answer counts.
+    /// How long an answer counts.
     public var time = Duration.zero
 
     package init() {}
@@ -26,10 +26,10 @@ public struct AppQuestion: Hashable, Sendable, Described {
 
 /// A recording that an interruption ended.
 public struct RecordingCut: Hashable, Sendable, Described {
-    /// Whose recording it was.
+    /// The app that recorded.
     public var app = ""
     public var camera = CameraID("")
-    /// The app that took the camera, as far as the user may know; nil where none did.
+    /// The app that took the camera, as far as the user may know; `nil` where none did.
     public var interrupter: Interrupter?
     public var cause = Cause.videoDeviceInUseByAnotherClient
 
@@ -40,14 +40,14 @@ public struct RecordingCut: Hashable, Sendable, Described {
     ]
 }
 
-/// Somebody answered for one of the user's apps, and not through this client.
+/// An answer for one of the user's apps that did not come through this client.
 public struct AnswerChange: Hashable, Sendable, Described {
     public var app = ""
-    /// The answer is for the app whose name the kernel vouches for; else for whichever program claims it.
+    /// The answer is for the app whose name the kernel vouches for; else for any program that claims the name.
     public var isVouched = false
-    /// What is said from now on; nil: nothing.
+    /// `nil` where the earlier answer is forgotten.
     public var answer: AppAnswer?
-    /// The app that said it, as far as the user may know; nil where the broker does not know.
+    /// The app that answered, as far as the user may know; `nil` where the broker does not know.
     public var author: Interrupter?
     /// The number of its process, where that is the user's own.
     public var process: UInt32?
@@ -63,7 +63,6 @@ public struct AnswerChange: Hashable, Sendable, Described {
     ]
 }
 
-/// What is said of one app of a user's.
 public struct StoredAnswer: Hashable, Sendable, Described {
     public var app = ""
     public var isVouched = false

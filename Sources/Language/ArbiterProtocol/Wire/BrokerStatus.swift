@@ -41,7 +41,7 @@ public struct BrokerStatus: Hashable, Sendable, Described {
 
     package init() {}
 
-    /// Of the first of the values that `GetStatus` gives: everything but cameras and sessions.
+    /// Of the first of the values of `GetStatus`: everything but cameras and sessions.
     package static let fields: [Field<Self>] = [
         Field("version", \.version, "camarbd's"), Field("policy", \.policy, "The policy in force."),
         Field("policyHash", \.policyHash, since: "policyHash", "Its hash."),
@@ -97,10 +97,9 @@ public struct BrokerStatus: Hashable, Sendable, Described {
         .inJSON("cameras") { $0.cameras.json }, .inJSON("sessions") { $0.sessions.json },
     ]
 
-    /// More pages of sessions than any broker has: one that always said that there are more would be asked for ever.
+    /// More pages of sessions than any broker has: a broker that always reports more would be asked for ever.
     package static let pagesMax = 256
 
-    /// The three values that `GetStatus` gives.
     package var answer: [WireValue] { [wireValue, cameras.wireValue, sessions.wireValue] }
 
     /// - Throws: `.invalidArguments` when the answer is not one of `GetStatus`.
@@ -111,13 +110,13 @@ public struct BrokerStatus: Hashable, Sendable, Described {
         sessions = try reader.read("sessions")
     }
 
-    /// The next page, as `GetSessions` gives it: sessions behind the last one, and whether there are more.
+    /// Adds the next page of `GetSessions`: the sessions behind the last one, and whether there are more.
     /// - Throws: `.invalidArguments` when the answer is not one of `GetSessions`.
     package mutating func append(page: [WireValue]) throws(BrokerError) {
         var reader = WireReader("GetSessions", page)
         let behind: [SessionStatus] = try reader.read("sessions")
         hasMoreSessions = try reader.boolean("more")
-        // Ids grow from page to page: whatever else came would come again and again.
+        // Ids grow from page to page: anything else would come again and again.
         let last = sessions.last?.session ?? SessionID(0)
         guard behind.first.map({ $0.session > last }) ?? !hasMoreSessions else {
             throw BrokerError(
@@ -129,7 +128,7 @@ public struct BrokerStatus: Hashable, Sendable, Described {
 
 /// How much of one bounded thing a user has.
 public struct BudgetUse: Hashable, Sendable, Described {
-    /// Nil: all users together.
+    /// `nil` for all users together.
     public var user: UInt32?
     public var resource = ""
     public var used: UInt64 = 0

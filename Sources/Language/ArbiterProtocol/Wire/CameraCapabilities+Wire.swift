@@ -1,6 +1,5 @@
 public import Vocabulary
 
-/// Of a camera, as its recorder core says it.
 private enum Bound {
     /// Wider than any sensor made, and small enough that products of two sides cannot overflow.
     static let sideMax = 65_536
@@ -71,9 +70,9 @@ extension CameraFormat: Described {
         Field("assumed", \.assumed, unless: [], "Which of these nobody published or measured.", takes: Bound.texts),
     ]
 
-    /// - Parameter place: what errors call the format, such as `formats[2]`.
-    /// - Throws: `.invalidValue`, naming the key, the value and what is allowed. Unknown keys are passed over:
-    ///   a newer recorder may know more about its camera.
+    /// Unknown keys are passed over: a newer recorder may know more about its camera.
+    /// - Parameter place: the format in errors, such as `formats[2]`.
+    /// - Throws: `.invalidValue`, naming the key, the value and what is allowed.
     public init(wire: WireDictionary, place: String = "format") throws(BrokerError) {
         try self.init(checking: wire, "\(place): ")
         if let problem { throw BrokerError(.invalidValue, "\(place): \(problem).") }
@@ -97,7 +96,7 @@ extension CameraFormat: Described {
     }
 }
 
-// Each half of a pair travels by itself; 0 and NaN stand for one that is still missing.
+// Each half of a pair travels by itself; 0 and NaN stand for a half that is still missing.
 
 extension CameraFormat.Optics.Size? {
     fileprivate var width: Int? {
@@ -130,9 +129,9 @@ extension CameraFormat.Optics.Range {
 }
 
 extension CameraCapabilities: Described {
-    /// More formats than any camera has; a recorder that names more is broken.
+    /// More formats than any camera has.
     public static let formatsMax = 1024
-    /// Faces, codes and the like: more sorts than anything is known to find.
+    /// Faces, codes and the like: more types than any known detector has.
     private static let objectTypesMax = 32
 
     package init() { self.init(name: "", position: .external, sensorWidth: 0, sensorHeight: 0, formats: []) }
@@ -182,7 +181,7 @@ extension CameraControl: WireElement {
         try wire.dictionary.flatMap { (wire) throws(BrokerError) in try CameraControl(wire: wire, place: place.name) }
     }
 
-    /// A newer recorder core may know of more that can be set.
+    /// Keys of a newer recorder core are passed over.
     package static func readList(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> [CameraControl]? {
         guard let dictionaries = wire.list(\.dictionary) else { return nil }
         var controls: [CameraControl] = []
@@ -195,7 +194,6 @@ extension CameraControl: WireElement {
         return controls
     }
 
-    /// One entry of `controls` in `Recorder1.Describe` and of `Camera1.Controls`.
     public var wire: WireDictionary {
         var wire: WireDictionary = ["key": .string(key.rawValue), "usual": usual.wire]
         switch takes {
@@ -210,7 +208,7 @@ extension CameraControl: WireElement {
         return wire
     }
 
-    /// Nil for a key that is not known here.
+    /// `nil` for an unknown key.
     /// - Throws: `.invalidValue`, naming the key, the value and what is allowed.
     public init?(wire: WireDictionary, place: String = "control") throws(BrokerError) {
         func refusal(_ text: String) -> BrokerError { BrokerError(.invalidValue, "\(place): \(text).") }
@@ -243,7 +241,7 @@ extension CameraControl: WireElement {
             throw refusal("usual is missing; it takes a value of \(key.rawValue)")
         }
         switch (key.kind, given.number) {
-        // Something that is only a speed or a temperature above 0 in a batch may well be 0 where nobody has set it.
+        // A speed or a temperature, above 0 in a batch, may be 0 where nobody has set it.
         case (.number, let number?) where number.isFinite: self.init(key, takes, usual: .number(number))
         default: self.init(key, takes, usual: try ConfigurationValue(wire: given, for: key))
         }

@@ -1,6 +1,5 @@
 public import Vocabulary
 
-/// One camera in `BrokerStatus`.
 public struct CameraStatus: Hashable, Sendable, Described {
     public var camera = CameraID("")
     public var name = ""
@@ -43,7 +42,7 @@ public struct CameraStatus: Hashable, Sendable, Described {
     ]
 }
 
-/// A camera that is in use, as its user's desktop shows it.
+/// A camera in use, as its user's desktop shows it.
 public struct CameraUse: Hashable, Sendable, Described {
     public var camera = CameraID("")
     public var name = ""

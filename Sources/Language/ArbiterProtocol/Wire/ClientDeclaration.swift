@@ -1,6 +1,6 @@
 public import Vocabulary
 
-/// What a client says it is. Claims narrow what a policy gives and never widen it.
+/// A client's claims about itself. They narrow what a policy gives and never widen it.
 public struct ClientDeclaration: Hashable, Sendable, Described {
     /// A name for people; the broker's own comes from the kernel.
     public var app: String?
@@ -38,7 +38,7 @@ public struct ClientDeclaration: Hashable, Sendable, Described {
         }
         if !trustsClaims, wire["loginSession"] != nil { throw BrokerError(.invalidValue, unknown("loginSession")) }
         try self.init(checking: wire) { unknown($0.key) }
-        // Whoever means `NAME@USER` means another user's app.
+        // `NAME@USER` means another user's app.
         if let app, AppID.namingUser(app) != nil {
             throw BrokerError(
                 .invalidValue,

@@ -1,5 +1,5 @@
 extension ConfigurationValue {
-    /// Longer text is no identity and no format's name.
+    /// Identities and names of formats are shorter.
     public static let textBytesMax = 256
 
     public var wire: WireValue {
@@ -11,7 +11,7 @@ extension ConfigurationValue {
         }
     }
 
-    /// As answers have it: a count is a whole number.
+    /// With a count as a whole number, as in answers.
     func wire(for key: ConfigurationKey) -> WireValue {
         if key.kind == .count, case .number(let number) = self, let count = UInt32(exactly: number) {
             return .uint32(count)
@@ -19,7 +19,7 @@ extension ConfigurationValue {
         return wire
     }
 
-    /// Reads a value for `key`, asked for or in force: what only a camera says, `ConfigurationCheck` refuses where it is asked.
+    /// Reads a value for `key`, asked for or in force. `ConfigurationCheck` refuses a batch with read-only keys.
     /// - Throws: `.unsupportedConfiguration`, naming the key, the value and what the key takes.
     public init(wire: WireValue, for key: ConfigurationKey) throws(BrokerError) {
         func refusal(_ allowed: String) -> BrokerError {
@@ -66,7 +66,7 @@ extension ConfigurationValue {
         try self.init(wire: wire, for: key)
     }
 
-    /// Numbers with commas between them; nil where one is none.
+    /// Numbers with commas between them; `nil` where a part is no number.
     private static func numbers(_ text: String) -> [Double]? {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         let numbers = parts.compactMap { Double($0) }
@@ -83,8 +83,9 @@ extension Configuration {
     }
 
     /// Reads a batch as a whole.
-    /// - Throws: `.unsupportedConfiguration` for the first key that is unknown, twice there, or has a value that no
-    ///   camera could take: the sentence names key, value and what is allowed.
+    /// - Throws: `.unsupportedConfiguration` for the first key that is unknown, there twice, or has a value that no
+    ///   camera could
+    /// take: the sentence names key, value and what is allowed.
     public init(wire: WireDictionary) throws(BrokerError) {
         self.init()
         for entry in wire.entries {

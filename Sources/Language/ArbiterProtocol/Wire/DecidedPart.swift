@@ -1,17 +1,15 @@
-/// One part of a decision, as subscribers have it: what happened, or what somebody was told of it.
+/// One part of a decision for subscribers: the event, or a notice or refusal that it led to.
 public enum DecidedPart: Hashable, Sendable {
-    /// What happened: its name in traces, such as `startRunning`, and its fields by their keys (`docs/trace.md`).
-    /// - `about`: what the journal calls the session that it is about, or else the client; nil: neither.
-    /// - `note`: what a picture of a camera's holders says of it; nil: nothing.
+    /// An event by its name in traces, such as `startRunning`, with its fields by their keys (`docs/trace.md`).
+    /// - `about`: the journal's name of its session, or else of its client; `nil` where it has neither.
+    /// - `note`: its words in a picture of a camera's holders; `nil` where it has none.
     case event(String, about: String?, note: String?, WireDictionary)
-    /// A session was told. `app`: what the journal calls the session.
+    /// `app`: the journal's name of the session.
     case notice(app: String, SessionID, SessionSignal)
-    /// The request was refused.
     case refused(BrokerError, rule: String)
-    /// A newer broker tells of more: the name of the effect, and its fields.
+    /// An effect that only a newer broker has, with its fields.
     case other(String, WireDictionary)
 
-    /// Reads one dictionary of `Decided`.
     /// - Throws: `.invalidArguments` with what is wrong.
     package init(_ wire: WireDictionary, of decision: DecisionID) throws(BrokerError) {
         let fields = WireFields("Decided", wire)
@@ -39,24 +37,23 @@ public enum DecidedPart: Hashable, Sendable {
     }
 }
 
-/// The keys of the dictionaries of `Decided`, beside the fields of events and effects, none of which is called so.
+/// The keys of the dictionaries of `Decided`, beside those of events and effects, which have other names.
 package enum DecidedKey {
     package static let event = "event"
     package static let effect = "effect"
-    /// What the journal calls the session that it is about, or else the client.
+    /// The journal's name of the session that it is about, or else of the client.
     package static let name = "name"
-    /// What a picture of a camera's holders says of an event.
+    /// An event's words in a picture of a camera's holders.
     package static let note = "note"
 
     package static let all = [event, effect, name, note]
 
-    /// The effect that tells a session something, and the one that refuses a request.
     package static let notify = "notify"
     package static let refused = "refused"
 }
 
 extension SessionSignal {
-    /// As `Decided` has it: the signal's arguments by their names. Nil for a signal that a newer broker may send.
+    /// `nil` for a signal that only a newer broker has.
     fileprivate init?(decided wire: WireDictionary, _ decision: DecisionID) throws(BrokerError) {
         let fields = WireFields("Decided", wire)
         let member: String = try fields.read("notice")

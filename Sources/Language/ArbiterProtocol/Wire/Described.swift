@@ -1,16 +1,16 @@
-/// A value that travels as a dictionary, or as the arguments of a signal. Its fields are its one description: it is written and
-/// read by them, is JSON by them, and has its table in `docs/wire.md` from them.
+/// A value that travels as a dictionary, or as the arguments of a signal. Its fields are its one description: by them
+/// it is written, read, JSON, and a table in `docs/wire.md`.
 package protocol Described: WireElement, Equatable {
     init()
     static var fields: [Field<Self>] { get }
 
-    /// Keys that are not known are passed over.
-    /// - Parameter place: what errors call it.
+    /// Unknown keys are passed over.
+    /// - Parameter place: its name in errors.
     init(_ wire: WireDictionary, at place: String) throws(BrokerError)
 }
 
 extension Described {
-    /// A value of which `fill` sets what is not as usual.
+    /// The usual value with the changes of `fill`.
     package init<Failure: Error>(_ fill: (inout Self) throws(Failure) -> Void) throws(Failure) {
         self.init()
         try fill(&self)
@@ -24,7 +24,7 @@ extension Described {
     package var wire: WireDictionary {
         var dictionary = WireDictionary()
         let fields = Self.fields
-        // By places: a copy of a field counts references to all that it is made of.
+        // By places: a copy of a field counts references to all its parts.
         for place in fields.indices {
             if let value = fields[place].value(self) { dictionary.append(fields[place].name, value) }
         }
@@ -38,7 +38,6 @@ extension Described {
             })
     }
 
-    /// Those that are not in JSON alone.
     package static var wireFields: [Field<Self>] { fields.filter { !$0.type.isEmpty } }
     package static var keys: [String] { wireFields.map(\.name) }
 
@@ -46,7 +45,6 @@ extension Described {
 
     package func entry(_ name: String) -> WireValue? { Self.fields.first { $0.name == name }?.value(self) }
 
-    /// The fields that have another value than they had.
     package func changes(since before: Self) -> [Field<Self>] { Self.fields.filter { !$0.isSame(self, before) } }
 
     package init(_ wire: WireDictionary, at place: String) throws(BrokerError) {
@@ -69,9 +67,8 @@ extension Described {
     }
 }
 
-/// As a signal's arguments.
 extension Described {
-    package static var arguments: [Interface.Argument] { wireFields.map { Interface.Argument($0.name, $0.type) } }
+    static var argumentList: String { wireFields.map { "\($0.name) \($0.type)" }.joined(separator: ", ") }
     package var wireArguments: [WireValue] { Self.fields.compactMap { $0.value(self) } }
 
     package init(arguments reader: inout WireReader) throws(BrokerError) {
@@ -80,11 +77,11 @@ extension Described {
     }
 }
 
-/// As what another side asks for or says of a camera: the first entry that is wrong is refused with what it takes.
+/// For requests, and for descriptions of cameras: the first wrong entry is refused with what its key takes.
 extension Described {
     /// - Parameters:
-    ///   - subject: what stands before a key in a sentence: `formats[2]: `.
-    ///   - unknown: the refusal of a key that is not known; nil: it is passed over.
+    /// - subject: the words before a key in a sentence: `formats[2]: `.
+    /// - unknown: the refusal of an unknown key; `nil` passes it over.
     package init(
         checking wire: WireDictionary, _ subject: String = "", as kind: BrokerError.Kind = .invalidValue,
         unknown: ((WireDictionary.Entry) -> String)? = nil
@@ -111,43 +108,40 @@ package struct Field<Owner>: Sendable {
     package let key: WireKey
     package var name: String { key.name }
     package var type: String { key.type }
-    /// What it takes, as a sentence says it.
+    /// Its values, in a sentence.
     package let allowed: String
     /// For the table in `docs/wire.md`.
     package let meaning: String
-    /// Nil: it is left out.
+    /// `nil` where it is left out.
     package let value: @Sendable (Owner) -> WireValue?
-    /// - Returns: false for what it does not take.
+    /// - Returns: false for a value that it does not take.
     fileprivate let take: @Sendable (inout Owner, WireValue, WirePlace) throws(BrokerError) -> Bool
     fileprivate let isSame: @Sendable (Owner, Owner) -> Bool
-    /// Nil: it is on the wire alone.
+    /// `nil` for a field that is on the wire alone.
     fileprivate let json: JSONMember?
-    /// The key that an older peer lacks together with this one; nil: it has to be there.
+    /// The key that an older peer lacks together with this one; `nil` for a field that every peer has.
     fileprivate let since: String?
-    /// How a change of it is told, where it is a property.
+    /// How a change of it is announced, where it is a property.
     package private(set) var changes = Interface.Property.Change.told
 
-    fileprivate struct JSONMember: Sendable {
-        var key: String
-        var value: @Sendable (Owner) -> JSON
+    fileprivate typealias JSONMember = (key: String, value: @Sendable (Owner) -> JSON)
 
-        /// - Parameter key: `""`: there is none.
-        init?(_ key: String, _ value: @escaping @Sendable (Owner) -> JSON) {
-            if key.isEmpty { return nil }
-            (self.key, self.value) = (key, value)
-        }
+    /// - Parameter key: `""` for none.
+    private static func member(_ key: String, _ value: @escaping @Sendable (Owner) -> JSON) -> JSONMember? {
+        key.isEmpty ? nil : (key, value)
     }
 
     fileprivate func mayLack(in wire: WireDictionary) -> Bool { since.map { wire[$0] == nil } ?? false }
 }
 
 extension Field {
-    // Inlined, so that the path is known where a value is read: reading by any path costs more than all else of a notice.
+    // Inlined, so that the path is known where a value is read: reading by any path costs more than all else of a
+    // notice.
 
     /// - Parameters:
-    ///   - since: the key that an older peer lacks together with this one.
-    ///   - json: its key in JSON, where that is another one; `""`: it is not there.
-    ///   - takes: what a sentence says that it takes, where that is not all of its type.
+    /// - since: the key that an older peer lacks together with this one.
+    /// - json: its key in JSON, where that differs; `""` for none.
+    /// - takes: its values in a sentence, where it does not take all of its type.
     @inline(__always)
     package init<Value: WireType & Equatable>(
         _ name: String, _ path: @autoclosure @escaping @Sendable () -> WritableKeyPath<Owner, Value>,
@@ -182,10 +176,10 @@ extension Field {
                 owner[keyPath: path()] = value
                 return true
             }, isSame: { $0[keyPath: path()] == $1[keyPath: path()] },
-            json: JSONMember(json) { $0[keyPath: path()].json }, since: since)
+            json: Self.member(json) { $0[keyPath: path()].json }, since: since)
     }
 
-    /// One that is left out where there is none.
+    /// A field that is left out where there is no value.
     @inline(__always)
     package static func ifAny<Value: WireType & Equatable>(
         _ name: String, _ path: @autoclosure @escaping @Sendable () -> WritableKeyPath<Owner, Value?>,
@@ -200,26 +194,26 @@ extension Field {
                 owner[keyPath: path()] = value
                 return true
             }, isSame: { $0[keyPath: path()] == $1[keyPath: path()] },
-            json: JSONMember(json ?? name) { $0[keyPath: path()]?.json ?? .null }, since: name)
+            json: Self.member(json ?? name) { $0[keyPath: path()]?.json ?? .null }, since: name)
     }
 
-    /// One that follows from others: it is written, and not read.
+    /// A field that follows from others: it is written, and not read.
     package static func following<Value: WireType>(
         _ name: String, _ meaning: String, _ value: @escaping @Sendable (Owner) -> Value
     ) -> Field {
         Field(
             key: WireKey(name, Value.wireType), allowed: "", meaning: meaning, value: { value($0).wireValue },
-            take: { _, _, _ in true }, isSame: { _, _ in true }, json: JSONMember(name) { value($0).json }, since: name)
+            take: { _, _, _ in true }, isSame: { _, _ in true }, json: Self.member(name) { value($0).json }, since: name
+        )
     }
 
-    /// One that follows from others, in JSON alone.
+    /// A field that follows from others, in JSON alone.
     package static func inJSON(_ name: String, _ value: @escaping @Sendable (Owner) -> JSON) -> Field {
         Field(
             key: WireKey(name, ""), allowed: "", meaning: "", value: { _ in nil }, take: { _, _, _ in true },
-            isSame: { _, _ in true }, json: JSONMember(name, value), since: name)
+            isSame: { _, _ in true }, json: Self.member(name, value), since: name)
     }
 
-    /// The same as a property whose changes are told so.
     package func changing(_ changes: Interface.Property.Change) -> Field {
         var field = self
         field.changes = changes
@@ -254,16 +248,16 @@ extension WireReader {
 }
 
 extension Field {
-    /// One that came with a later version, at its message's end.
+    /// A field that came with a later version, at its message's end.
     @inline(__always)
     package static func later<Value: WireType & Equatable>(
         _ name: String, _ path: @autoclosure @escaping @Sendable () -> WritableKeyPath<Owner, Value>
     ) -> Field { Field(name, path(), since: name) }
 
-    /// One that need not be known.
+    /// A field whose value may be unknown.
     /// - Parameters:
-    ///   - unknown: stands for it on the wire then.
-    ///   - isKnown: whether a value from there is one.
+    /// - unknown: stands for that on the wire.
+    /// - isKnown: whether a value from there is known.
     package static func known<Value: WireType & Equatable>(
         _ name: String, _ path: any WritableKeyPath<Owner, Value?> & Sendable, else unknown: Value,
         if isKnown: @escaping @Sendable (Value) -> Bool
@@ -278,7 +272,7 @@ extension Field {
             }, isSame: { $0[keyPath: path] == $1[keyPath: path] }, json: nil, since: nil)
     }
 
-    /// One that follows from others, and is read over.
+    /// A field that follows from others: it is written, and read over.
     package static func repeating<Value: WireType>(
         _ name: String, _ value: @escaping @Sendable (Owner) -> Value
     ) -> Field {
@@ -290,7 +284,7 @@ extension Field {
 }
 
 extension Array {
-    /// - Parameter blank: what has not been read yet, or is missing because it came with a later version.
+    /// - Parameter blank: the values of fields that the message lacks because they came with a later version.
     package func read<Owner>(_ blank: Owner, _ reader: inout WireReader) throws(BrokerError) -> Owner
     where Element == Field<Owner> {
         var value = blank
@@ -299,7 +293,7 @@ extension Array {
     }
 }
 
-/// What stands on the wire for a figure that nobody knows.
+/// The values on the wire for unknown figures.
 package enum UnknownFigure {
     package static let count = UInt64.max
     package static let nanoseconds: Int64 = -1

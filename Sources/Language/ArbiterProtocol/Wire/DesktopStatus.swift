@@ -1,6 +1,6 @@
 public import Vocabulary
 
-/// What counts as where one user's apps are.
+/// The source that counts for where one user's apps are.
 public struct PlacementStatus: Hashable, Sendable, Described {
     public var user: UInt32 = 0
     public var standing = PresenceStanding.told
@@ -18,7 +18,7 @@ public struct PlacementStatus: Hashable, Sendable, Described {
     ]
 }
 
-/// One login session, as systemd-logind has it.
+/// A login session of systemd-logind.
 public struct LoginSessionStatus: Hashable, Sendable, Described {
     public var id = ""
     public var user: UInt32 = 0
@@ -37,10 +37,10 @@ public struct LoginSessionStatus: Hashable, Sendable, Described {
     ]
 }
 
-/// A client that tells the broker of a user's desktop.
+/// A client that reports on a user's desktop.
 public struct SpeakerStatus: Hashable, Sendable, Described {
     public var role = ""
-    /// Nil: everybody's desktop.
+    /// `nil` for everybody's desktop.
     public var user: UInt32?
     public var app = Interrupter.anotherUsersApp
     public var process: Int32 = 0
@@ -73,15 +73,15 @@ public struct SpeakerStatus: Hashable, Sendable, Described {
     }
 }
 
-/// A part of a user's desktop that the broker decides without, until a shell or the user's camagent tells it.
+/// A part of a user's desktop that the broker decides without, until a shell or the user's camagent reports it.
 public enum UnknownFact: String, Hashable, Sendable, CaseIterable, WireWord {
-    /// Where apps are: the next source that the policy believes is asked instead.
+    /// Where apps are: meanwhile the next source of the policy counts.
     case windows
-    /// Which apps have a microphone: none counts as having one.
+    /// Which apps have a microphone: meanwhile none counts as having one.
     case microphones
 }
 
-/// A client of the broker's, as its user's agent may know it.
+/// A client of the broker's, as far as its user's agent may know it.
 public struct ConnectedClient: Hashable, Sendable, Described {
     public var app = ""
     public var process: Int32 = 0
@@ -93,7 +93,7 @@ public struct ConnectedClient: Hashable, Sendable, Described {
     ]
 }
 
-/// Where a presence source puts an app.
+/// An app's place, from a presence source.
 public struct AppPlacement: Hashable, Sendable, Described {
     public var app = ""
     public var presence = Presence.background

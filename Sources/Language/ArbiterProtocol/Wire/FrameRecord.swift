@@ -1,4 +1,4 @@
-/// What is said on a preview stream's `SOCK_SEQPACKET` socket, one record a packet, little-endian.
+/// The records on a preview stream's `SOCK_SEQPACKET` socket, one a packet, little-endian.
 ///
 ///     recorder → client   buffer   (with one descriptor)   once for each buffer of the grant's pool
 ///     recorder → client   frame                            a captured frame, in one of those buffers
@@ -6,9 +6,9 @@
 ///     recorder → client   end                              then the socket closes: the grant is over
 ///
 /// A buffer is a memfd sealed `FUTURE_WRITE | SHRINK | GROW | SEAL`, or a device's DMA buffer open for reading only
-/// (map either read-only and shared). A stream may go on with others, announced with indexes of their own.
-/// Planes lie one behind the other without gaps beyond `stride`: `420v`/`420f` is NV12, a full plane
-/// of Y and a half-height plane of interleaved CbCr, both with `stride` bytes a row.
+/// (map either read-only and shared). A stream may go on with other buffers, announced with indexes of their own.
+/// Planes lie one behind the other without gaps beyond `stride`: `420v`/`420f` is NV12, a full plane of Y and a
+/// half-height plane of interleaved CbCr, both with `stride` bytes a row.
 public enum FrameRecord: Hashable, Sendable {
     case buffer(Buffer)
     case frame(Frame)
@@ -35,7 +35,7 @@ public enum FrameRecord: Hashable, Sendable {
         public var index: UInt32
         /// Counts captured frames of the grant from 1; a gap is a frame that was dropped for this stream.
         public var sequence: UInt64
-        /// When it was captured: nanoseconds of CLOCK_MONOTONIC.
+        /// Nanoseconds of CLOCK_MONOTONIC at its capture.
         public var timestamp: Int64
         public var bytes: UInt64
         public var flags: Flags
@@ -50,7 +50,7 @@ public enum FrameRecord: Hashable, Sendable {
         public init(rawValue: UInt32) { self.rawValue = rawValue }
         /// The first frame after a configuration was applied.
         public static let configurationChanged = Flags(rawValue: 1)
-        /// Not a picture of the camera but a stand-in.
+        /// A stand-in for the picture.
         public static let slate = Flags(rawValue: 2)
     }
 
@@ -96,7 +96,7 @@ public enum FrameRecord: Hashable, Sendable {
         return bytes
     }
 
-    /// Nil when the bytes are no record: another length, an unknown tag, or a pixel format that is not ASCII.
+    /// `nil` for bytes of another length, with an unknown tag, or with a pixel format that is not ASCII.
     public init?(decoding bytes: some RandomAccessCollection<UInt8>) {
         guard bytes.count == Self.encodedBytes else { return nil }
         func byte(_ offset: Int) -> UInt8 { bytes[bytes.index(bytes.startIndex, offsetBy: offset)] }

@@ -6,13 +6,13 @@ package struct Interface: Sendable {
     package var properties: [Property]
     private let makeSignals: @Sendable () -> [Signal]
 
-    /// - Parameter signals: made anew for whoever asks for them, which few do: a broker dispatches by methods, and keeps no
-    ///   texts of what it says itself.
+    /// - Parameter signals: made anew for each reader: a broker dispatches by methods, and keeps no texts of its own signals.
     init(
-        name: String, summary: String, methods: [Method] = [],
+        name: String, summary: String, methods: String = "",
         signals: @autoclosure @escaping @Sendable () -> [Signal] = [], properties: [Property] = []
     ) {
-        (self.name, self.summary, self.methods, self.properties) = (name, summary, methods, properties)
+        (self.name, self.summary, self.properties) = (name, summary, properties)
+        self.methods = Member.list(methods).map { Method($0) }
         makeSignals = signals
     }
 
@@ -24,8 +24,7 @@ package struct Interface: Sendable {
         package var type: String
         package init(_ name: String, _ type: String) { (self.name, self.type) = (name, type) }
 
-        /// Read from `camera s, on b`.
-        static func list(_ text: String) -> [Argument] {
+        static func list(_ text: Substring) -> [Argument] {
             text.split(separator: ",").map { argument in
                 let words = argument.split(separator: " ")
                 precondition(words.count == 2, "An argument is a name and a type: \(text)")
@@ -35,29 +34,55 @@ package struct Interface: Sendable {
     }
 
     package struct Method: Sendable {
-        package var name: String
-        package var takes: [Argument]
-        package var gives: [Argument]
-        package var summary: String
-        init(_ name: String, takes: String = "", gives: String = "", _ summary: String) {
-            (self.name, self.takes, self.gives) = (name, Argument.list(takes), Argument.list(gives))
-            self.summary = summary
+        package let name: String
+        package let takes: [Argument]
+        package let gives: [Argument]
+        private let lines: [Substring]
+        fileprivate init(_ member: Member) {
+            (name, takes, gives, lines) = (member.name, member.takes, member.gives, member.lines)
         }
+        package var summary: String { lines.joined(separator: " ") }
         package var signatureTaken: String { takes.map(\.type).joined() }
         package var signatureGiven: String { gives.map(\.type).joined() }
     }
 
     package struct Signal: Sendable {
-        package var name: String
-        package var carries: [Argument]
-        package var summary: String
+        package let name: String
+        package let carries: [Argument]
+        package let summary: String
+        package var signature: String { carries.map(\.type).joined() }
         package init(_ name: String, _ carries: [Argument], _ summary: String) {
             (self.name, self.carries, self.summary) = (name, carries, summary)
         }
-        init(_ name: String, carries: String = "", _ summary: String) {
-            self.init(name, Argument.list(carries), summary)
+        /// Read from the lines of `Member`.
+        static func list(_ text: String) -> [Signal] {
+            Member.list(text).map { Signal($0.name, $0.takes, $0.lines.joined(separator: " ")) }
         }
-        package var signature: String { carries.map(\.type).joined() }
+    }
+
+    /// `Name(argument type, …) → argument type, …`, with its summary indented below it.
+    fileprivate struct Member {
+        let name: String
+        let takes: [Argument]
+        let gives: [Argument]
+        var lines: [Substring] = []
+
+        static func list(_ text: String) -> [Member] {
+            text.utf8.split(separator: UInt8(ascii: "\n")).reduce(into: []) { members, line in
+                if line.first == UInt8(ascii: " ") {
+                    members[members.count - 1].lines.append(Substring(line.dropFirst(2)))
+                } else {
+                    members.append(Member(Substring(line)))
+                }
+            }
+        }
+
+        private init(_ line: Substring) {
+            let parts = line.split(omittingEmptySubsequences: false) { $0 == "(" || $0 == ")" }
+            precondition(parts.count == 3, "A member is a name with its arguments: \(line)")
+            (name, takes) = (String(parts[0]), Argument.list(parts[1]))
+            gives = Argument.list(parts[2].dropFirst(" → ".count))
+        }
     }
 
     package struct Property: Sendable {
@@ -65,13 +90,12 @@ package struct Interface: Sendable {
         package var type: String
         package var changes: Change
         package var summary: String
-        /// How `PropertiesChanged` tells of a change, in the words of `EmitsChangedSignal`.
+        /// How `PropertiesChanged` announces a change, in the words of `EmitsChangedSignal`.
         package enum Change: String, Sendable {
-            /// It never does.
             case never = "const"
             /// With its new value.
             case told = "true"
-            /// Without a value: whoever wants it reads it anew.
+            /// Without a value, which clients read anew.
             case named = "invalidates"
         }
     }
@@ -81,13 +105,12 @@ package struct Interface: Sendable {
     package func method(_ name: String) -> Method? { methods.first { $0.name == name } }
     package func signal(_ name: String) -> Signal? { signals.first { $0.name == name } }
 
-    /// The `<interface>` element of an introspection document.
     package var introspectionXML: String {
         var xml = " <interface name=\"\(name)\">\n"
         for method in methods {
             xml += "  <method name=\"\(method.name)\">\n"
             xml += Self.arguments(method.takes, "in", says: true) + Self.arguments(method.gives, "out", says: true)
-            // Without it GLib's generator leaves descriptors out.
+            // GLib's generator needs it for descriptors.
             if (method.takes + method.gives).contains(where: { $0.type.contains("h") }) {
                 xml += "   <annotation name=\"org.gtk.GDBus.C.UnixFD\" value=\"true\"/>\n"
             }
@@ -117,7 +140,7 @@ package struct Interface: Sendable {
         return xml
     }
 
-    /// The types that Qt's generator does not know by itself, and refuses an interface for.
+    /// The types that Qt's generator needs a name for.
     private static let qtTypes = [
         "a{sv}": "QVariantMap", "aa{sv}": "QList&lt;QVariantMap&gt;", "at": "QList&lt;qulonglong&gt;",
         "ah": "QList&lt;QDBusUnixFileDescriptor&gt;",
@@ -129,7 +152,6 @@ package struct Interface: Sendable {
     }
 }
 
-/// Where objects live.
 public enum ObjectPath {
     /// The object manager's root.
     public static let root = "/org/camarb"
@@ -159,7 +181,7 @@ public enum ObjectPath {
         return "\(cameras)/\(label.isEmpty ? "_" : label)"
     }
 
-    /// The session a path names; nil when it names none.
+    /// `nil` for a path of something else.
     public static func sessionID(_ path: String) -> SessionID? {
         guard path.hasPrefix(sessions + "/") else { return nil }
         let label = path.utf8.dropFirst(sessions.utf8.count + 1)
@@ -168,7 +190,6 @@ public enum ObjectPath {
     }
 }
 
-/// The names of `org.camarb.*`.
 public enum InterfaceName {
     public static let broker = "org.camarb.Broker1"
     public static let camera = "org.camarb.Camera1"
@@ -178,6 +199,5 @@ public enum InterfaceName {
 }
 
 extension Interface {
-    /// The ones a client can meet.
     package static let publicInterfaces: [Interface] = [broker, camera, session, shell]
 }

@@ -136,17 +136,17 @@ extension NoticeDescription {
     package static func named(_ name: String) -> NoticeDescription? { byName[name] }
 }
 
-/// What is to be known of a notice to a session on the wire: the signal that carries it, with which arguments of which types
-/// (introspection, `docs/wire.md`), how it is written, and how it is read.
+/// The description of a notice: its signal and arguments (introspection, `docs/wire.md`), how it is written, and how it
+/// is read.
 package struct NoticeDescription: Sendable {
     package let name: String
-    /// Of all that the signal carries.
+    /// Of all arguments of the signal.
     package let signature: String
     package let signal: Interface.Signal
     private let write: @Sendable (SessionEvent, (String, WireValue) -> Void) -> Void
     private let reading: @Sendable (inout WireReader) throws(BrokerError) -> SessionEvent
 
-    /// What every notice begins with: its place in the session's order, and the decision it came from.
+    /// The first arguments of every notice: its place in the session's order, and its decision.
     private static let head = [Interface.Argument("sequence", "t"), Interface.Argument("decision", "t")]
 
     private init<Value: Sendable>(
@@ -164,10 +164,10 @@ package struct NoticeDescription: Sendable {
         reading = { (reader) throws(BrokerError) in make(try fields.read(blank, &reader)) }
     }
 
-    /// Says each argument behind sequence and decision, with its name.
+    /// Passes each argument behind sequence and decision, with its name.
     package func forEachValue(of notice: SessionEvent, _ say: (String, WireValue) -> Void) { write(notice, say) }
 
-    /// Says all that the signal carries, in order.
+    /// Passes all arguments of the signal, in order.
     package func forEachArgument(
         of notice: SessionEvent, sequence: UInt64, decision: DecisionID, _ say: (WireValue) -> Void
     ) {
@@ -180,12 +180,12 @@ package struct NoticeDescription: Sendable {
 }
 
 extension Field<Interruption> {
-    /// The set says it already: the reason is its first.
+    /// It follows from the set: the reason is its first.
     fileprivate static var reason: Field { .repeating("reason") { $0.reason?.wireName ?? "" } }
 }
 
 extension PhotoCaptured {
-    /// As the recorder core's signal and the session's both end.
+    /// The last arguments of the recorder core's signal and of the session's.
     fileprivate static let fields: [Field<PhotoCaptured>] = [
         Field("photo", \.photo), Field("width", \.width), Field("height", \.height), Field("bytes", \.bytes),
         Field("error", \.error), .later("metadata", \.metadata),

@@ -1,6 +1,5 @@
-/// On the wire a bracket is the options of `CapturePhotoBracket`, and all there are.
+/// On the wire a bracket is the options of `CapturePhotoBracket`.
 extension PhotoBracket {
-    /// A key of the options, for readers, writers and the tables of `docs/wire.md`.
     package enum Key: String, CaseIterable {
         case exposureTargetBiases
         case exposureDurations
@@ -24,7 +23,6 @@ extension PhotoBracket {
         }
     }
 
-    /// Reads the options of a bracket of so many files.
     /// - Throws: `.invalidValue`, naming the key, the value and what is allowed.
     public init(wire: WireDictionary, files: Int) throws(BrokerError) {
         guard (1...Self.shotsMax).contains(files) else {
@@ -61,7 +59,6 @@ extension PhotoBracket {
         }
     }
 
-    /// Which numbers a list has, or how many where that is what is wrong with it.
     private static func said(_ value: WireValue, _ files: Int) -> String {
         guard let numbers = value.numbers else { return "is \(value.sentence)" }
         if numbers.count == files { return "has \(numbers.map(\.shortDescription).joined(separator: ", "))" }
@@ -86,8 +83,8 @@ extension PhotoBracket {
     }
 }
 
-/// Options of `CapturePhoto`: there are none. What a photo is like is configured: `flashMode`,
-/// `highResolutionStillImageOutputEnabled` and the like are a session's keys.
+/// `CapturePhoto` has no options: `flashMode`, `highResolutionStillImageOutputEnabled` and the like are a session's
+/// keys.
 package enum PhotoOptions {
     package static func check(_ wire: WireDictionary) throws(BrokerError) {
         guard let first = wire.entries.first else { return }

@@ -1,6 +1,5 @@
 public import Vocabulary
 
-/// `a{sv}`; what the camera does not say is left out.
 extension PhotoMetadata: Described {
     package static let fields: [Field<Self>] = [
         .ifAny(
@@ -30,14 +29,14 @@ extension PhotoMetadata: Described {
             """), Field("flashFired", \.flashFired, since: "flashFired", "It was lit."),
     ]
 
-    /// Reads it. Keys that this library does not know are a later broker's, and passed over.
+    /// Keys of a later broker are passed over.
     /// - Throws: `.invalidArguments`, naming the key, the value and what it takes.
     public init(wire: WireDictionary) throws(BrokerError) {
         try self.init(checking: wire, "A photo's ", as: .invalidArguments)
     }
 }
 
-/// Empty on the wire: it is not known.
+/// An empty dictionary on the wire stands for none.
 extension PhotoMetadata: WireOptional {
     package static let none = WireValue.dictionary(WireDictionary())
     package static func readAny(_ wire: WireValue, _: WirePlace) throws(BrokerError) -> PhotoMetadata?? {

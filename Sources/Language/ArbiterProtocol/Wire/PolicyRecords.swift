@@ -1,6 +1,5 @@
 public import Vocabulary
 
-/// Where a part of the policy in force was written.
 public struct PolicyOrigin: Hashable, Sendable, Described {
     public var table = ""
     public var name = ""
@@ -15,7 +14,7 @@ public struct PolicyOrigin: Hashable, Sendable, Described {
     ]
 }
 
-/// What would become of one session if a policy were loaded.
+/// A session's fate if a policy were loaded.
 public struct PlannedChange: Hashable, Sendable, Described {
     public var session = SessionID(0)
     public var app = ""

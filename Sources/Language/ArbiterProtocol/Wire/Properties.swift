@@ -1,7 +1,5 @@
 public import Vocabulary
 
-// The properties of objects: what a client reads, what it is told of, and what the broker tells.
-
 extension Described {
     static var properties: [Interface.Property] {
         fields.map { Interface.Property(name: $0.name, type: $0.type, changes: $0.changes, summary: $0.meaning) }
@@ -27,7 +25,6 @@ package struct BrokerProperties: Hashable, Sendable, Described {
     ]
 }
 
-/// The properties of `org.camarb.Session1`.
 public struct SessionProperties: Hashable, Sendable, Described {
     public var camera = CameraID("")
     public var isRunning = false
@@ -53,7 +50,6 @@ public struct SessionProperties: Hashable, Sendable, Described {
     ]
 }
 
-/// A camera as `org.camarb.Camera1` shows it.
 public struct CameraDescription: Hashable, Sendable, Described {
     public var camera = CameraID("")
     public var name = ""

@@ -1,8 +1,7 @@
 public import Vocabulary
 
-/// On the wire they are the options of `StartRecording`, and all there are.
+/// On the wire they are the options of `StartRecording`.
 extension RecordingOptions: Described {
-    /// No file is larger.
     private static let bytesMost = UInt64(Int64.max)
 
     package static let fields: [Field<Self>] = [
@@ -88,7 +87,7 @@ private struct MetadataTracks: WireType, Equatable {
     }
 }
 
-/// On the wire the last argument of what takes a recording from its session; what is not there may not be known.
+/// On the wire the last argument of calls that end a recording; without parts that the session's client may not know.
 extension RecordingReason: Described {
     package init() { self.init(cause: nil) }
 
@@ -102,11 +101,12 @@ extension RecordingReason: Described {
         .ifAny("interrupter", \.interrupter, takes: words, where: areWords),
     ]
 
-    /// - Throws: `.invalidValue`, naming the key, the value and what is allowed. A later broker may say more.
+    /// Keys of a later broker are passed over.
+    /// - Throws: `.invalidValue`, naming the key, the value and what is allowed.
     public init(wire: WireDictionary) throws(BrokerError) { try self.init(checking: wire) }
 }
 
-/// On the wire it is the options of `AttachMicrophone`, and all there are: both have to be there.
+/// On the wire the options of `AttachMicrophone`, of which none may lack.
 extension MicrophoneFormat: Described {
     package init() { self.init(sampleRate: 0, channels: 0) }
 

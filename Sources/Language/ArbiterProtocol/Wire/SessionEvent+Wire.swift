@@ -1,8 +1,8 @@
-/// A session's event as it travels: with its place in the session's order, and the decision it came from.
+/// A session's event with its place in the session's order, and its decision.
 public struct SessionSignal: Hashable, Sendable {
     /// Counts the session's events from 1, without gaps.
     public var sequence: UInt64
-    /// What `Explain` takes. Events of one decision share it.
+    /// For `Explain`. Events of one decision share it.
     public var decision: DecisionID
     public var event: SessionEvent
 
@@ -11,8 +11,8 @@ public struct SessionSignal: Hashable, Sendable {
     }
 
     /// Reads a signal of `org.camarb.Session1`.
-    /// - Throws: `.invalidArguments` with what is wrong; a signal this library does not know is wrong too,
-    ///   since skipping it would hide a gap.
+    /// - Throws: `.invalidArguments` with what is wrong. An unknown signal is wrong too, since skipping it would hide a
+    ///   gap.
     public init(signal: WireSignal) throws(BrokerError) {
         var reader = WireReader(signal.member, signal.arguments)
         sequence = try reader.uint64("sequence")
@@ -25,7 +25,6 @@ public struct SessionSignal: Hashable, Sendable {
         event = try description.read(&reader)
     }
 
-    /// The signal as `session` sends it.
     public func signal(of session: SessionID) -> WireSignal {
         WireSignal(
             path: ObjectPath.session(session), interface: InterfaceName.session, member: event.wireName,
@@ -34,7 +33,6 @@ public struct SessionSignal: Hashable, Sendable {
 }
 
 extension SessionEvent {
-    /// The signal's arguments, in the order of the table in `Interface.session`.
     public func wireArguments(sequence: UInt64, decision: DecisionID) -> [WireValue] {
         var arguments: [WireValue] = []
         described.forEachArgument(of: self, sequence: sequence, decision: decision) { arguments.append($0) }
@@ -48,6 +46,5 @@ extension SessionEvent {
 }
 
 extension CauseSet {
-    /// `as`, the reason first.
     public var wire: WireValue { .strings(ordered.map(\.wireName)) }
 }

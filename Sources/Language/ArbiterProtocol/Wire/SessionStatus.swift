@@ -1,6 +1,6 @@
 public import Vocabulary
 
-/// One session in `BrokerStatus`. Of another user's session only `app`, `camera` and `state` mean something.
+/// A session in `BrokerStatus`. Of another user's session only `app`, `camera` and `state` mean something.
 public struct SessionStatus: Hashable, Sendable, Described {
     public var session = SessionID(0)
     public var app = Interrupter.anotherUsersApp

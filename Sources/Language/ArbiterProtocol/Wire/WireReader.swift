@@ -1,19 +1,19 @@
-/// Reads the arguments of a message one after the other, and says in a sentence what is wrong with them.
+/// Reads the arguments of a message one after the other.
 ///
-/// Values come from the other side of a socket, so nothing about them is taken for granted: a missing
-/// argument, another type or a word outside its closed set is an error, never a trap.
+/// Values come from the other side of a socket: a missing argument, another type or a word outside its closed set is an
+/// error with a sentence, never a trap.
 public struct WireReader {
     private let message: String
     private let arguments: [WireValue]
     private var taken = 0
 
-    /// - Parameter message: what the arguments belong to, as errors name it: `WasInterrupted`, `formats[2]`.
+    /// - Parameter message: the name of the arguments' message in errors: `WasInterrupted`, `formats[2]`.
     public init(_ message: String, _ arguments: [WireValue]) {
         self.message = message
         self.arguments = arguments
     }
 
-    /// Whether every argument was read: one that came with a later version may be missing.
+    /// An argument of a later version may be missing.
     package var isAtEnd: Bool { taken >= arguments.count }
 
     mutating func next<Value>(
@@ -45,7 +45,6 @@ public struct WireReader {
     public mutating func number(_ name: String) throws(BrokerError) -> Double { try read(name) }
     public mutating func dictionary(_ name: String) throws(BrokerError) -> WireDictionary { try read(name) }
     public mutating func dictionaries(_ name: String) throws(BrokerError) -> [WireDictionary] { try read(name) }
-    /// An array of them.
     public mutating func numbers(_ name: String) throws(BrokerError) -> [UInt64] { try read(name) }
 
     public mutating func fileDescriptor(_ name: String) throws(BrokerError) -> Int32 {
@@ -56,7 +55,6 @@ public struct WireReader {
         try next(name, takes: "a list of file descriptors") { wire, _ in wire.list(\.fileDescriptor) }
     }
 
-    /// One of an enumeration's raw values.
     public mutating func word<T: CaseIterable & RawRepresentable>(
         _ name: String, as type: T.Type = T.self
     ) throws(BrokerError) -> T where T.RawValue == String {
@@ -67,7 +65,7 @@ public struct WireReader {
 }
 
 extension WireValue {
-    /// The value as an error sentence shows it: short, and with its type where the value says little.
+    /// For error sentences: short, and with its type where the value is long.
     public var sentence: String {
         switch self {
         case .boolean(let value): value ? "true" : "false"

@@ -2,20 +2,20 @@
 package protocol WireType: Sendable {
     /// Its D-Bus signature.
     static var wireType: String { get }
-    /// What it takes, as a sentence says it.
+    /// Its values, in a sentence.
     static var allowed: String { get }
     var wireValue: WireValue { get }
     var json: JSON { get }
 
-    /// - Returns: nil for what it does not take.
+    /// - Returns: `nil` for a value that it does not take.
     static func read(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> Self?
 }
 
 extension WireType { package var json: JSON { wireValue.json } }
 
-/// Where a value was found, as errors name it.
+/// A place of a value in errors.
 package struct WirePlace {
-    /// What it belongs to: `WasInterrupted`, `formats[2]`.
+    /// The message or dictionary: `WasInterrupted`, `formats[2]`.
     package var message: String
     package var name: String
 
@@ -23,13 +23,13 @@ package struct WirePlace {
     func wrong(_ text: String) -> BrokerError { BrokerError(.invalidArguments, "\(message): \(text).") }
 }
 
-/// A value that a list has many of.
+/// A value of which there are lists.
 package protocol WireElement: WireType {
     static var allowedList: String { get }
     static func readList(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> [Self]?
 }
 
-/// A value that may be missing, for which one of its own type stands on the wire.
+/// A value that may be missing: a value of the same type stands on the wire for none.
 package protocol WireOptional: WireType {
     static var none: WireValue { get }
     static func readAny(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> Self??
@@ -77,7 +77,7 @@ extension UInt32: WireOptional {
     package static func read(_ wire: WireValue, _: WirePlace) -> UInt32? { wire.uint64.flatMap(UInt32.init(exactly:)) }
 }
 
-/// A few, of whatever numeric type it comes.
+/// Read from any numeric type.
 extension UInt8: WireType {
     package static let wireType = "u"
     package static let allowed = "a whole number from 0 to 255"
@@ -103,7 +103,7 @@ extension Int64: WireOptional {
     package static func read(_ wire: WireValue, _: WirePlace) -> Int64? { wire.int64 }
 }
 
-/// Of whatever numeric type it comes.
+/// Read from any numeric type.
 extension Double: WireType {
     package static let wireType = "d"
     package static let allowed = "a finite number"
@@ -113,7 +113,6 @@ extension Double: WireType {
     }
 }
 
-/// A value that is a number with a meaning.
 package protocol WireNumber: WireOptional {
     associatedtype Number: WireOptional
     var wireNumber: Number { get }

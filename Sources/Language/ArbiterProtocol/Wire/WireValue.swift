@@ -1,6 +1,7 @@
 /// A value of the D-Bus type system, as far as camarb's interfaces use it.
 ///
-/// A descriptor is a borrowed number while a message is built and an owned one when it was read: the reader closes it.
+/// A descriptor is a borrowed number in a message to send and an owned one in a message that was read: the reader
+/// closes it.
 public enum WireValue: Hashable, Sendable {
     case boolean(Bool)
     case int32(Int32)
@@ -11,14 +12,13 @@ public enum WireValue: Hashable, Sendable {
     case string(String)
     case objectPath(String)
     case fileDescriptor(Int32)
-    /// Elements of one type, which `type` names because an empty array has none to look at.
+    /// `type` names the elements' type, since an empty array has none.
     case array(type: String, [WireValue])
     /// Basic values side by side, such as the `(dd)` of a point.
     case structure([WireValue])
     /// `a{sv}`, in the order of its keys on the wire.
     case dictionary(WireDictionary)
 
-    /// The value's D-Bus signature.
     public var signature: String {
         switch self {
         case .boolean: "b"
@@ -49,7 +49,7 @@ public enum WireValue: Hashable, Sendable {
         default: nil
         }
     }
-    /// Of whatever type of whole numbers it is.
+    /// Of any type of whole numbers.
     private var whole: Int128? {
         switch self {
         case .int32(let value): Int128(value)
@@ -61,10 +61,9 @@ public enum WireValue: Hashable, Sendable {
     }
     public var uint64: UInt64? { whole.flatMap { UInt64(exactly: $0) } }
     public var int64: Int64? { whole.flatMap { Int64(exactly: $0) } }
-    /// Numbers of every type: a client may well send `2` where 2.0 is meant.
+    /// Of any numeric type: a client may well send `2` for 2.0.
     public var number: Double? { if case .double(let value) = self { value } else { whole.map { Double($0) } } }
     public var fileDescriptor: Int32? { if case .fileDescriptor(let value) = self { value } else { nil } }
-    /// The descriptor that it is, or those in the list that it is.
     package var fileDescriptors: [Int32] {
         switch self {
         case .fileDescriptor(let value): [value]
@@ -74,7 +73,8 @@ public enum WireValue: Hashable, Sendable {
     }
     public var dictionary: WireDictionary? { if case .dictionary(let value) = self { value } else { nil } }
     public var elements: [WireValue]? { if case .array(_, let values) = self { values } else { nil } }
-    /// The numbers of a structure, or of a list, which clients without structures send instead; nil where one is no number.
+    /// The numbers of a structure, or of a list, which clients without structures send instead; `nil` where one is no
+    /// number.
     public var numbers: [Double]? {
         let values: [WireValue]
         switch self {
@@ -87,7 +87,7 @@ public enum WireValue: Hashable, Sendable {
     }
     public var strings: [String]? { list(\.string) }
 
-    /// The elements of an array; nil where one is of another type.
+    /// `nil` where an element is of another type.
     func list<Element>(_ element: (WireValue) -> Element?) -> [Element]? {
         guard let elements else { return nil }
         let list = elements.compactMap(element)
@@ -109,7 +109,7 @@ public struct WireDictionary: Hashable, Sendable, ExpressibleByDictionaryLiteral
         entries = elements.map { Entry(key: $0.0, value: $0.1) }
     }
 
-    /// The last entry of a key counts, should a sender repeat one.
+    /// The last entry of a key counts.
     public subscript(key: String) -> WireValue? {
         get { entries.last { $0.key == key }?.value }
         set {
@@ -118,7 +118,7 @@ public struct WireDictionary: Hashable, Sendable, ExpressibleByDictionaryLiteral
         }
     }
 
-    /// Adds an entry whose key is not there yet.
+    /// For a key that is not there yet.
     package mutating func append(_ key: String, _ value: WireValue) { entries.append(Entry(key: key, value: value)) }
 
     package mutating func reserveCapacity(_ count: Int) { entries.reserveCapacity(count) }
@@ -138,7 +138,6 @@ public struct WireCall: Hashable, Sendable {
     }
 }
 
-/// A signal that arrived.
 public struct WireSignal: Hashable, Sendable {
     public var path: String
     public var interface: String

@@ -8,13 +8,13 @@ extension String: WireElement, WireOptional {
     package static func readList(_ wire: WireValue, _: WirePlace) -> [String]? { wire.strings }
 }
 
-/// A value that is a word. In a list, and where there may be none, words of a later version are passed over.
+/// In a list, and where there may be none, words of a later version are passed over.
 package protocol WireWord: WireElement, WireOptional {
     var wireName: String { get }
     init?(wireName: String)
-    /// What counts for a word that is not known; nil: it is an error.
+    /// Stands for unknown words; `nil` makes them errors.
     static var unknown: Self? { get }
-    /// All there are; none: every word is one.
+    /// Empty where every word is one.
     static var words: [String] { get }
 }
 
@@ -66,7 +66,7 @@ extension SystemPressure: WireWord {
 extension Cause: WireWord {
     package static var words: [String] { allCases.map(\.wireName) }
 
-    /// Of a cause that is not known nobody could say what it asks of a client.
+    /// An unknown cause is an error: nobody could tell what it asks of a client.
     package static func readAny(_ wire: WireValue, _ place: WirePlace) throws(BrokerError) -> Cause?? {
         guard let text = wire.string else { return nil }
         guard let cause = Cause(wireName: text) else {

@@ -1,5 +1,5 @@
-/// Whether boxes of facts together cover another: a bounded search for a point outside all of them. A box that can be left
-/// in one way alone is taken first, so most questions need no choice; in the worst case there are exponentially many.
+/// Whether boxes of facts together cover another: a bounded search for a point outside all of them. A box with a single
+/// way out is taken first, so most questions need no choice; in the worst case there are exponentially many.
 struct CoverSearch {
     enum Answer: Equatable {
         case covered
@@ -31,9 +31,9 @@ struct CoverSearch {
         var left: [FactBox] = []
         var best: (index: Int, open: [Int])?
         for cover in covers {
-            // A cover that leaves no room for this point is out of the game from here on.
+            // This cover leaves no room for the point.
             if cover.contains(where: { point[$0.key].intersection($0.value).isEmpty }) { continue }
-            // In the order of the variables, which no hash changes.
+            // In the order of the variables, not of a hash.
             let open = cover.keys.filter { key in cover[key].map { !point[key].isSubset(of: $0) } ?? false }.sorted()
             if open.isEmpty { return .covered }
             if open.count < best?.open.count ?? .max { best = (left.count, open) }

@@ -27,15 +27,15 @@ package struct ValueSet: Hashable {
     }
 }
 
-/// Some facts, each limited to some of its values: what a rule's conditions are, and what cannot be.
+/// Some facts, each limited to some of its values: the conditions of a rule, or an impossibility.
 typealias FactBox = [Int: ValueSet]
 
-/// The facts of one policy as variables with closed sets of values. A name is one of those that some rule names, or another:
-/// no rule can tell the others apart. Presence and layout are one variable together.
+/// The facts of one policy as variables with closed sets of values. All names that no rule has are one value: no rule
+/// can tell them apart. Presence and layout are one variable together.
 struct FactSpace {
     private(set) var counts: [Int] = []
     private var variables: [String: Int] = [:]
-    /// Of each variable the tests that one value each answers; of names those that some rule asks for.
+    /// For each variable the tests with one value each; for names those of the rules.
     private var tests: [[FactTest]] = []
     private let attributes: [Attribute]
     private let modes: [String]
@@ -48,7 +48,7 @@ struct FactSpace {
         modes = policy.modes.map(\.name)
         impossible = Self.impossibilities(policy)
         let read = policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when) + others
-        // Both are asked about even where no rule reads them: what is impossible is said with them.
+        // Impossibilities need these even where no rule reads them.
         for test in read + [
             .foreground(true), .focused(true), .foregroundApps(.one), .recording(true), .bidIsNew(true),
         ] {
@@ -66,8 +66,8 @@ struct FactSpace {
         impossibleBoxes = impossible.map { box($0.tests) }
     }
 
-    /// Whether all facts that a session can have are in one of `covers`, of those in a box.
-    /// - Parameter impossible: nil: all that is.
+    /// Whether `covers` have all facts of a box that a session can have.
+    /// - Parameter impossible: `nil` for all of them.
     func answer(
         _ box: FactBox, by covers: [FactBox] = [], knowing impossible: [Impossibility]? = nil,
         stepsMax: Int = CoverSearch.stepsMax
@@ -81,7 +81,7 @@ struct FactSpace {
         _ tests: [FactTest], by others: [[FactTest]] = [], knowing impossible: [Impossibility]? = nil
     ) -> CoverSearch.Answer { answer(box(tests), by: others.map { box($0) }, knowing: impossible) }
 
-    /// What the conditions leave; two on one variable leave what both do.
+    /// Two conditions on one variable leave their common values.
     func box(_ tests: [FactTest]) -> FactBox { tests.reduce(into: [:]) { limit(&$0, $1, holds: true) } }
 
     func box(_ tests: [FactTest], but missing: FactTest) -> FactBox {
@@ -105,7 +105,7 @@ struct FactSpace {
         if case .layout = test { "presence" } else { test.written.key }
     }
 
-    /// Of what there is no end: an app, a user, a camera.
+    /// A fact without a closed set of values: an app, a user, a camera.
     private func isName(_ test: FactTest) -> Bool {
         switch test {
         case .attribute, .mode: false
@@ -124,7 +124,7 @@ struct FactSpace {
         }
     }
 
-    /// - Parameter place: which value answers the condition, where it is one.
+    /// - Parameter place: the value of the condition, where it has one.
     private func holds(_ test: FactTest, _ value: Int, _ place: Int?) -> Bool {
         switch test {
         case .foreground(let inFront): inFront == (value > 0)
@@ -137,7 +137,6 @@ struct FactSpace {
         }
     }
 
-    /// Facts that no session ever has together, and why.
     struct Impossibility {
         var tests: [FactTest]
         var why: String
@@ -152,7 +151,7 @@ struct FactSpace {
             Impossibility(
                 tests: [.recording(true), .bidIsNew(true)], why: "a session that records has had its camera"),
         ]
-        // What only a shell, an agent or the app itself can say.
+        // Only a shell, an agent or the app itself can tell these.
         guard policy.sources.allSatisfy({ $0 == .loginSession }) else { return list }
         let nobody = "\"sources\" has nobody who tells a user's apps apart, so"
         list += [
@@ -173,7 +172,7 @@ struct FactSpace {
 }
 
 extension PolicyFile {
-    /// What `check` takes for impossible under a policy: tests that hold a core to it ask for it.
+    /// The impossibilities of `check`, for tests that hold a core to them.
     package static func impossibleFacts(_ policy: Policy) -> [[FactTest]] {
         FactSpace(policy).impossible.map(\.tests)
     }

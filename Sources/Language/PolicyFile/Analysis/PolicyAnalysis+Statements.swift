@@ -2,11 +2,10 @@ import Arbiter
 import ArbiterProtocol
 import TomlFile
 
-/// What is suspicious about statements, as far as it can be told from the rules alone: one that is about nobody, one that
-/// nothing can break, and one that is broken for sure. The rest only a walk can tell.
+/// Suspicious statements, as far as the rules alone show them: about nobody, never broken, or surely broken.
 extension PolicyAnalysis {
     func lookAtStatements() {
-        // A space of their own: the facts that only statements read say nothing about rules.
+        // A space of its own: facts of statements alone say nothing about rules.
         let space = FactSpace(policy, besides: policy.statements.flatMap(\.testsRead))
         for statement in policy.statements {
             let look = StatementLook(statement: statement, space: space, analysis: self)
@@ -34,9 +33,9 @@ private struct StatementLook {
     /// Facts that exclude each other: nobody ever has them.
     func lookAtFacts() {
         for (key, tests) in written where isEmpty(tests) {
-            let words = tests.map { "\($0.written.key) = \(TomlText.value(of: $0))" }
+            let words = tests.map(TomlText.pair).joined(separator: " and ")
             warn(
-                key, "never applies: in \"\(key)\", \(words.joined(separator: " and ")) cannot be together",
+                key, "never applies: in \"\(key)\", \(words) cannot be together",
                 "no session ever has these facts")
         }
     }
@@ -52,7 +51,7 @@ private struct StatementLook {
     func lookAtExcuses() {
         guard statement.roles.indices.contains(statement.subject) else { return }
         let subject = statement.roles[statement.subject]
-        // Somebody who is about nothing has been named already.
+        // It has been reported.
         if isEmpty(subject) { return }
         for excuse in statement.unless where isEmpty(subject + excuse.when) || excuse.by.map(isEmpty) == true {
             warn("unless", "has an excuse that never holds", "it changes nothing; take it out")
@@ -98,10 +97,10 @@ private struct StatementLook {
         }
     }
 
-    /// An app that is alone asks again when its lease has ended: what it holds is bounded only by rules that keep it out.
+    /// An app that is alone asks again when its lease has ended, so only rules that keep it out bound its holding.
     private func lookAtWhoIsAlone(_ when: [FactTest]) {
         let policy = analysis.policy
-        // Whoever is kept out as a newcomer never holds; and whoever holds is none.
+        // A newcomer that is kept out never holds, and a holder is no newcomer.
         let keptOut =
             (policy.causeRules.filter(\.access.isEmpty).map(\.when) + policy.rankRules.filter(\.deny).map(\.when))
             .map { $0.filter { $0 != .bidIsNew(true) } }

@@ -2,8 +2,8 @@ import Arbiter
 import ArbiterProtocol
 import TomlFile
 
-/// What is suspicious about a policy that can be read. Exact: a rule is named when there are no facts, of those that a session
-/// can have, for which it answers.
+/// Suspicious parts of a policy that can be read. Exact: a rule is named where it answers for no facts that a session
+/// can have.
 struct PolicyAnalysis {
     let policy: Policy
     let root: TomlTable
@@ -22,7 +22,7 @@ struct PolicyAnalysis {
 
     private typealias Rule = RuleList.Entry
 
-    /// Looks at rules of which the first that matches answers.
+    /// The first rule that matches answers.
     private func look(_ rules: [Rule]) {
         var live: [Rule] = []
         for rule in rules {
@@ -44,32 +44,28 @@ struct PolicyAnalysis {
     }
 
     private func neverMatches(_ rule: Rule) {
-        // The fewest of its facts that already contradict each other, and what makes them do so.
-        let facts = Self.fewest(rule.when) { space.answer($0) == .covered }
-        let reasons = Self.fewest(space.impossible) { space.answer(facts, knowing: $0) == .covered }
-        let words = facts.map { "\($0.written.key) = \(TomlText.value(of: $0))" }
-        let all = words.dropLast().joined(separator: ", ") + (words.count > 1 ? " and " : "") + (words.last ?? "")
-        var seen: [String] = []
-        for reason in reasons.map(\.why) where !seen.contains(reason) { seen.append(reason) }
+        // The fewest of its facts that contradict each other, and the reasons.
+        let facts = rule.when.fewest { space.answer($0) == .covered }
+        let reasons = space.impossible.fewest { space.answer(facts, knowing: $0) == .covered }.map(\.why).eachOnce
         problems.warn(
-            "rule \(Wording.quoted(rule.name)) can never match: \(all) "
+            "rule \(Wording.quoted(rule.name)) can never match: \(Wording.joined(facts.map(TomlText.pair))) "
                 + (facts.count > 1 ? "cannot be together" : "never holds"),
             at: place(of: facts.last, rule),
-            hint: seen.isEmpty ? "a layout is one of the foreground" : seen.joined(separator: "; "))
+            hint: reasons.isEmpty ? "a layout is one of the foreground" : reasons.joined(separator: "; "))
     }
 
     private func hidden(_ rule: Rule, by live: [Rule]) {
-        let hiders = Self.fewest(live) { space.answer(rule.when, by: $0.map(\.when)) == .covered }
+        let hiders = live.fewest { space.answer(rule.when, by: $0.map(\.when)) == .covered }
         let here = place(of: rule)
         let names = hiders.map { hider in
             "\(hider.isDeny ? "the deny rule" : "rule") \(Wording.quoted(hider.name)) "
-                + "(\(problems.texts.spoken(place(of: hider), from: here)))"
+                + "(\(problems.spoken(place(of: hider), from: here)))"
         }
-        guard let last = names.last else { return }
-        let list = names.count == 1 ? last : "\(names.dropLast().joined(separator: ", ")) and \(last)"
+        if names.isEmpty { return }
         let together = names.count == 1 ? "answers" : "together answer"
         problems.warn(
-            "rule \(Wording.quoted(rule.name)) can never answer: \(list) \(together) wherever it matches", at: here,
+            "rule \(Wording.quoted(rule.name)) can never answer: \(Wording.joined(names)) \(together) wherever it matches",
+            at: here,
             hint: names.count == 1
                 ? "let it stand before that one, or take it out" : "let it stand before one of them, or take it out")
     }
@@ -80,25 +76,13 @@ struct PolicyAnalysis {
             hint: "fewer rules with overlapping facts before it would help")
     }
 
-    /// A part of `all` for which `holds` does, as it does for all, and no longer for any smaller part of it.
-    static func fewest<T>(_ all: [T], where holds: ([T]) -> Bool) -> [T] {
-        var kept = all
-        // From the back: where two would do, the one that stands first stays.
-        for index in all.indices.reversed() {
-            var fewer = kept
-            fewer.remove(at: index)
-            if holds(fewer) { kept = fewer }
-        }
-        return kept
-    }
-
     private func lookAtRanks() {
         // A session that matches no rule has the weakest rank.
         let weakest = policy.ranks.count - 1
         let isWeakestFree = space.answer([], by: policy.rankRules.map(\.when)) != .covered
         for (rank, node) in root.nodes("ranks").enumerated()
         where rank < policy.ranks.count && !(rank == weakest && isWeakestFree) {
-            // A rule that cannot answer has been named already.
+            // A rule that cannot answer has been reported.
             let givers = policy.rankRules.filter { !$0.deny && $0.rank == rank }
             guard givers.isEmpty else { continue }
             problems.warn(
@@ -144,8 +128,7 @@ struct PolicyAnalysis {
         return facts.entry(fact.written.key)?.keyPlace ?? place(of: rule)
     }
 
-    /// Modes whose calendar says nothing, because in each of its minutes that of an earlier mode does. Every minute of
-    /// the week is looked at: there are 10,080.
+    /// Modes whose calendar never decides, because an earlier mode's does in each of its minutes. The week has 10,080.
     static func lookAtModes(_ policy: Policy, _ root: TomlTable, _ problems: ProblemList) {
         guard policy.modes.count > 1, policy.hasCalendar else { return }
         let minutes = 0..<CalendarSpan.minutesOfWeek
@@ -160,6 +143,18 @@ struct PolicyAnalysis {
             problems.warn(
                 "mode \"\(mode.name)\" is \(who): whenever its calendar holds, so does that of \(names) before it",
                 at: entry.node.place, hint: "let it stand before, or change its \"at\"")
+        }
+    }
+}
+
+extension Array {
+    /// A part for which `holds` is true, as for the whole, and of which no smaller part is.
+    func fewest(where holds: ([Element]) -> Bool) -> [Element] {
+        // From the back: where two would do, the first stays.
+        indices.reversed().reduce(self) { kept, index in
+            var fewer = kept
+            fewer.remove(at: index)
+            return holds(fewer) ? fewer : kept
         }
     }
 }

@@ -2,8 +2,8 @@ import Arbiter
 package import ArbiterProtocol
 import TomlFile
 
-/// What of a policy's rules no session can ever show, proven from the rules alone: boxes that cannot be, or that others answer,
-/// cover everything. A sentence says why.
+/// Proofs that no session can reach parts of a policy's rules: impossible boxes, or those of other rules, cover
+/// everything.
 package struct RuleReach: Sendable {
     package enum Sight: Hashable, Sendable {
         case answering
@@ -26,7 +26,7 @@ package struct RuleReach: Sendable {
         boxes = lists.map { list in list.entries.map { space.box($0.when) } }
     }
 
-    /// Why no session can ever show this of a rule; nil: one can, or a bounded search has not settled it.
+    /// `nil` where a session can show it, or where a bounded search has not settled it.
     package func whyNever(_ sight: Sight, of rule: String) -> String? {
         for (list, boxes) in zip(lists, boxes) {
             if let index = list.entries.firstIndex(where: { $0.name == rule }) {
@@ -36,7 +36,6 @@ package struct RuleReach: Sendable {
         return nil
     }
 
-    /// Why facts hold for no session; nil: they can.
     package func whyNever(_ tests: [FactTest]) -> String? { whyExcluded(space.box(tests)) }
 
     private func whyNever(_ sight: Sight, _ index: Int, _ list: RuleList, _ boxes: [FactBox]) -> String? {
@@ -48,12 +47,12 @@ package struct RuleReach: Sendable {
         case .missingBy(let test): region = space.box(entry.when, but: test)
         }
         if let why = whyExcluded(region) { return why }
-        // A rule that shares no facts with it says nothing of it; most rules do not.
+        // A rule that shares no facts with it does not matter; most rules do not.
         let near = list.entries.indices.filter { $0 != index && space.meet(region, boxes[$0]) }
         let earlier = near.filter { $0 < index }
         if isCovered(region, earlier.map { boxes[$0] } + (sight == .missing ? [boxes[index]] : [])) {
             if sight == .missing { return "whenever it is asked, it matches" }
-            let hiders = PolicyAnalysis.fewest(earlier) { some in isCovered(region, some.map { boxes[$0] }) }
+            let hiders = earlier.fewest { some in isCovered(region, some.map { boxes[$0] }) }
             let names = hiders.map { Wording.quoted(list.entries[$0].name) }.joined(separator: " and ")
             return "\(names) \(hiders.count == 1 ? "answers" : "answer") before it then"
         }
@@ -61,7 +60,7 @@ package struct RuleReach: Sendable {
         case .answering, .missing: return nil
         case .deciding, .missingBy: break
         }
-        // Some point is left where what answers behind it says something else?
+        // Is a point left where the answer behind it differs?
         if list.otherwise != entry.answer, !isCovered(region, near.map { boxes[$0] }) { return nil }
         for later in near where later > index && list.entries[later].answer != entry.answer {
             let before = near.filter { $0 < later }.map { boxes[$0] }
@@ -76,15 +75,14 @@ package struct RuleReach: Sendable {
         space.answer(region, by: covers, stepsMax: Self.stepsMax) == .covered
     }
 
-    /// For each of the questions about a rule: 256 rules of four facts are some thousand questions, which are to take no
-    /// more than seconds together. What needs more is not proven, and counts.
+    /// For each question about a rule: 256 rules of four facts are some thousand questions, which take seconds together
+    /// at most. A clause that needs more is not proven, and counts.
     private static let stepsMax = 2000
 
     private func whyExcluded(_ region: FactBox) -> String? {
         guard isCovered(region, []) else { return nil }
-        let reasons = PolicyAnalysis.fewest(space.impossible) { space.answer(region, knowing: $0) == .covered }
-        let why = reasons.map(\.why).reduce(into: [String]()) { kept, one in if !kept.contains(one) { kept.append(one) }
-        }
+        let reasons = space.impossible.fewest { space.answer(region, knowing: $0) == .covered }
+        let why = reasons.map(\.why).eachOnce
         return why.isEmpty ? "its other facts leave that one no other value" : why.joined(separator: "; ")
     }
 }
@@ -99,7 +97,7 @@ package struct RuleList: Sendable {
         var isDeny: Bool { if case .rank(let rule) = answer { rule.deny } else { false } }
     }
 
-    /// What a rule says, whatever it is called and whenever it says it.
+    /// A rule without its name and its conditions.
     package enum Answer: Hashable, Sendable {
         case access(Access)
         case rank(RankRule)
@@ -108,24 +106,20 @@ package struct RuleList: Sendable {
     package let entries: [Entry]
     package let otherwise: Answer
 
-    /// Every list of a policy: one for each cause that some rule raises, and the ranks'.
+    /// One for each cause that some rule raises, and the ranks'.
     package static func all(_ policy: Policy) -> [RuleList] {
         var lists = CauseRule.causes.map { cause in
             RuleList(
                 entries: policy.causeRules.filter { $0.cause == cause }.map { rule in
-                    Entry(name: rule.name, when: once(rule.when), answer: .access(rule.access), isCause: true)
+                    Entry(name: rule.name, when: rule.when.eachOnce, answer: .access(rule.access), isCause: true)
                 }, otherwise: .access(.all))
         }
         lists.append(
             RuleList(
                 entries: policy.rankRules.map { rule in
-                    Entry(name: rule.name, when: once(rule.when), answer: .rank(rule.plain), isCause: false)
+                    Entry(name: rule.name, when: rule.when.eachOnce, answer: .rank(rule.plain), isCause: false)
                 }, otherwise: .rank(RankRule(name: "", rank: policy.ranks.count - 1))))
         return lists.filter { !$0.entries.isEmpty }
-    }
-
-    private static func once(_ tests: [FactTest]) -> [FactTest] {
-        tests.reduce(into: []) { kept, test in if !kept.contains(test) { kept.append(test) } }
     }
 
     package func answer(_ facts: Facts, behind entry: Int) -> Answer {

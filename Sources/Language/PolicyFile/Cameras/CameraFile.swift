@@ -3,17 +3,17 @@ import CLinux
 import Glibc
 public import TomlFile
 
-/// Finds and reads cameras' files: TOML text to a `CameraModel`, or everything that is wrong with it, each with its place.
+/// Finds and reads cameras' files: TOML text to a `CameraModel`, or all problems, each with its place.
 ///
 /// The format is `docs/simulated-cameras.md`. Safe to call from any thread.
 public enum CameraFile {
-    /// Reads a camera from text. `file` is what problems call it.
+    /// - Parameter file: its name in problems.
     public static func parse(_ text: String, id: String, file: String) throws(FileProblems) -> CameraModel {
         try read(Array(text.utf8), id: id, file: file)
     }
 
-    /// Reads a camera from a regular file; its id is the file's name without its ending.
-    /// A file that cannot be read is a problem without a line.
+    /// Reads a camera from a regular file; its id is the file's name without its ending. A file that cannot be read is
+    /// a problem without a line.
     public static func load(path: String) throws(FileProblems) -> CameraModel {
         let name = path.split(separator: "/").last.map(String.init) ?? path
         let bytes: [UInt8]
@@ -25,8 +25,9 @@ public enum CameraFile {
         return try read(bytes, id: name.hasSuffix(".toml") ? String(name.dropLast(5)) : name, file: path)
     }
 
-    /// Reads the camera that `--camera simulated:NAME` means, from the places where cameras' files lie.
-    /// - Throws: `.unknownCamera`, naming those that there are, or the first thing that is wrong with its file: a message is a line.
+    /// Reads the camera of `--camera simulated:NAME`, from the places of cameras' files.
+    /// - Throws: `.unknownCamera`, naming the cameras that exist, or the first problem of its file: a message is a
+    ///   line.
     public static func named(_ model: String) throws(BrokerError) -> CameraModel {
         guard let path = CameraPlaces.path(of: model) else {
             let names = CameraPlaces.names
@@ -60,9 +61,10 @@ public enum CameraFile {
     }
 }
 
-/// Where cameras' files lie. The first folder that has a name counts: an administrator's own camera covers a shipped one.
+/// The places of cameras' files. The first folder that has a name counts: an administrator's own camera covers a
+/// shipped one.
 public enum CameraPlaces {
-    /// - `$CAMARB_CAMERAS`, for who tries a camera out,
+    /// - `$CAMARB_CAMERAS`, for trials,
     /// - `/etc/camarb/cameras`,
     /// - `share/camarb/cameras` of the prefix that this program is installed in, and `/usr/share/camarb/cameras`,
     /// - `cameras` of the source tree that this program was built in.
@@ -83,20 +85,20 @@ public enum CameraPlaces {
         return folders
     }
 
-    /// The file of a camera: a path as it stands, or the name of a file without its ending. Nil where there is none.
+    /// A path as it stands, or the file of a name without its ending.
     public static func path(of model: String) -> String? {
         if model.hasPrefix("/") { return access(model, R_OK) == 0 ? model : nil }
         return folders.lazy.map { "\($0)/\(model).toml" }.first { access($0, R_OK) == 0 }
     }
 
-    /// The names of all cameras in all places, sorted, each once.
+    /// Sorted, each once.
     public static var names: [String] {
         var names: Set<String> = []
         for folder in folders { names.formUnion(self.names(in: folder)) }
         return names.sorted()
     }
 
-    /// A folder that cannot be read has none: whoever asks for one of its cameras by name hears so.
+    /// A folder that cannot be read has none.
     private static func names(in folder: String) -> [String] {
         let files = (try? RegularFile.dropIns(folder)) ?? nil
         return (files ?? []).map { String($0.dropLast(".toml".count)) }

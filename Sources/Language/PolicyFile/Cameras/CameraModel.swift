@@ -1,8 +1,8 @@
 public import ArbiterProtocol
 
-/// A simulated camera, as a file describes it (`docs/simulated-cameras.md`): what it can do, and what of it nobody published.
+/// A simulated camera of a file (`docs/simulated-cameras.md`).
 public struct CameraModel: Hashable, Sendable {
-    /// What `--camera simulated:ID` takes: the file's name without its ending.
+    /// For `--camera simulated:ID`: the file's name without its ending.
     public let id: String
     public let name: String
     public let position: CameraPosition
@@ -18,7 +18,7 @@ public struct CameraModel: Hashable, Sendable {
     public let hasSmoothAutofocus: Bool
     /// In the order of the file, which is Apple's.
     public let formats: [Format]
-    /// The place of the format that a session has when it asks for none.
+    /// The default's place in `formats`.
     public let defaultFormatIndex: Int
     /// Keys of the file's top that nobody published.
     public let assumed: [String]
@@ -26,7 +26,7 @@ public struct CameraModel: Hashable, Sendable {
     public struct Lights: Hashable, Sendable {
         public var flash: Bool
         public var torch: Bool
-        /// How many times the light that the flash gives beside what is there; above 1.
+        /// How many times the flash multiplies the light; above 1.
         public var flashGain: Double
     }
 
@@ -37,14 +37,14 @@ public struct CameraModel: Hashable, Sendable {
         /// Keys that nobody published.
         public var assumed: [String]
 
-        /// Sensor pixels that make one of the raster the picture is scaled from, along each side.
+        /// Sensor pixels along each side of one pixel of the raster that the picture is scaled from.
         public var divisor: Int {
             let wanted = format.videoZoomFactorUpscaleThreshold * Double(format.width)
             return max(1, Int((Double(readWidth) / wanted).rounded()))
         }
     }
 
-    /// What every simulated camera finds in its pictures: the square that moves over the chart.
+    /// The metadata object in every simulated camera's pictures: the square that moves over the chart.
     public static let markerType = "marker"
 
     public var capabilities: CameraCapabilities {
@@ -55,25 +55,9 @@ public struct CameraModel: Hashable, Sendable {
     }
 }
 
-/// What can be set on a simulated camera beside format, rate and zoom: it follows from what the file says of lens and lamps.
+/// The controls of a simulated camera, which follow from the file's lens and lamps.
 extension CameraModel {
-    var controls: [CameraControl] {
-        var list = focus
-        list += exposure
-        list += whiteBalance
-        list += video
-        list += lamps
-        list += stills
-        list.append(
-            CameraControl(
-                .videoOrientation, .words(VideoOrientation.allCases.map(\.rawValue)),
-                // As the sensor lies: a front camera's faces the other way.
-                usual: .text(VideoOrientation.native(of: position).rawValue)))
-        list.append(CameraControl(.videoMirrored, .flag, usual: .flag(false)))
-        return ConfigurationKey.allCases.compactMap { key in list.first { $0.key == key } }
-    }
-
-    /// Where the chart is sharp in its middle, and what shows it as it is drawn at 1/60 s: a camera begins so.
+    /// The usual lens makes the chart sharp in its middle, and the usual ISO shows it as drawn at 1/60 s.
     package static let usualLensPosition = 0.75
     package static let usualISO = 100.0
     private static let middle = ConfigurationValue.point(x: 0.5, y: 0.5)
@@ -85,91 +69,75 @@ extension CameraModel {
     /// AVCaptureDevice's maxWhiteBalanceGain on these phones.
     private static let gainMost = 4.0
 
-    private var focus: [CameraControl] {
-        guard formats.contains(where: { $0.format.optics.autoFocusSystem != .none }) else { return [] }
-        var list = [
-            CameraControl(.focusMode, .words(Self.modes), usual: .text("continuousAuto")),
-            CameraControl(.focusPointOfInterest, .point, usual: Self.middle),
-            CameraControl(
-                .lensPosition, .range(least: 0, most: 1, step: Self.lensStep), usual: .number(Self.usualLensPosition)),
-        ]
-        if hasSmoothAutofocus { list.append(CameraControl(.smoothAutofocus, .flag, usual: .flag(false))) }
-        return list
-    }
-
-    private var exposure: [CameraControl] {
-        var list = [
-            CameraControl(.exposurePointOfInterest, .point, usual: Self.middle),
-            CameraControl(
-                .exposureTargetBias, .range(least: -Self.biasMost, most: Self.biasMost, step: 0.1), usual: .number(0)),
-        ]
-        let durations = formats.compactMap(\.format.optics.exposureDuration)
-        let sensitivities = formats.compactMap(\.format.optics.iso)
-        guard let shortest = durations.map(\.least).min(), let longest = durations.map(\.most).max(),
-            let least = sensitivities.map(\.least).min(), let most = sensitivities.map(\.most).max()
-        else { return [CameraControl(.exposureMode, .words(Self.modes), usual: .text("continuousAuto"))] + list }
-        list += [
-            CameraControl(.exposureMode, .words(Self.modes + ["custom"]), usual: .text("continuousAuto")),
-            CameraControl(
-                .exposureDuration, .range(least: shortest, most: longest, step: 0.000001),
-                usual: .number(min(max(1.0 / 60, shortest), longest))),
-            CameraControl(
-                .iso, .range(least: least, most: most, step: 1), usual: .number(min(max(Self.usualISO, least), most))),
-        ]
-        return list
-    }
-
-    private var whiteBalance: [CameraControl] {
-        [
-            CameraControl(.whiteBalanceMode, .words(Self.modes), usual: .text("continuousAuto")),
-            CameraControl(.whiteBalanceGains, .gains(most: Self.gainMost), usual: .gains(red: 1, green: 1, blue: 1)),
-        ]
-    }
-
-    private var video: [CameraControl] {
-        var list: [CameraControl] = []
-        if formats.contains(where: \.format.optics.isVideoHDRSupported) {
-            list = [
-                CameraControl(.automaticallyAdjustsVideoHDREnabled, .flag, usual: .flag(true)),
-                CameraControl(.videoHDREnabled, .flag, usual: .flag(false)),
-            ]
-        }
-        let modes = CameraFormat.VideoStabilizationMode.allCases.filter { mode in
-            formats.contains { $0.format.optics.videoStabilizationModes.contains(mode) }
-        }
-        if !modes.isEmpty {
-            list.append(
-                CameraControl(
-                    .preferredVideoStabilizationMode, .words(["off"] + modes.map(\.rawValue) + ["auto"]),
-                    usual: .text("off")))
-        }
-        return list
-    }
-
-    private var lamps: [CameraControl] {
-        var list: [CameraControl] = []
-        if lights.torch {
-            list += [
-                CameraControl(.torchMode, .words(["off", "on", "auto"]), usual: .text("off")),
-                CameraControl(.torchLevel, .range(least: 0, most: 1, step: 0.01), usual: .number(1)),
-            ]
-        }
-        if lights.flash { list.append(CameraControl(.flashMode, .words(["off", "on", "auto"]), usual: .text("off"))) }
-        return list
-    }
-
-    private var stills: [CameraControl] {
-        var list: [CameraControl] = []
-        let hasLarger = formats.contains { entry in
+    var controls: [CameraControl] {
+        let optics = formats.map(\.format.optics)
+        let canFocus = optics.contains { $0.autoFocusSystem != .none }
+        let hasHDR = optics.contains(where: \.isVideoHDRSupported)
+        let hasLargerStills = formats.contains { entry in
             entry.format.optics.highResolutionStill.map { $0.width > entry.format.width } ?? false
         }
-        if hasLarger { list.append(CameraControl(.highResolutionStillImageOutputEnabled, .flag, usual: .flag(false))) }
-        if hasStillImageStabilization {
-            list.append(CameraControl(.stillImageStabilization, .flag, usual: .flag(true)))
+        let stabilization = CameraFormat.VideoStabilizationMode.allCases.filter { mode in
+            optics.contains { $0.videoStabilizationModes.contains(mode) }
         }
-        if hasLensStabilization {
-            list.append(CameraControl(.lensStabilizationDuringBracket, .flag, usual: .flag(false)))
-        }
-        return list
+        let exposure = ranges(optics)
+        // As the sensor lies: a front camera's faces the other way.
+        let orientation = VideoOrientation.native(of: position)
+        let list =
+            [
+                mode(.focusMode, Self.modes, "continuousAuto", if: canFocus),
+                CameraControl(.focusPointOfInterest, .point, usual: Self.middle).given(canFocus),
+                number(.lensPosition, 0, 1, Self.lensStep, Self.usualLensPosition, if: canFocus),
+                flag(.smoothAutofocus, if: canFocus && hasSmoothAutofocus),
+                mode(.exposureMode, Self.modes + (exposure.isEmpty ? [] : ["custom"]), "continuousAuto"),
+                CameraControl(.exposurePointOfInterest, .point, usual: Self.middle),
+                number(.exposureTargetBias, -Self.biasMost, Self.biasMost, 0.1, 0),
+                mode(.whiteBalanceMode, Self.modes, "continuousAuto"),
+                CameraControl(
+                    .whiteBalanceGains, .gains(most: Self.gainMost), usual: .gains(red: 1, green: 1, blue: 1)),
+                flag(.automaticallyAdjustsVideoHDREnabled, true, if: hasHDR), flag(.videoHDREnabled, if: hasHDR),
+                mode(
+                    .preferredVideoStabilizationMode, ["off"] + stabilization.map(\.rawValue) + ["auto"], "off",
+                    if: !stabilization.isEmpty),
+                mode(.torchMode, ["off", "on", "auto"], "off", if: lights.torch),
+                number(.torchLevel, 0, 1, 0.01, 1, if: lights.torch),
+                mode(.flashMode, ["off", "on", "auto"], "off", if: lights.flash),
+                flag(.highResolutionStillImageOutputEnabled, if: hasLargerStills),
+                flag(.stillImageStabilization, true, if: hasStillImageStabilization),
+                flag(.lensStabilizationDuringBracket, if: hasLensStabilization),
+                mode(.videoOrientation, VideoOrientation.allCases.map(\.rawValue), orientation.rawValue),
+                flag(.videoMirrored),
+            ].compactMap(\.self) + exposure
+        return ConfigurationKey.allCases.compactMap { key in list.first { $0.key == key } }
     }
+
+    /// Exposure by hand takes the ranges of all formats.
+    private func ranges(_ optics: [CameraFormat.Optics]) -> [CameraControl] {
+        let (durations, sensitivities) = (optics.compactMap(\.exposureDuration), optics.compactMap(\.iso))
+        guard let shortest = durations.map(\.least).min(), let longest = durations.map(\.most).max(),
+            let least = sensitivities.map(\.least).min(), let most = sensitivities.map(\.most).max()
+        else { return [] }
+        return [
+            number(.exposureDuration, shortest, longest, 0.000001, min(max(1.0 / 60, shortest), longest)),
+            number(.iso, least, most, 1, min(max(Self.usualISO, least), most)),
+        ].compactMap(\.self)
+    }
+
+    private func flag(_ key: ConfigurationKey, _ usual: Bool = false, if isThere: Bool = true) -> CameraControl? {
+        CameraControl(key, .flag, usual: .flag(usual)).given(isThere)
+    }
+
+    private func mode(
+        _ key: ConfigurationKey, _ words: [String], _ usual: String, if isThere: Bool = true
+    ) -> CameraControl? { CameraControl(key, .words(words), usual: .text(usual)).given(isThere) }
+
+    private func number(
+        _ key: ConfigurationKey, _ least: Double, _ most: Double, _ step: Double, _ usual: Double,
+        if isThere: Bool = true
+    ) -> CameraControl? {
+        CameraControl(key, .range(least: least, most: most, step: step), usual: .number(usual)).given(isThere)
+    }
+}
+
+extension CameraControl {
+    fileprivate func given(_ isThere: Bool) -> CameraControl? { isThere ? self : nil }
 }

@@ -14,7 +14,7 @@ struct CameraReader {
         "binned", "autofocus", "iso", "exposure", "stabilization", "hdr", "assumed",
     ]
 
-    /// What a format's key is of the format; `reads` is the camera's own affair.
+    /// The format's fields of each key; `reads` is the camera's alone.
     private static let fields: [String: [CameraFormat.FieldName]] = [
         "pixel-formats": [.pixelFormat], "size": [.width, .height], "frame-rates": [.minFrameRate, .maxFrameRate],
         "stills": [.highResolutionStillWidth, .highResolutionStillHeight], "field-of-view": [.fieldOfView],
@@ -29,7 +29,7 @@ struct CameraReader {
         top = TableReader(root, owner: "", problems: problems)
     }
 
-    /// Nil where something is wrong, which `problems` has then. Everything is read before that is known: one run reports all.
+    /// `nil` where something is wrong. All keys are read before that is known: one run reports all problems.
     func model(id: String) -> CameraModel? {
         top.refuseUnknown(Self.keys)
         let name = required("name", top, Self.keys) { top.label("name") }
@@ -55,7 +55,7 @@ struct CameraReader {
     private func defaultFormat(_ names: [String]) -> Int? {
         guard let (name, place) = top.string("default") else { return nil }
         if let index = names.firstIndex(of: name) { return index }
-        // Where a format is wrong it has no name yet, and `default` may well be right.
+        // A wrong format has no name yet, and `default` may well be right.
         guard problems.isEmpty else { return nil }
         return top.wrong(
             "default", "is \(Wording.quoted(name)), which no format is named", at: place,
@@ -83,7 +83,7 @@ struct CameraReader {
         return CameraFormat.Optics.Size(width: Int(width), height: Int(height))
     }
 
-    /// Keys that the file has, and whose values nobody published.
+    /// Keys in the file whose values nobody published.
     private func assumed(_ reader: TableReader, _ keys: [String]) -> [String] {
         let names = keys.filter { $0 != "assumed" && $0 != "format" }
         let assumed = reader.choices("assumed", names.map { ($0, $0) }) ?? []
@@ -119,7 +119,7 @@ struct CameraReader {
         return all
     }
 
-    /// One `[[format]]`: a format for each of its pixel formats.
+    /// A format for each pixel format of one `[[format]]`.
     private func formats(_ reader: TableReader, sensor: CameraFormat.Optics.Size?) -> [CameraModel.Format] {
         let keys = Self.formatKeys
         reader.refuseUnknown(keys)
@@ -158,11 +158,11 @@ struct CameraReader {
         if found.isEmpty, case .array(let nodes)? = reader.entry("pixel-formats")?.node.value, nodes.isEmpty {
             reader.complain("pixel-formats", "is empty; it takes a list of \(Wording.list(names, "and"))")
         }
-        // One that is there twice was reported, and is no second format beside.
+        // A repeated one was reported, and is no second format.
         return names.filter(found.contains).count == found.count ? found : nil
     }
 
-    /// Pixels across, of which there are no more than the sensor has; nor of the rows that the format's shape makes of them.
+    /// Pixels across, at most those of the sensor; likewise the rows that follow from the format's shape.
     private func reads(
         _ reader: TableReader, _ size: CameraFormat.Optics.Size?, _ sensor: CameraFormat.Optics.Size?
     ) -> Int? {
@@ -232,7 +232,7 @@ private enum Limits {
     /// Seconds: from a millionth to a minute.
     static let exposure = 0.000_001...60.0
     static let flashGain = 1.0...100.0
-    /// A flash that doubles the light is the least that anybody notices.
+    /// The least flash that anybody notices doubles the light.
     static let flashGainUsual = 2.0
     /// Apple's longest list has some thirty.
     static let formatsMax = 128

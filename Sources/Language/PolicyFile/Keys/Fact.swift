@@ -2,20 +2,20 @@ import Arbiter
 import TomlFile
 package import Vocabulary
 
-/// A fact that rules ask for: a key of `when`, and of a `[[rank]]` itself. Attributes that a policy declares are facts as well.
+/// A fact of rules: a key of `when`, and of a `[[rank]]` itself. Attributes that a policy declares are facts as well.
 package struct Fact: Sendable {
     package let name: String
     package let walk: WalkedAs
-    /// When it is true, as a cell of the documents' table.
+    /// The fact in words, a cell of the documents' table.
     package let meaning: String
-    /// What it may be, in their words.
+    /// Its values, in words.
     package let takes: String
     /// Each test of it, where its values are a closed set.
     package let tests: [FactTest]
-    /// The last are the modes that the policy declares.
+    /// - Parameters: reader, key, and the modes that the policy declares.
     let read: @Sendable (TableReader, String, [String]) -> FactTest?
 
-    /// One of a closed set, in the order in which messages name them.
+    /// - Parameter tests: in the order of messages.
     private init(_ tests: [FactTest], _ walk: WalkedAs, _ meaning: String) {
         name = tests.first?.written.key ?? ""
         (self.tests, self.walk, self.meaning) = (tests, walk, meaning)
@@ -86,10 +86,10 @@ package struct Fact: Sendable {
 
     package static let names = all.map(\.name)
 
-    /// Nil: it is an attribute.
+    /// `nil` for an attribute.
     static func of(_ test: FactTest) -> Fact? { all.first { $0.name == test.written.key } }
 
-    /// A layout written as a presence is the slip to expect: on the wire a presence is one of both.
+    /// A layout in place of a presence is the slip to expect: on the wire a presence is one of both.
     private static func presence(_ reader: TableReader, _ key: String, _: [String]) -> FactTest? {
         if let entry = reader.entry(key), case .string(let text) = entry.node.value,
             Presence.Layout(rawValue: text) != nil
@@ -111,6 +111,6 @@ package struct Fact: Sendable {
 }
 
 extension FactTest {
-    /// What else the fact could be; none where there is no end of values.
+    /// The other tests of the fact; none where its values are no closed set.
     package var otherwise: [FactTest] { Fact.of(self)?.tests.filter { $0 != self } ?? [] }
 }

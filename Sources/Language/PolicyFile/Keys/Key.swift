@@ -1,26 +1,26 @@
 import TomlFile
 package import Vocabulary
 
-/// A key of a table of the policy language, and the property that it sets. Whatever is done with policies outside the core is a
-/// loop over the tables of such keys in `PolicyKeys.swift`.
+/// A key of a table of the policy language, and the property that it sets. All code for policies outside the core loops
+/// over the tables of such keys in `PolicyKeys.swift`.
 package struct Key<Owner: Sendable>: Sendable {
     package let name: String
     let walk: WalkedAs
-    /// For documents, in Markdown: its values, what it says, and what holds where it is missing; nil: the usual value.
+    /// For documents, in Markdown: its values, its meaning, and its default where that is not the usual value.
     let takes: String
     let meaning: String
     let missing: String?
 
     let read: @Sendable (TableReader, inout Owner, PolicyReader) -> Void
-    /// Its value as a file has it; nil: the key is left out.
+    /// Its value in a file; `nil` leaves the key out.
     let written: @Sendable (Owner, Policy) -> String?
-    /// Its value as messages have it; nil: there is none.
+    /// Its value in messages.
     package let shown: @Sendable (Owner, Policy) -> String?
     package let isSame: @Sendable (Owner, Owner) -> Bool
     package let copy: @Sendable (inout Owner, Owner) -> Void
-    /// Brings the value into one order, where order is nothing.
+    /// Brings the value into one order, where order means nothing.
     let makePlain: @Sendable (inout Owner) -> Void
-    /// Gives an owner another value by chance, if the key is one that policies say by chance.
+    /// Gives an owner a random value, if random policies have the key.
     package let vary: @Sendable (inout Owner, inout SeededRandom) -> Void
     /// The owner with each value that a repair tries, the smaller changes first.
     package let repairs: @Sendable (Owner, Policy) -> [Owner]
@@ -54,13 +54,13 @@ package struct Key<Owner: Sendable>: Sendable {
     }
 }
 
-/// What walks of small worlds make of a key.
+/// A key's part in walks of small worlds.
 package enum WalkedAs: Sendable {
-    /// Events that make it matter are walked, and what it decides is.
+    /// Walked events make it matter, and its decisions are walked.
     case walked
-    /// It decides when something happens, outside of the core. Worlds let that happen at any time, so that a verdict covers
-    /// every value of it; two values of it are walked alike.
+    /// It decides when something happens outside of the core. Worlds let that happen at any time, so that a verdict
+    /// covers every value of it, and two values of it are walked alike.
     case left
-    /// No walk reads it: each verdict about a policy that says it names it.
+    /// No walk reads it: each verdict about a policy with the key names it.
     case unwalked
 }

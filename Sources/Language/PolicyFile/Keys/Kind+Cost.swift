@@ -14,7 +14,7 @@ extension Kind<CameraCost> {
             }
             return costs(of: key, entry, table, reader)
         },
-        // Always with what the other formats cost, so that nobody has to look for the dearest.
+        // Always with the cost of other formats, so that nobody has to look for the dearest.
         write: { cost, _ in
             if !cost.isByFormat { return "\(cost.other)" }
             let formats = cost.formats.map { "\(TomlText.quoted($0.key)) = \($0.cost)" }
@@ -68,7 +68,7 @@ extension Kind<CameraCost> {
         return nil
     }
 
-    /// `420v 1280x720@30` is what a camera calls it, with the pixel format first; and a rate is easily left out.
+    /// `420v 1280x720@30` is a camera's name for it, with the pixel format first; and a rate is easily left out.
     private static func formatMeant(by key: String) -> String {
         let words = key.split(separator: " ")
         var tries = ["\(key)@30"]

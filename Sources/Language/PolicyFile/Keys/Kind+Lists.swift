@@ -30,7 +30,7 @@ extension Kind<Access> {
         repairs: { access, _ in
             [.preview, .photo, .record, .configure].map { access.symmetricDifference($0) }
         },
-        // None and all more often, since they are what most rules say.
+        // None and all more often, as in most rules.
         random: { random in
             if random.chance(25) { return Access.none }
             if random.chance(15) { return .all }
@@ -54,7 +54,7 @@ extension Kind<[FactTest]> {
 }
 
 extension Kind<Duration?> {
-    /// Of all times a repair tries only those that the policy has for others.
+    /// A repair tries only leases that the policy has for other ranks.
     static let lease = Kind.maybe(
         .duration(in: Bounds.lease, 18)
     ).trying { _, policy in [nil] + Set(policy.rankRules.compactMap(\.lease)).sorted() }
@@ -149,7 +149,7 @@ extension Kind<CameraID> {
 }
 
 extension Kind<[CameraID]> {
-    /// Cameras beside the one whose table it is.
+    /// Without the camera whose table it is.
     static let conflicts = Kind(
         takes: "a list of ids",
         read: { reader, key, _ in

@@ -2,20 +2,20 @@ import Arbiter
 import TomlFile
 import Vocabulary
 
-/// What a key takes: how a value of it is read and written, what else it could be, and how one comes about by chance.
+/// The values of a key: how they are read, written and repaired, and how random policies choose one.
 struct Kind<Value: Equatable & Sendable>: Sendable {
     var takes: String
-    /// Nil where the key is missing, or its value is wrong and was reported.
+    /// `nil` where the key is missing, or its value is wrong and was reported.
     var read: @Sendable (TableReader, String, PolicyReader) -> Value?
-    /// As TOML has it; nil: there is no value, and no line.
+    /// In TOML; `nil` for no line.
     var write: @Sendable (Value, Policy) -> String?
-    /// As messages show it, where a file has it otherwise.
+    /// In messages, where that differs from a file.
     var shown: (@Sendable (Value) -> String?)?
     var plain: @Sendable (Value) -> Value = { $0 }
-    /// What a repair tries in its place, the smaller changes first.
+    /// Values that a repair tries, the smaller changes first.
     var repairs: @Sendable (Value, Policy) -> [Value] = { _, _ in [] }
     var fewer: @Sendable (Value) -> [Value] = { _ in [] }
-    /// What a random policy says; nil: nothing.
+    /// `nil` leaves the key out.
     var random: @Sendable (inout SeededRandom) -> Value? = { _ in nil }
 
     func trying(_ repairs: @escaping @Sendable (Value, Policy) -> [Value]) -> Kind {
@@ -24,7 +24,7 @@ struct Kind<Value: Equatable & Sendable>: Sendable {
         return kind
     }
 
-    /// The same where there need be no value.
+    /// With `nil` for no value.
     static func maybe<Wrapped>(_ kind: Kind<Wrapped>) -> Kind where Value == Wrapped? {
         Kind(
             takes: kind.takes, read: { reader, key, policy in kind.read(reader, key, policy).map(Value.some) },

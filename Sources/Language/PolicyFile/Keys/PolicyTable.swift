@@ -1,20 +1,19 @@
 import Arbiter
 package import Vocabulary
 
-/// A table of the policy language: its keys, and how files and programs treat it.
 package struct PolicyTable: Sendable {
-    /// As in its header, without brackets; "": the top of the file.
+    /// As in its header, without brackets; `""` for the top of the file.
     package let name: String
     package let keys: [KeyText]
-    /// What tells several such tables apart; nil: there is one, merged key by key.
+    /// The key that tells several such tables apart; `nil` where there is one, merged key by key.
     package let identity: String?
-    /// Tables that a later file adds stand before those that there are: the first that matches answers.
+    /// Tables of a later file stand before the earlier ones: the first that matches answers.
     let isOrdered: Bool
-    /// What a part of it is called: for rules of both kinds, and for both kinds of statements, one word.
+    /// The name of its parts: one word for rules of both kinds, and for both kinds of statements.
     let part: String
     package let title: String
 
-    /// What documents say of a key, and what walks make of it.
+    /// A key for documents and walks.
     package struct KeyText: Sendable {
         package let name: String
         package let walk: WalkedAs
@@ -45,7 +44,7 @@ package struct PolicyTable: Sendable {
 
     package static let top = {
         let read = PolicyTable("", PolicyKeys.top, usual: Policy(name: ""), title: "at the top")
-        // What it builds on is read before all others.
+        // Includes are read before all other keys.
         return PolicyTable("", [PolicyKeys.include] + read.keys, identity: nil, part: nil, title: read.title)
     }()
 
@@ -96,6 +95,6 @@ package struct PolicyTable: Sendable {
 }
 
 extension CauseRule {
-    /// One of which a file says only that it is there.
+    /// A rule without any keys.
     package static let unsaid = CauseRule(name: "", when: [], cause: .videoDeviceNotAvailableInBackground)
 }

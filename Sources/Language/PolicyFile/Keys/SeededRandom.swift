@@ -15,7 +15,6 @@ public struct SeededRandom: Sendable {
     /// From 0 up to and without `bound`, which is positive. The bias of the remainder is below 2⁻⁵⁰ here.
     public mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 
-    /// True in `percent` of 100 cases.
     public mutating func chance(_ percent: Int) -> Bool { below(100) < percent }
 
     public mutating func pick<T>(_ values: [T]) -> T { values[below(values.count)] }
@@ -26,7 +25,7 @@ public struct SeededRandom: Sendable {
         return Array(values.prefix(1 + below(values.count)))
     }
 
-    /// The standard library's takes generators of its own, whose draws are not ours to keep.
+    /// The standard library's version depends on its own draws.
     public mutating func shuffled<T>(_ values: [T]) -> [T] {
         var values = values
         for index in values.indices.dropFirst().reversed() { values.swapAt(index, below(index + 1)) }

@@ -7,7 +7,7 @@ extension TableReader {
         if let complaint { problems.add("\(what) in \(subject(key)) \(complaint)", at: place) }
     }
 
-    /// Nil: there is none, which is reported where the file's list is empty.
+    /// `nil` for an empty list, which is reported where the file's list is empty.
     func nonempty(_ key: String, _ values: [String], takes: String) -> [String]? {
         if values.isEmpty, let entry = entry(key), case .array(let nodes) = entry.node.value, nodes.isEmpty {
             complain(key, "is empty; it takes \(takes)")
@@ -23,8 +23,8 @@ extension TableReader {
             hint: Bounds.isUnit(unit + ".service") ? "did you mean \(Wording.quoted(unit + ".service"))?" : "")
     }
 
-    /// Names and numbers of users or groups, in any order. A name that the machine does not know is nobody's, and no fault
-    /// of the file: it may be written for many machines.
+    /// Names and numbers of users or groups. A name that the machine does not have is nobody's, and no fault of the
+    /// file, which may be for many machines.
     func accounts(_ key: String, _ number: (String) -> UInt32?) -> [Rights.Account]? {
         guard let nodes = list(key, takes: Self.takesAccounts, countMax: Bounds.accessNamesMax) else { return nil }
         var found: [Rights.Account] = []
@@ -41,7 +41,7 @@ extension TableReader {
 
     private static let takesAccounts = "a list of names and numbers, as in [\"alice\", 1001]"
 
-    /// Nil: it is neither, which has been reported.
+    /// `nil` for other values, which are reported.
     private func account(_ node: TomlNode, _ key: String, _ number: (String) -> UInt32?) -> Rights.Account? {
         switch node.value {
         case .string(let name):
@@ -59,7 +59,7 @@ extension TableReader {
         }
     }
 
-    /// Where each level begins; one that is missing is never reached by this.
+    /// The beginnings of levels; a missing one is never reached by this.
     func levels(_ key: String, in range: ClosedRange<Double>) -> PressureSettings.Levels? {
         let takes = "levels in braces, as in { fair = 30, serious = 60, critical = 80 }"
         guard let table = table(key, takes: takes) else { return nil }
@@ -82,7 +82,7 @@ extension TableReader {
         return levels
     }
 
-    /// One part of the week, or a list of them. Nil: it is missing, or what is there cannot be read.
+    /// One part of the week, or a list of them. `nil` where it is missing, or cannot be read.
     func calendar(_ key: String) -> [CalendarSpan]? {
         guard let entry = entry(key) else { return nil }
         let takes = "a time of the week, or a list of them"

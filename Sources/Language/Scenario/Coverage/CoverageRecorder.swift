@@ -4,7 +4,7 @@ import Explain
 
 /// Watches a stage step by step, and notes which clauses of the policies in force it reaches.
 package struct CoverageRecorder: Sendable {
-    /// One for each policy that was in force, in that order; nobody has looked what of it can be reached.
+    /// One for each policy that was in force, in that order; without proofs of what cannot be reached.
     package private(set) var coverages: [PolicyCoverage] = []
     private var sights: [RuleSight] = []
     private var trials: [ChoiceTrials] = []
@@ -21,7 +21,7 @@ package struct CoverageRecorder: Sendable {
 
     package mutating func rewind() { before = beginning }
 
-    /// Of how many clauses and their opposites something was seen; it only grows.
+    /// The number of clauses and opposites that were reached; it only grows.
     package var reached: Int { coverages.reduce(0) { $0 + $1.fired.count + $1.unmatched.count } }
 
     package mutating func expect(_ event: Event, at now: Moment, _ arbiter: Arbiter) {
@@ -97,31 +97,28 @@ private struct CoveredStep {
 
     // MARK: Rules
 
-    /// The rule that a verdict, a notice or a refusal names. Bids are compared from left to right, so what is named
-    /// is the first thing in which they differed, and in everything before it they were equal.
+    /// Bids are compared from left to right: a verdict, a notice or a refusal names the first thing in which they
+    /// differed, and in everything before it they were equal.
     private func noteNamed(_ rule: String, _ coverage: inout PolicyCoverage) {
         let rule = rule.withoutTiming
         let order = policy.decidingOrder
         if let place = order.firstIndex(where: { rule == "order: \($0.name)" }) {
             coverage.fire(.order(order[place]))
             for key in order[..<place] { coverage.unmatch(.order(key)) }
-        } else if rule.hasPrefix("tie: ") {
-            coverage.fire(.choice(.tie))
-            for key in order { coverage.unmatch(.order(key)) }
-        } else if rule.hasPrefix("same-app: ") {
-            coverage.fire(.choice(.sameApp))
-        } else if rule.hasPrefix("own-conflict: ") {
-            coverage.fire(.choice(.ownConflict))
-        } else if rule == "cool-down" {
-            coverage.fire(.choice(.coolDown))
-        } else if rule == "re-decide: open" {
-            coverage.fire(.choice(.reDecide))
-        } else if rule == "budget" {
-            coverage.fire(.choice(.budget))
+        } else if let choice = Self.named.first(where: { rule == $0.text || $0.hasValue && rule.hasPrefix($0.text) })?
+            .choice
+        {
+            coverage.fire(.choice(choice))
+            if choice == .tie { for key in order { coverage.unmatch(.order(key)) } }
         } else if rule == Law.anotherUser.text, policy.contention.shareWith == .user {
             coverage.fire(.choice(.shareWith))
         }
     }
+
+    private static let named: [(text: String, hasValue: Bool, choice: PolicyClause.ContentionChoice)] = [
+        ("tie: ", true, .tie), ("same-app: ", true, .sameApp), ("own-conflict: ", true, .ownConflict),
+        ("cool-down", false, .coolDown), ("re-decide: open", false, .reDecide), ("budget", false, .budget),
+    ]
 
     // MARK: Losers, and what they lost to
 
@@ -253,7 +250,7 @@ private struct CoveredStep {
 }
 
 extension String {
-    /// A rule that a bid wins by, without the remark that the holder has time left.
+    /// The rule by which a bid wins, without the remark that the holder has time left.
     fileprivate var withoutTiming: String {
         let remark = ", after its time"
         return hasSuffix(remark) ? String(dropLast(remark.count)) : self
@@ -269,6 +266,5 @@ extension Rule {
         }
     }
 
-    /// What the machine says, whatever the policy.
     fileprivate var isMachines: Bool { law?.text.hasPrefix("built in") ?? false }
 }

@@ -2,19 +2,16 @@ import Arbiter
 import ArbiterProtocol
 public import PolicyFile
 
-/// The coverage of policy files, gathered over many scenarios.
-///
-/// A policy counts by its file. One that is written inside a scenario belongs to that scenario alone, and is left out.
+/// The coverage of policy files, gathered over many scenarios. A policy that is written inside a scenario does not
+/// count.
 public struct CoverageTally: Sendable {
     /// In the order in which the files were first met.
     public private(set) var policies: [Entry] = []
-    /// Scenarios without a policy from a file.
     public private(set) var scenariosWithoutFile = 0
 
     public struct Entry: Sendable {
         public var path: String
         public var coverage: PolicyCoverage
-        /// In how many scenarios it was in force.
         public var scenarios = 0
     }
 
@@ -38,7 +35,7 @@ public struct CoverageTally: Sendable {
         return outcome
     }
 
-    /// A policy that no scenario may have met, and that is to be in the report all the same.
+    /// Adds a policy that perhaps no scenario meets to the report.
     public mutating func expect(_ file: Scenario.NamedPolicy) { _ = entry(for: file) }
 
     private mutating func entry(for file: Scenario.NamedPolicy) -> Int {
@@ -51,8 +48,8 @@ public struct CoverageTally: Sendable {
 }
 
 extension CoverageTally.Entry {
-    /// The report of one policy: a line with the sum, a row for each group, and every gap with its place.
-    /// - Parameter place: where a part of the policy stands, as `FILE:LINE`.
+    /// A line with the sum, a row for each group, and every gap with its place.
+    /// - Parameter place: the place of a part of the policy, as `FILE:LINE`.
     public func report(place: (PolicyPart) -> String?) -> [String] {
         let total = coverage.total
         var lines = [

@@ -2,10 +2,10 @@ import Arbiter
 import ArbiterProtocol
 import PolicyFile
 
-/// What a look from outside finds in the core between two steps: what rules read, and the holders.
+/// The state of the core between two steps: facts of the sessions that ask to run, and holders.
 struct Observation: Sendable {
     let at: Moment
-    /// Every session that asks to run, in the order of ids, with what rules read about it now.
+    /// In the order of ids.
     let asking: [(session: SessionID, facts: Facts)]
     let tenancies: [Tenure]
 
@@ -41,7 +41,7 @@ struct Observation: Sendable {
         }
     }
 
-    /// Who has which camera, who is to have it next, and how many ask: what a decision comes to.
+    /// The result of a decision: who has which camera, who is to have it next, and how many ask.
     var picture: [[AnyHashable]] {
         tenancies.map { [$0.camera, $0.session, $0.contest, $0.wanted] } + [[asking.count]]
     }
@@ -49,11 +49,10 @@ struct Observation: Sendable {
     func tenure(of camera: CameraID) -> Tenure? { tenancies.first { $0.camera == camera } }
 }
 
-/// What facts show of a policy's rules: which answer, which are asked before and do not match, and which of their facts
-/// decide that.
+/// Which rules answer for a session's facts, which are asked before and do not match, and which facts decide that.
 struct RuleSight: Sendable {
     private let lists: [RuleList]
-    /// The same facts show the same again, and most steps change none.
+    /// Most steps change no facts.
     private var seen: Set<Facts> = []
 
     init(_ policy: Policy) { lists = RuleList.all(policy) }
@@ -65,7 +64,7 @@ struct RuleSight: Sendable {
 
     private static func note(_ facts: Facts, _ list: RuleList, in coverage: inout PolicyCoverage) {
         var answered: Int?
-        // Those that one fact alone keeps from matching.
+        // Rules that one fact alone keeps from matching.
         var nearly: [(entry: Int, test: FactTest)] = []
         for (index, entry) in list.entries.enumerated() {
             let missing = entry.when.lazy.filter { !$0.holds(for: facts) }.prefix(2)
@@ -93,8 +92,8 @@ extension RuleList.Entry {
     fileprivate var clause: PolicyClause { isCause ? .causeRule(name) : .rankRule(name) }
 }
 
-/// Choices of `[contention]` that no verdict names: they count where the same event would come to something else under
-/// the policy with the other choice, and copies of the arbiter under both stand alike before it.
+/// Choices of `[contention]` that no verdict names: they count where the same event leads to another result under the
+/// policy with the other choice, and copies of the arbiter under both stand alike before it.
 struct ChoiceTrials: Sendable {
     private let policy: Policy
     private let others: [(clause: PolicyClause, policy: Policy)]

@@ -2,22 +2,20 @@ import Arbiter
 public import ArbiterProtocol
 public import PolicyFile
 
-/// One thing that a policy says and a scenario can test: a right to cameras, a rule, a right or duty of a rank, or a
-/// choice of `[contention]` that can decide something.
+/// A part of a policy that a scenario can test: a right to cameras, a rule, a right or duty of a rank, or a choice of
+/// `[contention]` that can decide something.
 public enum PolicyClause: Hashable, Sendable {
-    /// A user, group or service that `[access]` names.
     case access(Named)
     case causeRule(String)
     case rankRule(String)
-    /// One of a rule's facts, which decides where the answer would be another without it.
+    /// A fact of a rule, which decides where the answer would be another without it.
     case fact(rule: String, FactTest)
-    /// What a rank rule gives or imposes, besides the rank.
+    /// A right or duty of a rank rule, beside the rank.
     case rankChoice(rule: String, RankChoice)
     /// The grace or the min-hold of a holder that loses to an app on another camera.
     case acrossCameras(rule: String, RankChoice)
     case order(Contention.OrderKey)
     case choice(ContentionChoice)
-    /// Which cameras one `[[camera]]` excludes.
     case conflicts(CameraID)
 
     public enum Named: Hashable, Sendable {
@@ -51,7 +49,7 @@ public enum PolicyClause: Hashable, Sendable {
         public static let shareWith = ContentionChoice(key: "share-with")
         public static let backfill = ContentionChoice(key: "backfill")
 
-        /// As reports have them; keys that are not here stand behind them.
+        /// In the order of reports; other keys stand behind them.
         private static let first: [ContentionChoice] = [
             .tie, .newcomer, .loser, .sharing, .budget, .sameApp, .ownConflict, .reDecide, .coolDown,
             .strongestMayExceed, .givesWay, .shareWith, .backfill,
@@ -62,7 +60,7 @@ public enum PolicyClause: Hashable, Sendable {
                 $0.key != "order" && !first.contains($0)
             }
 
-        /// Of keys that no verdict names, as far as steps are tried under the policy without them.
+        /// No verdict names the key, so steps are tried under the policy without it.
         var isTried: Bool { self == .givesWay || self == .backfill || !Self.first.contains(self) }
 
         var row: Key<Contention>? { PolicyKeys.contention.first { $0.name == key } }
@@ -88,7 +86,6 @@ public enum PolicyClause: Hashable, Sendable {
         }
     }
 
-    /// Where the file says it.
     public var part: PolicyPart {
         switch self {
         case .access(.user): .access("users")
@@ -104,7 +101,6 @@ public enum PolicyClause: Hashable, Sendable {
         }
     }
 
-    /// What a report calls it under a policy.
     public func title(in policy: Policy) -> String {
         switch self {
         case .access(.user(let account)): "[access] user \(account.title)"
@@ -113,7 +109,7 @@ public enum PolicyClause: Hashable, Sendable {
         case .access(.strong): "[access] identity: strong"
         case .causeRule(let name): "[[cause]] \"\(name)\""
         case .rankRule(let name): "[[rank]] \"\(name)\""
-        case .fact(let name, let test): "\(test.written.key) = \(test.written.value) of \"\(name)\""
+        case .fact(let name, let test): "\(test.pair) of \"\(name)\""
         case .rankChoice(let name, let choice): "\(choice.rawValue) of \"\(name)\""
         case .acrossCameras(let name, let choice): "\(choice.rawValue) of \"\(name)\" across cameras"
         case .order(let key): "order: \(key.name)"
@@ -140,13 +136,13 @@ extension Policy {
         }
     }
 
-    /// Everything that scenarios can make count under this policy, in the order of the file format.
+    /// Every clause that scenarios can make count under this policy, in the order of the file format.
     ///
-    /// Left out is what every policy gives: root's right, and the seat's. So is what can decide nothing here: order keys behind
-    /// `newest` or `oldest` and the tie (no two bids are equal in that), `newcomer` where no start can lose, `loser` where no
-    /// holder can lose to a bid, `cool-down` without leases and evictions, `gives-way` where no budget has two holders to choose
-    /// from, a grace or a min-hold across cameras that do not touch each other, and `none`, `facts` and `backfill = false`, which
-    /// are the absence of a rule.
+    /// Root's right and the seat's, which every policy gives, are left out. So is what can decide nothing here: order
+    /// keys behind `newest` or `oldest` and the tie (no two bids are equal in that), `newcomer` where no start can
+    /// lose, `loser` where no holder can lose to a bid, `cool-down` without leases and evictions, `gives-way` where no
+    /// budget has two holders to choose from, a grace or a min-hold across cameras that do not touch each other, and
+    /// `none`, `facts` and `backfill = false`, which are the absence of a rule.
     public var clauses: [PolicyClause] {
         var clauses = rights.users.map { PolicyClause.access(.user($0)) }
         clauses += rights.groups.map { .access(.group($0)) }
@@ -176,7 +172,7 @@ extension Policy {
         return clauses
     }
 
-    /// The order list as far as it is ever read: no two sessions began with the same start request.
+    /// The order list up to its last key that is ever read: no two sessions began with the same start request.
     var decidingOrder: [Contention.OrderKey] {
         guard let last = contention.order.firstIndex(where: { $0.tellsAllApart }) else { return contention.order }
         return Array(contention.order[...last])
@@ -209,7 +205,7 @@ extension Policy {
             || rankRules.contains { $0.lease != nil }
     }
 
-    /// Whether a start can lose: where the newest bid is the strongest, it cannot.
+    /// Where the newest bid is the strongest, no start loses.
     private var newcomersCanLose: Bool {
         if ranks.count > 1 || sendsAway { return true }
         return contention.order.first.map { $0 != .newest } ?? (contention.tie == .holder)

@@ -4,12 +4,12 @@ import PolicyFile
 
 /// How much of a policy scenarios have reached.
 ///
-/// A clause counts when some step of some scenario made it decide, and once more when it was asked and did not
-/// apply, where that can be. Everything is read off the core: the rules that its verdicts, notices and refusals
-/// name, and the policy's own functions asked with the facts of the moment.
+/// A clause counts when some step of some scenario made it decide, and once more when it was asked and did not apply,
+/// where that can be. Both follow from the rules that the core's verdicts, notices and refusals name, and from the
+/// policy's own functions.
 ///
-/// A fact of a rule counts by what is called unique cause: once where the rule answers and the answer would be another
-/// without it, and once where the rule is asked and this fact alone keeps it from matching, and from answering otherwise.
+/// A fact of a rule counts by unique cause: once where the rule answers and the answer would be another without it, and
+/// once where the rule is asked and this fact alone keeps it from matching, and from answering otherwise.
 public struct PolicyCoverage: Hashable, Sendable {
     public let policy: Policy
     /// In the order of the file format.
@@ -18,12 +18,12 @@ public struct PolicyCoverage: Hashable, Sendable {
     /// Rules that were asked and did not match, and order keys in which two bids were equal.
     public private(set) var unmatched: Set<PolicyClause> = []
 
-    /// Why what cannot be reached cannot.
+    /// Reasons why clauses cannot be reached.
     private let proofs: [Gap: String]
 
     public init(_ policy: Policy) { self.init(policy, proofs: policy.coverageProofs) }
 
-    /// What a run gathers: nobody asks it what is missing.
+    /// For a run, which needs no proofs.
     init(gathering policy: Policy) { self.init(policy, proofs: [:]) }
 
     private init(_ policy: Policy, proofs: [Gap: String]) {
@@ -32,32 +32,30 @@ public struct PolicyCoverage: Hashable, Sendable {
         clauses = policy.clauses
     }
 
-    /// Notes that a clause decided. Clauses that the policy does not have, or that can decide nothing, are no news.
     mutating func fire(_ clause: PolicyClause) { fired.insert(clause) }
     mutating func unmatch(_ clause: PolicyClause) { unmatched.insert(clause) }
 
-    /// It seemed to decide, and turned nothing.
+    /// For a clause that was named and changed nothing.
     mutating func takeBack(_ clause: PolicyClause) { fired.remove(clause) }
 
-    /// Adds what another run under the same policy has reached.
+    /// Adds the coverage of another run under the same policy.
     public mutating func merge(_ other: PolicyCoverage) {
         precondition(policy == other.policy, "coverage of two policies is not to be added")
         fired.formUnion(other.fired)
         unmatched.formUnion(other.unmatched)
     }
 
-    /// Of so many, so many were reached.
     public struct Share: Hashable, Sendable {
         public var reached = 0
         public var all = 0
 
-        /// Nil where there was nothing to reach: that is no coverage, and not all of it.
+        /// `nil` where there was nothing to reach.
         public var percent: Double? { all == 0 ? nil : 100 * Double(reached) / Double(all) }
     }
 
     public func firedShare(of group: PolicyClause.Group) -> Share { share(of: group, .neverFired) }
 
-    /// Only of clauses that have an opposite.
+    /// Of the clauses that have an opposite.
     public func unmatchedShare(of group: PolicyClause.Group) -> Share { share(of: group, .neverUnmatched) }
 
     private func share(of group: PolicyClause.Group, _ lack: Gap.Lack) -> Share {
@@ -82,7 +80,6 @@ public struct PolicyCoverage: Hashable, Sendable {
 
     private func isProven(_ gap: Gap) -> Bool { proofs[gap] != nil }
 
-    /// Both together, over the whole policy.
     public var total: Share {
         PolicyClause.Group.allCases.reduce(into: Share()) { sum, group in
             for share in [firedShare(of: group), unmatchedShare(of: group)] {
@@ -102,28 +99,50 @@ public struct PolicyCoverage: Hashable, Sendable {
             self.lack = lack
         }
 
-        public func sentence(in policy: Policy) -> String {
+        public func sentence(in policy: Policy) -> String { "\(clause.title(in: policy)): \(words(policy).missing)" }
+
+        /// The gap as the claim of a scenario that closes it.
+        public func claim(in policy: Policy) -> String { words(policy).claim }
+
+        private func words(_ policy: Policy) -> (missing: String, claim: String) {
             let title = clause.title(in: policy)
             switch (lack, clause) {
-            case (.neverFired, .causeRule), (.neverFired, .rankRule): return "\(title): no scenario made it fire"
-            case (.neverFired, .access(.strong)): return "\(title): no scenario has a weak one refused"
-            case (.neverFired, .access): return "\(title): no scenario has a camera by it"
-            case (.neverFired, .acrossCameras):
-                return "\(title): no scenario has its holder lose to an app on another camera"
-            case (.neverFired, .order), (.neverFired, .choice(.coolDown)):
-                return "\(title): no scenario would come out otherwise without it"
-            case (.neverFired, _): return "\(title): no scenario made it decide anything"
-            case (.neverUnmatched, .order): return "\(title): no scenario let two bids be equal in it"
-            case (.neverUnmatched, .fact): return "\(title): no scenario has it alone keep the rule from deciding"
-            case (.neverUnmatched, _): return "\(title): no scenario saw it not match"
+            case (.neverFired, .causeRule), (.neverFired, .rankRule):
+                return ("no scenario made it fire", "\(title) answers")
+            case (.neverFired, .access(.strong)):
+                return ("no scenario has a weak one refused", "a client whose identity is weak is refused")
+            case (.neverFired, .access): return ("no scenario has a camera by it", "an app has a camera by \(title)")
+            case (.neverFired, .fact(let rule, let test)):
+                return ("no scenario made it decide anything", "\"\(rule)\" decides by \(test.pair)")
+            case (.neverFired, .rankChoice(let rule, let choice)):
+                return ("no scenario made it decide anything", "the \(choice.rawValue) of \"\(rule)\" decides")
+            case (.neverFired, .acrossCameras(let rule, let choice)):
+                return (
+                    "no scenario has its holder lose to an app on another camera",
+                    "the \(choice.rawValue) of \"\(rule)\" is for an app on another camera"
+                )
+            case (.neverFired, .order(let key)):
+                return ("no scenario would come out otherwise without it", "\(key.name) decides between two apps")
+            case (.neverFired, .choice(.coolDown)):
+                return ("no scenario would come out otherwise without it", "\(title) decides")
+            case (.neverFired, .conflicts): return ("no scenario made it decide anything", "\(title) decide")
+            case (.neverFired, .choice): return ("no scenario made it decide anything", "\(title) decides")
+            case (.neverUnmatched, .order(let key)):
+                return ("no scenario let two bids be equal in it", "two apps are equal in \(key.name)")
+            case (.neverUnmatched, .fact(let rule, let test)):
+                return (
+                    "no scenario has it alone keep the rule from deciding",
+                    "\"\(rule)\" would decide but for \(test.pair)"
+                )
+            case (.neverUnmatched, _): return ("no scenario saw it not match", "\(title) is asked and does not match")
             }
         }
     }
 
-    /// What is missing, in the order of the file format; without what is proven to be out of reach.
+    /// In the order of the file format, without gaps that are proven to be out of reach.
     public var gaps: [Gap] { asked.filter { !isReached($0) && !isProven($0) } }
 
-    /// What no scenario can reach, whatever happens in it, and why: proven from the policy alone.
+    /// Gaps that no scenario can close, and why: proven from the policy alone.
     public var unreachable: [(gap: Gap, why: String)] {
         asked.compactMap { gap in isReached(gap) ? nil : proofs[gap].map { (gap, $0) } }
     }
@@ -131,32 +150,12 @@ public struct PolicyCoverage: Hashable, Sendable {
     package func closed(of gaps: [Gap]) -> [Gap] { gaps.filter(isReached) }
 }
 
-extension PolicyCoverage.Gap {
-    /// What is missing, as something that a scenario shows.
-    public func claim(in policy: Policy) -> String {
-        let title = clause.title(in: policy)
-        switch (lack, clause) {
-        case (.neverFired, .causeRule), (.neverFired, .rankRule): return "\(title) answers"
-        case (.neverUnmatched, .causeRule), (.neverUnmatched, .rankRule): return "\(title) is asked and does not match"
-        case (.neverFired, .fact(let rule, let test)): return "\"\(rule)\" decides by \(Self.words(test))"
-        case (.neverUnmatched, .fact(let rule, let test)): return "\"\(rule)\" would decide but for \(Self.words(test))"
-        case (.neverFired, .access(.strong)): return "a client whose identity is weak is refused"
-        case (.neverFired, .access): return "an app has a camera by \(title)"
-        case (.neverFired, .rankChoice(let rule, let choice)): return "the \(choice.rawValue) of \"\(rule)\" decides"
-        case (.neverFired, .acrossCameras(let rule, let choice)):
-            return "the \(choice.rawValue) of \"\(rule)\" is for an app on another camera"
-        case (.neverFired, .order(let key)): return "\(key.name) decides between two apps"
-        case (.neverUnmatched, .order(let key)): return "two apps are equal in \(key.name)"
-        case (.neverFired, .conflicts): return "\(title) decide"
-        case (_, _): return "\(title) decides"
-        }
-    }
-
-    private static func words(_ test: FactTest) -> String { "\(test.written.key) = \(test.written.value)" }
+extension FactTest {
+    var pair: String { "\(written.key) = \(written.value)" }
 }
 
 extension Policy {
-    /// What of its clauses no scenario can reach, each with the reason. Only what follows from the rules alone.
+    /// Clauses that no scenario can reach, each with the reason, as far as that follows from the rules.
     var coverageProofs: [PolicyCoverage.Gap: String] {
         let reach = RuleReach(self)
         var proofs: [PolicyCoverage.Gap: String] = [:]
@@ -188,7 +187,7 @@ extension Policy {
         }
     }
 
-    /// Nil: the clause counts by what its verdicts say alone.
+    /// `nil` where the clause counts by its verdicts alone.
     fileprivate func without(_ clause: PolicyClause) -> Policy? {
         var other = self
         switch clause {
@@ -200,16 +199,16 @@ extension Policy {
     }
 }
 
-/// An order key and the cool-down count where they turned something: a scenario in which a verdict named them is run again
-/// under the policy without them, and clients are told something else.
+/// An order key and the cool-down count where they changed a notice: a scenario in which a verdict named them runs
+/// again under the policy without them.
 extension Scenario {
-    /// - Parameter known: clauses that other scenarios have shown to count.
+    /// - Parameter known: clauses that other scenarios have reached.
     func runWithCoverage(knowing known: Set<PolicyClause>) -> (outcome: Outcome, coverages: [PolicyCoverage]) {
         var stage = Stage(Arbiter(policy: world.policy))
         stage.coverage = CoverageRecorder()
         let outcome = run(on: &stage)
         var coverages = stage.coverage?.coverages ?? []
-        // What a scenario loads later is no longer the policy that it is put under.
+        // A policy that the scenario loads later is not the one that `under` replaces.
         guard let own = coverages.firstIndex(where: { $0.policy == world.policy }) else { return (outcome, coverages) }
         for clause in coverages[own].clauses where coverages[own].fired.contains(clause) && !known.contains(clause) {
             guard let other = world.policy.without(clause) else { continue }

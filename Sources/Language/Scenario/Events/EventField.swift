@@ -6,7 +6,7 @@ package struct EventMember: Hashable, Sendable {
     package var type: String
 }
 
-/// The client, session or other thing that an event speaks of.
+/// A client, session or other thing that an event is about.
 package enum EventSubject: Hashable, Sendable {
     case client(ClientID)
     case session(SessionID)
@@ -42,7 +42,7 @@ package struct EventField<Value: Sendable>: Sendable {
         read: @escaping @Sendable (inout TraceFields) throws(LineFault) -> Value
     ) { self.init(members.map { EventMember(key: $0.key, type: $0.value) }, phrase, write: write, read: read) }
 
-    /// A field of one member, which is written and read as its value travels.
+    /// A field of one member in the form of its D-Bus type.
     init(_ key: String, _ phrase: Phrase<Value>) where Value: WireType {
         self.init(
             [key: Value.wireType], phrase, write: { $1.add(key, $0.wireValue) },
@@ -52,10 +52,10 @@ package struct EventField<Value: Sendable>: Sendable {
     init(_ key: String, word phrase: Phrase<Value>) where Value: WireWord {
         self.init(
             [key: Value.wireType], phrase, write: { $1.add(key, $0.wireValue) },
-            read: { (line) throws(LineFault) in try line.word(key, Value.words) { Value(wireName: $0) } })
+            read: { (line) throws(LineFault) in try line.word(key) })
     }
 
-    /// A value of several, each of which is written and read as a field of its own.
+    /// A value of several parts, each of which is written and read as a field of its own.
     init<each Part: Sendable>(
         _ phrase: Phrase<Value>, _ parts: repeat EventField<each Part>,
         of split: @escaping @Sendable (Value) -> (repeat each Part),
@@ -72,7 +72,7 @@ package struct EventField<Value: Sendable>: Sendable {
             }, read: { (line) throws(LineFault) in make(repeat try (each all).read(&line)) })
     }
 
-    /// One of several, which no line says by itself.
+    /// A part that no line has by itself.
     static func part(_ key: String) -> EventField where Value: WireType { EventField(key, .silent) }
     static func part(_ key: String) -> EventField where Value: WireWord { EventField(key, word: .silent) }
 
@@ -87,14 +87,14 @@ package struct EventField<Value: Sendable>: Sendable {
         return field
     }
 
-    /// The same where traces of before it was told do not have it.
+    /// With a value for older traces, which lack the field.
     func later(_ usual: Value) -> EventField {
         EventField(self) { (line) throws(LineFault) in
             members.contains { line.has($0.key) } ? try read(&line) : usual
         }
     }
 
-    /// The same where there may be none: `null` in a trace, and nothing on the wire.
+    /// With `null` in a trace, and nothing on the wire, where there is no value.
     func orNone(_ phrase: Phrase<Value?> = .silent) -> EventField<Value?> { EventField<Value?>(self, phrase) }
 
     private init<Some: Sendable>(_ field: EventField<Some>, _ phrase: Phrase<Value>) where Value == Some? {

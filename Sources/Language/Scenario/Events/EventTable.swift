@@ -2,10 +2,10 @@ import Arbiter
 package import ArbiterProtocol
 
 extension EventDescription {
-    /// All of them while the table is filled; each kind of event once.
+    /// The table while it is filled.
     struct Table {
         var found: [EventKind: EventDescription] = [:]
-        /// Of the events that are added next, where they do not say otherwise.
+        /// The default for the events that are added next.
         var origin = Origin.clock
         var concern = Concern.users
 
@@ -45,19 +45,12 @@ extension EventDescription {
 
     package static func with(command: String) -> [EventDescription] { byCommand[command] ?? [] }
 
-    private static let byCommand: [String: [EventDescription]] = {
-        var found: [String: [EventDescription]] = [:]
-        for description in all {
-            for command in description.sentence.commands { found[command, default: []].append(description) }
-        }
-        return found
-    }()
+    private static let byCommand = Dictionary(
+        grouping: all.flatMap { description in description.sentence.commands.map { (command: $0, description) } },
+        by: \.command
+    ).mapValues { $0.map(\.1) }
 
-    package static let commands: [String] = {
-        var commands: [String] = []
-        for command in all.flatMap(\.sentence.commands) where !commands.contains(command) { commands.append(command) }
-        return commands
-    }()
+    package static let commands: [String] = all.flatMap(\.sentence.commands).eachOnce
 
     package static let recorderVerbs: [String] = with(command: Sentence.recorderCommand).compactMap(\.sentence.verb)
 }
@@ -72,7 +65,7 @@ extension EventDescription.Table {
         (origin, concern) = (.broker, .users)
         add(.policyLoaded, .own("policy-reload"), concerning: .everybody, marked: [.noted], Event.policyLoaded, .policy)
         add(.reserved, .line("reserve"), Event.reserved, .camera, .app, .survivor)
-        // Nobody brings it, and nobody says it: a line's time does.
+        // A line's time stands for it.
         origin = .clock
         let make: @Sendable () -> Event = { .timePassed }
         add(.timePassed, .unsaid, concerning: .whoeverIsTold, marked: [.routine], make)
@@ -177,7 +170,7 @@ extension EventDescription.Table {
         add(.pressure, .line("pressure"), marked: [.noted], Event.pressure, .pressure)
         add(.sleep, .value(["sleep", "wake"]), marked: [.noted], Event.sleep, .either("asleep", "sleep", "wake"))
         add(.calendar, .line("calendar"), marked: [.noted], Event.calendar, .modeOrNone)
-        // A recorder core reports it, but it is the device's doing.
+        // A recorder core reports it, but the device is its origin.
         add(
             .deviceFailed, .recorder("failed"), concerning: .whoeverIsTold, Event.deviceFailed, .camera,
             .unsaid("fault", usual: .device), .sentence("message", "what the device says"))

@@ -2,43 +2,42 @@ public import Arbiter
 public import ArbiterProtocol
 public import Explain
 
-/// What a trace's inputs would have led to under another policy.
+/// The results of a trace's inputs under another policy.
 ///
-/// What clients asked and what the world did is performed twice, under the trace's own policy and under the other, side
-/// by side. Recorders are simulated in both and answer at once: what a real one would have said to orders it never got,
-/// nobody knows, and two runs that differ in nothing but the policy can be compared. Apps are taken to ask for the same
-/// things at the same moments, though some would have done something else had they been told something else.
+/// The inputs of clients and of the world are performed twice, under the trace's own policy and under the other, side
+/// by side. Recorders are simulated in both and answer at once, since the trace has no answers to other orders. Apps
+/// are taken to ask for the same things at the same moments, though other notices might have changed that.
 public struct PolicyComparison {
     /// A session that has something else than under the trace's policy.
     public struct Change: Sendable {
         public var line: Int
         public var moment: Moment
-        /// The step's event as a scenario line; nil where time passed.
+        /// The step's event as a scenario line; `nil` where time passed.
         public var event: String?
-        /// What the journal calls the session.
+        /// The journal's name of the session.
         public var session: String
         public var before: String
         public var after: String
     }
 
     public private(set) var changes: [Change] = []
-    /// Inputs that were performed.
     public private(set) var inputs = 0
-    /// What could not be, by what it is.
+    /// How many inputs of each kind could not be performed.
     public private(set) var leftOut: [String: Int] = [:]
-    /// The inputs that were performed under the other policy, as scenario lines with the lines of the trace they stand in.
+    /// The inputs that were performed under the other policy, as scenario lines with the lines of the trace they stand
+    /// in.
     private(set) var lines: [(line: Int, moment: Moment, text: String)] = []
 
     private var before: Stage
     private var after: Stage
     private var names: Names
     private let origin: Moment
-    /// What differs already: it is said once, until it differs in another way.
+    /// Differences that were reported, until they change.
     private var known: [SessionID: [String]] = [:]
     /// Recorders that were ordered killed: their end is an answer.
     private var killed: Set<CameraID> = []
 
-    /// - Throws: what contradicts itself in the snapshot.
+    /// - Throws: the contradiction in the snapshot.
     public init(_ part: TracePart, under policy: Policy) throws(Arbiter.BrokenSnapshot) {
         let own = try part.header.arbiter()
         var other = Stage(part.header.snapshot == nil ? Arbiter(policy: policy) : own, at: part.start)
@@ -113,7 +112,7 @@ public struct PolicyComparison {
         }
     }
 
-    /// A `ready` answers the latest warning: under the other policy they may be others.
+    /// A `ready` answers the latest warning: under the other policy it may be another.
     private func line(of event: Event, _ text: String) -> String {
         if case .ready(let session, _) = event { "ready \(names.name(of: session).scenarioWord)" } else { text }
     }

@@ -4,25 +4,24 @@ public import Explain
 
 /// The same events through the same core: the same decisions, byte for byte (semantics.md §8, 9).
 public struct Replay {
-    /// The first step that does not come out as written.
+    /// The first step whose result is not the line.
     public struct Difference: Sendable {
         public var file: String
         public var line: Int
-        /// What the line says, and what the core does now.
+        /// The line, and the core's result now.
         public var expected: String
         public var got: String
     }
 
-    /// What a replay makes of one step, for its watchers.
     public struct Step: Sendable {
         public var step: TraceStep
         public var effects: [Effect]
     }
 
     /// Steps a fresh core through a part.
-    /// - Parameter each: gets every step that came out as written.
-    /// - Returns: the first difference; nil where there is none.
-    /// - Throws: what contradicts itself in the snapshot.
+    /// - Parameter each: receives every step whose result is the line.
+    /// - Returns: the first difference.
+    /// - Throws: the contradiction in the snapshot.
     public static func run(
         _ part: TracePart, each: (Step) -> Void = { _ in }
     ) throws(Arbiter.BrokenSnapshot) -> (difference: Difference?, end: Arbiter) {

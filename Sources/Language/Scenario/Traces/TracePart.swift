@@ -2,44 +2,43 @@ public import Arbiter
 public import ArbiterProtocol
 public import Explain
 
-/// One run of steps without a gap: a header, its steps, its end. A file has several where a reader lost lines.
+/// A run of steps without a gap: a header, its steps, its end. A file has several where a reader lost lines.
 public struct TracePart: Sendable {
     public var file: String
     public var header: TraceHeader
     public var steps: [TraceStep]
-    /// Nil: it was cut off.
+    /// `nil` for a trace that was cut off.
     public var end: TraceEnd?
     package var sum: Checksum
     public var lastLine: Int
 }
 
-/// What was there before a part's first step.
+/// The state before a part's first step.
 public struct TraceHeader: Sendable {
     public var line: Int
-    /// The program that wrote it, with its version.
+    /// With its version.
     public var program: String
     /// Scenarios made of the trace count time from here.
     public var origin: Moment
-    /// Steps that were taken before.
+    /// The number of earlier steps.
     public var steps: UInt64
     /// The checksum of the file before.
     public var follows: String?
     public var policy: Policy
-    /// As its writer had it (`Policy.hash`).
+    /// From its writer (`Policy.hash`).
     public var policyHash = ""
-    /// Nil: the trace begins with the broker.
+    /// `nil` for a trace that begins with the broker.
     public var snapshot: Arbiter.Snapshot?
     public var clients: [ClientID: String] = [:]
     public var sessions: [SessionID: String] = [:]
 
-    /// The core as it was.
-    /// - Throws: what contradicts itself in the snapshot.
+    /// - Throws: the contradiction in the snapshot.
     public func arbiter() throws(Arbiter.BrokenSnapshot) -> Arbiter {
         guard let snapshot else { return Arbiter(policy: policy) }
         return try Arbiter(restoring: snapshot)
     }
 
-    /// The journal's names of all that were there.
+    /// The journal's names.
     public func names(of arbiter: Arbiter) -> Names {
         var names = Names()
         for session in arbiter.status().sessions {
@@ -56,7 +55,6 @@ public struct TraceHeader: Sendable {
     }
 }
 
-/// One step as it was written.
 public struct TraceStep: Sendable {
     public var line: Int
     public var number: UInt64

@@ -2,24 +2,24 @@ import Arbiter
 import ArbiterProtocol
 import Explain
 import Glibc
+import TomlFile
 
-/// Reads traces whole, and believes nothing: every line's checksum, number and moment must go on from the one before.
+/// Reads traces whole: every line's checksum, number and moment must go on from the one before.
 public struct TraceReader {
-    /// A day of a busy broker, and what a tool may take of memory for it.
+    /// A day of a busy broker, and a fair part of a tool's memory.
     public static let fileBytesMax = 256 << 20
-    /// A snapshot with every session that a broker's clients may have; a longer line is none of ours.
+    /// A snapshot with every session that a broker's clients may have.
     public static let lineBytesMax = 8 << 20
 
     private let file: String
     private let bytes: [UInt8]
     private var line = 0
     private var parts: [TracePart] = []
-    /// The part that is being read; nil before a header and behind an end.
+    /// `nil` before a header and behind an end.
     private var part: TracePart?
 
-    /// Reads a file.
     /// - Parameter mayBeCut: a last line that is cut short is left out, as a broker that was killed leaves it.
-    /// - Throws: what is wrong, with its line; nothing is returned then.
+    /// - Throws: the problem, with its line; nothing is returned then.
     public static func read(path: String, mayBeCut: Bool = false) throws(TraceError) -> [TracePart] {
         try read(try load(path), file: path, mayBeCut: mayBeCut)
     }
@@ -99,16 +99,16 @@ public struct TraceReader {
     ) throws(LineFault) {
         guard part == nil else { throw LineFault("a header stands in the middle of a trace") }
         var fields = TraceFields("the header", members: members)
-        let version: Int64 = try fields.integer("trace")
+        let version: Int64 = try fields.read("trace")
         guard version == TraceWriter.version else { throw Self.fault(ofVersion: version, &fields) }
         let sum = try checked(body, said, after: Checksum())
         var header = TraceHeader(
-            line: line, program: try fields.text("program"),
-            origin: Moment(nanoseconds: try fields.nanoseconds("origin")), steps: try fields.count("steps"),
+            line: line, program: try fields.read("program"),
+            origin: try fields.read("origin"), steps: try fields.read("steps"),
             policy: .firstCome)
         header.follows = try fields.optionalText("follows")
         header.policy = try fields.policy("policy")
-        header.policyHash = try fields.text("policyHash")
+        header.policyHash = try fields.read("policyHash")
         for (id, name) in try fields.named("clients") { header.clients[ClientID(id)] = name }
         for (id, name) in try fields.named("sessions") { header.sessions[SessionID(id)] = name }
         if let json = fields.optional("snapshot") {
@@ -136,8 +136,9 @@ public struct TraceReader {
         guard version < TraceWriter.version else {
             return LineFault("the trace has format version \(version), and this program reads \(TraceWriter.version)")
         }
-        // Whoever made the file may have written anything there.
-        let program = (try? fields.text("program"))?.prefix(64).filter { $0.isASCII && !$0.isNewline } ?? ""
+        // Anybody may have written the file.
+        let program =
+            (try? fields.read("program", as: String.self))?.prefix(64).filter { $0.isASCII && !$0.isNewline } ?? ""
         return LineFault(
             "the trace has format version \(version), written by \(program.isEmpty ? "an older program" : program), "
                 + "and this program reads \(TraceWriter.version): the core decides otherwise since then, so that it "
@@ -147,7 +148,7 @@ public struct TraceReader {
     private mutating func readStep(
         _ members: [JSON.Member], _ body: ArraySlice<UInt8>, _ said: String
     ) throws(LineFault) {
-        // Only these of the part: a copy of it, held here, would have its steps copied for the one that comes.
+        // Only these of the part: a held copy of it would have its steps copied for the next one.
         guard
             let before = part.map({
                 (sum: $0.sum, number: $0.lastNumber, moment: $0.steps.last?.moment ?? $0.header.snapshot?.now ?? .zero)
@@ -157,16 +158,16 @@ public struct TraceReader {
         }
         let sum = try checked(body, said, after: before.sum)
         var fields = TraceFields("the step", members: members)
-        let number = try fields.count("step")
+        let number: UInt64 = try fields.read("step")
         guard number == before.number &+ 1 else { throw LineFault("step \(number) follows step \(before.number)") }
-        let moment = Moment(nanoseconds: try fields.nanoseconds("at"))
+        let moment: Moment = try fields.read("at")
         guard moment >= before.moment else {
             throw LineFault("the clock goes back, from \(before.moment.nanoseconds) to \(moment.nanoseconds) ns")
         }
         let event = try Event(&fields)
         let step = TraceStep(
             line: line, number: number, moment: moment, event: event, name: try fields.optionalText("name"),
-            decision: try fields.count("decision"), body: body)
+            decision: try fields.read("decision"), body: body)
         _ = try fields.json("effects")
         try fields.end()
         part?.steps.append(step)
@@ -180,14 +181,14 @@ public struct TraceReader {
         guard var ended = part else { throw LineFault("an end stands where no trace is") }
         ended.sum = try checked(body, said, after: ended.sum)
         var fields = TraceFields("the end", members: members)
-        let word = try fields.text("end")
-        guard try fields.count("steps") == ended.lastNumber else {
+        let word: String = try fields.read("end")
+        guard try fields.read("steps") == ended.lastNumber else {
             throw LineFault("the end counts other steps than there are")
         }
         switch word {
         case "stopped": ended.end = .stopped
         case "rotated": ended.end = .rotated
-        case "lost": ended.end = .lost(try fields.count("lost"))
+        case "lost": ended.end = .lost(try fields.read("lost"))
         default: throw LineFault("a trace ends as stopped, rotated or lost, not as “\(word)”")
         }
         try fields.end()
@@ -201,7 +202,7 @@ extension TracePart {
     /// The number of its last step, or of the one before its first.
     public var lastNumber: UInt64 { steps.last?.number ?? header.steps }
 
-    /// Nil where this part goes on exactly where another ended; else what is between them.
+    /// `nil` where this part goes on exactly where another ended; else the gap between them.
     public func gap(after before: TracePart) -> String? {
         if header.follows == before.sum.text, header.steps == before.lastNumber { return nil }
         if header.steps == before.lastNumber { return "it does not follow \(before.file), and is of another broker" }
@@ -223,10 +224,9 @@ extension TraceFields {
     }
 }
 
-/// What is wrong with a trace, and where.
 public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
     public var file: String
-    /// From 1; nil: the file as a whole.
+    /// From 1; `nil` for the file as a whole.
     public var line: Int?
     public var message: String
     /// The file could not be read at all.
@@ -236,45 +236,38 @@ public struct TraceError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension TraceReader {
-    /// Whether a file begins like a trace, for commands that take scenarios too: one of those never begins with a brace.
-    /// False for what is no file, or cannot be read.
+    /// Whether a file begins like a trace: a scenario never begins with a brace. False for a file that cannot be read.
     public static func isTrace(path: String) -> Bool {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         var first: UInt8 = 0
-        // Of a pipe nothing is taken: it has no byte at a place.
+        // From a pipe nothing is taken: it has no byte at a place.
         return pread(descriptor, &first, 1, 0) == 1 && first == UInt8(ascii: "{")
     }
 
     static func load(_ path: String) throws(TraceError) -> [UInt8] {
-        func fault(_ message: String, isFault: Bool = true) -> TraceError {
-            TraceError(file: path, line: nil, message: message, isFault: isFault)
-        }
-        let descriptor = path == "-" ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw fault("the file cannot be read: \(String(cString: strerror(errno)))") }
-        defer { close(descriptor) }
         var bytes: [UInt8] = []
         var line = (number: 1, begin: 0)
-        var chunk = [UInt8](repeating: 0, count: 1 << 20)
-        while true {
-            let count = Glibc.read(descriptor, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
-            guard count >= 0 else { throw fault("the file cannot be read: \(String(cString: strerror(errno)))") }
-            if count == 0 { return bytes }
-            for (place, byte) in chunk[..<count].enumerated() where byte == UInt8(ascii: "\n") {
+        // A file that is no trace is not read to its end.
+        let isRead = RegularFile.readEach(path, chunkBytes: 1 << 20) { chunk in
+            for (place, byte) in chunk.enumerated() where byte == UInt8(ascii: "\n") {
                 line = (line.number + 1, bytes.count + place + 1)
             }
-            bytes += chunk[..<count]
-            // Nobody need wait for the rest of what is no trace.
-            guard bytes.count - line.begin <= lineBytesMax else {
-                throw TraceError(file: path, line: line.number, message: tooLong)
-            }
-            guard bytes.count <= fileBytesMax else {
-                throw fault(
-                    "the file is larger than \(fileBytesMax) bytes; camarbd makes several files instead",
-                    isFault: false)
-            }
+            bytes += chunk
+            return bytes.count - line.begin <= lineBytesMax && bytes.count <= fileBytesMax
         }
+        guard isRead else {
+            let reason = String(cString: strerror(errno))
+            throw TraceError(file: path, line: nil, message: "the file cannot be read: \(reason)", isFault: true)
+        }
+        guard bytes.count - line.begin <= lineBytesMax else {
+            throw TraceError(file: path, line: line.number, message: tooLong)
+        }
+        guard bytes.count <= fileBytesMax else {
+            let message = "the file is larger than \(fileBytesMax) bytes; camarbd makes several files instead"
+            throw TraceError(file: path, line: nil, message: message)
+        }
+        return bytes
     }
 }

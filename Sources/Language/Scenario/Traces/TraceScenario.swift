@@ -3,13 +3,13 @@ public import ArbiterProtocol
 import Explain
 import PolicyFile
 
-/// A trace as a scenario: the same inputs at the same times, recorders that answer as they did, and what that leads to.
+/// A trace as a scenario: the same inputs at the same times, recorders with the same answers, and the notices of a run.
 public struct TraceScenario {
     /// The whole file; `camclient test` passes it.
     public let text: String
-    /// The first notice that comes otherwise than in the trace, as a sentence; nil: the sessions are told the same.
+    /// The first notice that differs from the trace, as a sentence.
     public let deviation: String?
-    /// Under another policy: what of the trace is not in it, by what it is.
+    /// Under another policy: how many inputs of each kind are not in it.
     public private(set) var leftOut: [String: Int] = [:]
 
     /// - Parameter title: the scenario's first line.
@@ -19,7 +19,7 @@ public struct TraceScenario {
             TraceError(file: part.file, line: line, message: message)
         }
         var lines = try Self.head(part, title, part.header.policy, recorders: "manual")
-        // What happened before the first event counts from the broker's start, so nothing is before 0.
+        // Events before the first one count from the broker's start, so none is before 0.
         var writer = ScenarioWriter(origin: part.header.origin)
         for step in part.steps {
             guard step.moment >= part.header.origin else { throw fault(step.line, Self.tooEarly) }
@@ -39,7 +39,7 @@ public struct TraceScenario {
                 lines.append(lead + text)
             }
         }
-        // What time alone brought about behind the last input belongs to it.
+        // The effects of time alone behind the last input need its last moment.
         if let last = part.steps.last, case .timePassed = last.event {
             lines.append(TimeText.write(last.moment, from: part.header.origin))
         }
@@ -49,7 +49,7 @@ public struct TraceScenario {
     }
 
     /// The trace's inputs under another policy, as `PolicyComparison` performs them: recorders are simulated, since the
-    /// trace has no answers to orders that only this policy gives. What was told before is nothing to compare with.
+    /// trace has no answers to orders of this policy.
     /// - Throws: as above.
     public init(_ part: TracePart, title: String, under policy: Policy) throws(TraceError) {
         var lines = try Self.head(part, title, policy, recorders: "works")
@@ -63,7 +63,6 @@ public struct TraceScenario {
             }
             lines.append(Self.lead(input.moment, part) + input.text)
         }
-        // To the trace's end, whatever comes by itself until then.
         if let last = part.steps.last { lines.append(TimeText.write(last.moment, from: part.header.origin)) }
         text = try Self.run(lines, part).text
         deviation = nil
@@ -93,7 +92,7 @@ public struct TraceScenario {
         return time + String(repeating: " ", count: max(1, 5 - time.count))
     }
 
-    /// - Returns: the scenario with what the inputs lead to, which was made sure to pass, and the stage behind it.
+    /// - Returns: the scenario with the notices of its run, which passes, and the stage behind it.
     private static func run(_ lines: [String], _ part: TracePart) throws(TraceError) -> (text: String, stage: Stage) {
         func fault(_ message: String) -> TraceError {
             TraceError(
@@ -113,7 +112,7 @@ public struct TraceScenario {
         return (text, stage)
     }
 
-    /// A scenario lets a shell attach by itself before it first places an app. Where it did not, that must be said.
+    /// A scenario lets a shell attach by itself before it first places an app. Where it did not, a line is needed.
     private static func placesBeforeAttaching(_ part: TracePart) -> Bool {
         for step in part.steps {
             switch step.event {
@@ -125,8 +124,8 @@ public struct TraceScenario {
         return false
     }
 
-    /// Login sessions of which nobody had told when the first client in them came. A scenario tells of one by itself then,
-    /// unless it was spoken of.
+    /// Login sessions that no event mentions before their first client. A scenario adds an event then, unless a line
+    /// mentions them.
     private static func untold(_ part: TracePart) -> [LoginSessionID] {
         var (told, untold): (Set<LoginSessionID>, [LoginSessionID]) = ([], [])
         for step in part.steps {
@@ -144,8 +143,8 @@ public struct TraceScenario {
         Scenario.policyLine(command, policy).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// A scenario's deadlines fire on time and a broker's a little later, so moments and durations may differ; what each
-    /// session is told, and in which order, may not.
+    /// A scenario's deadlines fire on time and a broker's a little later, so moments and durations may differ; notices
+    /// to each session, and their order, may not.
     private static func deviation(_ part: TracePart, _ effects: [Effect]) throws(TraceError) -> String? {
         var before: [Effect] = []
         do throws(Arbiter.BrokenSnapshot) {

@@ -1,28 +1,24 @@
 import Arbiter
 import ArbiterProtocol
 
-// What has a name or a number of its own.
+// Values that are a name or a number.
 
 extension EventField {
     static var client: EventField<ClientID> {
         .init(
             "client",
-            .word("a client", { $1.name(of: $0).scenarioWord }) { (word, names) throws(LineProblem) in
-                try names.client(word)
-            }
+            .name("a client", { $1.name(of: $0).scenarioWord }, ScenarioParser.client)
         ).about { .client($0) }
     }
 
     static var session: EventField<SessionID> {
         .init(
             "session",
-            .word("a session", { $1.name(of: $0).scenarioWord }) { (word, names) throws(LineProblem) in
-                try names.session(word)
-            }
+            .name("a session", { $1.name(of: $0).scenarioWord }, ScenarioParser.session)
         ).about { .session($0) }
     }
 
-    /// `grant=7`; where a line does not say it, the runner knows which one there is.
+    /// `grant=7`; without it the stage takes the grant of the camera.
     static var grant: EventField<GrantID> { grant { (reader) throws(LineProblem) in try reader.grant() ?? GrantID(0) } }
 
     static var ownGrant: EventField<GrantID> {
@@ -43,9 +39,7 @@ extension EventField {
     static var camera: EventField<CameraID> {
         .init(
             "camera",
-            .word("a camera", { value, _ in value.name.scenarioWord }) { (word, names) throws(LineProblem) in
-                try names.camera(word)
-            }
+            .name("a camera", { value, _ in value.name.scenarioWord }, ScenarioParser.known)
         ).about { .camera($0) }
     }
 
@@ -53,7 +47,7 @@ extension EventField {
 
     static var app: EventField<AppID> {
         .init(
-            .word("an app", { $1.name(of: $0) }) { (word, names) throws(LineProblem) in try names.app(word) },
+            .name("an app", { $1.name(of: $0) }, ScenarioParser.app),
             EventField<String>.part("app"), EventField<UInt32>.part("user"), of: { ($0.name, $0.user) },
             make: { AppID($0, user: $1) }
         ).about { .user($0.user) }
@@ -66,11 +60,11 @@ extension EventField {
     static var login: EventField<LoginSessionID> {
         .init(
             "loginSession",
-            .word("a login session", { id, _ in id.name.scenarioWord }) { word, _ in LoginSessionID(word.text) }
+            .word("a login session", \.name.scenarioWord) { LoginSessionID($0) }
         ).about { .loginSession($0) }
     }
 
-    /// The line begins with it: `shell attach`.
+    /// The first word of the line: `shell attach`.
     static var source: EventField<PresenceSource> {
         .init(
             "source",
@@ -95,7 +89,7 @@ extension EventField {
             Phrase({ value, _ in value?.scenarioWord }) { reader in reader.words.optionalWord()?.text })
     }
 
-    /// What is said, or `none`: it is forgotten.
+    /// `none` forgets the answer.
     static var answerOrNone: EventField<AppAnswer?> {
         EventField<AppAnswer>.oneOf("answer", "an answer").orNone(
             .choice("an answer", AppAnswer.allCases.map { ($0.rawValue, $0) } + [("none", nil)]))

@@ -1,9 +1,9 @@
 import ArbiterProtocol
 
-// Values of plain types: what they are called differs from event to event.
+// Values of plain types.
 
 extension EventField {
-    /// Said by its own word where it is so, and else not at all.
+    /// Its own word for true, and no word for false.
     static func mark(_ key: String) -> EventField<Bool> {
         .init(key, Phrase({ value, _ in value ? key : nil }) { reader in reader.words.take(key) })
     }
@@ -13,30 +13,30 @@ extension EventField {
     }
 
     static func word(_ key: String, _ what: String) -> EventField<String> {
-        .init(key, .word(what, { value, _ in value.scenarioWord }) { word, _ in word.text })
+        .init(key, .word(what, \.scenarioWord) { $0 })
     }
 
     static func sentence(_ key: String, _ what: String) -> EventField<String> {
-        .init(key, .word(what, { value, _ in value.scenarioQuoted }) { word, _ in word.text })
+        .init(key, .word(what, \.scenarioQuoted) { $0 })
     }
 
     static func number(_ key: String, of what: String) -> EventField<UInt64> {
         .init(
             key,
-            .word("the number of \(what)", { value, _ in "\(value)" }) { (word, _) throws(LineProblem) in
-                try word.wholeNumber()
+            Phrase({ value, _ in "\(value)" }) { (reader) throws(LineProblem) in
+                try reader.words.word("the number of \(what)").wholeNumber()
             })
     }
 
     static var interruption: EventField<UInt64> {
         .init(
             "interruption",
-            .word("an interruption", { value, _ in "#\(value)" }) { (word, _) throws(LineProblem) in
-                try word.read("an interruption is written #1") { $0.first == "#" ? UInt64($0.dropFirst()) : nil }
+            .word("an interruption", { "#\($0)" }, "an interruption is written #1") {
+                $0.first == "#" ? UInt64($0.dropFirst()) : nil
             })
     }
 
-    /// `framesLeftOut=3`; 0 where the line does not say it, and in a trace of before it was told.
+    /// `framesLeftOut=3`; 0 where a line, or an older trace, lacks it.
     static func laterSetting(_ key: String) -> EventField<UInt64> {
         .init(
             key,
@@ -44,22 +44,19 @@ extension EventField {
         ).later(0)
     }
 
-    /// Whose it is: `user=1001`; a line without it means the reader's usual user.
+    /// `user=1001`; without it the reader's usual user.
     static var user: EventField<UInt32> {
         .init(
             "user",
             Phrase(
                 { value, _ in "user=\(value)" },
-                hear: { (reader) throws(LineProblem) in try reader.user() ?? reader.lookup.user })
+                hear: { (reader) throws(LineProblem) in try reader.user() ?? reader.lookup.names.user })
         ).about { .user($0) }
     }
 
     static var question: EventField<UInt32> {
-        .init(
-            "question",
-            .word("a question's number", { value, _ in "\(value)" }) { (word, _) throws(LineProblem) in
-                try word.read("a question is a number, as the announcement of it has") { QuestionID($0) }
-            })
+        let form = "a question is a number, as the announcement of it has"
+        return .init("question", .word("a question's number", { "\($0)" }, form) { QuestionID($0) })
     }
 
     static var userOrAll: EventField<UInt32?> {
@@ -71,19 +68,14 @@ extension EventField {
     }
 
     static func factor(_ key: String) -> EventField<Double> {
-        .init(
-            key,
-            .word("a zoom factor", { value, _ in value.shortDescription }) { (word, _) throws(LineProblem) in
-                try word.read("a zoom factor is a number") { Double($0) }
-            })
+        .init(key, .word("a zoom factor", \.shortDescription, "a zoom factor is a number") { Double($0) })
     }
 }
 
 extension EventField where Value: WireWord & Equatable {
-    /// One of a closed set of words, which are those of the wire.
     static func oneOf(_ key: String, _ what: String) -> EventField { EventField(key, word: .oneOf(what)) }
 
-    /// `by SOURCE`; not said where it is the usual one.
+    /// `by SOURCE`, except for the usual one.
     static func by(_ key: String, usual: Value, _ what: String) -> EventField {
         let phrase = Phrase<Value>.oneOf(what)
         return EventField(
@@ -93,15 +85,15 @@ extension EventField where Value: WireWord & Equatable {
                 hear: { (reader) throws(LineProblem) in reader.words.take("by") ? try phrase.hear(&reader) : usual }))
     }
 
-    /// No line says it; one that does not have it in a trace is of before there were several.
+    /// No line has it, nor have older traces.
     static func unsaid(_ key: String, usual: Value) -> EventField { EventField(key, word: .unsaid(usual)).later(usual) }
 }
 
-/// What a scenario says for a figure that nobody knows. It is `null` in a trace, and not there on the wire.
+/// Stands in a scenario for an unknown figure, which is `null` in a trace and absent on the wire.
 private let unknown = "unknown"
 
 extension EventField {
-    /// `frames=60`, or `frames=unknown`; 0 where the line does not say it.
+    /// `frames=60`, or `frames=unknown`; 0 where the line lacks it.
     static func knownSetting(_ key: String) -> EventField<UInt64?> {
         EventField<UInt64>(key, .unsaid(0)).orNone(
             .setting(
@@ -109,7 +101,7 @@ extension EventField {
                 hear: { (word) throws(LineProblem) in word.text == unknown ? nil : try word.wholeNumber() }))
     }
 
-    /// `duration=2s`, or `duration=unknown`; nothing where the line does not say it. Nanoseconds in a trace and on the wire.
+    /// `duration=2s`, or `duration=unknown`; zero where the line lacks it. Nanoseconds in a trace and on the wire.
     static func knownTime(_ key: String) -> EventField<Duration?> {
         EventField<Duration>(key, .unsaid(.zero)).orNone(
             .setting(
@@ -117,8 +109,7 @@ extension EventField {
                 hear: { (word) throws(LineProblem) in word.text == unknown ? nil : try word.time() }))
     }
 
-    /// `lastCapture=5.2s`, by the clock; nothing where it is not known. 0 in a trace and on the wire then, and none in traces of
-    /// before it was told.
+    /// `lastCapture=5.2s`, by the clock, or nothing, which is 0 in a trace and on the wire. Older traces lack it.
     static func laterMoment(_ key: String) -> EventField<Moment?> {
         .init(
             key,

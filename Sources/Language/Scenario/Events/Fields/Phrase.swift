@@ -1,51 +1,63 @@
 import ArbiterProtocol
 
+/// A value that takes all remaining words of a line.
+protocol RestOfLine: Sendable {
+    var scenarioWords: String { get }
+    mutating func take(_ word: Word) throws(LineProblem)
+}
+
 struct Phrase<Value: Sendable>: Sendable {
-    /// Nil: the line does not speak of it.
-    let say: @Sendable (Value, any Naming) -> String?
+    /// `nil` where the line lacks it.
+    let say: @Sendable (Value, Names) -> String?
     let hear: @Sendable (inout SentenceReader) throws(LineProblem) -> Value
-    /// Of a setting that may stand anywhere at a line's end: its key, and what it means not to say it.
-    var setting: (key: String, usual: Value, hear: @Sendable (Word) throws(LineProblem) -> Value)?
+    /// For a setting at any place at a line's end: its key, and its value where the line lacks it.
+    typealias Setting = (key: String, usual: Value, hear: @Sendable (Word) throws(LineProblem) -> Value)
+    var setting: Setting?
 
     init(
-        _ say: @escaping @Sendable (Value, any Naming) -> String?,
+        _ say: @escaping @Sendable (Value, Names) -> String?,
         hear: @escaping @Sendable (inout SentenceReader) throws(LineProblem) -> Value
-    ) {
-        self.say = say
-        self.hear = hear
-    }
+    ) { (self.say, self.hear) = (say, hear) }
 
-    /// - Parameter what: what errors call it.
-    static func word(
-        _ what: String, _ say: @escaping @Sendable (Value, any Naming) -> String,
-        hear: @escaping @Sendable (Word, any NameLookup) throws(LineProblem) -> Value
+    /// A name that earlier lines brought.
+    /// - Parameter what: the value in errors.
+    static func name(
+        _ what: String, _ say: @escaping @Sendable (Value, Names) -> String,
+        _ hear: @escaping @Sendable (ScenarioParser) -> (Word) throws(LineProblem) -> Value
     ) -> Phrase {
-        Phrase(say) { (reader) throws(LineProblem) in try hear(try reader.words.word(what), reader.lookup) }
+        Phrase(say) { (reader) throws(LineProblem) in try hear(reader.lookup)(try reader.words.word(what)) }
     }
 
-    /// Of a part of a value, which is said as a whole.
+    /// - Parameter form: the form of a word, for one that cannot be read.
+    static func word(
+        _ what: String, _ say: @escaping @Sendable (Value) -> String, _ form: String = "",
+        read: @escaping @Sendable (String) -> Value?
+    ) -> Phrase {
+        Phrase(
+            { value, _ in say(value) },
+            hear: { (reader) throws(LineProblem) in try reader.words.word(what).read(form, read) })
+    }
+
+    /// For a part of a value that is written as a whole.
     static var silent: Phrase {
         Phrase({ _, _ in nil }, hear: { _ in preconditionFailure("nobody says it by itself") })
     }
 
-    static func rest(
-        _ usual: Value, _ say: @escaping @Sendable (Value) -> String,
-        take: @escaping @Sendable (inout Value, Word) throws(LineProblem) -> Void
-    ) -> Phrase {
+    static func rest(_ usual: Value) -> Phrase where Value: RestOfLine {
         Phrase(
-            { value, _ in say(value) },
+            { value, _ in value.scenarioWords },
             hear: { (reader) throws(LineProblem) in
                 var value = usual
-                while let word = reader.words.anything() { try take(&value, word) }
+                while let word = reader.words.anything() { try value.take(word) }
                 return value
             })
     }
 
-    /// A line leaves it out, and its reader knows better.
+    /// No line has it.
     static func unsaid(_ value: Value) -> Phrase { Phrase({ _, _ in nil }, hear: { _ in value }) }
 
-    /// `key=…`, in any order among the last ones, or not at all.
-    /// - Parameter say: nil: it is left out.
+    /// `key=…` at any place among the last words.
+    /// - Parameter say: `nil` leaves it out.
     static func setting(
         _ key: String, usual: Value, say: @escaping @Sendable (Value) -> String?,
         hear: @escaping @Sendable (Word) throws(LineProblem) -> Value
@@ -70,7 +82,7 @@ struct Phrase<Value: Sendable>: Sendable {
         choice(what, Value.words.compactMap { word in Value(wireName: word).map { (word, $0) } })
     }
 
-    /// The same, or the word for none.
+    /// With a word for no value.
     func or(_ none: String) -> Phrase<Value?> {
         Phrase<Value?>(
             { [say] value, names in value.map { say($0, names) } ?? none },

@@ -1,14 +1,14 @@
 import Arbiter
 package import ArbiterProtocol
 
-/// The values of an event or an effect. A trace has all of them, and `null` where there is none; a dictionary on the wire has
-/// those that a subscriber may have, and no entry where there is none.
+/// The values of an event or an effect. A trace has all of them, and `null` where there is none; a dictionary on the
+/// wire has only the existing values that a subscriber may have.
 package struct EventValues: Sendable {
     package enum Reach: Sendable {
         case everybody
-        /// It is long, or says more than a subscriber may know: only what replays has it.
+        /// It is long, or secret: only a replay needs it.
         case trace
-        /// The short form for subscribers of what a trace has in full.
+        /// The short form of a value that only traces have in full.
         case subscribers
     }
 
@@ -43,19 +43,11 @@ package struct EventValues: Sendable {
 }
 
 extension WireValue {
-    /// An id that JSON's numbers cannot carry is text, since a trace must replay exactly.
+    /// An id beyond JSON's numbers is text, since a trace must replay exactly.
     fileprivate var exactJSON: JSON { if case .uint64(let number) = self { .exact(number) } else { json } }
 }
 
-struct LineMembers {
-    private(set) var members: [JSON.Member]
-
-    init(_ pairs: [(String, JSON)] = []) { members = pairs.map { JSON.Member(key: $0.0, value: $0.1) } }
-    mutating func add(_ key: String, _ value: JSON) { members.append(JSON.Member(key: key, value: value)) }
-    mutating func add(_ values: EventValues) { members += values.members }
-}
-
-/// Events as members of a line: `"event":"startRunning","session":3`. `docs/trace.md` has the table, and `EventTable` makes it.
+/// Events as members of a line: `"event":"startRunning","session":3` (`docs/trace.md`).
 extension Event {
     init(_ fields: inout TraceFields) throws(LineFault) {
         let kind: EventKind = try fields.word("event")
@@ -63,17 +55,6 @@ extension Event {
     }
 }
 
-extension LineMembers {
-    mutating func add(_ event: Event) {
-        add("event", .string(event.kind.rawValue))
-        add(event.described.values(of: event))
-    }
-}
-
-extension Effect {
-    var traceJSON: JSON {
-        var line = LineMembers([("effect", .string(kind.rawValue))])
-        line.add(values)
-        return .object(line.members)
-    }
+extension [JSON.Member] {
+    mutating func add(_ key: String, _ value: JSON) { append(JSON.Member(key: key, value: value)) }
 }

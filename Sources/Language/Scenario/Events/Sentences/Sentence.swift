@@ -1,20 +1,20 @@
-/// How an event is said in a scenario: `presence APP gone [by SOURCE]` has the command `presence`, and behind the first
-/// value the verb `gone`; the values are those of the event's fields.
+/// The form of an event's line: `presence APP gone [by SOURCE]` has the command `presence`, and behind the first value
+/// the verb `gone`; the values are those of the event's fields.
 package struct Sentence: Sendable {
     package enum Reading: Sendable {
-        /// The line has what its event's fields say, and nothing else.
+        /// The line has the words of its event's fields, and nothing else.
         case byFields
-        /// The line means more than one event, or leaves out what lines before it have said: the reader of scenarios
-        /// knows it by its command.
+        /// The line means more than one event, or leaves out words of earlier lines: `ScenarioParser` reads it by its
+        /// command.
         case byParser
-        /// Nobody says it: time passes.
+        /// There is no line for it: time passes.
         case never
     }
 
-    /// What its line can begin with; of several the first value's word decides.
+    /// The first words that its line can have, one for each first value.
     package private(set) var commands: [String]
     package private(set) var verb: String?
-    /// The fields, by their places, in the order in which they are said; nil: as they are.
+    /// The places of the fields in the line, where these are in another order.
     private(set) var order: [Int]?
     package private(set) var reading = Reading.byFields
     private(set) var beginsWithValue = false
@@ -23,12 +23,11 @@ package struct Sentence: Sendable {
         Sentence(commands: [command], order: order)
     }
 
-    /// Read by the reader of scenarios.
     static func own(_ command: String, verb: String? = nil) -> Sentence {
         Sentence(commands: [command], verb: verb, reading: .byParser)
     }
 
-    /// `recorder CAMERA verb …`: `gone` may mean a crash, and what is not said is what the recorder was told.
+    /// `recorder CAMERA verb …`: `gone` may mean a crash, and the stage knows the missing words.
     static func recorder(_ verb: String) -> Sentence {
         Sentence(commands: [recorderCommand], verb: verb, reading: .byParser)
     }
@@ -41,7 +40,7 @@ package struct Sentence: Sendable {
 
     package static let recorderCommand = "recorder"
 
-    /// - Parameter said: what the fields say, in their own order; nil: nothing.
+    /// - Parameter said: the words of the fields, in their own order; `nil` for a field without words.
     func text(_ said: [String?]) -> String? {
         guard reading != .never else { return nil }
         var values = order.map { $0.map { said[$0] } } ?? said

@@ -1,43 +1,18 @@
-package import ArbiterProtocol
+import ArbiterProtocol
 
-/// What things are called, for whoever writes a line of a scenario.
-package protocol Naming: Sendable {
-    func name(of client: ClientID) -> String
-    func name(of session: SessionID) -> String
-    /// Ready for a line: in quotation marks where it needs them, and with its user where it is not the usual one.
-    func name(of app: AppID) -> String
-}
+/// A line while it is read.
+struct SentenceReader {
+    var words: Words
+    let lookup: ScenarioParser
 
-/// What the names in a line stand for, for whoever reads one.
-package protocol NameLookup {
-    /// Whose apps are meant where a line does not say.
-    var user: UInt32 { get }
-    func client(_ word: Word) throws(LineProblem) -> ClientID
-    func session(_ word: Word) throws(LineProblem) -> SessionID
-    func app(_ word: Word) throws(LineProblem) -> AppID
-    func camera(_ word: Word) throws(LineProblem) -> CameraID
-}
-
-/// A line that is being read: its words, and what they stand for.
-package struct SentenceReader {
-    package var words: Words
-    let lookup: any NameLookup
-
-    package init(_ words: Words, _ lookup: any NameLookup) {
-        self.words = words
-        self.lookup = lookup
-    }
+    init(_ words: Words, _ lookup: ScenarioParser) { (self.words, self.lookup) = (words, lookup) }
 
     mutating func setting(_ key: String) -> Word? {
         guard let word = words.peek, word.key == key else { return nil }
         return words.anything()
     }
 
-    mutating func number(of what: String) throws(LineProblem) -> UInt64 {
-        try words.word("the number of \(what)").wholeNumber()
-    }
-
-    package mutating func user() throws(LineProblem) -> UInt32? {
+    mutating func user() throws(LineProblem) -> UInt32? {
         try setting("user").map { (word) throws(LineProblem) in try word.user() }
     }
 
@@ -56,18 +31,30 @@ extension Word {
         return value
     }
 
+    /// - Parameters:
+    /// - part: the wrong part of it; `nil` for the key of a setting, and for a word by itself.
+    /// - end: the end of the sentence.
+    package func notOne(_ part: String? = nil, of allowed: [String], _ end: String = "") -> LineProblem {
+        let word = part ?? key ?? text
+        let guess = NearestWord.of(word, among: allowed).map { "; did you mean “\($0)”?" } ?? ""
+        return LineProblem(self, "“\(word)” is none of \(allowed.joined(separator: ", "))\(guess)\(end)")
+    }
+
     func oneOf<Value: WireWord>() throws(LineProblem) -> Value {
-        try read(notOne(text, of: Value.words)) { Value(wireName: $0) }
+        guard let value = Value(wireName: text) else { throw notOne(text, of: Value.words) }
+        return value
     }
 
     package func user() throws(LineProblem) -> UInt32 { try read("a user is a number, such as 1000") { UInt32($0) } }
     func wholeNumber() throws(LineProblem) -> UInt64 {
         try read("“\(text)” is no whole number from 0") { UInt64($0) }
     }
-    func time() throws(LineProblem) -> Duration { try read("“\(text)” is no time") { TimeText.parse($0) } }
+    func time() throws(LineProblem) -> Duration {
+        try read("“\(text)” is no time; a time is written 2s, 1.5s or 250ms") { TimeText.parse($0) }
+    }
 }
 
-/// What is wrong with one word of a line; the reader adds the file and the line.
+/// A problem of one word; the reader adds the file and the line.
 package struct LineProblem: Error {
     package var column: Int
     package var length: Int
@@ -86,9 +73,4 @@ package struct LineProblem: Error {
     }
 
     func saying(_ message: String) -> LineProblem { LineProblem(column: column, length: length, message) }
-}
-
-package func notOne(_ word: String, of allowed: [String]) -> String {
-    let guess = NearestWord.of(word, among: allowed).map { "; did you mean “\($0)”?" } ?? ""
-    return "“\(word)” is none of \(allowed.joined(separator: ", "))\(guess)"
 }

@@ -16,8 +16,8 @@ package struct Word: Hashable, Sendable {
     package var whole: String { key.map { "\($0)=\(text)" } ?? text }
 }
 
-/// A line's words, taken one after the other; what is left over at the end is an error. Scenarios, plans and the command
-/// lines of `camclient run` and `shell` are read by it: separated by spaces or tabs, or in quotation marks.
+/// A line's words, separated by spaces or tabs, or in quotation marks, and taken one after the other; words that are
+/// left at the end are an error. `camclient run` and `shell` read their command lines so, too.
 package struct Words: Sendable {
     private var words: [Word]
     private var next = 0
@@ -68,7 +68,7 @@ package struct Words: Sendable {
     package var count: Int { words.count - next }
     package var peek: Word? { next < words.count ? words[next] : nil }
 
-    /// The next word, which is not a setting.
+    /// The next word, where it is no setting.
     package mutating func word(_ what: String) throws(LineProblem) -> Word {
         guard let word = peek else { throw problemHere("here \(what) is missing") }
         guard !word.isSetting else {
@@ -99,14 +99,9 @@ package struct Words: Sendable {
     package mutating func choice<T>(_ what: String, _ allowed: [(name: String, value: T)]) throws(LineProblem) -> T {
         let word = try word(what)
         guard let found = allowed.first(where: { $0.name == word.text }) else {
-            throw LineProblem(word, notOne(word.text, of: allowed.map(\.name)))
+            throw word.notOne(of: allowed.map(\.name))
         }
         return found.value
-    }
-
-    package mutating func duration(_ what: String) throws(LineProblem) -> Duration {
-        let word = try word(what)
-        return try word.read("“\(word.text)” is no time; a time is written 2s, 1.5s or 250ms") { TimeText.parse($0) }
     }
 
     package func problemHere(_ message: String) -> LineProblem {
@@ -119,7 +114,7 @@ package struct Words: Sendable {
 }
 
 extension String {
-    /// The text as a scenario writes it: in quotation marks where it is not one plain word.
+    /// In quotation marks where it is not one plain word.
     package var scenarioWord: String {
         isEmpty || contains(where: { $0 == " " || $0 == "\"" || $0 == "=" || $0 == "#" }) ? scenarioQuoted : self
     }
@@ -130,8 +125,8 @@ extension String {
     package var replacingQuotes: String { String(map { $0 == "\"" ? "'" : $0.isNewline ? " " : $0 }) }
 }
 
-extension Configuration {
-    /// The settings in the order of their keys: `activeFormat="420v 1280x720@60" videoZoomFactor=2`.
+extension Configuration: RestOfLine {
+    /// In the order of their keys: `activeFormat="420v 1280x720@60" videoZoomFactor=2`.
     package var scenarioWords: String {
         ordered.map { key, value in
             switch value {
@@ -150,9 +145,9 @@ extension Configuration {
             return
         }
         guard let name = word.key, let key = ConfigurationKey(rawValue: name) else {
-            throw LineProblem(word, notOne(word.key ?? word.text, of: ConfigurationKey.allCases.map(\.rawValue)))
+            throw word.notOne(of: ConfigurationKey.allCases.map(\.rawValue))
         }
-        // A quoted number stays text: so that a scenario can ask for nonsense, too.
+        // A quoted number stays text, so that a scenario can ask for nonsense.
         if word.isQuoted {
             self[key] = .text(word.text)
         } else if key.kind == .point || key.kind == .gains,

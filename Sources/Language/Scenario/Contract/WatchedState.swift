@@ -1,24 +1,24 @@
 import Arbiter
 package import ArbiterProtocol
 
-extension TraceChecker {
-    /// One session. Equality and hash see its ids, its marks and how many files are not finished.
+extension ContractMonitor {
+    /// Equality and hash see its ids, its marks and how many files are not finished.
     package struct Watched: Hashable, Sendable {
         package let session: SessionID
         package let client: ClientID
         var marks: SessionMarks = .exists
         var unfinished = 0
 
-        // What only counts.
+        // Not part of equality.
         var sequence: UInt64 = 0
         var interruption: InterruptionID = 0
         var lastInterruption: InterruptionID = 0
         var warning: InterruptionID = 0
         var recording: RecordingID?
         /// How often `ConfigurationApplied` may still name the client: once for each batch that it asked for, and once
-        /// for what was ordered at the recorder without its asking. Rather too many than too few: batches are merged.
+        /// for each that was ordered without its asking. Rather too many than too few: batches are merged.
         var batchesDue: UInt32 = 0
-        /// Bids have to wait until then; `.zero`: they do not, or it is not known.
+        /// Bids have to wait until then; `.zero` where they need not, or where it is not known.
         var minHoldUntil = Moment.zero
         /// The deadline of its warning, and whether it answered that.
         var warnedUntil = Moment.zero
@@ -26,6 +26,12 @@ extension TraceChecker {
         var isLost = false
 
         package var mark: UInt64 { UInt64(marks.rawValue) | UInt64(unfinished) << 5 }
+        var isRunning: Bool { marks.contains(.running) }
+        var isInterrupted: Bool { marks.contains(.interrupted) }
+        var isWarned: Bool { marks.contains(.warned) }
+        var isRecording: Bool { marks.contains(.recording) }
+        var isClosed: Bool { marks.contains(.closed) }
+        func isInterrupted(_ id: InterruptionID) -> Bool { isInterrupted && interruption == id }
 
         package static func == (a: Self, b: Self) -> Bool {
             a.session == b.session && a.client == b.client && a.mark == b.mark
@@ -45,11 +51,11 @@ extension TraceChecker {
         static let interrupted = SessionMarks(rawValue: 4)
         static let warned = SessionMarks(rawValue: 8)
         static let recording = SessionMarks(rawValue: 16)
-        /// Only the end of a file is still owed to it. Above the count of those, which `mark` has from bit 5 on.
+        /// Only the end of a file may follow. Above the count of those, which `mark` has from bit 5 on.
         static let closed = SessionMarks(rawValue: 1 << 18)
     }
 
-    /// One camera that was there. Its grants only count.
+    /// A camera that was there. Its grants are not part of equality.
     package struct WatchedCamera: Hashable, Sendable {
         package let camera: CameraID
         var grant: GrantID
@@ -71,7 +77,7 @@ extension TraceChecker {
 
         static let open = CameraMarks(rawValue: 1)
         static let cutting = CameraMarks(rawValue: 2)
-        /// There is a process that was ordered something, and is not gone.
+        /// A process got orders, and is not gone.
         static let hasRecorder = CameraMarks(rawValue: 4)
         /// Open for a grant of another broker, which nobody has reclaimed yet; and recording for it.
         static let survives = CameraMarks(rawValue: 8)
@@ -83,12 +89,16 @@ extension TraceChecker {
         var session: SessionID
     }
 
-    /// Sentences about what is wrong; none is put together before it is.
+    /// No sentence is made before it is needed.
     struct Findings {
         private(set) var sentences: [String] = []
 
         mutating func unless(_ condition: Bool, _ sentence: @autoclosure () -> String) {
             if !condition { sentences.append(sentence()) }
         }
+
+        mutating func unless(
+            _ condition: Bool, _ session: SessionID, _ notice: SessionEvent, _ what: @autoclosure () -> String
+        ) { if !condition { sentences.append("session \(session.rawValue): \(notice.wireName) \(what())") } }
     }
 }

@@ -1,7 +1,9 @@
-/// What an author on the wire has to know of a key; `docs/wire.md` has it as a table.
+import ArbiterProtocol
+
+/// The cells of the table of keys in `docs/wire.md`.
 extension ConfigurationKey {
     /// As answers have it. Numbers are read in any of D-Bus's numeric types.
-    package var wireType: String {
+    var wireType: String {
         switch kind {
         case .text: "s"
         case .number, .level: "d"
@@ -12,8 +14,7 @@ extension ConfigurationKey {
         }
     }
 
-    /// What it takes.
-    package var values: String {
+    var values: String {
         if let allowedWords { return allowedWords.map { "`\($0)`" }.joined(separator: ", ") }
         return switch self {
         case .camera: "the id of a camera"
@@ -46,8 +47,8 @@ extension ConfigurationKey {
         return "\(values), while \(words.joined(separator: ", or "))"
     }
 
-    /// What counts where nobody has set it.
-    package var usual: String {
+    /// Its value where nobody has set it.
+    var usual: String {
         switch self {
         case .camera: "that of `CreateSession`"
         case .sessionPreset: "`inputPriority`"
@@ -67,7 +68,7 @@ extension ConfigurationKey {
         }
     }
 
-    package var summary: String {
+    var summary: String {
         switch self {
         case .camera: "Switches the session to another camera; not while it records."
         case .sessionPreset: "What the session is for: it picks the format (docs/capture.md); not while it records."
@@ -125,9 +126,8 @@ extension ConfigurationKey {
     }
 }
 
-/// Words that a signal carries, for `docs/wire.md`.
 extension RecordingFinished.NextChance {
-    package var summary: String {
+    var summary: String {
         switch self {
         case .now: "The session runs and may record: `StartRecording` works at once."
         case .whenInterruptionEnds: "It is interrupted: after `InterruptionEnded` and `DidStartRunning`."
@@ -138,7 +138,7 @@ extension RecordingFinished.NextChance {
 }
 
 extension RecordingEnd {
-    package var summary: String {
+    var summary: String {
         switch self {
         case .stopped: "`StopRecording`, or `StopRunning`."
         case .interrupted: "The session was interrupted, or stopped for good."

@@ -5,10 +5,10 @@ import Testing
 
 /// Each told once as it should be and once as it should not.
 @Suite("What a trace's checker finds of notices")
-struct TraceCheckerNoticesTests {
-    private typealias Life = TraceCheckerTests.Life
+struct ContractMonitorNoticesTests {
+    private typealias Life = ContractMonitorTests.Life
     private static let (client, session) = (ClientID(1), SessionID(1))
-    private static let inUse = TraceCheckerTests.inUse
+    private static let inUse = ContractMonitorTests.inUse
 
     @Test("A session's notices are numbered without a gap and without a number twice, and go to its client")
     func sequences() {

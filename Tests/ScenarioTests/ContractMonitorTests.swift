@@ -5,19 +5,19 @@ import Testing
 
 /// The checker finds what no arbiter should do, in steps that are made up here.
 @Suite("What a trace's checker finds")
-struct TraceCheckerTests {
+struct ContractMonitorTests {
     static let (client, session, camera) = (ClientID(1), SessionID(1), CameraID("back"))
 
     /// A checker that has seen a session begin.
     struct Life {
-        var checker: TraceChecker
+        var checker: ContractMonitor
         var sequence: UInt64 = 0
         var now = Moment.zero
         /// What the session's rank promises it.
         var terms: HoldTerms?
 
         init(holdsStarts: Bool = false, terms: HoldTerms? = nil) {
-            checker = TraceChecker(holdsStarts: holdsStarts)
+            checker = ContractMonitor(holdsStarts: holdsStarts)
             self.terms = terms
             let found = finds(in: .created(session, client, camera: camera, Configuration(), reestablished: false))
             #expect(found == [])

@@ -2,9 +2,9 @@ package import Arbiter
 package import ArbiterProtocol
 import Explain
 
-/// What a rank's rule promises whoever has a camera (semantics §5, §6 "Hysteresis").
+/// The promises of a rank's rule to a holder (semantics §5, §6 "Hysteresis").
 public struct HoldTerms: Hashable, Sendable {
-    /// How long it may finish after it was told.
+    /// How long it may finish after the warning.
     public var grace: Duration
     /// How long it keeps the camera against stronger bids.
     public var minHold: Duration
@@ -15,17 +15,16 @@ public struct HoldTerms: Hashable, Sendable {
     }
 }
 
-/// When a session's rank is asked for its times.
 public enum HoldMoment: Hashable, Sendable {
-    /// With the recording that it takes up with a grant of before the broker's restart.
+    /// With the recording of a grant from before the broker's restart.
     case granted(isRecording: Bool)
     case gaveWay(wasRecording: Bool)
 }
 
 extension Arbiter {
-    /// The times of a session's rank, read from the words of the policy and of the session's facts: what the kernel made
-    /// of them is not asked. Nil where none are promised, or where a session that is not seen from here may cut them
-    /// short: an immediate rank, its own app, whoever shares its camera, or a format that costs more.
+    /// The times of a session's rank, from the texts of the policy and the session's facts, without the kernel. `nil`
+    /// where none are promised, or where a session that is not seen from here may cut them short: an immediate rank,
+    /// its own app, a session that shares its camera, or a format that costs more.
     package func holdTerms(of session: SessionID, _ moment: HoldMoment) -> HoldTerms? {
         let policy = policy
         // Where formats cost, a holder may become too dear for the budget, and the weakest wait at once (semantics §6).
@@ -37,8 +36,8 @@ extension Arbiter {
         let client = state.sessions.rows[Int(slot.index)].client
         guard !state.clients.rows[Int(client.index)].hasLoweredItself else { return nil }
         let app = state.clients.rows[Int(client.index)].app
-        // A session that takes its app's place over has what is left of a warning, however short (semantics §5). The session
-        // that had the place does not ask for it any more.
+        // A session that takes its app's place over has the rest of a warning (semantics §5). The session that had the
+        // place does not ask for it any more.
         if case .granted = moment, state.clients(of: app).reduce(0, { $0 + state.sessions(of: $1).count }) > 1 {
             return nil
         }
@@ -54,7 +53,7 @@ extension Arbiter {
         case .gaveWay(let wasRecording):
             facts.isRecording = wasRecording
             facts.bidIsNew = false
-            // What its app says of itself did not count while several users asked, and counts again once it asks no more.
+            // Its app's claims did not count while several users asked, and count again once it asks no more.
             let user = state.apps[app.slot].user
             let asksAlone = !state.users.contains { $0.user != user && $0.requests > 0 }
             if policy.sources.contains(.selfDeclared), !asksAlone, !state.world.severalUsersAsk { return nil }
@@ -65,21 +64,23 @@ extension Arbiter {
 }
 
 /// A rank's grace and min-hold are kept, unless a hard cause or an immediate rank cuts them short.
-extension TraceChecker {
+extension ContractMonitor {
     struct Seen {
         let event: Event
         let effects: [Effect]
         let now: Moment
+
+        func hasNotice(of session: SessionID, _ isMeant: (SessionEvent) -> Bool) -> Bool {
+            effects.contains { if case .notify(_, session, _, let notice) = $0 { isMeant(notice) } else { false } }
+        }
     }
 
-    /// What a session's rank promises it; nil where nothing is held against the step.
     typealias Terms = (SessionID, HoldMoment) -> HoldTerms?
 
     /// Its camera is opened for it. A session that lost its device or recorder meanwhile goes on with the time it had,
     /// which is not measured here.
     func minHoldUntil(_ watched: Watched, _ seen: Seen, _ terms: Terms) -> Moment {
-        let isRecording = watched.marks.contains(.recording)
-        guard !watched.isLost, let terms = terms(watched.session, .granted(isRecording: isRecording)) else {
+        guard !watched.isLost, let terms = terms(watched.session, .granted(isRecording: watched.isRecording)) else {
             return .zero
         }
         return seen.now + terms.minHold
@@ -92,11 +93,10 @@ extension TraceChecker {
         case .policyLoaded, .heldOutside, .recorderGone, .deviceFailed: return
         default: break
         }
-        // One that does not close a stream in time is killed, and takes its camera along.
+        // A session that does not close a stream in time is killed, and takes its camera along.
         let isKilled = seen.effects.contains { if case .killRecorder = $0 { true } else { false } }
         if isKilled { return }
-        let wasRecording = watched.marks.contains(.recording)
-        guard let terms = terms(watched.session, .gaveWay(wasRecording: wasRecording)) else { return }
+        guard let terms = terms(watched.session, .gaveWay(wasRecording: watched.isRecording)) else { return }
         // A session that is ready gives up the rest of both.
         if watched.isReady { return }
         let name = "session \(watched.session.rawValue): \(notice.wireName)"
@@ -104,15 +104,9 @@ extension TraceChecker {
             seen.now >= watched.minHoldUntil,
             "\(name) before its min-hold is over, \(TimeText.write(watched.minHoldUntil))")
         guard terms.grace > .zero else { return }
-        wrong.unless(watched.marks.contains(.warned), "\(name) without the warning that its grace gives it")
+        wrong.unless(watched.isWarned, "\(name) without the warning that its grace gives it")
         wrong.unless(
-            !watched.marks.contains(.warned) || seen.now >= watched.warnedUntil,
+            !watched.isWarned || seen.now >= watched.warnedUntil,
             "\(name) before its deadline, \(TimeText.write(watched.warnedUntil))")
-    }
-
-    func isEvicted(_ session: SessionID, _ effects: [Effect]) -> Bool {
-        effects.contains {
-            if case .notify(_, session, _, .sessionStopped(let stop)) = $0 { stop.reason == .evicted } else { false }
-        }
     }
 }

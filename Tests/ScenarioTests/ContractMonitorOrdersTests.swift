@@ -5,8 +5,8 @@ import Testing
 
 /// Each told once as it should be and once as it should not.
 @Suite("What a trace's checker finds of grants and orders")
-struct TraceCheckerOrdersTests {
-    private typealias Life = TraceCheckerTests.Life
+struct ContractMonitorOrdersTests {
+    private typealias Life = ContractMonitorTests.Life
     private static let (session, back, front) = (SessionID(1), CameraID("back"), CameraID("front"))
 
     private static func open(_ grant: UInt64, on camera: CameraID = back) -> Effect {
@@ -38,7 +38,7 @@ struct TraceCheckerOrdersTests {
 
     @Test("A checker that becomes another knows which grants there were")
     func becoming() {
-        var (life, other) = (Life(), TraceChecker())
+        var (life, other) = (Life(), ContractMonitor())
         #expect(passes(5, &life) == [])
         other.become(life.checker)
         life.checker = other

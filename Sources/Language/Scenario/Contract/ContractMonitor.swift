@@ -1,18 +1,18 @@
 import Arbiter
 public import ArbiterProtocol
 
-/// Watches a trace from outside and holds it to the contract: it knows the order of notices and
-/// orders (semantics §4 and §8), and nothing of how the arbiter reaches them.
+/// Watches steps from outside and holds them to the contract: it knows the order of notices and orders (semantics §4 and §8),
+/// and nothing of how the arbiter reaches them.
 ///
 /// Its equality leaves out what only counts, so that exploration can make it part of a state. A walk copies and asks it
-/// at every step: what it remembers are short arrays of plain values, and no sentence is made while all is well.
-public struct TraceChecker: Hashable, Sendable {
+/// at every step: its memory is short arrays of plain values, and no sentence is made while all is well.
+public struct ContractMonitor: Hashable, Sendable {
     package internal(set) var sessions: [Watched] = []
     /// In the order in which they first appeared, or were opened; there are few.
     package internal(set) var cameras: [WatchedCamera] = []
-    /// Files that are not finished yet, those that still grow included. What only counts.
+    /// Files that are not finished yet, those that still grow included. Not part of equality.
     var files: [File] = []
-    /// What only counts.
+    /// Not part of equality.
     var lastGrant: UInt64 = 0
     /// Whether a session must start in one step and in the order of semantics §4. A core that ends an interruption when
     /// it grants the camera, before there is a frame, does not.
@@ -26,7 +26,7 @@ public struct TraceChecker: Hashable, Sendable {
         hasher.combine(cameras)
     }
 
-    package mutating func become(_ other: borrowing TraceChecker) {
+    package mutating func become(_ other: borrowing ContractMonitor) {
         copyEach(&sessions, other.sessions)
         copyEach(&cameras, other.cameras)
         copyEach(&files, other.files)
@@ -36,49 +36,36 @@ public struct TraceChecker: Hashable, Sendable {
     // MARK: What it has seen
 
     public func lastGrant(of camera: CameraID) -> GrantID? { place(of: camera).map { cameras[$0].grant } }
-    public func exists(_ session: SessionID) -> Bool {
-        let marks = marks(of: session)
-        return marks.contains(.exists) && !marks.contains(.closed)
-    }
-    /// Also one that is closed and owed the end of a file: its id means that session until then.
+    public func exists(_ session: SessionID) -> Bool { watched(session)?.isClosed == false }
+    /// Also of a closed session that still gets the end of a file: its id means that session until then.
     package func remembers(_ session: SessionID) -> Bool { place(of: session) != nil }
-    /// The warning that a session may answer with `Ready`.
     public func warning(of session: SessionID) -> InterruptionID? {
-        place(of: session).flatMap { sessions[$0].marks.contains(.warned) ? sessions[$0].warning : nil }
+        watched(session).flatMap { $0.isWarned ? $0.warning : nil }
     }
-    /// What it remembers of a session, and of a camera, apart from what only counts: for fingerprints.
-    package func mark(of session: SessionID) -> UInt64 { place(of: session).map { sessions[$0].mark } ?? 0 }
+    /// The part of its memory that equality sees, for fingerprints.
+    package func mark(of session: SessionID) -> UInt64 { watched(session)?.mark ?? 0 }
     package func mark(of camera: CameraID) -> UInt64 {
         place(of: camera).map { UInt64(cameras[$0].marks.rawValue) } ?? 0
     }
-    public func isRunning(_ session: SessionID) -> Bool { marks(of: session).contains(.running) }
-    public func isInterrupted(_ session: SessionID) -> Bool { marks(of: session).contains(.interrupted) }
-    public func hasUnfinishedRecording(_ session: SessionID) -> Bool {
-        place(of: session).map { sessions[$0].unfinished > 0 } ?? false
-    }
+    public func isRunning(_ session: SessionID) -> Bool { watched(session)?.isRunning ?? false }
+    public func isInterrupted(_ session: SessionID) -> Bool { watched(session)?.isInterrupted ?? false }
+    public func hasUnfinishedRecording(_ session: SessionID) -> Bool { (watched(session)?.unfinished ?? 0) > 0 }
 
     // MARK: A step
 
-    /// What one step did wrong, as sentences; empty when all is well.
+    /// The violations of one step, as sentences.
     /// - Parameters:
-    ///   - wasDue: a deadline had come when the step was taken, so that it did more than its event asked for.
-    ///   - terms: what a session's rank promises it now, and nil where nothing is held against the step.
-    ///   - eachOrder: is given what recorders have to do, one after the other: going through effects copies each of them.
+    /// - wasDue: a deadline had come when the step was taken, so that it did more than its event asked for.
+    /// - terms: the promises of a session's rank now; `nil` where nothing is held against the step.
+    /// - eachOrder: receives the orders to recorders one after the other: going through effects copies each of them.
     public mutating func check(
         _ event: Event, _ effects: [Effect], at now: Moment, wasDue: Bool = false,
         terms: (SessionID, HoldMoment) -> HoldTerms? = { _, _ in nil }, eachOrder: (Effect) -> Void = { _ in }
     ) -> [String] {
         var wrong = Findings()
-        check(Seen(event: event, effects: effects, now: now), wasDue, terms, eachOrder, &wrong)
-        return wrong.sentences
-    }
-
-    private mutating func check(
-        _ seen: Seen, _ wasDue: Bool, _ terms: Terms, _ eachOrder: (Effect) -> Void, _ wrong: inout Findings
-    ) {
-        let (event, effects) = (seen.event, seen.effects)
+        let seen = Seen(event: event, effects: effects, now: now)
         before(event)
-        // What was due before comes first, and nothing comes of what is refused: a refusal is the last effect.
+        // Deadlines come first, and nothing comes of a refused request: a refusal is the last effect.
         let isRefused = if case .refused? = effects.last { true } else { false }
         wrong.unless(
             !isRefused || effects.count == 1 || wasDue, "a refused request did something: \(effects.count - 1) effects")
@@ -90,29 +77,23 @@ public struct TraceChecker: Hashable, Sendable {
                 if holdsStarts { startsWhole(session, notice, seen, &wrong) }
             case .open, .resume, .cut, .killRecorder, .configure, .openStream, .closeStreams, .capturePhoto,
                 .capturePhotoBracket, .attachMicrophone, .detachMicrophone, .startRecording, .pauseRecording,
-                .resumeRecording, .appendMetadata, .setSlate:
+                .resumeRecording, .appendMetadata, .setSlate, .stopRecording:
                 eachOrder(effect)
                 order(effect, seen, terms, &wrong)
-            case .stopRecording(_, let recording, let why, _):
-                eachOrder(effect)
-                // The notice that follows an interruption names it.
-                for index in sessions.indices where why != .interrupted && sessions[index].recording == recording {
-                    sessions[index].marks.remove(.recording)
-                }
             case .refused: wrong.unless(isRefused, "a refused request did something: \(effects.count - 1) effects")
             case .answered, .announce: break
             }
         }
-        for place in sessions.indices {
-            let (session, marks) = (sessions[place].session.rawValue, sessions[place].marks)
-            wrong.unless(!marks.contains([.running, .interrupted]), "session \(session) is running and interrupted")
-            wrong.unless(
-                !marks.contains(.recording) || marks.contains(.running), "session \(session) records and does not run")
+        for watched in sessions {
+            let session = watched.session.rawValue
+            wrong.unless(!watched.isRunning || !watched.isInterrupted, "session \(session) is running and interrupted")
+            wrong.unless(!watched.isRecording || watched.isRunning, "session \(session) records and does not run")
         }
         after(event, isRefused: isRefused)
+        return wrong.sentences
     }
 
-    /// What the world did before the arbiter heard of it.
+    /// Changes of the world before the arbiter receives the event.
     private mutating func before(_ event: Event) {
         switch event {
         case .recorderCut(let camera, let grant):
@@ -129,10 +110,10 @@ public struct TraceChecker: Hashable, Sendable {
             if place(of: camera) == nil { cameras.append(WatchedCamera(camera: camera, grant: GrantID(0))) }
         case .reserved(let camera, _, let survivor?) where isUntouched(camera) && survivor.isCredible:
             guard let place = place(of: camera) else { return }
-            let marks: CameraMarks = [.open, .hasRecorder, .survives]
             cameras[place] = WatchedCamera(
-                camera: camera, grant: survivor.grant,
-                marks: survivor.recording == nil ? marks : marks.union(.survivorRecords), recording: survivor.recording)
+                camera: camera, grant: survivor.grant, marks: [.open, .hasRecorder, .survives],
+                recording: survivor.recording)
+            if survivor.recording != nil { cameras[place].marks.insert(.survivorRecords) }
             lastGrant = max(lastGrant, survivor.grant.rawValue)
         default: break
         }
@@ -141,7 +122,7 @@ public struct TraceChecker: Hashable, Sendable {
     /// The camera is there, and nobody has had it yet: a recorder core may capture for another broker's grant.
     package func isUntouched(_ camera: CameraID) -> Bool { lastGrant(of: camera) == GrantID(0) }
 
-    /// A session goes on with its grant: it runs, as it was told by another broker, and records what it recorded.
+    /// A session goes on with its grant: it runs, and records, as another broker had notified it.
     private mutating func reclaimed(_ session: SessionID, _ grant: GrantID, _ wrong: inout Findings) {
         let survivor = cameras.firstIndex { $0.grant == grant && $0.marks.contains([.open, .survives]) }
         guard let place = place(of: session), let survivor else {
@@ -149,17 +130,20 @@ public struct TraceChecker: Hashable, Sendable {
             return
         }
         wrong.unless(
-            sessions[place].marks.isDisjoint(with: [.running, .interrupted]),
+            !sessions[place].isRunning && !sessions[place].isInterrupted,
             "session \(session.rawValue) reclaims a grant, and was told something already")
         sessions[place].marks.insert(.running)
         guard let recording = cameras[survivor].recording else { return }
         cameras[survivor].recording = nil
         cameras[survivor].marks.remove(.survivorRecords)
-        if files.contains(where: { $0.recording == recording }) { return }
+        if !files.contains(where: { $0.recording == recording }) { begin(recording, place) }
+    }
+
+    mutating func begin(_ recording: RecordingID, _ place: Int) {
         sessions[place].marks.insert(.recording)
         sessions[place].recording = recording
         sessions[place].unfinished += 1
-        files.append(File(recording: recording, session: session))
+        files.append(File(recording: recording, session: sessions[place].session))
     }
 
     private mutating func accepted(_ event: Event, _ wrong: inout Findings) {
@@ -169,11 +153,9 @@ public struct TraceChecker: Hashable, Sendable {
             forget(session)
             let place = sessions.firstIndex { $0.session > session } ?? sessions.endIndex
             sessions.insert(Watched(session: session, client: client), at: place)
-        case .configure(let session, let batch):
-            // A session that asks for control is told that it has it, and may be told what is in force with it.
-            let count: UInt32 = batch[.sharingMode] == nil ? 1 : 2
-            if let place = place(of: session) { sessions[place].batchesDue &+= count }
-        case .commitConfiguration(let session): if let place = place(of: session) { sessions[place].batchesDue &+= 1 }
+        // A session that asks for control gets one notice for that, and perhaps one of the batch in force.
+        case .configure(let session, let batch): expectBatches(session, batch[.sharingMode] == nil ? 1 : 2)
+        case .commitConfiguration(let session): expectBatches(session, 1)
         case .ready(let session, let id):
             if let place = place(of: session), sessions[place].warning == id { sessions[place].isReady = true }
         case .policyLoaded: for place in sessions.indices { sessions[place].minHoldUntil = .zero }
@@ -181,20 +163,23 @@ public struct TraceChecker: Hashable, Sendable {
         }
     }
 
+    private mutating func expectBatches(_ session: SessionID, _ count: UInt32) {
+        if let place = place(of: session) { sessions[place].batchesDue &+= count }
+    }
+
     private mutating func after(_ event: Event, isRefused: Bool) {
         switch event {
         case .disconnected(let client):
-            // Nobody is left to be told anything.
             while let watched = sessions.first(where: { $0.client == client }) { forget(watched.session) }
         case .closed(let session):
             guard !isRefused, let place = place(of: session) else { return }
             if sessions[place].unfinished == 0 { return forget(session) }
             sessions[place].marks = .closed
         case .recordingFinished(let id, _, _, _, _, _, _):
-            // With the file's end a closed session is over, told or not.
-            guard let file = files.first(where: { $0.recording == id }), marks(of: file.session).contains(.closed)
-            else { return }
-            finished(file)
+            // With the file's end a closed session is over.
+            if let file = files.first(where: { $0.recording == id }), watched(file.session)?.isClosed == true {
+                finished(file)
+            }
         default: break
         }
     }
@@ -203,7 +188,7 @@ public struct TraceChecker: Hashable, Sendable {
         files.removeAll { $0.recording == file.recording }
         guard let place = place(of: file.session) else { return }
         sessions[place].unfinished = max(0, sessions[place].unfinished - 1)
-        if sessions[place].marks.contains(.closed), sessions[place].unfinished == 0 { forget(file.session) }
+        if sessions[place].isClosed, sessions[place].unfinished == 0 { forget(file.session) }
     }
 
     private mutating func forget(_ session: SessionID) {
@@ -217,11 +202,9 @@ public struct TraceChecker: Hashable, Sendable {
     private mutating func order(_ effect: Effect, _ seen: Seen, _ terms: Terms, _ wrong: inout Findings) {
         switch effect {
         case .open(let camera, let grant, let session, _):
-            // The recorder will not say any more what it still owed for another grant.
-            if let place = place(of: session) {
-                sessions[place].batchesDue = 0
-                sessions[place].minHoldUntil = minHoldUntil(sessions[place], seen, terms)
-            }
+            // The recorder's answers for another grant do not come any more.
+            if let place = place(of: session) { sessions[place].batchesDue = 0 }
+            holdMin(session, seen, terms)
             let place = place(of: camera) ?? cameras.endIndex
             if place == cameras.endIndex { cameras.append(WatchedCamera(camera: camera, grant: grant)) }
             let marks = cameras[place].marks
@@ -233,38 +216,49 @@ public struct TraceChecker: Hashable, Sendable {
         case .resume(let camera, let grant, let session, _):
             let isMeant = if case .reclaimed(session, grant) = seen.event { true } else { false }
             wrong.unless(
-                isMeant
-                    && cameras.contains { $0.camera == camera && $0.grant == grant && $0.marks.contains(.survives) },
+                isMeant && isMarked(camera, grant, .survives),
                 "\(camera.name) is resumed for a grant that is not reclaimed in this step")
             if let place = place(of: camera) { cameras[place].marks.remove(.survives) }
-            if let place = place(of: session) {
-                sessions[place].minHoldUntil = minHoldUntil(sessions[place], seen, terms)
-            }
+            holdMin(session, seen, terms)
         case .cut(let camera, let grant, _, _, _):
-            wrong.unless(isOpen(camera, grant), "\(camera.name) is cut for a grant that is not open")
+            wrong.unless(isMarked(camera, grant, .open), "\(camera.name) is cut for a grant that is not open")
             if let place = place(of: camera) { cameras[place].marks = [.cutting, .hasRecorder] }
         case .configure(let camera, let grant, let session, _):
-            wrong.unless(isOpen(camera, grant), "\(camera.name) gets an order for a grant that is not open")
-            if !seen.event.configures(session), let place = place(of: session) { sessions[place].batchesDue &+= 1 }
+            demandOpen(camera, grant, &wrong)
+            if !seen.event.configures(session) { expectBatches(session, 1) }
         case .openStream(let camera, let grant, _), .closeStreams(let camera, let grant, _),
             .capturePhoto(let camera, let grant, _, _), .capturePhotoBracket(let camera, let grant, _, _, _),
             .attachMicrophone(let camera, let grant, _, _), .detachMicrophone(let camera, let grant),
             .startRecording(let camera, let grant, _, _), .setSlate(let camera, let grant, _, _):
-            wrong.unless(isOpen(camera, grant), "\(camera.name) gets an order for a grant that is not open")
+            demandOpen(camera, grant, &wrong)
         case .killRecorder(let camera):
             guard let place = place(of: camera), cameras[place].marks.contains(.hasRecorder) else { return }
             cameras[place].marks = [.cutting, .hasRecorder]
         case .pauseRecording(let camera, let recording), .resumeRecording(let camera, let recording),
             .appendMetadata(let camera, let recording):
             wrong.unless(
-                sessions.contains { $0.recording == recording && $0.marks.contains(.recording) },
+                sessions.contains { $0.recording == recording && $0.isRecording },
                 "\(camera.name) gets an order for recording \(recording), which nobody makes")
-        case .stopRecording, .refused, .answered, .notify, .announce: break
+        case .stopRecording(_, let recording, let why, _):
+            // The notice that follows an interruption names it.
+            for index in sessions.indices where why != .interrupted && sessions[index].recording == recording {
+                sessions[index].marks.remove(.recording)
+            }
+        case .refused, .answered, .notify, .announce: break
         }
     }
 
-    private func isOpen(_ camera: CameraID, _ grant: GrantID) -> Bool {
-        cameras.contains { $0.camera == camera && $0.grant == grant && $0.marks.contains(.open) }
+    private mutating func holdMin(_ session: SessionID, _ seen: Seen, _ terms: Terms) {
+        guard let place = place(of: session) else { return }
+        sessions[place].minHoldUntil = minHoldUntil(sessions[place], seen, terms)
+    }
+
+    private func demandOpen(_ camera: CameraID, _ grant: GrantID, _ wrong: inout Findings) {
+        wrong.unless(isMarked(camera, grant, .open), "\(camera.name) gets an order for a grant that is not open")
+    }
+
+    private func isMarked(_ camera: CameraID, _ grant: GrantID, _ mark: CameraMarks) -> Bool {
+        cameras.contains { $0.camera == camera && $0.grant == grant && $0.marks.contains(mark) }
     }
 
     // MARK: Places
@@ -278,7 +272,7 @@ public struct TraceChecker: Hashable, Sendable {
         return low < sessions.count && sessions[low].session == session ? low : nil
     }
 
-    private func marks(of session: SessionID) -> SessionMarks { place(of: session).map { sessions[$0].marks } ?? [] }
+    private func watched(_ session: SessionID) -> Watched? { place(of: session).map { sessions[$0] } }
     private func place(of camera: CameraID) -> Int? { cameras.firstIndex { $0.camera == camera } }
 }
 
