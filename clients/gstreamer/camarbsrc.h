@@ -2,9 +2,9 @@
  *
  * Threads. The client library is used by one thread at a time, and here by two kinds: the streaming thread, and whoever changes the
  * element's state. The streaming thread alone would not do: GStreamer blocks it inside the base class while the element is PAUSED, and
- * it is then that the camera has to be let go of. So there is one lock, `lock`, around all that is of the library. Nobody waits while
- * holding it (camarb_client_dispatch never does; starting waits for a place in a full broker's queue for at most a second), and nobody
- * calls out to the application, the bus or another pad under it: a state change therefore always gets it, whatever the broker does.
+ * it is then that the camera has to be let go of. So there is one lock, `lock`, around all that is of the library. No thread waits while
+ * holding it (camarb_client_dispatch never does; starting waits for a place in a full broker's queue for at most a second), or calls
+ * the application, the bus or another pad under it: a state change therefore always gets it, whatever the broker does.
  *
  * Settings and what properties show are under the object's own lock, as everywhere in GStreamer. */
 #ifndef CAMARBSRC_H
@@ -37,7 +37,7 @@ enum phase {
     PHASE_READY,
 };
 
-/* What one turn with the broker has come to, and what is to be done about it without the lock. */
+/* The result of one turn with the broker: the next action of the streaming thread, without the lock. */
 enum step_kind {
     STEP_WAIT,      /* until something comes, or `until` */
     STEP_AGAIN,     /* nothing to do outside */
@@ -63,8 +63,10 @@ struct step {
 struct _CamarbSrc {
     GstPushSrc parent;
 
-    /* Under the object's lock: what was set, and what is shown. */
+    /* Under the object's lock: properties. */
     gchar *camera, *address, *app;
+    GstStructure *configuration, *declaration; /* NULL: not set */
+    GstStructure *format_facts;                /* NULL: no format yet */
     gboolean wants_slates;
     gboolean is_interrupted;
     gchar *camera_name;
@@ -85,7 +87,7 @@ struct _CamarbSrc {
     camarb_client *client;
     camarb_session *session;
     gboolean app_was_set;
-    camarb_call declare_call, configure_call, start_call;
+    camarb_call declare_call, configure_call, settings_call, start_call;
     enum phase phase;
     gboolean was_started, needs_action, check_rate;
     gint64 learn_by, started_at, settle_by;
@@ -100,13 +102,13 @@ struct _CamarbSrc {
     gboolean has_segment;
 };
 
-/* What everybody expects of a camera, where nobody asks for anything else. */
+/* Frames a second, where caps leave it open. */
 #define RATE_USUAL 30
 
 /* formats.c */
-/* What a camera's formats are as caps, the usual one first. */
+/* A camera's formats as caps, the usual one first. */
 GstCaps *formats_caps(const camarb_camera *camera);
-/* A copy of them, in that order. */
+/* A copy of the formats, in that order. */
 camarb_format *formats_copy(const camarb_camera *camera);
 /* Caps of exactly one picture. */
 GstCaps *formats_exact(const char *pixel_format, guint width, guint height, gdouble rate);
@@ -123,6 +125,14 @@ GstClockTime pictures_time(CamarbSrc *self, gint64 moment);
 GstBuffer *pictures_copy(CamarbSrc *self, camarb_frame *frame);
 GstBuffer *pictures_slate(CamarbSrc *self, const camarb_slate *slate, gint64 moment);
 gboolean pictures_fit(const CamarbSrc *self, const camarb_picture *picture);
+
+/* settings.c */
+/* The fields of a structure as keys; NULL where a value is no word, number, flag or array of numbers. */
+camarb_configuration *settings_read(const GstStructure *from);
+/* All that is known of a format, with the keys of docs/wire.md; NULL where the camera has none of that name. */
+GstStructure *settings_of_format(const camarb_camera *camera, const char *name);
+/* The fields of an event that are set; NULL: its message is not one of these. */
+GstStructure *settings_of_event(const camarb_event *event);
 
 /* turns.c: all under `lock`. */
 void turn(CamarbSrc *self, struct step *step);

@@ -1,4 +1,4 @@
-/* Formats: what the camera has, as caps, and back. */
+/* A camera's formats as caps, and back. */
 #include "camarbsrc.h"
 
 #include <math.h>

@@ -20,7 +20,7 @@ GstClockTime pictures_time(CamarbSrc *self, gint64 moment) {
     if (!clock) return GST_CLOCK_TIME_NONE;
     GstClockTimeDiff at = moment;
     if (!is_monotonic(clock)) {
-        /* How long ago it was is the same on every clock, or nearly: it was just now. */
+        /* Its age is nearly the same on every clock. */
         GstClockTimeDiff ago = g_get_monotonic_time() * 1000 - moment;
         at = (GstClockTimeDiff)gst_clock_get_time(clock) - ago;
     }
@@ -83,12 +83,12 @@ GstBuffer *pictures_copy(CamarbSrc *self, camarb_frame *frame) {
         for (guint row = 0; row < height; row++) memcpy(to + row * stride, from + (gsize)row * picture->strides[plane], bytes);
     }
     gst_video_frame_unmap(&into);
-    /* What was copied before a true answer is whole; what may be half blanked is nobody's picture. */
+    /* A copy that may be half blanked is dropped. */
     if (!camarb_frame_is_intact(frame)) {
         gst_buffer_unref(buffer);
         return NULL;
     }
-    /* Frames that are missing since nobody was ready for them are a gap, too. */
+    /* Dropped frames are a gap, too. */
     if (picture->grant != self->grant || picture->sequence != self->sequence + 1) self->is_discont = TRUE;
     self->grant = picture->grant;
     self->sequence = picture->sequence;

@@ -1,5 +1,5 @@
-/* The cameras of the broker as GstDevices, for programs that let their user choose one. They are looked up when somebody asks; coming and
- * going is not followed, since nobody could be trusted to read what the broker says of it meanwhile. */
+/* The cameras of the broker as GstDevices, for programs that let their user choose one. They are looked up at each
+ * probe; cameras that come and go are not followed, since no thread reads the broker between two probes. */
 #include "camarbsrc.h"
 
 /* The caller is often a program's main thread. */

@@ -3,6 +3,7 @@
 #include "camarbsrc.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -12,7 +13,19 @@ GST_DEBUG_CATEGORY(camarb_debug);
 
 G_DEFINE_TYPE(CamarbSrc, camarb_src, GST_TYPE_PUSH_SRC)
 
-enum { PROP_0, PROP_CAMERA, PROP_ADDRESS, PROP_APP, PROP_SLATE, PROP_IS_INTERRUPTED, PROP_CAMERA_NAME, PROP_COUNT };
+enum {
+    PROP_0,
+    PROP_CAMERA,
+    PROP_ADDRESS,
+    PROP_APP,
+    PROP_DECLARATION,
+    PROP_CONFIGURATION,
+    PROP_SLATE,
+    PROP_IS_INTERRUPTED,
+    PROP_CAMERA_NAME,
+    PROP_FORMAT,
+    PROP_COUNT
+};
 static GParamSpec *properties[PROP_COUNT];
 
 /* libcamarb keeps so many frames that nobody took, and drops the oldest then. */
@@ -25,19 +38,39 @@ static GstStaticPadTemplate source_template = GST_STATIC_PAD_TEMPLATE(
 
 /* ── Properties ─────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
+/* A session that is there takes it at once; one that is not there yet begins with it. */
+static void configure(CamarbSrc *self, const GstStructure *settings) {
+    camarb_configuration *wanted = settings_read(settings);
+    if (!wanted) {
+        GST_ELEMENT_WARNING(self, RESOURCE, SETTINGS,
+            ("The property configuration takes words, numbers, booleans, and arrays of two or three numbers."), (NULL));
+        return;
+    }
+    g_mutex_lock(&self->lock);
+    if (self->session) self->settings_call = camarb_session_configure(self->session, wanted);
+    g_mutex_unlock(&self->lock);
+    camarb_configuration_free(wanted);
+    eventfd_write(self->wake, 1);
+}
+
 static void set_property(GObject *object, guint id, const GValue *value, GParamSpec *spec) {
     CamarbSrc *self = CAMARB_SRC(object);
+    GstStructure **structure = id == PROP_DECLARATION ? &self->declaration : id == PROP_CONFIGURATION ? &self->configuration : NULL;
     GST_OBJECT_LOCK(self);
     gchar **text = id == PROP_CAMERA ? &self->camera : id == PROP_ADDRESS ? &self->address : id == PROP_APP ? &self->app : NULL;
     if (text) {
         g_free(*text);
         *text = g_value_dup_string(value);
+    } else if (structure) {
+        g_clear_pointer(structure, gst_structure_free);
+        *structure = g_value_dup_boxed(value);
     } else if (id == PROP_SLATE) {
         self->wants_slates = g_value_get_boolean(value);
     } else {
         G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     }
     GST_OBJECT_UNLOCK(self);
+    if (id == PROP_CONFIGURATION && g_value_get_boxed(value)) configure(self, g_value_get_boxed(value));
 }
 
 static void get_property(GObject *object, guint id, GValue *value, GParamSpec *spec) {
@@ -47,12 +80,38 @@ static void get_property(GObject *object, guint id, GValue *value, GParamSpec *s
     case PROP_CAMERA: g_value_set_string(value, self->camera); break;
     case PROP_ADDRESS: g_value_set_string(value, self->address); break;
     case PROP_APP: g_value_set_string(value, self->app); break;
+    case PROP_DECLARATION: g_value_set_boxed(value, self->declaration); break;
+    case PROP_CONFIGURATION: g_value_set_boxed(value, self->configuration); break;
+    case PROP_FORMAT: g_value_set_boxed(value, self->format_facts); break;
     case PROP_SLATE: g_value_set_boolean(value, self->wants_slates); break;
     case PROP_IS_INTERRUPTED: g_value_set_boolean(value, self->is_interrupted); break;
     case PROP_CAMERA_NAME: g_value_set_string(value, self->camera_name); break;
     default: G_OBJECT_WARN_INVALID_PROPERTY_ID(object, id, spec);
     }
     GST_OBJECT_UNLOCK(self);
+}
+
+/* ── Actions ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
+
+/* A photo into a file: its call's number, whose answer is camarb-answered; negative: it was not asked for. */
+static gint64 capture_photo(CamarbSrc *self, const gchar *location) {
+    int file = location ? open(location, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+    if (file < 0) return location ? -errno : -EINVAL;
+    g_mutex_lock(&self->lock);
+    gint64 call = self->session ? camarb_session_capture_photo(self->session, file, NULL) : -ENOTCONN;
+    g_mutex_unlock(&self->lock);
+    close(file);
+    eventfd_write(self->wake, 1);
+    return call;
+}
+
+/* Answers camarb-will-be-interrupted. */
+static gint64 ready(CamarbSrc *self, guint64 interruption) {
+    g_mutex_lock(&self->lock);
+    gint64 call = self->session ? camarb_session_ready(self->session, interruption) : -ENOTCONN;
+    g_mutex_unlock(&self->lock);
+    eventfd_write(self->wake, 1);
+    return call;
 }
 
 /* ── Caps ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
@@ -160,40 +219,50 @@ static void begin_failed(CamarbSrc *self, int result, const char *why) {
     }
 }
 
+/* A client with its session, which begins with what was set; or a negative errno number, and why. */
+static int begin(CamarbSrc *self, const gchar *address, const gchar *app, const gchar *camera, const camarb_configuration *wanted,
+    camarb_configuration *declaration, char *why, gsize bytes) {
+    g_snprintf(why, bytes, "%s", wanted && declaration ? "There are no descriptors left for the camera."
+        : "The properties configuration and declaration take words, numbers, booleans, and arrays of two or three numbers.");
+    if (!wanted || !declaration) return -EINVAL;
+    if (self->wake < 0) return -EMFILE;
+    int result = camarb_client_new_explained(&self->client, address && address[0] ? address : NULL, why, bytes);
+    if (result < 0) return result;
+    self->app_was_set = (app && app[0]) || camarb_configuration_key(declaration, 0);
+    const char *program = g_get_prgname() ? g_get_prgname() : program_invocation_short_name;
+    camarb_configuration_set_word(declaration, "app", app && app[0] ? app : program);
+    self->declare_call = camarb_client_declare(self->client, declaration);
+    camarb_client_watch_cameras(self->client);
+    self->session = camarb_session_new(self->client, camera, wanted);
+    if (self->session) return 0;
+    g_strlcpy(why, camarb_client_error(self->client), bytes);
+    camarb_client_free(self->client);
+    self->client = NULL;
+    return -ENOMEM;
+}
+
 static gboolean start(GstBaseSrc *source) {
     CamarbSrc *self = CAMARB_SRC(source);
     GST_OBJECT_LOCK(self);
     gchar *camera = g_strdup(self->camera), *address = g_strdup(self->address), *app = g_strdup(self->app);
+    camarb_configuration *wanted = settings_read(self->configuration), *declaration = settings_read(self->declaration);
     GST_OBJECT_UNLOCK(self);
-    char why[1024] = "There are no descriptors left for the camera.";
+    char why[1024];
     g_mutex_lock(&self->lock);
-    int result = self->wake < 0
-        ? -EMFILE
-        : camarb_client_new_explained(&self->client, address && address[0] ? address : NULL, why, sizeof why);
-    if (result == 0) {
-        self->app_was_set = app && app[0];
-        const char *program = g_get_prgname() ? g_get_prgname() : program_invocation_short_name;
-        self->declare_call = camarb_client_declare_app(self->client, self->app_was_set ? app : program);
-        camarb_client_watch_cameras(self->client);
-        self->session = camarb_session_new(self->client, camera, NULL);
-        if (!self->session) {
-            g_strlcpy(why, camarb_client_error(self->client), sizeof why);
-            camarb_client_free(self->client);
-            self->client = NULL;
-            result = -ENOMEM;
-        }
-    }
+    int result = begin(self, address, app, camera, wanted, declaration, why, sizeof why);
     if (result == 0) {
         self->phase = PHASE_LEARNING;
         self->learn_by = self->settle_by = 0;
         self->was_started = self->check_rate = self->has_segment = FALSE;
-        self->configure_call = self->start_call = 0;
+        self->configure_call = self->settings_call = self->start_call = 0;
         self->grant = self->sequence = self->count = 0;
         self->last = GST_CLOCK_TIME_NONE;
         self->watched = camarb_client_fd(self->client);
     }
     g_mutex_unlock(&self->lock);
     if (result < 0) begin_failed(self, result, why);
+    camarb_configuration_free(wanted);
+    camarb_configuration_free(declaration);
     g_free(camera);
     g_free(address);
     g_free(app);
@@ -216,6 +285,7 @@ static gboolean stop(GstBaseSrc *source) {
     GST_OBJECT_LOCK(self);
     gst_clear_caps(&self->offered);
     g_clear_pointer(&self->camera_name, g_free);
+    g_clear_pointer(&self->format_facts, gst_structure_free);
     self->is_interrupted = FALSE;
     GST_OBJECT_UNLOCK(self);
     return TRUE;
@@ -384,6 +454,9 @@ static void finalize(GObject *object) {
     g_free(self->address);
     g_free(self->app);
     g_free(self->camera_name);
+    g_clear_pointer(&self->configuration, gst_structure_free);
+    g_clear_pointer(&self->declaration, gst_structure_free);
+    g_clear_pointer(&self->format_facts, gst_structure_free);
     G_OBJECT_CLASS(camarb_src_parent_class)->finalize(object);
 }
 
@@ -413,6 +486,16 @@ static void camarb_src_class_init(CamarbSrcClass *class) {
     properties[PROP_APP] = g_param_spec_string(
         "app", "App", "What this program says it is, such as a desktop file's name; nothing: the program's name. A claim: where the "
         "kernel vouches for another name, that counts", NULL, settable);
+    properties[PROP_DECLARATION] = g_param_spec_boxed(
+        "declaration", "Declaration", "More of what this program is: declaration=\"camarb,kind=voip,multitasking=true,"
+        "requiresFullScreen=false\"", GST_TYPE_STRUCTURE, settable);
+    properties[PROP_CONFIGURATION] = g_param_spec_boxed(
+        "configuration", "Configuration", "Keys of docs/wire.md, set at once: configuration=\"camarb,videoZoomFactor=2.0,torchMode=on,"
+        "sharingMode=sharedReadOnly,focusPointOfInterest=<0.5,0.5>\". Caps choose the format and the rate",
+        GST_TYPE_STRUCTURE, G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
+    properties[PROP_FORMAT] = g_param_spec_boxed(
+        "format", "Format", "The camera's format and all that is known of it, with the keys of docs/wire.md, once caps are agreed",
+        GST_TYPE_STRUCTURE, G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
     properties[PROP_SLATE] = g_param_spec_boolean(
         "slate", "Slate", "While the camera is not there, show a picture that says why; else nothing is pushed but gap events", TRUE,
         G_PARAM_READWRITE | G_PARAM_STATIC_STRINGS | GST_PARAM_MUTABLE_PLAYING);
@@ -423,6 +506,10 @@ static void camarb_src_class_init(CamarbSrcClass *class) {
         "camera-name", "Camera name", "What a person calls the camera, once it is known", NULL,
         G_PARAM_READABLE | G_PARAM_STATIC_STRINGS);
     g_object_class_install_properties(object, PROP_COUNT, properties);
+    const GSignalFlags action = G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION;
+    g_signal_new_class_handler("capture-photo", CAMARB_TYPE_SRC, action, G_CALLBACK(capture_photo), NULL, NULL, NULL, G_TYPE_INT64, 1,
+        G_TYPE_STRING);
+    g_signal_new_class_handler("ready", CAMARB_TYPE_SRC, action, G_CALLBACK(ready), NULL, NULL, NULL, G_TYPE_INT64, 1, G_TYPE_UINT64);
 
     GstElementClass *element = GST_ELEMENT_CLASS(class);
     element->change_state = change_state;

@@ -1,10 +1,10 @@
-/* Turns with the broker: what came is taken, what is due is asked, and one step is what the streaming thread does about it. */
+/* Turns with the broker: an event is taken, or a due call is made, and the step is the streaming thread's next action. */
 #include "camarbsrc.h"
 
 #include <string.h>
 
 #define MILLISECOND ((gint64)GST_MSECOND)
-/* So long the broker may take, once it has said which cameras there are, to say what the session's own can do. */
+/* From the broker's first list of cameras to the one with the session's own. */
 #define LEARN_TIME_MAX ((gint64)10 * GST_SECOND)
 /* A camera takes that long to begin; before, a slate that says so would only flicker. */
 #define STARTING_TIME (700 * MILLISECOND)
@@ -33,17 +33,31 @@ void step_error(struct step *step, const char *error_name, const char *text) {
     step->debug = g_strdup(error_name);
 }
 
-/* ── Asking ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
 static void show_interrupted(CamarbSrc *self, gboolean is_interrupted) {
     GST_OBJECT_LOCK(self);
     self->is_interrupted = is_interrupted;
     GST_OBJECT_UNLOCK(self);
 }
 
+/* The session's camera, once the client knows it. */
+static const camarb_camera *camera(CamarbSrc *self) {
+    gsize count;
+    const camarb_camera *cameras = camarb_client_cameras(self->client, &count);
+    const char *id = camarb_session_camera(self->session);
+    for (gsize i = 0; i < count; i++)
+        if (strcmp(cameras[i].id, id) == 0) return &cameras[i];
+    return NULL;
+}
+
 void turn_configure(CamarbSrc *self) {
     camarb_configuration *wanted = self->format ? camarb_configuration_new() : NULL;
     self->configure_call = -1;
+    const camarb_camera *known = camera(self);
+    GstStructure *facts = known && self->format ? settings_of_format(known, self->format->name) : NULL;
+    GST_OBJECT_LOCK(self);
+    g_clear_pointer(&self->format_facts, gst_structure_free);
+    self->format_facts = facts;
+    GST_OBJECT_UNLOCK(self);
     if (wanted) {
         gdouble rate = CLAMP(formats_rate(&self->info), self->format->min_frame_rate, self->format->max_frame_rate);
         camarb_configuration_set_word(wanted, "activeFormat", self->format->name);
@@ -76,16 +90,6 @@ void turn_stop(CamarbSrc *self) {
     show_interrupted(self, FALSE);
 }
 
-/* The session's camera, once the client knows it. */
-static const camarb_camera *camera(CamarbSrc *self) {
-    gsize count;
-    const camarb_camera *cameras = camarb_client_cameras(self->client, &count);
-    const char *id = camarb_session_camera(self->session);
-    for (gsize i = 0; i < count; i++)
-        if (strcmp(cameras[i].id, id) == 0) return &cameras[i];
-    return NULL;
-}
-
 static void learn(CamarbSrc *self, struct step *step) {
     const camarb_camera *known = camera(self);
     GstCaps *caps = known ? formats_caps(known) : NULL;
@@ -111,8 +115,6 @@ static void learn(CamarbSrc *self, struct step *step) {
     step->kind = STEP_AGAIN;
 }
 
-/* ── Events ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
 static void post(CamarbSrc *self, struct step *step, GstStructure *structure) {
     step->kind = STEP_POST;
     step->message = gst_message_new_element(GST_OBJECT(self), structure);
@@ -135,6 +137,16 @@ static void answered(CamarbSrc *self, struct step *step, const camarb_event *eve
         /* A name that the program did not choose is no reason to have no picture. */
         if (self->app_was_set) step_error(step, event->error_name, event->error);
         else GST_WARNING_OBJECT(self, "the broker does not take the program's name: %s", event->error);
+    } else if (event->call == self->settings_call) {
+        self->settings_call = 0;
+        if (!is_refused) return;
+        GError *error = g_error_new_literal(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_SETTINGS, event->error);
+        step->kind = STEP_POST;
+        step->message = gst_message_new_warning(GST_OBJECT(self), error, event->error_name);
+        g_error_free(error);
+    } else if (event->call != self->declare_call && (is_refused || event->value)) {
+        /* Photos, and what was refused of the rest. */
+        post(self, step, settings_of_event(event));
     }
 }
 
@@ -181,13 +193,13 @@ static void take(CamarbSrc *self, struct step *step, const camarb_event *event) 
             gst_structure_new("camarb-stopped", "reason", G_TYPE_STRING, event->reason, "rule", G_TYPE_STRING, event->rule, NULL));
         break;
     case CAMARB_EVENT_DID_START_RUNNING: self->needs_action = FALSE; break;
-    case CAMARB_EVENT_CONFIGURATION_APPLIED: self->check_rate = TRUE; break;
     case CAMARB_EVENT_RUNTIME_ERROR: GST_WARNING_OBJECT(self, "%s: %s", event->error_name, event->error); break;
+    case CAMARB_EVENT_CONFIGURATION_APPLIED: self->check_rate = TRUE; break;
     default: break;
     }
+    GstStructure *told = event->type == CAMARB_EVENT_ANSWERED || step->kind != STEP_AGAIN ? NULL : settings_of_event(event);
+    if (told) post(self, step, told);
 }
-
-/* ── Pictures ───────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 /* The rate in force, which is another one than the program's own while another app has the say. */
 static gdouble rate_in_force(CamarbSrc *self) {
@@ -222,7 +234,7 @@ static void show_frame(CamarbSrc *self, struct step *step, camarb_frame *frame) 
     self->slate_due = self->gap_begin = 0;
 }
 
-/* What is shown in the camera's place, at the rate that was negotiated. */
+/* Slates come at the rate that was negotiated. */
 static void show_slate(CamarbSrc *self, struct step *step, const camarb_slate *slate) {
     gint64 interval = (gint64)self->interval, at = now();
     if (self->slate_due == 0) {
@@ -272,8 +284,6 @@ static void show(CamarbSrc *self, struct step *step) {
     if (wants_slates) show_slate(self, step, &slate);
     else show_gap(self, step);
 }
-
-/* ── A turn ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 void turn(CamarbSrc *self, struct step *step) {
     *step = (struct step){.kind = STEP_WAIT, .until = G_MAXINT64};
