@@ -1,10 +1,11 @@
 """The page for authors of apps, tried: its programs are taken from it, built against what is installed, and run."""
-import os, shutil, signal, sys
+import contextlib, os, pathlib, shutil, signal, sys
 
 from harness import PROGRAMS, ROOT, Daemon, Ended, Folder, Skipped, claim, ran, spawn, wait_until
 from page import Shell, steps, tried
 from restart import Brokers
 
+HERE = pathlib.Path(__file__).resolve().parent
 PAGE = ROOT / "docs" / "app-authors.md"
 # A compiler on a busy machine: the Swift app is built with all of `Camarb`, about half a minute on two idle cores.
 COMMAND_PATIENCE = 900
@@ -43,20 +44,61 @@ def published(directory):
     return home
 
 
-@claim("every program of the page for authors of apps builds, runs, and prints what the page says",
-       long="it builds an app in Swift, and with that camarb a second time; other claims drive each library that the page is about")
-def app_authors():
-    programs = ("gcc", "make", "pkg-config", "gst-launch-1.0", "file", "git", "swift")
-    missing = [program for program in programs if not shutil.which(program)]
+def chapters(folder, wanted):
+    """The page with those chapters alone whose headings are wanted, each line at its place."""
+    first, *others = PAGE.read_text().split("\n## ")
+    kept = [first] + [text if wanted(text.split("\n")[0]) else "\n" * text.count("\n") for text in others]
+    page = folder / PAGE.name
+    page.write_text("\n## ".join(kept))
+    return page
+
+
+@contextlib.contextmanager
+def reader(directory, home, bin=""):
+    """A shell of somebody who has installed what is in clients/, beside a camarbd."""
+    missing = [program for program in ("gcc", "make", "pkg-config", "gst-launch-1.0", "file") if not shutil.which(program)]
     if missing or ran("pkg-config", "--exists", "libsystemd", "gstreamer-video-1.0", status=None).returncode:
         raise Skipped(f"{', '.join(missing) or 'the headers of libsystemd or GStreamer'} is not here (make/packages test installs it)")
+    stage, built = directory / "stage", directory / "build"
+    # As a packager does, so that nothing but what is installed can be found; and nothing is left in the checkout.
+    ran("make", "-C", ROOT / "clients", f"BUILD={built}", f"DESTDIR={stage}", "PREFIX=/usr", "install", timeout=COMMAND_PATIENCE)
+    shutil.rmtree(built)
+    for page in ("man3/libcamarb.3", "man7/camarbsrc.7"):
+        assert (stage / "usr/share/man" / page).exists(), page
+    with Daemon() as daemon, Shell(
+            home, f"{bin}{PROGRAMS}:/usr/bin:/bin", COMMAND_PATIENCE, CAMARB_SOCKET=str(daemon.path),
+            PKG_CONFIG_PATH=str(stage / "usr/lib/pkgconfig"), PKG_CONFIG_SYSROOT_DIR=str(stage),
+            LD_LIBRARY_PATH=str(stage / "usr/lib"), PYTHONPATH=str(stage / "usr/lib/python3/dist-packages"),
+            GST_PLUGIN_PATH=f"{stage}{said('pkg-config', '--variable=pluginsdir', 'gstreamer-1.0')}",
+            GST_REGISTRY=str(directory / "registry")) as shell:
+        yield shell
+
+
+def all_tried(page, shell):
+    return tried(page, {"$": shell}, looks=("camclient status",), look_patience=30)
+
+
+@claim("every program of the page for authors of apps in C, in Python, in GStreamer and on the wire builds, runs, and prints what the page says")
+def app_authors():
     with Folder() as directory:
-        stage, built = directory / "stage", directory / "build"
-        # As a packager does, so that nothing but what is installed can be found; and nothing is left in the checkout.
-        ran("make", "-C", ROOT / "clients", f"BUILD={built}", f"DESTDIR={stage}", "PREFIX=/usr", "install", timeout=COMMAND_PATIENCE)
-        shutil.rmtree(built)
-        for page in ("man3/libcamarb.3", "man7/camarbsrc.7"):
-            assert (stage / "usr/share/man" / page).exists(), page
+        home = directory / "home"
+        home.mkdir()
+        with reader(directory, home) as shell:
+            count = all_tried(chapters(directory, lambda heading: heading != "Swift"), shell)
+        # The page shows the example that is installed, to the letter.
+        webcam = written("webcam.py")
+        assert webcam == (ROOT / "clients" / "python" / "examples" / "webcam.py").read_text()
+        assert len(webcam.splitlines()) <= 40
+    assert count >= 20, f"the page has {count} commands"
+    return f"{count} commands"
+
+
+@claim("every program of the page for authors of apps in Swift builds, runs, and prints what the page says; and one with several sessions at once",
+       long="it builds apps in Swift, and with them camarb a second time")
+def app_authors_in_swift():
+    if not (shutil.which("git") and shutil.which("swift")):
+        raise Skipped("git or swift is not here")
+    with Folder() as directory:
         home = published(directory)
         # Whose home it is SwiftPM asks the system, and not the environment: there it would remember which commit was 0.1.0, and
         # take another one, the next time, for a forgery.
@@ -66,18 +108,18 @@ def app_authors():
             f'#!/bin/sh\ncommand=$1; shift\nexec {shutil.which("swift")} "$command" --cache-path {home}/.cache '
             f'--config-path {home}/.config --security-path {home}/.security "$@"\n')
         swift.chmod(0o755)
-        with Daemon() as daemon, Shell(
-                home, f"{home}/bin:{PROGRAMS}:/usr/bin:/bin", COMMAND_PATIENCE, CAMARB_SOCKET=str(daemon.path),
-                PKG_CONFIG_PATH=str(stage / "usr/lib/pkgconfig"), PKG_CONFIG_SYSROOT_DIR=str(stage),
-                LD_LIBRARY_PATH=str(stage / "usr/lib"), PYTHONPATH=str(stage / "usr/lib/python3/dist-packages"),
-                GST_PLUGIN_PATH=f"{stage}{said('pkg-config', '--variable=pluginsdir', 'gstreamer-1.0')}",
-                GST_REGISTRY=str(directory / "registry")) as shell:
-            count = tried(PAGE, {"$": shell}, looks=("camclient status",), look_patience=30)
-        # The page shows the example that is installed, to the letter.
-        webcam = written("webcam.py")
-        assert webcam == (ROOT / "clients" / "python" / "examples" / "webcam.py").read_text()
-        assert len(webcam.splitlines()) <= 40
-    assert count >= 25, f"the page has {count} commands"
+        with reader(directory, home, f"{home}/bin:") as shell:
+            count = all_tried(chapters(directory, lambda heading: heading == "Swift"), shell)
+            package = home / "mirror-swift"
+            shutil.copytree(HERE / "programs" / "pair", package / "Sources" / "pair")
+            manifest = (package / "Package.swift").read_text()
+            (package / "Package.swift").write_text(manifest.replace('["mirror", "touch"]', '["mirror", "touch", "pair"]'))
+            printed, _ = shell.run("cd mirror-swift; swift build --product pair 2>&1 | tail -n 3; cd ..")
+        with Daemon(cameras=("front=simulated", "back=simulated")) as daemon:
+            pair = ran(package / ".build" / "debug" / "pair", 5, "front", "back", cwd=home, env={"CAMARB_SOCKET": str(daemon.path)}).stdout
+            size = "5 frames of 1280x720, and a photo"
+            assert pair == f"back: {size}\nfront: {size}\n6 more\n", (printed, pair)
+    assert count >= 8, f"the page has {count} commands"
     return f"{count} commands"
 
 
