@@ -1,4 +1,4 @@
-/* Which cameras there are, as the broker's object manager shows them. */
+/* The cameras, from the broker's object manager. */
 #include "inside.h"
 
 #include <errno.h>
@@ -508,7 +508,7 @@ const char *const *camarb_camera_metadata_object_types(const camarb_camera *came
 }
 
 const char *camarb_camera_key(const camarb_camera *camera, size_t index) {
-    /* Those of ConfigurationKey that are no controls. */
+    /* The keys of ConfigurationKey that are no controls. */
     static const char *const all[] = {"camera", "sessionPreset", "activeFormat", "frameRate", "activeVideoMinFrameDuration",
         "activeVideoMaxFrameDuration", "videoZoomFactor", "videoZoomRampRate", "cancelVideoZoomRamp", "usesAudio", "whenBusy",
         "sharingMode", "captureMode"};

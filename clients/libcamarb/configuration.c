@@ -169,7 +169,7 @@ int configuration_merge(camarb_configuration *into, const camarb_configuration *
 }
 
 int configuration_take(camarb_configuration *into, const camarb_configuration *later) {
-    /* What a preset or a format begins anew. */
+    /* Keys that a preset or a format resets. */
     static const char *const replaced[] = {
         "sessionPreset", "activeFormat", "frameRate", "activeVideoMinFrameDuration", "activeVideoMaxFrameDuration"};
     if (!later) return 0;
@@ -211,8 +211,6 @@ bool configuration_equals(const camarb_configuration *one, const camarb_configur
     }
     return true;
 }
-
-/* ── On the wire ────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 int setting_append(sd_bus_message *message, const struct setting *setting) {
     const double *numbers = setting->numbers;
@@ -312,10 +310,10 @@ int numbers_read(sd_bus_message *message, double numbers[NUMBERS_MAX], size_t *c
     return result > 0 ? read_list(message, numbers, count) : result;
 }
 
-/* What was read is kept where there is room for it: of more keys than there are, the program is spared the last. */
+/* Keys beyond SETTINGS_MAX are left out. */
 static int kept(int result) { return result < 0 && result != -E2BIG ? result : 1; }
 
-/* What is neither word, number, flag nor numbers is a newer broker's, and passed over. */
+/* Other types are a newer broker's, and passed over. */
 static int read_setting(sd_bus_message *message, const char *key, void *into) {
     const char *word;
     int flag;

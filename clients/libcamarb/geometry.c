@@ -60,8 +60,6 @@ uint32_t camarb_orientation_exif(const char *video_orientation, const char *posi
     return exif_orientations[is_mirrored][is_front(position) ? found->from_front_sensor : found->from_sensor];
 }
 
-/* ── Previews ───────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
 static bool is_side(double side) { return side > 0 && isfinite(side); }
 
 /* The quarter turns of an Exif orientation; whether it exchanges left and right after them. */

@@ -22,7 +22,7 @@ void camarb_frame_rate_fraction(double rate, uint32_t *frames, uint32_t *seconds
     if (!frames || !seconds) return;
     *frames = 0;
     *seconds = 1;
-    /* What is no number at all is not greater than 0 either. */
+    /* False for NaN, too. */
     if (!(rate > 0)) return;
     rate = round(fmin(rate, RATE_MAX) * HUNDREDTHS) / HUNDREDTHS;
     /* Broadcasting's slower thirty, sixty and others, before small denominators: 119.88 is 120000/1001, and not 959/8. */

@@ -1,4 +1,4 @@
-/* What goes into a recording beside its pictures, and the calls about it. */
+/* Options, sound and metadata of recordings. */
 #include "inside.h"
 
 #include <endian.h>
@@ -69,8 +69,6 @@ int group_append(sd_bus_message *message, const struct call *call) {
     int result = sd_bus_message_append(message, "sx", call->word, call->time);
     return result < 0 ? result : sd_bus_message_append_strv(message, call->items);
 }
-
-/* ── The program's ──────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 camarb_call camarb_session_attach_microphone(camarb_session *session, int socket, uint32_t sample_rate, uint32_t channels) {
     if (!session) return -EINVAL;

@@ -172,7 +172,7 @@ static int read_property(sd_bus_message *message, const char *key, void *into) {
         int result = variant_is(message, "a{sv}");
         if (result <= 0) return result;
         result = sd_bus_message_enter_container(message, 'v', "a{sv}");
-        /* What runs is told all that is in force, and may have been told more of it since. */
+        /* A running session receives all that is in force, perhaps since this was asked. */
         if (!session->memory.is_running) configuration_clear(session->shown);
         if (result >= 0) result = configuration_read(message, session->shown);
         if (result >= 0) result = sd_bus_message_exit_container(message);
@@ -403,7 +403,7 @@ const char *camarb_session_camera(const camarb_session *session) {
 
 /* ── Slates ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* What a person calls the camera, where the client knows that. */
+/* The camera's name for people, where the client knows it. */
 static const char *shown_name(const camarb_session *session) {
     const char *camera = camarb_session_camera(session);
     const struct cameras *cameras = &session->client->cameras;

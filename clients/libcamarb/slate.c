@@ -11,6 +11,7 @@
 #include "utf8.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -115,19 +116,22 @@ static struct sentence says(const camarb_slate *slate) {
 
 /* ── Letters ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-static const uint8_t *glyph(uint16_t letter) {
-    static const uint8_t box[SLATE_GLYPH_HEIGHT] = {
-        0, 0, 0, 0x7e, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x42, 0x7e, 0, 0, 0, 0};
+static const struct slate_glyph *glyph(uint16_t letter) {
+    static const struct slate_glyph box = {0, 0x0000007e42424242, 0x4242427e00000000};
     size_t low = 0, high = sizeof slate_glyphs / sizeof *slate_glyphs;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (slate_glyphs[middle].letter == letter) return slate_glyphs[middle].rows;
+        if (slate_glyphs[middle].letter == letter) return &slate_glyphs[middle];
         if (slate_glyphs[middle].letter < letter)
             low = middle + 1;
         else
             high = middle;
     }
-    return box;
+    return &box;
+}
+
+static bool is_lit(const struct slate_glyph *glyph, uint32_t row, uint32_t column) {
+    return (row < 8 ? glyph->upper : glyph->lower) >> (63 - row % 8 * 8 - column) & 1;
 }
 
 /* A text's letters; spaces of any kind are one space, and an accent that stands by itself is left out: its letter says enough. */
@@ -136,7 +140,7 @@ static size_t letters_of(const char *text, uint16_t found[LETTERS_MAX], size_t m
     for (size_t bytes; *text; text += bytes) {
         uint32_t letter;
         bytes = utf8_letter(text, &letter);
-        /* What is no UTF-8 is a box, a byte at a time. */
+        /* Malformed UTF-8 is a box, a byte at a time. */
         if (!bytes) bytes = 1, letter = BOX;
         if (letter >= 0x300 && letter < 0x370) continue;
         if (letter == '\t' || letter == '\n' || letter == '\r' || letter == 0xa0) letter = ' ';
@@ -286,10 +290,10 @@ static void dot(const struct canvas *canvas, uint32_t x, uint32_t y, uint32_t si
 
 static void draw_line(const struct canvas *canvas, const struct line *line, uint32_t x, uint32_t y, uint32_t side) {
     for (size_t at = 0; at < line->count; at++, x += SLATE_GLYPH_WIDTH * side) {
-        const uint8_t *rows = glyph(line->letters[at]);
+        const struct slate_glyph *letter = glyph(line->letters[at]);
         for (uint32_t row = 0; row < SLATE_GLYPH_HEIGHT; row++)
             for (uint32_t column = 0; column < SLATE_GLYPH_WIDTH; column++)
-                if (rows[row] & 0x80 >> column) dot(canvas, x + column * side, y + row * side, side);
+                if (is_lit(letter, row, column)) dot(canvas, x + column * side, y + row * side, side);
     }
 }
 

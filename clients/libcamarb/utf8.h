@@ -17,7 +17,7 @@ static inline size_t utf8_letter(const char *text, uint32_t *letter) {
         if (at[more] >> 6 != 2) return 0;
         *letter = *letter << 6 | (at[more] & 0x3f);
     }
-    /* What could be said in fewer bytes, what no code has, and halves of UTF-16's pairs. */
+    /* Overlong forms, numbers beyond Unicode, and halves of UTF-16's pairs. */
     return *letter < least[length] || *letter > 0x10ffff || (*letter >= 0xd800 && *letter < 0xe000) ? 0 : length;
 }
 

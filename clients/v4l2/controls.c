@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What V4L2 calls a key. The first two words are of a switch, off and on. In the order of ids, which enumeration goes by. */
+/* V4L2's name of a key. The first two words are of a switch, off and on. In the order of ids, which is that of enumeration. */
 static const struct kind {
     uint32_t id;
     const char *name, *key;
@@ -181,8 +181,6 @@ void controls_configure(struct device *device, camarb_configuration *configurati
             lib->camarb_configuration_set_word(configuration, control->key, word);
     }
 }
-
-/* ── What programs ask ──────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 static uint32_t flags_of(const struct control *control) {
     if (control->type == V4L2_CTRL_TYPE_CTRL_CLASS) return V4L2_CTRL_FLAG_READ_ONLY | V4L2_CTRL_FLAG_WRITE_ONLY;

@@ -16,7 +16,7 @@
  * connection, no thread, no memory and no output. The private thread is there because poll must see a buffer without a call of the
  * program's: a timer in its place would promise buffers that a camera has not sent yet.
  *
- * What the program holds as descriptor is the read end of a pipe with a byte in it for each buffer that is ready, so that poll, select and
+ * The program's descriptor is the read end of a pipe with a byte in it for each buffer that is ready, so that poll, select and
  * epoll work by themselves. A pipe and no eventfd: it has an inode of its own, by which a number that the program closed behind our back
  * and had again for another file is told from ours, and is never writable. While nothing streams there is a byte in it, as the kernel says
  * POLLERR then: a program that polls before STREAMON must not wait for ever. Events alone (POLLPRI) are said by a hook;
@@ -167,7 +167,7 @@ struct subscription {
     uint32_t type, id, flags;
 };
 
-/* What open gave; dup'ed descriptors share it. */
+/* An open file; dup'ed descriptors share it. */
 struct file {
     struct device *device;
     struct file *next; /* of the device */
@@ -186,7 +186,7 @@ struct file {
 
 extern pthread_mutex_t door_lock;
 
-/* Of what lists our nodes: folders.c and udev.c. Nothing else is taken under it. */
+/* For the listings of folders.c and udev.c. No other lock is taken under it. */
 extern pthread_mutex_t list_lock;
 
 /* Around all that wants the lock, in a call of the program's: a thread of its may be cancelled in what we call, and would keep the lock. What
@@ -261,7 +261,7 @@ const struct source *formats_wanted(const struct device *device, double *rate);
 
 void controls_learn(struct device *device, const camarb_camera *camera);
 int controls_answer(struct file *file, uint32_t request, void *argument);
-/* Those that the program has set. */
+/* The controls that the program has set. */
 void controls_configure(struct device *device, camarb_configuration *configuration);
 int controls_subscribe(struct file *file, const struct v4l2_event_subscription *wanted);
 
@@ -311,13 +311,13 @@ void names_app(char *name, size_t bytes);
 /* The text of a device's file in sysfs; false: it has no such file. Wants the lock. */
 bool sysfs_text(const struct device *device, const char *what, char *text, size_t bytes);
 bool sysfs_is_folder(const char *what);
-/* What is next in a folder of a device's; NULL: no more. */
+/* The next entry of a folder of a device's; NULL: no more. */
 const char *sysfs_next(const char *folder, size_t *at);
 /* As open and stat answer, with negative errno numbers. Take the lock themselves. */
 int sysfs_open(int number, const char *what, int flags);
 int sysfs_stat(int number, const char *what, struct stat *status);
 int node_stat(int number, struct stat *status);
-/* What a real node of the machine has as identity, as the broker writes it; the number of the node or -1. */
+/* The identity of a real node, as the broker writes it; returns the number of the node or -1. */
 int nodes_number(const char *id);
 bool nodes_exists(int number);
 

@@ -21,11 +21,10 @@ static const struct {
 };
 /* So many frames a second no camera has. */
 #define RATE_MAX 1000
-/* What everybody expects of a camera. */
 #define RATE_USUAL 30
 /* Broadcasting's 30000/1001 is called 30 by most programs, and they ask for it so. */
 #define CALLED 1.001
-/* Of what the broker says, in hundredths. */
+/* Half of a hundredth, in which the broker sends rates. */
 #define RATE_TOLERANCE 0.005
 #define OFFERED (sizeof offered / sizeof *offered)
 
@@ -210,7 +209,7 @@ int formats_set(struct device *device, struct v4l2_format *format) {
     if (device->queue.count && !is_unchanged) return -EBUSY;
     if (is_unchanged) return 0;
     choose(device, format->fmt.pix.pixelformat, size);
-    /* What was asked for the rate stays where the new size has it. */
+    /* The rate stays where the new size has it. */
     for (size_t at = 0; at < size->interval_count; at++)
         if (is_same(size->intervals[at], interval)) device->interval = interval;
     return 0;

@@ -26,8 +26,6 @@
 /* 64-bit machines only: both kinds of libc's functions take the same there. */
 _Static_assert(sizeof(struct stat) == sizeof(struct stat64) && sizeof(off_t) == 8, "stat and stat64 are one");
 
-/* ── open ───────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
 /* Without a broker nobody knows which nodes are its cameras: a node that gives no pictures (a codec, a radio) is opened as ever. */
 static bool is_camera(int folder, const char *path, int flags, int *opened) {
     struct v4l2_capability has;
@@ -89,7 +87,7 @@ HOOK int openat64(int folder, const char *path, int flags, ...) {
     return opens_ours(folder, path, flags, &result) ? result : REAL(openat64)(folder, path, flags, mode);
 }
 
-/* What a hardened program calls where it gives no mode. */
+/* Called by hardened programs that give no mode. */
 int __open_2(const char *path, int flags);
 int __open64_2(const char *path, int flags);
 int __openat_2(int folder, const char *path, int flags);
@@ -147,8 +145,6 @@ HOOK FILE *fopen64(const char *path, const char *mode) {
     return fopens_ours(path, mode, &result) ? result : REAL(fopen64)(path, mode);
 }
 
-/* ── Descriptors ────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
 int door_raise(int descriptor) {
     if (descriptor < 0) return descriptor;
     int higher = descriptor < OWN_FIRST ? REAL(fcntl)(descriptor, F_DUPFD_CLOEXEC, (int)OWN_FIRST) : descriptor;
@@ -161,7 +157,7 @@ int door_raise(int descriptor) {
     return higher;
 }
 
-/* What libcamarb opens inside a call of ours is the door's own from then on. */
+/* Descriptors that libcamarb opens inside a call of ours are the door's. */
 static int owned(int descriptor) {
     return door_inside ? door_raise(descriptor) : descriptor;
 }
@@ -252,8 +248,6 @@ HOOK int ioctl(int descriptor, unsigned long request, ...) {
     return answers_ours(descriptor, request, argument, &result) ? result : REAL(ioctl)(descriptor, request, argument);
 }
 
-/* ── read, mmap ─────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
 /* As of a webcam, whose driver has no read; and what would be read are the pipe's bytes. */
 static bool refuses_read(int descriptor) {
     if (door_inside || door_number(descriptor) < 0) return false;
@@ -297,8 +291,6 @@ HOOK void *mmap64(void *at, size_t length, int protection, int flags, int descri
     return REAL(mmap64)(at, length, protection, flags, descriptor, offset);
 }
 
-/* ── syscall ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
 /* How libv4l2 and Rust's v4l reach a camera. What is not about a node of ours goes on as it came, and not to libc's own function, which would
  * also be a point of cancellation. */
 HOOK long syscall(long number, ...) {
@@ -334,8 +326,6 @@ HOOK long syscall(long number, ...) {
     }
     return REAL(syscall)(number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
-
-/* ── POLLPRI ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 HOOK int poll(struct pollfd *waited, nfds_t count, int milliseconds) {
     bool has = false;

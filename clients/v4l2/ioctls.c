@@ -1,5 +1,4 @@
-/* What VIDIOC_… ask of a camera, and where the answers are. Answers are as the kernel gives them: what a driver without the feature
- * says is ENOTTY. */
+/* VIDIOC_… and their answers, which are the kernel's: ENOTTY, as from a driver without the feature. */
 #define _GNU_SOURCE
 #include "door.h"
 
@@ -8,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the answers are like those of. Programs look whether it is recent enough for what they want. */
+/* The kernel version whose answers these are: programs require a recent one. */
 #define KERNEL_VERSION_TOLD ((6 << 16) | (1 << 8))
 
 static int capabilities(struct device *device, struct v4l2_capability *told) {
@@ -59,8 +58,6 @@ static bool is_change(uint32_t request) {
     return false;
 }
 
-/* ── Events ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
 static size_t subscription_of(const struct file *file, uint32_t type, uint32_t id) {
     for (size_t at = 0; at < file->subscription_count; at++)
         if (file->subscriptions[at].type == type && file->subscriptions[at].id == id) return at;
@@ -109,9 +106,7 @@ static int next_event(struct file *file, struct v4l2_event *told) {
     return 0;
 }
 
-/* ── All of them ────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
-/* Those below: an argument that is nowhere is their fault, and not the number's. */
+/* The ioctls below: a bad pointer is EFAULT, and not ENOTTY. */
 static bool is_answered(uint32_t request) {
     static const uint32_t answered[] = {
         (uint32_t)VIDIOC_QUERYCAP, (uint32_t)VIDIOC_ENUM_FMT, (uint32_t)VIDIOC_ENUM_FRAMESIZES, (uint32_t)VIDIOC_ENUM_FRAMEINTERVALS,

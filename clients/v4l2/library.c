@@ -1,4 +1,4 @@
-/* What the door loads when it is first used: a program that never touches a camera has libc alone, and nothing of ours. */
+/* Libraries that the door loads at its first use: a program that never touches a camera has libc alone. */
 #define _GNU_SOURCE
 #include "door.h"
 

@@ -1,4 +1,4 @@
-/* What programs look at before they open: stat, access, readlink and realpath of our nodes, of their files in sysfs, and of descriptors. */
+/* Looks before an open: stat, access, readlink and realpath of our nodes, of their files in sysfs, and of descriptors. */
 #define _GNU_SOURCE
 #include "hooks.h"
 
@@ -82,7 +82,7 @@ FSTAT(fstat64, struct stat64)
 FSTATAT(fstatat, struct stat)
 FSTATAT(fstatat64, struct stat64)
 
-/* What programs call that were built with a libc before 2.33. */
+/* For programs that were built with a libc before 2.33. */
 #define XSTAT(name, type, follows)                                                                                                         \
     int name(int version, const char *path, type *status);                                                                                 \
     HOOK int name(int version, const char *path, type *status) {                                                                           \
@@ -179,7 +179,7 @@ static ssize_t cut(const char *text, char *into, size_t room) {
     return (ssize_t)count;
 }
 
-/* What is there and no link: a program that resolves a path by itself goes on by that. */
+/* EINVAL: the file is there and no link, on which a program that resolves a path by itself relies. */
 static ssize_t not_a_link(int folder, const char *path, ssize_t result) {
     struct stat status;
     return result < 0 && stats_sysfs(folder, path, false, &status) ? told(-EINVAL) : result;

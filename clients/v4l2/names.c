@@ -53,7 +53,7 @@ static bool is_listed(void) {
     if (!list) return false;
     bool found = false, is_rest = false;
     for (int count = 0; !found && count < LIST_LINES_MAX && fgets(line, sizeof line, list); count++) {
-        /* What goes on behind a line that is longer than any path is none of its own, nor is its beginning. */
+        /* The parts of a line that is longer than any path are no lines. */
         bool was_rest = is_rest;
         is_rest = !strchr(line, '\n') && strlen(line) == sizeof line - 1;
         if (was_rest || is_rest) continue;
@@ -92,10 +92,10 @@ bool names_is_on(void) {
     return known > 0;
 }
 
-/* What Python runs, a file or a module, as the command line of this process has it; false: this is not Python, or it runs neither. */
+/* The file or module that Python runs, from the command line of this process; false: this is not Python, or it runs neither. */
 static bool script_of(const char *exe, char *name, size_t bytes) {
     if (strncmp(exe, "python", 6) != 0 || exe[6 + strspn(exe + 6, "0123456789.")]) return false;
-    /* What does not fit is behind what is looked for, or is no name. */
+    /* Longer command lines are cut behind the name. */
     char line[2 * PATH_MAX];
     int file = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
     ssize_t count = file >= 0 ? read(file, line, sizeof line - 1) : -1;
@@ -132,8 +132,6 @@ void names_app(char *name, size_t bytes) {
         snprintf(name, bytes, "%s", base(exe));
     }
 }
-
-/* ── Paths ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 /* A decimal number that is all of the text up to `end`; -1: it is none. */
 static int number_in(const char *text, const char *end) {
@@ -233,8 +231,6 @@ int names_folder(const char *path) {
     return 0;
 }
 
-/* ── Real nodes ─────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
 bool nodes_exists(int number) {
     char path[64];
     door_inside++;
@@ -246,7 +242,7 @@ bool nodes_exists(int number) {
     return exists;
 }
 
-/* What an identity may have: anything else becomes _ . As VideoNodes in Sources has it, which this follows. */
+/* The letters of an identity, as in VideoNodes of Sources: any other becomes _ . */
 static void append(char *identity, const char *text) {
     size_t count = strlen(identity);
     for (; *text && count < ID_MAX - 2; text++)

@@ -167,7 +167,7 @@ static int64_t make(struct nv12 from, bool is_full_range, uint32_t fourcc, uint3
     return -EINVAL;
 }
 
-/* Somebody else may have the camera in another size, which this program cannot be told: its nearest pixels then. */
+/* Another app may have the camera in another size, which V4L2 cannot report: the nearest pixels then. */
 static bool scaled(const camarb_picture *picture, uint32_t width, uint32_t height, struct nv12 *made) {
     size_t luma = (size_t)width * height;
     uint8_t *kept = scratch(luma);

@@ -40,8 +40,6 @@ static void wake_up(void) {
     if (wake >= 0) eventfd_write(wake, 1);
 }
 
-/* ── Sessions ───────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
 static int begin_session(struct device *device) {
     const struct library *lib = library();
     camarb_configuration *wanted = lib->camarb_configuration_new();
@@ -101,8 +99,6 @@ static void try_again(int64_t now) {
     for (size_t at = 0; at < streaming_count; at++)
         if (!streaming[at]->session) begin_session(streaming[at]);
 }
-
-/* ── Pictures into buffers ──────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 /* Where the next picture goes; NULL: the program has no buffer free. */
 static uint8_t *target_of(struct device *device, struct buffer *buffer) {
@@ -241,8 +237,6 @@ static void show_slate(struct device *device, int64_t now) {
     deliver(device, index, (int64_t)picture->count, picture->bytes, now);
 }
 
-/* ── The thread ─────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
 static void *run(void *nothing) {
     (void)nothing;
     pthread_setname_np(pthread_self(), "camarb-v4l2");
@@ -318,8 +312,6 @@ static int begin_thread(void) {
     has_thread = error == 0;
     return error ? -EAGAIN : 0;
 }
-
-/* ── From the program's calls ───────────────────────────────────────────────────────────────────────────────────────────────── */
 
 int stream_start(struct device *device) {
     const struct library *lib = library();

@@ -19,7 +19,7 @@ static void *libudev(const char *name) {
     if (found) return found;
     void *handle = dlopen("libudev.so.1", RTLD_LAZY | RTLD_LOCAL | RTLD_NOLOAD);
     found = handle ? dlsym(handle, name) : NULL;
-    /* Whoever calls it has it loaded; should that not be so, it has no devices. */
+    /* Its callers have libudev loaded; without it there are no devices. */
     return found ? found : (void *)nothing;
 }
 
@@ -64,8 +64,6 @@ static struct enumeration {
 } enumerations[ENUMERATIONS_MAX];
 
 static struct fake *fakes[FAKES_MAX];
-
-/* ── Lists ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 static _Atomic unsigned entry_count;
 
@@ -149,8 +147,6 @@ HOOK struct udev_list_entry *udev_list_entry_get_by_name(struct udev_list_entry 
     return name ? (struct udev_list_entry *)at : NULL;
 }
 
-/* ── Enumerations ───────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
 int udev_enumerate_add_match_subsystem(struct udev_enumerate *of, const char *subsystem);
 struct udev_list_entry *udev_enumerate_get_list_entry(struct udev_enumerate *of);
 struct udev_enumerate *udev_enumerate_unref(struct udev_enumerate *of);
@@ -218,8 +214,6 @@ HOOK struct udev_enumerate *udev_enumerate_unref(struct udev_enumerate *of) {
     }
     return NEXT(udev_enumerate_unref)(of);
 }
-
-/* ── Devices ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 static _Atomic unsigned fake_count;
 
@@ -330,7 +324,7 @@ HOOK struct udev_device *udev_device_unref(struct udev_device *device) {
     return NULL;
 }
 
-/* What is asked of a device, and what one of ours says. */
+/* Properties of our devices. */
 #define ASKED(type, name, ours)                                                                                                            \
     type name(struct udev_device *device);                                                                                                 \
     HOOK type name(struct udev_device *device) {                                                                                           \

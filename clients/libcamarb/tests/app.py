@@ -58,7 +58,7 @@ class App:
                 return
 
     def names(self, session=None):
-        """What came of sessions, answers left out."""
+        """The types of the sessions' events, answers left out."""
         return [event.type.name for event in self.events
                 if event.type not in (EventType.ANSWERED, EventType.CAMERAS_CHANGED) and session in (None, event.session)]
 

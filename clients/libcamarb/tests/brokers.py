@@ -107,11 +107,11 @@ def declared():
                 session = app.session()
                 session.start()
                 app.wait(EventType.DID_START_RUNNING)
-                # What the policy leaves to pickers beside another app.
+                # The policy leaves this to pickers beside another app.
                 assert app.wait(EventType.ACCESS_CHANGED, lambda event: event.session is session).access == ("preview", "photo")
                 refused(lambda: app.client.declare(kind=other), "RefusedByPolicy", errno.EPERM)
                 session.close()
-                # What the broker has not read yet, the next one would take for a session that it is to have again.
+                # A call that the broker has not read yet goes to the next one.
                 wait_until("the session's end", lambda: not shell.call(BROKER, "GetStatus")[2])
             brokers.kill()
             brokers.start()

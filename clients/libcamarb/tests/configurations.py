@@ -1,4 +1,4 @@
-"""What can be configured: points and gains beside words, numbers and flags, checks, switches of cameras, and what is remembered of them."""
+"""Configurations: points and gains beside words, numbers and flags, checks, switches of cameras, and their memory over brokers' ends."""
 import errno, re, socket
 
 import camarb
@@ -139,7 +139,7 @@ def switched():
         assert not app.has_gap(session)
 
 
-# What was asked with the session, and then batch by batch, and what is left of it.
+# The configuration of a session and then its batches, and the configuration that the next broker receives.
 REMEMBERED = [
     ([{"activeFormat": "420v 640x480@30", "frameRate": 15, "videoMirrored": True}, {"sessionPreset": "high"}],
      {"sessionPreset": "high", "videoMirrored": True}),

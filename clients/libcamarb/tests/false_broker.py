@@ -1,4 +1,4 @@
-"""A broker that says what a test has it say: authentication, CreateSession, StartRunning, and streams that lie."""
+"""A scripted broker: authentication, CreateSession, StartRunning, and streams that lie."""
 import array, contextlib, fcntl, itertools, os, pathlib, shutil, socket, struct, tempfile, threading
 
 from jeepney import DBusAddress, HeaderFields, MessageType, new_error, new_method_return, new_signal
@@ -117,11 +117,8 @@ class FalseBroker:
             self.send(new_method_return(call))
 
 
-# ── Cameras ──
-
-
 def cameras(formats, controls=()):
-    """What a broker answers GetManagedObjects with, for one camera."""
+    """An answer to GetManagedObjects with one camera."""
     facts = {"Id": ("s", "front"), "Name": ("s", "Front"), "Present": ("b", True), "Formats": ("aa{sv}", formats),
              "Controls": ("aa{sv}", list(controls))}
 
@@ -135,8 +132,6 @@ def format_(pixels="420v", width=1280, height=720, least=1.0, most=30.0, **more)
     return {"pixelFormat": ("s", pixels), "width": ("u", width), "height": ("u", height), "minFrameRate": ("d", least),
             "maxFrameRate": ("d", most), **more}
 
-
-# ── What recorder cores say, and what none says ──
 
 SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | 0x10  # F_SEAL_FUTURE_WRITE
 

@@ -1,4 +1,4 @@
-"""What a broker or a recorder core that lies, and a program that does what it should not, can do to the program: nothing."""
+"""Brokers and recorder cores that lie, and mistakes of the program, do no harm."""
 import contextlib, ctypes, errno, locale, os, re, resource, signal, socket, subprocess, tempfile, threading, time
 from fractions import Fraction
 
@@ -180,7 +180,7 @@ def explained():
     assert "“tcp:host=here” is no address" in why("tcp:host=here", errno.EINVAL)
     assert "“unix:path=%00x” is no address" in why("unix:path=%00x", errno.EINVAL)
     assert "of at most 107 bytes" in why("/" + "x" * 200, errno.EINVAL)
-    # Whoever brings little room, or none, gets what fits.
+    # A small buffer gets the beginning.
     for room in (0, 1, 10):
         made, text = ctypes.c_void_p(1), ctypes.create_string_buffer(b"?" * 20, 20)
         assert lib.camarb_client_new_explained(ctypes.byref(made), b"/nonexistent/socket", text if room else None, room) == -errno.ENOENT

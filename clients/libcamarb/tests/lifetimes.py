@@ -1,4 +1,4 @@
-"""What is left behind: nothing."""
+"""A client leaves no memory, no descriptor and no process behind."""
 import errno, os, pathlib, subprocess, sys
 
 import camarb

@@ -51,7 +51,7 @@ def slides(camera, **settings):
             marks = recorded_marks(film)
             assert None not in marks, "a picture without its mark"
             recorded = share([(number, captured) for captured, number in marks])
-            # What is in the film, and what is said to be left out, are all frames that there were.
+            # The frames in the film and those reported as left out are all that there were.
             assert marks[-1][1] - marks[0][1] + 1 == ended.frames + ended.frames_left_out, (marks, ended)
             # A machine that is late leaves frames out with and without a slider; a slider itself costs none.
             assert preview > calm / 2 and recorded > calm / 2, (camera, changes, calm, preview, recorded)

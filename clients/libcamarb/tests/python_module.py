@@ -131,7 +131,7 @@ def geometry():
 
 
 def fields_in(sentence):
-    """What the first sentence says; all are of a session, or of none."""
+    """The event's fields in the first sentence, `session` left out."""
     words = re.findall(r"\w+", re.split(r"\.\s", sentence)[0])
     return {word for word in words if word in camarb.Event.__dataclass_fields__} - {"session"}
 

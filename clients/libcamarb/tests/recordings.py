@@ -1,4 +1,4 @@
-"""What goes into a recording beside its pictures: options, a microphone, metadata, pauses. And what is told of its end."""
+"""Recordings: options, a microphone, metadata, pauses, and the event at their end."""
 import array, contextlib, errno, os, socket, struct, time
 
 import camarb

@@ -222,7 +222,7 @@ def chained():
             number = lib.camarb_call_finish(client._open(), ask(), -1, None)
             chained, direct = (number, client._sentence()), (ask(), client._sentence())
             assert chained == direct and number < 0 and chained[1].endswith("."), (chained, direct)
-        # What is no call at all is still said to be none.
+        # A number that is no call is refused all the same.
         for number in (0, 4711, -1 << 40):
             assert lib.camarb_call_finish(client._open(), number, 0, None) == -errno.EINVAL
             assert str(number) in client._sentence(), client._sentence()

@@ -27,7 +27,7 @@ def honest(stream, index=0):
     say(stream, buffer(index), memory(BYTES))
 
 
-# What is sent, and a word that the sentence has.
+# Records to send, and a word of the sentence about each.
 LIES = {
     "a memfd that is not sealed": ("sealed", lambda s: say(s, buffer(), memory(BYTES, seals=0))),
     "a memfd that could be written anew": ("sealed", lambda s: say(s, buffer(), memory(BYTES, seals=0x07))),

@@ -15,13 +15,13 @@ Setting = Union[str, float, bool, Sequence[float]]
 # The most numbers that one value has.
 NUMBERS_MAX = 3
 
-# What camarb.h calls EVENT_…, STATE and SLATE_….
+# CAMARB_EVENT_…, CAMARB_STATE and CAMARB_SLATE_… of camarb.h.
 EventType = enum.IntEnum("EventType", [
     "ANSWERED", "CAMERAS_CHANGED", "DISCONNECTED", "WILL_BE_INTERRUPTED", "INTERRUPTION_WITHDRAWN", "WAS_INTERRUPTED",
     "INTERRUPTION_CHANGED", "INTERRUPTION_ENDED", "DID_START_RUNNING", "DID_STOP_RUNNING", "ACCESS_CHANGED", "SHARERS_CHANGED",
     "SESSION_STOPPED", "RECORDING_STARTED", "RECORDING_FINISHED", "PHOTO_CAPTURED", "CONFIGURATION_APPLIED", "RAMP_FINISHED",
     "RUNTIME_ERROR", "ENDED", "CONNECTIONS_FORMED", "CAMERA_STATE_CHANGED", "RECORDING_PAUSED", "RECORDING_RESUMED"])
-EventType.__doc__ = """What happened, and which fields of the event say more of it. Of a session, but for the first three.
+EventType.__doc__ = """The types of events with the fields that each of them sets. All but the first three are of a session.
 
 ANSWERED: call, value; error and error_name where it was refused.
 CAMERAS_CHANGED: `Client.cameras` are others now.
@@ -51,7 +51,7 @@ RECORDING_PAUSED, RECORDING_RESUMED: recording.
 State = enum.IntEnum("State", ["STOPPED", "STARTING", "RUNNING", "INTERRUPTED", "ENDED"], start=0)
 SlateKind = enum.IntEnum("SlateKind", ["WAITING", "INTERRUPTED", "SWITCHED_OFF", "NO_ACCESS", "NO_BROKER"], start=0)
 
-# What camarb.h says for figures of a recording that nobody knows.
+# The figures of a recording whose broker or recorder core was lost.
 UNKNOWN = (("frames", 2**64 - 1), ("bytes", 2**64 - 1), ("duration", -1))
 
 # D-Bus's customary time for an answer, in seconds.
@@ -64,8 +64,8 @@ def version() -> str:
 
 
 class Error(OSError):
-    """What could not be done. `sentence` says what was wrong, with which value, and what is allowed; `name` is D-Bus's name of it
-    where the broker said it ("org.camarb.Error.…"), else ""; `errno` its number."""
+    """A refusal or a fault. `sentence` has the wrong value and the allowed ones; `name` is D-Bus's name of the error where the broker
+    gave one ("org.camarb.Error.…"), else ""; `errno` its number."""
 
     def __init__(self, number: int, sentence: str, name: str = ""):
         super().__init__(abs(number), sentence)
@@ -116,7 +116,7 @@ def _configuration(settings: Mapping[str, Setting]):
 
 
 def _settings(configuration: Optional[int]) -> dict:
-    """What is in one of the library's configurations."""
+    """The keys and values of one of the library's configurations."""
     settings = {}
     numbers = (c_double * NUMBERS_MAX)()
     while name := lib.camarb_configuration_key(configuration, len(settings)):
@@ -141,7 +141,7 @@ def _descriptors(files: Sequence):
         descriptors = []
         for file in files:
             if isinstance(file, (str, bytes, os.PathLike)):
-                # What is in it goes when the recorder core begins to write: a call that is refused changes nothing.
+                # The recorder core cuts the file when it begins to write: a refused call changes nothing.
                 descriptors.append(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666))
                 opened.callback(os.close, descriptors[-1])
             else:
@@ -154,7 +154,7 @@ def _descriptors(files: Sequence):
 
 @dataclass(frozen=True)
 class Event:
-    """What happened. Which fields have a meaning, `EventType` says of each type; the others are 0, "", () or None."""
+    """An event. `EventType` lists the fields that each type sets; the others are 0, "", () or None."""
 
     type: EventType
     session: Optional["Session"]
@@ -201,7 +201,7 @@ class Event:
     last_capture: int
     """Nanoseconds of time.monotonic_ns(): when the last frame of a recording was captured."""
     cause: str
-    """What cut a recording, a word as in `causes`."""
+    """The cause of a recording's cut, a word as in `causes`."""
 
 
 @dataclass(frozen=True)
@@ -270,7 +270,7 @@ class Camera:
 
 @dataclass(frozen=True)
 class Slate:
-    """What is shown in a camera's place while it is not there."""
+    """The picture in a camera's place while the camera is away."""
 
     kind: SlateKind
     camera: str
@@ -541,7 +541,7 @@ class Session:
         return self._ask(lib.camarb_session_attach_microphone, descriptor, sample_rate, channels)
 
     def append_metadata(self, kind: str, time: int, items: Sequence[Union[str, float]] = ()) -> Call:
-        """What is true of a kind from `time` on, in nanoseconds of time.monotonic_ns(); without items: nothing is."""
+        """The values of a kind from `time` on, in nanoseconds of time.monotonic_ns(); without items there is none."""
         texts = [(item if isinstance(item, str) else repr(item)).encode() for item in items]
         return self._ask(
             lib.camarb_session_append_metadata, kind.encode(), time, (c_char_p * len(texts))(*texts), len(texts))
@@ -561,7 +561,7 @@ class Session:
 
     @property
     def configuration(self) -> dict:
-        """What is in force, or will be when the session runs."""
+        """The settings in force, or for when the session runs."""
         return _settings(lib.camarb_session_configuration(self._open()))
 
     @property
@@ -599,7 +599,7 @@ class Session:
                 return
 
     def slate(self) -> Optional[Slate]:
-        """What to show in the camera's place now, or None while it runs."""
+        """The slate to show in the camera's place at present, or None while it runs."""
         slate = LibrarySlate()
         if not lib.camarb_session_slate(self._open(), byref(slate)):
             return None
@@ -766,7 +766,7 @@ class Client:
         return self.events()
 
     def declare_app(self, app: str) -> Call:
-        """What this program says it is. A claim: where the kernel vouches for another name, that counts."""
+        """The name of this program's app. A claim: where the kernel vouches for another name, that counts."""
         return self._call(lib.camarb_client_declare_app(self._open(), app.encode()))
 
     def declare(self, **attributes: Setting) -> Call:
@@ -786,7 +786,7 @@ class Client:
 
     @property
     def cameras(self) -> List[Camera]:
-        """Those that are known, in order of their ids."""
+        """The known cameras, in order of their ids."""
         count = c_size_t()
         cameras = lib.camarb_client_cameras(self._open(), byref(count))
         return [_camera(cameras[i]) for i in range(count.value)]

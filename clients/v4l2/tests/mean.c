@@ -1,4 +1,4 @@
-/* What a program may do to the door without meaning it, beside odd habits: children that share its memory, numbers of descriptors that it
+/* Habits of programs that endanger the door: children that share its memory, numbers of descriptors that it
  * takes for free, handlers of signals that fork, libudev's rarer functions.
  *
  * usage: mean          says what is wrong and exits with 1 */
@@ -121,8 +121,6 @@ static void forks_in_a_handler(void) {
     setitimer(ITIMER_REAL, &never, NULL);
     close(camera);
 }
-
-/* ── libudev ────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 /* As a program finds them that was built with it: the door's first. */
 #define FIND(type, name, ...) type (*name)(__VA_ARGS__) = (type(*)(__VA_ARGS__))dlsym(RTLD_DEFAULT, #name); REQUIRE(name)

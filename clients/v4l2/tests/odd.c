@@ -137,8 +137,6 @@ static int pictures(const char *how) {
     }
 }
 
-/* ── Habits ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
-
 static void take_one(int camera) {
     struct pollfd waited = {.fd = camera, .events = POLLIN};
     struct v4l2_buffer buffer = {.type = V4L2_BUF_TYPE_VIDEO_CAPTURE, .memory = V4L2_MEMORY_MMAP};
@@ -304,7 +302,6 @@ static void forks(void) {
     }
     int status;
     REQUIRE(waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    /* What the child did is nothing to its parent. */
     for (int at = 0; at < 10; at++) take_one(camera);
     close(camera);
 }
@@ -321,7 +318,7 @@ static void closes_all(bool by_range) {
     }
     struct v4l2_capability has;
     REQUIRE(ioctl(camera, VIDIOC_QUERYCAP, &has) < 0 && errno == EBADF);
-    /* What it opens now is its own, whatever number it has. */
+    /* Files that it opens now are its own, whatever their number. */
     char text[] = "/tmp/odd-XXXXXX";
     int file = mkstemp(text);
     REQUIRE(file >= 0 && unlink(text) == 0 && write(file, "mine", 4) == 4);
@@ -339,7 +336,7 @@ static void closes_all(bool by_range) {
     close(camera);
 }
 
-/* What no program means to do: the kernel says EFAULT, and so does the door, wherever in an argument the memory ends. */
+/* Bad pointers: the kernel returns EFAULT, and so does the door, wherever in an argument the memory ends. */
 static unsigned points_nowhere(void) {
     unsigned calls = 0;
     static const unsigned long requests[] = {
@@ -373,7 +370,7 @@ static unsigned points_nowhere(void) {
         .type = V4L2_EVENT_CTRL, .id = V4L2_CID_ZOOM_ABSOLUTE, .flags = V4L2_EVENT_SUB_FL_SEND_INITIAL};
     REQUIRE(ioctl(camera, VIDIOC_SUBSCRIBE_EVENT, &wanted) == 0);
     REQUIRE(ioctl(camera, VIDIOC_DQEVENT, pages + page) < 0 && errno == EFAULT);
-    /* What an argument points to. */
+    /* Memory behind an argument. */
     struct v4l2_ext_controls list = {.which = V4L2_CTRL_WHICH_CUR_VAL, .count = 3};
     for (size_t where = 0; where < 3; where++) {
         list.controls = (void *)((char *[]){NULL, pages + page, pages + page - 8}[where]);

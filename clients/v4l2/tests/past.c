@@ -69,7 +69,7 @@ int main(int count, char **words) {
     signal(SIGPIPE, SIG_IGN);
     if (is_libv4l2) load_libv4l2();
 
-    /* What is no camera's goes where it always went: results, errors and all six arguments. */
+    /* Calls about other files go to libc with all six arguments, and their results and errors come back. */
     REQUIRE(calls.open("/proc/nowhere", O_RDWR) == -1 && errno == ENOENT);
     REQUIRE(syscall(SYS_getpid) == getpid());
     int copied = memfd_create("copied", 0), other = memfd_create("other", 0);

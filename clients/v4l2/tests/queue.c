@@ -293,7 +293,7 @@ static int refuses_take(int camera) {
     return ask(camera, VIDIOC_DQBUF, &buffer);
 }
 
-/* What poll says of it. */
+/* The events that poll returns. */
 static bool is_readable(int camera) {
     struct pollfd waited = {.fd = camera, .events = POLLIN | POLLOUT};
     int ready = poll(&waited, 1, 0);
@@ -321,7 +321,7 @@ static void slow_broker(void) {
     REQUIRE(door_open(0, O_RDWR) == -ENODEV && script.wait_count == 0);
     script.is_away = false;
     script.waits_in_vain = 3;
-    /* What is known of the machine is a second old then, and no sooner. */
+    /* The list of nodes is read anew after a second. */
     struct timespec moment = {0, 20 * MILLISECOND};
     int cancel = door_enter();
     while (door_learn() < 0) {
@@ -421,9 +421,9 @@ static void twice(void) {
     REQUIRE(ask(camera, VIDIOC_QBUF, &wrong) == -EBADR);
     REQUIRE(streams(camera, true) == 0);
     shows(1, door_now(), false);
-    /* One that is full is to be taken first. */
+    /* A full buffer is taken first. */
     REQUIRE(puts_in(camera, 0) == -EINVAL && takes(camera).index == 0 && puts_in(camera, 0) == 0);
-    /* Whoever else has it open has no part in it. */
+    /* Other open files have no part in the queue. */
     int other = door_open(number, O_RDWR | O_NONBLOCK);
     REQUIRE(puts_in(other, 1) == -EBUSY && refuses_take(other) == -EBUSY && streams(other, false) == -EBUSY && streams(other, true) == -EBUSY);
     REQUIRE(refuses_request(other, 2) == -EBUSY);

@@ -68,6 +68,12 @@ static int is_lit(const struct picture *picture, uint32_t x, uint32_t y) {
     return picture->planes[0][(size_t)y * picture->strides[0] + (size_t)x * picture->step] > 200;
 }
 
+static uint64_t half(const uint8_t *rows) {
+    uint64_t all = 0;
+    for (int row = 0; row < 8; row++) all = all << 8 | rows[row];
+    return all;
+}
+
 /* The letter of a cell, whose every pixel has to be right; 0: an empty one; -1: none. */
 static int letter_at(const struct picture *picture, uint32_t left, uint32_t top, uint32_t side) {
     uint8_t rows[SLATE_GLYPH_HEIGHT] = {0};
@@ -80,7 +86,7 @@ static int letter_at(const struct picture *picture, uint32_t left, uint32_t top,
     static const uint8_t none[SLATE_GLYPH_HEIGHT];
     if (memcmp(rows, none, sizeof rows) == 0) return 0;
     for (size_t at = 0; at < sizeof slate_glyphs / sizeof *slate_glyphs; at++)
-        if (memcmp(rows, slate_glyphs[at].rows, sizeof rows) == 0) return slate_glyphs[at].letter;
+        if (half(rows) == slate_glyphs[at].upper && half(rows + 8) == slate_glyphs[at].lower) return slate_glyphs[at].letter;
     /* A box: two full rows and nothing else but sides. */
     if (rows[3] == 0x7e && rows[11] == 0x7e && rows[5] == 0x42) return '#';
     return -1;
@@ -188,7 +194,7 @@ int main(void) {
     for (size_t format = 0; format < sizeof formats / sizeof *formats; format++)
         for (size_t size = 0; size < sizeof sizes / sizeof *sizes; size++)
             reads(&used, formats[format], sizes[size][0], sizes[size][1], sizes[size][2], said);
-    /* Who has it is shown to those alone who want that, since others may look on. */
+    /* The interrupter is named only where shows_interrupter, since others may look on. */
     camarb_slate nameless = used;
     nameless.shows_interrupter = 0;
     reads(&nameless, "NV12", 640, 480, 0, "Cafe camera Another app has the camera. It comes back by itself.");
@@ -218,7 +224,7 @@ int main(void) {
         pictures++;
     }
 
-    /* What the user has switched off looks like nothing else. */
+    /* The slate of a privacy switch looks like no other. */
     uint8_t grounds[5][3];
     for (int kind = CAMARB_SLATE_WAITING; kind <= CAMARB_SLATE_NO_BROKER; kind++) {
         camarb_slate slate = {.kind = (enum camarb_slate_kind)kind, .camera = "front", .reason = "", .interrupter = ""};

@@ -12,10 +12,10 @@ WRONG_MAX = 5
 @functools.cache
 def glyphs():
     text = (HERE / "../../libcamarb/slate-font.h").read_text()
-    found = re.findall(r"\{0x([0-9a-f]{4}), \{([^}]*)\}\}", text)
+    found = re.findall(r"\{0x([0-9a-f]{4}), 0x(\w{16}), 0x(\w{16})\}", text)
     assert len(found) > 400, "the font's header is not as it was"
-    letters = [chr(int(letter, 16)) for letter, _ in found]
-    rows = numpy.array([[int(row, 16) for row in rows.split(",")] for _, rows in found], numpy.uint8)
+    letters = [chr(int(letter, 16)) for letter, _, _ in found]
+    rows = numpy.array([list(bytes.fromhex(upper + lower)) for _, upper, lower in found], numpy.uint8)
     return letters, numpy.unpackbits(rows, axis=1).astype(numpy.int16)
 
 

@@ -4,7 +4,7 @@ import contextlib, json, pathlib, subprocess, time
 import numpy
 import slates
 from screen import Screen, needs
-from harness import SHELL, Daemon, die_with_parent
+from harness import SHELL, Daemon, spawn
 
 WIDTH, HEIGHT = 1280, 900
 # A program that draws by software on a busy machine takes a while to begin.
@@ -69,10 +69,8 @@ def started(program, environment, settings={}):
             file = pathlib.Path(screen.home, name)
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(content)
-        with open(daemon.directory / "program", "wb") as log:
-            process = subprocess.Popen(
-                program, env=environment(daemon, HOME=screen.home, DISPLAY=screen.name, LIBGL_ALWAYS_SOFTWARE="1"),
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, preexec_fn=die_with_parent)
+        process = spawn(*program, log=daemon.directory / "program",
+                        env=environment(daemon, HOME=screen.home, DISPLAY=screen.name, LIBGL_ALWAYS_SOFTWARE="1"))
         ends.callback(process.wait)
         ends.callback(process.kill)
         yield daemon, watching(screen, process, daemon.directory / "program")
@@ -96,17 +94,15 @@ def interrupted(program, environment, letters=False, settings={}):
 
 
 def interrupt(daemon, until, letters=False):
-    """What is started shows the camera, which moves, for ten seconds; the slate while another app has it, which can be read where
+    """The program shows the camera, which moves, for ten seconds; the slate while another app has it, which can be read where
     `letters`; and the camera again."""
     until("the camera", camera)
     begun = time.monotonic()
     while time.monotonic() < begun + STREAMS:
         until("more of it", camera)
-    shell, intruder = daemon.shell(), daemon.app("booth")
+    shell = daemon.shell()
     shell.call(SHELL, "PlaceApp", "ssb", "booth", "fullscreen", True)
-    session = intruder.session()
-    session.start()
-    intruder.wait("DidStartRunning")
+    _, session = daemon.running("booth")
     shown = until("the slate", lambda before, now: shows_slate(before) and shows_slate(now))
     if letters:
         said = text(shown)
@@ -117,7 +113,7 @@ def interrupt(daemon, until, letters=False):
     until("more of it", camera)
 
 
-# What OBS finds at its first start otherwise is a dialogue.
+# Without these OBS shows a dialogue at its first start.
 OBS_SETTINGS = {
     ".config/obs-studio/global.ini": "[General]\nFirstRun=true\nEnableAutoUpdates=false\n[Basic]\nProfile=Untitled\nProfileDir=Untitled\n"
                   "SceneCollection=Untitled\nSceneCollectionFile=Untitled\n",

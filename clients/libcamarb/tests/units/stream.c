@@ -298,7 +298,7 @@ static void other_buffers(void) {
     REQUIRE(!camarb_frame_is_intact(first) && !stream_has_frame(stream));
     REQUIRE(!camarb_frame_is_intact(second) && client->wakes_soon);
     REQUIRE_TEXT(back(), "2 ");
-    /* What is held stays readable until it is let go, under whatever index; the others go at once. */
+    /* Held frames stay readable until their release, under any index; the others go at once. */
     REQUIRE(mapped() == 4 && byte_of(second) == 1 && byte_of(first) == 0);
     shows(1, 4);
     stream_read(stream);
@@ -332,7 +332,7 @@ static void the_end(void) {
         /* A moment later there may be another one. No lie was told. */
         REQUIRE(session->stream_due >= before + STREAM_PAUSE && session->stream_due <= now_ns() + STREAM_PAUSE);
         REQUIRE(session->broken_run == 0);
-        /* What is held stays readable, and its buffers are nobody's any more. */
+        /* Held frames stay readable after the stream's end. */
         REQUIRE(mapped() == 2 && byte_of(second) == 1 && byte_of(first) == 0);
         camarb_frame_release(first);
         REQUIRE(mapped() == 1 && client->streams == stream);
