@@ -186,7 +186,6 @@ private final class StrangeDevice: VideoDevice {
         real.stride = answers.isOnce(in: 8) ? answers.word() : format.width &* (answers.isOnce(in: 2) ? 4 : 1)
         real.bytes = answers.isOnce(in: 8) ? answers.word() : real.stride &* format.height &* 2
         real.full_range = answers.isOnce(in: 4) ? 1 : 0
-        real.interlaced = answers.isOnce(in: 16) ? 1 : 0
         if answers.isOnce(in: 32) { real.width = answers.word() }
         if answers.isOnce(in: 32) { real.height = answers.word() }
         return real

@@ -64,7 +64,7 @@ import Testing
         try memory.countOpening(of: session, at: 2 * second)
         #expect(throws: BrokerError.self) { try memory.countOpening(of: session, at: 2 * second) }
         try memory.countOpening(of: SessionID(2), at: 2 * second)
-        // What is earned is at most eight again.
+        // At most eight are earned again.
         for _ in 0..<StreamMemory.opensMax { try memory.countOpening(of: session, at: 1000 * second) }
         #expect(throws: BrokerError.self) { try memory.countOpening(of: session, at: 1000 * second) }
         let large = PictureLayout(width: 3840, height: 2160, pixelFormat: "420v")

@@ -6,7 +6,7 @@ import RecorderCore
 import Synchronization
 import System
 
-/// What a scripted camera is and does; tests change it while the capture uses it.
+/// The state of a scripted camera; tests change it while the capture uses it.
 final class ScriptedCamera: Sendable {
     struct State {
         var isPluggedIn = true
@@ -25,7 +25,7 @@ final class ScriptedCamera: Sendable {
         /// Buffers in the driver's hands.
         var queued: Set<Int> = []
         var buffers: [[UInt8]] = []
-        /// What it says its rows have, in bytes; nil: as many as they do.
+        /// Bytes of a row, as the device reports them; `nil` for the real number.
         var stride: UInt32?
         var isOpen = false
         var isStreaming = false

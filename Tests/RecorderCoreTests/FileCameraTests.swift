@@ -153,7 +153,7 @@ import Testing
         let marks = try DecodedVideo(recording.path).numbers.compactMap { $0.map { UInt64($0) } }
         let (begin, end) = (try #require(marks.first), try #require(marks.last))
         #expect(finished.frames == UInt64(marks.count))
-        // What is missing between its first frame and its last was left out; behind the last there may be more of it.
+        // Frames missing between its first and its last were left out; behind the last there may be more of them.
         let missing = end - begin + 1 - finished.frames
         #expect(missing >= 3 && missing <= finished.framesLeftOut, "\(marks), \(finished.framesLeftOut)")
         // So there may be of what a busy machine's encoder left out, which is told.

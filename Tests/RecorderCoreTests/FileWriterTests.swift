@@ -6,7 +6,7 @@ import Testing
 
 extension FileWriter {
     func put(_ bytes: [UInt8], at offset: Int64) { bytes.withUnsafeBytes { put($0, at: offset) } }
-    /// What is answered to all that was ordered.
+    /// The answer to all orders so far.
     func answer() -> FileFault? {
         wantAnswer()
         return settle()

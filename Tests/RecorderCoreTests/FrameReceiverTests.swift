@@ -4,7 +4,7 @@ import FrameStream
 import Glibc
 import Testing
 
-/// What a receiver believes of what comes on a stream, with a recorder core that says anything.
+/// A receiver's checks of a stream, with a recorder core that sends anything.
 @Suite(.timeLimit(.minutes(10))) struct FrameReceiverTests {
     static let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
     // linux/fcntl.h, which Swift does not see: F_ADD_SEALS, and the seals SEAL, SHRINK, GROW and FUTURE_WRITE.
@@ -86,7 +86,7 @@ import Testing
         try refused("not sealed") { try announce(passing: pipe[0], on: $0) }
     }
 
-    /// What was given back on a stream since it was last looked at, in order.
+    /// The buffers given back on a stream since the last look, in order.
     private func releases(_ ours: Int32) -> [UInt32] {
         var given: [UInt32] = []
         var record = [UInt8](repeating: 0, count: FrameRecord.encodedBytes)

@@ -2,7 +2,7 @@ import CLinux
 import Glibc
 import Testing
 
-/// What is left for files in memory, as control groups and the machine say it.
+/// The room for files in memory, by control groups and the machine.
 @Suite struct MemoryRoomTests {
     private static let mebibyte: Int64 = 1 << 20
     private static let gibibyte: Int64 = 1 << 30

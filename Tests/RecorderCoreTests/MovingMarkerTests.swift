@@ -4,7 +4,7 @@ import PolicyFile
 import RecorderCore
 import Testing
 
-/// What a simulated camera says of its marker is what its pictures show.
+/// A simulated camera reports its marker where its pictures show it.
 @Suite struct MovingMarkerTests {
     private static func shots(
         _ batch: Configuration, at moments: [Int64]

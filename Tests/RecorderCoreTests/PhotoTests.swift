@@ -6,7 +6,7 @@ import RecorderCore
 import Synchronization
 import Testing
 
-/// What photos are like, and that nobody waits for one.
+/// Photos as files, and that nobody waits for one.
 @Suite("A photo", .timeLimit(.minutes(10)))
 struct PhotoTests {
     private static let high = Configuration([
@@ -113,7 +113,7 @@ struct PhotoTests {
     }
 }
 
-/// What comes of a photo, without taking one.
+/// The plan of a photo, without taking one.
 @Suite("A photo's plan")
 struct PhotoPlanTests {
     /// At ISO 100.

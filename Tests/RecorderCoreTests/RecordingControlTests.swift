@@ -4,7 +4,7 @@ import FrameStream
 import RecorderCore
 import Testing
 
-/// What a client may do with a recording while it runs, and what ends it.
+/// A recording under a client's hands while it runs, and its end.
 @Suite(.timeLimit(.minutes(10))) struct RecordingControlTests {
     @Test func aCutEndsAPausedRecordingWhereItWasPausedAndSaysWhyInTheFile() async throws {
         let test = try CaptureUnderTest()

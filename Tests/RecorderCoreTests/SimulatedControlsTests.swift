@@ -3,7 +3,7 @@ import FrameStream
 import RecorderCore
 import Testing
 
-/// What a simulated camera does by itself, in a time that the test gives.
+/// The automatic controls of a simulated camera, in a time that the test gives.
 @Suite struct SimulatedControlsTests {
     /// 30 frames a second, as many as asked for, from a time on.
     private static func frames(_ count: Int, from begin: Int64 = 0) -> [Int64] {
@@ -166,10 +166,10 @@ import Testing
 
     @Test func aWhiteBalanceThatIsAutomaticOnceEndsLockedAndNeutral() {
         var balance = Automatic<WhiteBalanceSettings>()
-        let warm = WhiteBalanceSettings.Gains(red: 2, green: 1, blue: 1)
+        let warm = SIMD3(2.0, 1, 1)
         #expect(!balance.advance(to: 0, WhiteBalanceSettings(mode: "locked", gains: warm)) && balance.value == warm)
         let ended = Self.frames(30).first { balance.advance(to: $0, WhiteBalanceSettings(mode: "auto")) }
-        #expect(ended == 8 * Self.interval && balance.value == .neutral && !balance.isAdjusting)
+        #expect(ended == 8 * Self.interval && balance.value == .one && !balance.isAdjusting)
     }
 
     // MARK: Pictures
@@ -206,13 +206,13 @@ import Testing
 
     @Test func whiteBalanceGainsTintThePictureAsFarAsItsRangeGoes() {
         var look = PictureLook()
-        look.gains = WhiteBalanceSettings.Gains(red: 2, green: 1, blue: 1)
+        look.gains = SIMD3(2.0, 1, 1)
         let seen = look.applied(to: Self.ramp, Self.layout)
         let (blue, red) = (seen[Self.layout.lumaBytes + 2], seen[Self.layout.lumaBytes + 3])
         #expect(red > 150 && blue < 120 && Array(seen[..<4]) == Array(Self.ramp[..<4]))
         // Blue goes beyond video's range, and red nearly as far.
         let full = PictureLayout(width: 4, height: 2, pixelFormat: "420f")
-        (look.gain, look.gains) = (2, WhiteBalanceSettings.Gains(red: 4, green: 1, blue: 0.1))
+        (look.gain, look.gains) = (2, SIMD3(4, 1, 0.1))
         let strong = look.applied(to: Self.picture([0, 86, 168, 255], full), full)
         #expect(strong[full.lumaBytes + 2] < 16 && strong[full.lumaBytes + 3] > 240)
         #expect(look.applied(to: Self.ramp, Self.layout)[Self.layout.lumaBytes + 2] >= 16)

@@ -172,7 +172,7 @@ struct V4L2CameraTests {
             #expect(said == "Webcam: cannot stream: Input/output error.")
             return
         }
-        // What is full, and what to do.
+        // The message names the bus that is full, and a way out.
         #expect(
             said.hasPrefix("Webcam: cannot stream: the USB bus has no room for its pictures beside other cameras'"),
             "\(said)")

@@ -43,7 +43,7 @@ import Testing
         }
     }
 
-    /// What one format resolves at zooms, and by cropping and magnifying its picture of zoom 1.
+    /// The resolution of one format at zooms, and by cropping and magnifying its picture of zoom 1.
     struct Measured {
         let one: Double
         let format: CameraFormat

@@ -88,7 +88,7 @@ public final class BufferPool {
     deinit { blank() }
     public var count: Int { isLent ? lent.count : buffers.count }
 
-    /// The descriptor to pass to the client; nil after `blank()`.
+    /// The descriptor to pass to the client; `nil` after `blank()`.
     func descriptor(_ index: Int) -> Int32? { isBlank ? nil : isLent ? lent[index] : buffers[index].descriptor }
 
     /// The buffer's bytes, to write a picture into.

@@ -1,9 +1,8 @@
 public import ArbiterProtocol
 import Glibc
 
-/// `org.camarb.Recorder1` over a capture: reads the arguments of calls, gives the values of answers and signals.
-///
-/// It knows nothing of sockets: its owner calls `handle` for each call, and `signal` for each event.
+/// `org.camarb.Recorder1` over a capture, without sockets: its owner calls `handle` for each call, which reads the arguments and
+/// gives the values of the answer, and `signal` for each event.
 public final class RecorderService: Sendable {
     private let capture: Capture
 
@@ -23,11 +22,10 @@ public final class RecorderService: Sendable {
 
     private func dispatch(_ member: String, _ arguments: [WireValue], _ answer: @escaping Answer) throws(BrokerError) {
         var reader = WireReader(member, arguments)
-        let done: Capture.Reply<Void> = { result in answer(result.map { [] }) }
-        let inForce: Capture.Reply<Configuration> = { result in answer(result.map { [.dictionary($0.wire)] }) }
+        let done: Capture.Reply<Void> = { answer($0.map { [] }) }
+        let inForce: Capture.Reply<Configuration> = { answer($0.map { [.dictionary($0.wire)] }) }
         switch member {
-        case "Describe":
-            capture.order(CaptureLoop.describe) { result in answer(result.map { [.dictionary($0.wire)] }) }
+        case "Describe": capture.order(CaptureLoop.describe) { answer($0.map { [.dictionary($0.wire)] }) }
         case "Open":
             let grant = try reader.grant()
             let configuration = try Configuration(wire: try reader.dictionary("configuration"))
@@ -40,19 +38,19 @@ public final class RecorderService: Sendable {
             capture.order(
                 CaptureLoop.cut, try reader.grant(), try reader.word("why") as RecordingEnd, try reader.reason(),
                 member == "PassOn"
-            ) { result in answer(result.map { [.int64($0)] }) }
+            ) { answer($0.map { [.int64($0)] }) }
         case "WatchNode": capture.order(CaptureLoop.watchNode, try reader.fileDescriptor("queue"), reply: done)
         case "Beat": capture.order(CaptureLoop.beat, reply: done)
-        case "Look": capture.order(CaptureLoop.lookNow) { result in answer(result.map { [.string($0)] }) }
+        case "Look": capture.order(CaptureLoop.lookNow) { answer($0.map { [.string($0)] }) }
         case "Resume":
             capture.order(
                 CaptureLoop.resume, try reader.grant(), SessionID(try reader.uint64("sessionBefore")),
                 try reader.session(), reply: inForce)
         case "Complete":
             _ = try reader.uint64("recording")
-            capture.complete(file: try reader.fileDescriptor("file")) { result in
+            capture.complete(file: try reader.fileDescriptor("file")) {
                 answer(
-                    result.map {
+                    $0.map {
                         [
                             .uint64($0.frames), .int64($0.duration), .uint64(UInt64($0.bytes)),
                             .int64($0.lastCapture ?? 0),
@@ -80,14 +78,13 @@ public final class RecorderService: Sendable {
         }
     }
 
-    /// Streams, photos, and the beginning of recordings.
     private func dispatchOutput(
         _ member: String, _ reader: inout WireReader, _ done: @escaping Capture.Reply<Void>, _ answer: @escaping Answer
     ) throws(BrokerError) {
         switch member {
         case "OpenStream":
-            capture.order(CaptureLoop.openStream, try reader.grant(), try reader.session()) { result in
-                answer(result.map { [.fileDescriptor($0)] })
+            capture.order(CaptureLoop.openStream, try reader.grant(), try reader.session()) {
+                answer($0.map { [.fileDescriptor($0)] })
             }
         case "CloseStreams":
             capture.order(CaptureLoop.closeStreams, try reader.grant(), try reader.session(), reply: done)
@@ -118,7 +115,7 @@ public final class RecorderService: Sendable {
         }
     }
 
-    /// The signal that tells an event; nil for one that is this process's own affair.
+    /// The signal for an event; `nil` for events of this process alone.
     public static func signal(_ event: RecorderEvent) -> (member: String, arguments: [WireValue])? {
         switch event {
         case .recordingFinished(let recording):
@@ -153,7 +150,7 @@ extension WireReader {
     fileprivate mutating func grant() throws(BrokerError) -> GrantID { GrantID(try uint64("grant")) }
     fileprivate mutating func session() throws(BrokerError) -> SessionID { SessionID(try uint64("session")) }
 
-    /// Why a recording is taken from its session; a broker of an earlier version does not say.
+    /// Why a recording is taken from its session; a broker of an earlier version sends no reason.
     fileprivate mutating func reason() throws(BrokerError) -> RecordingReason {
         isAtEnd ? .none : try RecordingReason(wire: try dictionary("reason"))
     }

@@ -40,7 +40,7 @@ static const uint64_t growth = 1 << 20;
 
 static void fails(struct output *output, int error) { output->said.error = error; }
 
-/* Keeps what was in the envelope, where it is a file that can be written to. */
+/* Keeps the file of the envelope, where it can be written to. */
 static int is_taken(struct output *output, int file) {
     struct camarb_file identity;
     if (file < 0) {
@@ -59,11 +59,11 @@ static int is_taken(struct output *output, int file) {
 
 /* Opens the envelope, which is closed. */
 static void take(struct output *output, int envelope) {
-    /* Kept until this process ends: it tells that the file is being written. */
+    /* Kept until this process ends: it marks the file as being written. */
     int mark = -1;
     int file = envelope < 0 || output->file >= 0 ? -EINVAL : camarb_open_envelope(envelope, &mark);
     if (envelope >= 0) close(envelope);
-    /* What was in it is not part of the picture. */
+    /* The former bytes are not part of the picture. */
     if (is_taken(output, file) && ftruncate(file, 0) < 0) fails(output, errno);
 }
 
@@ -80,7 +80,7 @@ static void take_again(struct output *output, int envelope) {
     int written = -1;
     int file = envelope < 0 || output->file >= 0 ? -EINVAL : camarb_open_envelope_again(envelope, &written);
     if (envelope >= 0) close(envelope);
-    /* Nobody began to write it: what is there is the client's, and no recording of ours. */
+    /* Nobody began to write it: its bytes are the client's, and no recording of ours. */
     if (file == -EBUSY) file = -ENODATA;
     int error = file < 0 ? 0 : wait_for_writers(written);
     if (written >= 0) close(written);
@@ -115,7 +115,7 @@ static void read_part(struct output *output, const unsigned char *bytes, size_t 
 /* Bytes that files in memory may still take. */
 static uint64_t room_in_memory(const struct output *output) {
     int64_t machine = camarb_machine_memory(), room = camarb_memory_room("", machine);
-    /* Nobody says: then each file has the part of the machine that is left alone otherwise. */
+    /* Without a limit each file has the part of the machine that is left alone otherwise. */
     if (room == INT64_MAX) room = machine / 8 - (int64_t)output->end;
     return room > 0 ? (uint64_t)room : 0;
 }

@@ -12,7 +12,7 @@ import Testing
         return all
     }
 
-    /// What is written, when, by sorting everything anew after each thing that comes.
+    /// The order of writing, by sorting everything anew after each item.
     private struct Naive {
         var waiting: [(name: String, track: Tracks.Track, time: Int64, bytes: Int, order: Int)] = []
         var (pictures, sound): (Int64, Int64) = (-1, -1)

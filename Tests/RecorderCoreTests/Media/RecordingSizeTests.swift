@@ -3,7 +3,7 @@ import RecorderCore
 import RecordingFootage
 import Testing
 
-/// What a minute of noisy footage has. A few seconds of it are enough: footage and encoders do the same on every run.
+/// The bytes of a minute of noisy footage. A few seconds of it are enough: footage and encoders do the same on every run.
 @Suite(.timeLimit(.minutes(10))) struct RecordingSizeTests {
     @Test(
         "Noisy footage is within 15 % of the published sizes, 60 frames a second of 1080p, too, and in 4K below twice that",

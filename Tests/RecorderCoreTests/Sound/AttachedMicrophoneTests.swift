@@ -100,7 +100,7 @@ private func packet(
         for (bytes, problem) in cases {
             let test = try MicrophoneUnderTest()
             #expect(test.send(bytes) && test.send(bytes))
-            // What is right is taken all the same.
+            // A right packet is taken all the same.
             let time = camarb_monotonic_ns()
             test.send(packet(5, time: time))
             #expect(try await test.packets(1).map(\.time) == [time])

@@ -13,7 +13,7 @@ private func packet(_ time: Int64, _ count: Int, _ sample: Int16 = 1) -> SoundPa
         SoundTimeline(sourceRate: 1000, fileRate: 1000, channels: 1, beginningAt: start * ms)
     }
 
-    /// What is in a row, as `5x1` for five frames with sample 1, and `7-` for seven silent ones.
+    /// Equal frames in a row, as `5x1` for five frames with sample 1, and `7-` for seven silent ones.
     private func text(_ pieces: [SoundTimeline.Piece]) -> String {
         var runs: [(sample: Int16?, count: Int64)] = []
         func add(_ sample: Int16?, _ count: Int64) {
@@ -37,7 +37,7 @@ private func packet(_ time: Int64, _ count: Int, _ sample: Int16 = 1) -> SoundPa
     /// Packets, and what a recording from 10 s to 11 s has of them.
     private static let seconds: [([SoundPacket], String)] = [
         ([], "1000-"), ([packet(10_000, 1000)], "1000x1"),
-        // What is before and behind the file is not in it, nor what ended as it began, or began as it ended.
+        // Sound before and behind the file is not in it, nor sound that ended as it began, or began as it ended.
         ([packet(9_500, 2000)], "1000x1"), ([packet(9_000, 1000)], "1000-"), ([packet(11_000, 1000)], "1000-"),
         ([packet(10_100, 100)], "100- 100x1 800-"), ([packet(9_000, 500), packet(10_900, 500, 2)], "900- 100x2"),
         // Gaps of more than 20 ms.
@@ -47,7 +47,7 @@ private func packet(_ time: Int64, _ count: Int, _ sample: Int16 = 1) -> SoundPa
         ([packet(10_000, 600), packet(10_500, 500, 2)], "600x1 400x2"),
         ([packet(10_000, 600), packet(10_000, 600, 2), packet(10_600, 400, 3)], "600x1 400x3"),
         ([packet(10_000, 600), packet(10_300, 100, 2), packet(10_600, 400, 3)], "600x1 400x3"),
-        // What came in time is put in order.
+        // Packets that came in time are put in order.
         ([packet(10_500, 100), packet(10_000, 100, 2), packet(10_600, 100, 3)], "100x2 400- 100x1 100x3 300-"),
     ]
 

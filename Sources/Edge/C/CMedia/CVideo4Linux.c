@@ -30,20 +30,13 @@ int camarb_video_open(const char *path) {
     return fd;
 }
 
-int camarb_video_identify(int fd, struct camarb_video_identity *identity) {
+int camarb_video_identify(int fd, char card[CAMARB_CARD_BYTES]) {
     struct v4l2_capability found = {0};
-    memset(identity, 0, sizeof *identity);
     int result = call(fd, VIDIOC_QUERYCAP, &found);
     if (result < 0) return result;
-    memcpy(identity->driver, found.driver, sizeof found.driver);
-    memcpy(identity->card, found.card, sizeof found.card);
-    memcpy(identity->bus, found.bus_info, sizeof found.bus_info);
-    identity->capabilities =
-        found.capabilities & V4L2_CAP_DEVICE_CAPS ? found.device_caps : found.capabilities;
-    return 0;
-}
-
-int camarb_video_queue_of(uint32_t capabilities) {
+    memcpy(card, found.card, sizeof found.card);
+    card[sizeof found.card] = 0;
+    uint32_t capabilities = found.capabilities & V4L2_CAP_DEVICE_CAPS ? found.device_caps : found.capabilities;
     if (!(capabilities & V4L2_CAP_STREAMING)) return 0;
     if (capabilities & V4L2_CAP_VIDEO_CAPTURE) return camarb_video_single;
     if (capabilities & V4L2_CAP_VIDEO_CAPTURE_MPLANE) return camarb_video_multi;
@@ -81,22 +74,18 @@ int camarb_video_set_format(int fd, int type, int only_try, struct camarb_video_
     }
     int result = call(fd, only_try ? VIDIOC_TRY_FMT : VIDIOC_S_FMT, &wanted);
     if (result < 0) return result;
-    uint32_t field;
     if (is_multi(type)) {
         const struct v4l2_pix_format_mplane *found = &wanted.fmt.pix_mp;
         if (found->num_planes != 1) return -EINVAL;
         *format = (struct camarb_video_format){
             found->pixelformat, found->width, found->height, found->plane_fmt[0].bytesperline,
-            found->plane_fmt[0].sizeimage, full_range(found->pixelformat, found->colorspace, found->quantization), 0};
-        field = found->field;
+            found->plane_fmt[0].sizeimage, full_range(found->pixelformat, found->colorspace, found->quantization)};
     } else {
         const struct v4l2_pix_format *found = &wanted.fmt.pix;
         *format = (struct camarb_video_format){
             found->pixelformat, found->width, found->height, found->bytesperline, found->sizeimage,
-            full_range(found->pixelformat, found->colorspace, found->quantization), 0};
-        field = found->field;
+            full_range(found->pixelformat, found->colorspace, found->quantization)};
     }
-    format->interlaced = field != V4L2_FIELD_NONE && field != V4L2_FIELD_ANY;
     return 0;
 }
 

@@ -16,7 +16,6 @@ package protocol CameraSource: AnyObject {
     var condition: DeviceCondition { get }
     /// To poll for a frame or news; `nil` where frames come by the clock.
     var descriptor: Int32? { get }
-    /// Takes the device into use for a grant.
     func start() throws(BrokerError)
     /// Prepares for pictures of a format at a zoom and a frame rate. Nothing changes when it throws.
     func select(format: CameraFormat, zoom: Double, frameRate: Double) throws(BrokerError)
@@ -85,7 +84,6 @@ package protocol CameraSource: AnyObject {
     func takeNews() -> String?
 }
 
-/// Frames that a source should have shown and did not.
 package struct MissedFrames: Hashable, Sendable {
     /// At the frame rate in force.
     package var count: Int
@@ -105,7 +103,6 @@ package enum DeviceCondition: Hashable, Sendable {
     var isHeldOutside: Bool { if case .heldOutside = self { true } else { false } }
 }
 
-/// Defaults for a source without a device behind it.
 extension CameraSource {
     package var isMarked: Bool { true }
     package var condition: DeviceCondition { .usable }
@@ -115,6 +112,9 @@ extension CameraSource {
     package func takeEndedModes() -> Configuration { Configuration() }
     package func rebuildPipeline() -> Bool { false }
     package func set(_ settings: CaptureSettings) throws(BrokerError) {}
+    package func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
+        due(now, after: previous, interval: interval, now: now)
+    }
     package func due(_ due: Int64, after previous: Int64?, interval: Int64, now: Int64) -> Int64 { due }
     package func takeFrame(interval: Int64, now: Int64) throws(BrokerError) -> Int64? { now }
     package var objects: [DetectedObject] { [] }
@@ -171,7 +171,6 @@ package struct DetectedObject: Hashable, Sendable {
 ///
 /// Up to the upscale threshold the crop has at least as many pixels as the picture, so nothing is lost.
 package struct SensorWindow: Hashable {
-    /// Pixels of the whole raster, and of the part read at zoom 1.
     var rasterWidth, rasterHeight, readWidth, readHeight: Int
 
     package init(rasterWidth: Int, rasterHeight: Int, readWidth: Int, readHeight: Int) {

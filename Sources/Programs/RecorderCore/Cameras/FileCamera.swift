@@ -67,7 +67,6 @@ package final class FileCamera: CameraSource {
             formats: formats)
     }
 
-    /// The largest part in the middle that has a format's shape.
     private static func window(_ size: Size, _ native: Size) -> SensorWindow {
         let readWidth = min(native.width, native.height * size.width / size.height)
         return SensorWindow(

@@ -34,7 +34,7 @@ public final class Capture: Sendable {
     private let captureThread, photoThread, writerThread: Worker
     private let completer: Completer
 
-    /// - Parameter idleLimit: after each time this long without a grant or anything to write, `.idle` is given; nil for never.
+    /// - Parameter idleLimit: after each time this long without a grant or anything to write, `.idle` is given; `nil` for never.
     /// - Parameter patience: how many times as long as usual files are waited for; 1 but in tests.
     public convenience init(
         _ spec: CameraSpec, idleLimit: Duration? = nil, patience: Int64 = 1, faults: Set<Fault> = [],

@@ -3,9 +3,7 @@ import CLinux
 import FrameStream
 import Glibc
 
-/// A grant's beginning, configuration and end.
 extension CaptureLoop {
-    /// The camera's capabilities. A fault when it cannot be opened.
     package func describe() throws(BrokerError) -> CameraCapabilities {
         stopPassingOn()
         // A device may have been plugged out and in since the last call.

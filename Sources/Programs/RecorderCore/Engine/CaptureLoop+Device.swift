@@ -104,7 +104,6 @@ extension CaptureLoop {
         emit(.deviceChanged(state: "error", message: error.message))
     }
 
-    /// Has the device begin with other buffers while it goes on for other sessions.
     func renewDeviceBuffers(_ open: OpenGrant) {
         do throws(BrokerError) { try source?.renewBuffers() } catch { recover(open, from: error) }
     }

@@ -103,7 +103,6 @@ enum BitmapText {
 
     /// Draws a line near the left upper corner, about a third of the picture wide; the part outside the picture is cut off.
     static func draw(_ text: String, into picture: UnsafeMutableRawBufferPointer, layout: PictureLayout) {
-        /// A dot's side in pixels.
         let dot = max(1, layout.width / 320)
         let (corner, advance) = (4 * dot, (columns + 1) * dot)
         let boxWidth = min(layout.width - corner, (text.count * (columns + 1) + 1) * dot)

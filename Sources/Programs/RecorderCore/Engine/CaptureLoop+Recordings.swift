@@ -3,7 +3,6 @@ import CLinux
 import FrameStream
 import Glibc
 
-/// Recordings, as the capture thread orders them from the writer, and their microphone.
 extension CaptureLoop {
     /// Records from the next frame on; `.recordingFinished` follows an answer without error.
     /// - Parameter file: an envelope, as of a photo; one whose file cannot be written to ends the recording with

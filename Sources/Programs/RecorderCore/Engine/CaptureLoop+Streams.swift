@@ -2,7 +2,6 @@ package import ArbiterProtocol
 import FrameStream
 import Glibc
 
-/// Preview streams and their buffers, with a slate in place of pictures.
 extension CaptureLoop {
     /// Gives a stream buffers of the present pictures' size. Returns why there are none, for people, or `nil`.
     private func replaceBuffers(of stream: OpenGrant.Stream, _ open: OpenGrant) -> String? {

@@ -36,7 +36,6 @@ final class Mailbox<Receiver>: Sendable {
         return !taken.isEmpty
     }
 
-    /// Waits until there may be commands.
     func wait() {
         var waited = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
         _ = camarb_poll(&waited, 1, -1)

@@ -52,7 +52,6 @@ final class OpenGrant {
         zoom = settings.videoZoomFactor
     }
 
-    /// Whether the device's own buffers are lent, and still are the device's.
     func lends(_ source: any CameraSource) -> Bool { lent?.begun == source.buffersBegun }
 }
 
@@ -62,7 +61,6 @@ extension PictureLayout {
     }
 }
 
-/// The capture thread's view of a recording.
 struct RecordingUnderWay {
     let ticket: RecordingTicket
     /// By its client.
@@ -104,7 +102,6 @@ package struct StateTelling: Hashable, Sendable {
 
     package init() {}
 
-    /// An answer contains the whole state in force.
     package mutating func answered(_ inForce: Configuration) {
         told = inForce.keeping(\.isCameraState)
         latest = told
@@ -133,7 +130,6 @@ package struct SlownessTelling: Hashable, Sendable {
 
     package init() {}
 
-    /// Returns whether the missed frames are to be reported.
     package mutating func note(at now: Int64) -> Bool {
         defer { missedAt = now }
         return missedAt.map { now - $0 >= Self.calm } ?? true

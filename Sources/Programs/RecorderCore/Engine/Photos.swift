@@ -86,9 +86,7 @@ final class PhotoLab {
         case .frame(let picture): return try encoded(picture.bytes, picture.layout, order, &captured)
         case .drawn(let photo):
             // Freed after each: large ones are rare.
-            guard let memory = malloc(photo.layout.bytes) else {
-                throw MediaFault("drawing a photo", camarb_AVERROR_ENOMEM)
-            }
+            let memory = try allocated("drawing a photo", malloc(photo.layout.bytes))
             defer { free(memory) }
             let bytes = UnsafeMutableRawBufferPointer(start: memory, count: photo.layout.bytes)
             try photo.draw(bytes)

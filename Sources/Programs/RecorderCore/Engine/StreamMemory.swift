@@ -39,7 +39,6 @@ package final class StreamMemory {
     /// - Parameter pictureBytesMax: bytes of the camera's largest picture.
     package init(pictureBytesMax: Int = 0) { self.pictureBytesMax = pictureBytesMax }
 
-    /// Counts one more opening of a session's.
     /// - Parameter now: of the monotonic clock, in nanoseconds.
     package func countOpening(of session: SessionID, at now: Int64) throws(BrokerError) {
         var account = accounts[session] ?? Account(since: now)
@@ -109,7 +108,7 @@ package final class StreamMemory {
         accounts[now] = kept
     }
 
-    /// The grant is over: nothing is ever written into its buffers again.
+    /// Nothing is ever written into the grant's buffers again.
     package func end() {
         hasEnded = true
         blankShelves()

@@ -77,7 +77,6 @@ struct MatroskaLayout {
     /// Picture, sound, and the most kinds of metadata.
     private static let tracksMax = 2 + RecordingFile.metadataMax
 
-    /// Reads the header of a file that may end right behind it.
     init(_ window: ByteWindow) throws(CompletionFault) {
         guard window.size <= EBMLElement.fileBytesMax else { throw .foreign("it has \(window.size) bytes", at: 0) }
         let first = try window.whole(at: 0)

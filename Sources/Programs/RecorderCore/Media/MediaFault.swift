@@ -1,7 +1,6 @@
 import ArbiterProtocol
 import CMedia
 
-/// A fault of a media library: the operation, and its error code.
 package struct MediaFault: Error, Hashable {
     let operation: String
     let code: Int32
@@ -16,7 +15,6 @@ package struct MediaFault: Error, Hashable {
     }
 }
 
-/// Throws for a result of libav's below 0.
 @discardableResult
 func checked(_ operation: String, _ result: Int32) throws(MediaFault) -> Int32 {
     guard result >= 0 else { throw MediaFault(operation, result) }

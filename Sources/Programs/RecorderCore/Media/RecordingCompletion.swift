@@ -21,7 +21,6 @@ package struct RecordingCompletion {
     private let window: ByteWindow
     private let layout: MatroskaLayout
 
-    // Results of the walk.
     private var frames: UInt64 = 0
     /// Ticks, of the last frame; below 0 before the first.
     private var lastTime: Int64 = -1
@@ -154,7 +153,6 @@ package struct RecordingCompletion {
         if blocks == 0 { hasEmptyCluster = true }
     }
 
-    /// The block of a group, beside its duration.
     private func block(of group: EBMLElement) throws(CompletionFault) -> EBMLElement {
         var place = group.body
         var found: EBMLElement?
@@ -239,7 +237,6 @@ package struct RecordingCompletion {
     private func put(_ bytes: [UInt8], at offset: Int64) { bytes.withUnsafeBytes { file.put($0, at: offset) } }
 }
 
-/// The contents of a recording that was completed.
 package struct CompletedRecording: Hashable, Sendable {
     package var frames: UInt64
     /// Nanoseconds, to the end of the last frame.

@@ -116,7 +116,6 @@ final class RecordingMuxer {
 }
 
 extension RecordingFile {
-    /// A track of AAC.
     package struct SoundTrack {
         package var sampleRate, channels: Int32
         /// AudioSpecificConfig (ISO 14496-3), as MP4 and Matroska keep it.

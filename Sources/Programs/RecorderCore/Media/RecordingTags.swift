@@ -121,7 +121,6 @@ struct RecordingIndex {
         for entry in all where isNext(entry.time) { entries.append(entry) }
     }
 
-    /// The body of the element (Cues).
     var body: [UInt8] {
         typealias ID = MatroskaID
         return entries.flatMap { entry in

@@ -16,7 +16,6 @@ package final class Scaler {
         var isFullRange: Bool
     }
 
-    /// A picture's planes and their strides, as libav wants them.
     package struct Planes {
         package var data: [UnsafePointer<UInt8>?]
         package var strides: [Int32]
@@ -52,7 +51,6 @@ package final class Scaler {
 }
 
 extension Scaler.Shape {
-    /// Of a part of a picture to a picture in NV12.
     init(_ part: SensorWindow.Crop, _ format: AVPixelFormat.RawValue, isFullRange: Bool, _ layout: PictureLayout) {
         self.init(
             sourceWidth: part.width, sourceHeight: part.height, sourceFormat: format, sourceIsFullRange: isFullRange,

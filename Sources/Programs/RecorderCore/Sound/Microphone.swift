@@ -38,7 +38,6 @@ package final class Microphone: Sendable {
         var isClosed = false
     }
 
-    /// The socket, and an eventfd that wakes the thread.
     private struct Ends: Sendable {
         let socket, wake: Int32
     }
@@ -83,7 +82,6 @@ package final class Microphone: Sendable {
     /// The packets since the last call: two seconds of them at the most.
     package func take() -> [SoundPacket] { state.withLock { $0.sound.take() } }
 
-    /// Reports a problem, if it is the first.
     package func report(_ problem: SoundProblem) {
         let isFirst = state.withLock { state in
             guard !state.isClosed, !state.hasFault else { return false }

@@ -33,7 +33,6 @@ package final class SoundEncoder {
     private static let owedMax: Int64 = 2
 
     package let sourceRate, sampleRate, channels: Int
-    /// The stream's description for a file.
     package private(set) var track: RecordingFile.SoundTrack
 
     private var encoder: UnsafeMutablePointer<AVCodecContext>?
@@ -47,7 +46,6 @@ package final class SoundEncoder {
     private var wanted, given, encoded: Int64
     private var hasEnded = false
 
-    /// The nearest rate that AAC has, by proportion.
     package static func streamRate(for sourceRate: Int) -> Int {
         rates.min { distance($0, sourceRate) < distance($1, sourceRate) } ?? 48_000
     }

@@ -35,14 +35,12 @@ package struct SoundTimeline: Sendable {
     /// Shorter pieces could not be stretched by less than a whole frame in them.
     private static let pieceMin = 0.020
 
-    /// Sound of several packets in a row, not placed yet.
     private struct Block: Hashable, Sendable {
         var samples: [Int16]
         var span: SourceClock.Span
     }
 
     package let sourceRate, fileRate, channels: Int
-    /// Frames of the file so far: all pieces given.
     package private(set) var frames: Int64 = 0
     /// Frames of the source that came when the file had silence in their place.
     package private(set) var framesLate: Int64 = 0
@@ -266,7 +264,7 @@ struct SourceClock: Hashable, Sendable {
     private static let rateWander = 0.00002 * 0.00002
 
     private let sampleRate: Double
-    /// Nanoseconds, of the frame after the last one; nil before the first packet.
+    /// Nanoseconds, of the frame after the last one; `nil` before the first packet.
     private var next: Double?
     /// The part by which a second of the source's is longer than one of CLOCK_MONOTONIC.
     private(set) var rate = 0.0

@@ -26,15 +26,10 @@ static const uint32_t camarb_fourcc_jpeg = CAMARB_FOURCC('J', 'P', 'E', 'G');
 /* Read and write, without blocking, close-on-exec. A descriptor or -errno; -ENODEV when it is no character device. */
 int camarb_video_open(const char *path);
 
-struct camarb_video_identity {
-    char driver[32];
-    char card[64];
-    char bus[64];
-    uint32_t capabilities; /* of this node */
-};
-int camarb_video_identify(int fd, struct camarb_video_identity *identity);
-/* The capture queue of a node that streams, or 0 when it has none. */
-int camarb_video_queue_of(uint32_t capabilities);
+/* The longest name of a camera, with its zero byte. */
+#define CAMARB_CARD_BYTES 33
+/* The capture queue of a node that streams, or 0 when it has none, and the camera's name. */
+int camarb_video_identify(int fd, char card[CAMARB_CARD_BYTES]);
 
 struct camarb_video_format {
     uint32_t fourcc;
@@ -43,7 +38,6 @@ struct camarb_video_format {
     uint32_t stride;     /* bytes from row to row of the first plane; 0 where the format is compressed */
     uint32_t bytes;      /* of a whole picture */
     uint32_t full_range; /* luma from 0 to 255 instead of 16 to 235 */
-    uint32_t interlaced; /* two fields in one picture, or only one of them */
 };
 /* The fourcc at `index`; -EINVAL behind the last. */
 int camarb_video_format_at(int fd, int type, uint32_t index, uint32_t *fourcc);

@@ -11,12 +11,10 @@ package protocol AutomaticSettings: Hashable, Sendable {
     var mode: String { get set }
     /// The value at which an automatic adjustment ends.
     var target: Value { get }
-    /// Nanoseconds of an adjustment.
     var time: Int64 { get }
     /// The value in a mode without adjustment; `nil` in `auto` and `continuousAuto`.
     /// - Parameter isFirst: of a grant, to which the present value of the grant before it means nothing.
     func manual(_ present: Value, isFirst: Bool) -> Value?
-    /// Whether `continuousAuto` adjusts anew.
     func isReason(since before: Self) -> Bool
     /// - Parameter share: from 0 to 1.
     func between(_ from: Value, _ to: Value, _ share: Double) -> Value
@@ -206,15 +204,8 @@ extension Automatic where Settings == ExposureSettings {
 
 /// The chart is lit by white light, so the right white balance is no gain at all.
 package struct WhiteBalanceSettings: AutomaticSettings {
-    package struct Gains: Hashable, Sendable {
-        package var red, green, blue: Double
-
-        package init(red: Double, green: Double, blue: Double) {
-            (self.red, self.green, self.blue) = (red, green, blue)
-        }
-
-        package static let neutral = Gains(red: 1, green: 1, blue: 1)
-    }
+    /// Red, green and blue.
+    package typealias Gains = SIMD3<Double>
 
     package var mode: String
     /// Set by hand, while it is locked; `nil` where they stay.
@@ -222,18 +213,14 @@ package struct WhiteBalanceSettings: AutomaticSettings {
 
     package init(mode: String = "continuousAuto", gains: Gains? = nil) { (self.mode, self.gains) = (mode, gains) }
 
-    package static var initial: Gains { .neutral }
-    package var target: Gains { .neutral }
+    package static var initial: Gains { .one }
+    package var target: Gains { .one }
     package var time: Int64 { 250_000_000 }
     package func isReason(since before: Self) -> Bool { mode != before.mode }
 
     package func manual(_ present: Gains, isFirst: Bool) -> Gains? {
-        mode == "locked" ? gains ?? (isFirst ? .neutral : present) : nil
+        mode == "locked" ? gains ?? (isFirst ? .one : present) : nil
     }
 
-    package func between(_ from: Gains, _ to: Gains, _ share: Double) -> Gains {
-        func between(_ from: Double, _ to: Double) -> Double { from + (to - from) * share }
-        return Gains(
-            red: between(from.red, to.red), green: between(from.green, to.green), blue: between(from.blue, to.blue))
-    }
+    package func between(_ from: Gains, _ to: Gains, _ share: Double) -> Gains { from + (to - from) * share }
 }

@@ -5,13 +5,13 @@ import Glibc
 package struct PictureLook: Hashable, Sendable {
     /// Times the light that shows the chart as it is drawn.
     package var gain = 1.0
-    package var gains = WhiteBalanceSettings.Gains.neutral
+    package var gains = WhiteBalanceSettings.Gains.one
     package var isHDR = false
     package var isMirrored = false
 
     package init() {}
 
-    package var isPlain: Bool { !isMirrored && hasPlainLight && gains == .neutral }
+    package var isPlain: Bool { !isMirrored && hasPlainLight && gains == .one }
     private var hasPlainLight: Bool { abs(gain - 1) < 0.001 && !isHDR }
 
     /// A display shows the light to this power; a picture has it to the inverse.
@@ -26,7 +26,6 @@ package struct PictureLook: Hashable, Sendable {
         return UInt8((black + (Double(layout.white) - black) * min(light, 1)).rounded())
     }
 
-    /// From 0, black, to 1, white.
     private static func light(_ level: UInt8, _ layout: PictureLayout) -> Double {
         let black = Double(layout.black)
         return max(0, (Double(level) - black) / (Double(layout.white) - black))
@@ -47,12 +46,12 @@ package struct PictureLook: Hashable, Sendable {
             if !hasPlainLight { for x in line.indices { line[x] = table[Int(line[x])] } }
             if isMirrored { line.reverse() }
         }
-        if gains != .neutral { tint(picture, layout) }
+        if gains != .one { tint(picture, layout) }
     }
 
     /// The colour that gains give to grey: as strong as the grey is bright (BT.709).
     private func tint(_ picture: UnsafeMutableRawBufferPointer, _ layout: PictureLayout) {
-        let luma = 0.2126 * gains.red + 0.7152 * gains.green + 0.0722 * gains.blue
+        let luma = (gains * SIMD3(0.2126, 0.7152, 0.0722)).sum()
         // Of chroma, too, video has a part of the byte.
         let (least, most) = layout.isFullRange ? (0.0, 255.0) : (16.0, 240.0)
         func table(_ strength: Double) -> [UInt8] {
@@ -61,7 +60,7 @@ package struct PictureLook: Hashable, Sendable {
                 return UInt8(min(max(128 + colour, least), most).rounded())
             }
         }
-        let (blues, reds) = (table((gains.blue / luma - 1) / 1.8556), table((gains.red / luma - 1) / 1.5748))
+        let (blues, reds) = (table((gains.z / luma - 1) / 1.8556), table((gains.x / luma - 1) / 1.5748))
         for row in 0..<layout.height / 2 {
             let grey = 2 * row * layout.stride
             let colour = layout.lumaBytes + row * layout.stride

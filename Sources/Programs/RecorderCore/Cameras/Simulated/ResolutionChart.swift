@@ -137,7 +137,6 @@ private struct ChartCanvas {
         for y in stride(from: step, to: height, by: step) { fill(x: 0, y: y, width: width, height: 2, level) }
     }
 
-    /// Squares of a 64th of the width along all four edges, alternating.
     mutating func drawEdge() {
         let side = max(4, width / 64)
         for (index, x) in stride(from: 0, to: width, by: side).enumerated() where index % 2 == 0 {

@@ -36,7 +36,6 @@ package final class SimulatedCamera: CameraSource {
         var width, height: Int
         var luma: [UInt8]
 
-        /// The crop that a format shows at a zoom.
         func crop(of entry: CameraModel.Format, divisor: Int, _ layout: PictureLayout, _ zoom: Double)
             -> SensorWindow.Crop
         {
@@ -47,7 +46,6 @@ package final class SimulatedCamera: CameraSource {
             return window.crop(zoom: zoom, width: layout.width, height: layout.height)
         }
 
-        /// Scales a part into the luma of a picture.
         func draw(
             _ crop: SensorWindow.Crop, with scaler: Scaler, into target: UnsafeMutableRawPointer?, stride: Int,
             width: Int, height: Int
@@ -105,10 +103,6 @@ package final class SimulatedCamera: CameraSource {
         try set(settings)
         try select(format: settings.format, zoom: zoom, frameRate: settings.frameRate)
         return true
-    }
-
-    package func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
-        due(now, after: previous, interval: interval, now: now)
     }
 
     package func due(_ due: Int64, after previous: Int64?, interval: Int64, now: Int64) -> Int64 {
@@ -223,7 +217,6 @@ package final class SimulatedCamera: CameraSource {
             try raster.draw(
                 crop, with: Scaler(), into: memory.baseAddress, stride: layout.stride, width: layout.width,
                 height: layout.height)
-            // The chart has no colour.
             for place in layout.lumaBytes..<layout.bytes { memory[place] = 128 }
             if !lit.isPlain { lit.apply(to: memory, layout) }
             if let marker { MovingMarker.draw(marker, lit, into: memory, layout) }

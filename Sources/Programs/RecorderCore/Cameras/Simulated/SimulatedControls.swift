@@ -57,7 +57,7 @@ package struct SimulatedControls: Sendable {
 
         whiteBalanceSettings = WhiteBalanceSettings(mode: word(.whiteBalanceMode, "continuousAuto"))
         if case .gains(let red, let green, let blue)? = settings.controls[.whiteBalanceGains] {
-            whiteBalanceSettings.gains = WhiteBalanceSettings.Gains(red: red, green: green, blue: blue)
+            whiteBalanceSettings.gains = SIMD3(red, green, blue)
         }
         video.isHDR = settings.isVideoHDREnabled
         video.isMirrored = settings.value(.videoMirrored) == .flag(true)

@@ -47,7 +47,6 @@ final class CaptureQueue {
     deinit { end() }
     var count: Int { buffers.count }
 
-    /// The bytes of a frame, as many as the driver wrote.
     func bytes(of frame: camarb_video_frame) -> UnsafeRawBufferPointer {
         let whole = buffers[Int(frame.index)]
         return UnsafeRawBufferPointer(rebasing: whole.prefix(Int(frame.bytes)))

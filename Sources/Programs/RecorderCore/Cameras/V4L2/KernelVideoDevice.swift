@@ -102,15 +102,13 @@ final class KernelVideoDevice: VideoDevice {
     }
 
     func identify() throws(VideoFault) -> (card: String, canStream: Bool) {
-        var found = camarb_video_identity()
-        try check(camarb_video_identify(descriptor, &found), "ask what it is")
-        queueType = camarb_video_queue_of(found.capabilities)
-        return (text(found.card), queueType != 0)
+        var card = [CChar](repeating: 0, count: Int(CAMARB_CARD_BYTES))
+        queueType = try check(camarb_video_identify(descriptor, &card), "ask what it is")
+        return (text(card), queueType != 0)
     }
 
     // MARK: Formats
 
-    /// Reads a list of the driver's up to its end.
     private func list<Entry>(_ empty: Entry, _ read: (_ index: UInt32, inout Entry) -> Int32) -> [Entry] {
         var found: [Entry] = []
         var entry = empty
@@ -312,7 +310,7 @@ enum OutsideHolder {
                 else { continue }
                 var buffer = [CChar](repeating: 0, count: 64)
                 let length = camarb_name_of(process, &buffer, buffer.count)
-                let name = String(decoding: buffer.prefix(max(0, length)).map { UInt8(bitPattern: $0) }, as: UTF8.self)
+                let name = text(buffer.prefix(max(0, length)))
                 return "PID \(process)" + (name.isEmpty ? "" : " (\(name))")
             }
         }
@@ -322,7 +320,7 @@ enum OutsideHolder {
     private static func numbers(_ folder: String) -> [Int32] { namesInFolder(folder).compactMap { Int32($0) } }
 }
 
-/// Up to the first zero byte of an array of C's.
-private func text<Characters>(_ characters: Characters) -> String {
-    withUnsafeBytes(of: characters) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+/// Up to the first zero byte.
+private func text(_ characters: some Sequence<CChar>) -> String {
+    String(decoding: characters.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }

@@ -51,7 +51,6 @@ package final class V4L2Camera: CameraSource {
     /// A frame's time that is older than this is of another clock; in nanoseconds.
     private static let ageMax: Int64 = 5_000_000_000
 
-    /// Opens it, reads its capabilities, and lets it go.
     package init(
         _ device: any VideoDevice, identity: String, stallTime: Int64 = V4L2Camera.stallTimeUsual
     ) throws(BrokerError) {
@@ -183,10 +182,6 @@ package final class V4L2Camera: CameraSource {
     }
 
     // MARK: Frames
-
-    package func nextDue(after previous: Int64?, interval: Int64, now: Int64) throws(BrokerError) -> Int64 {
-        due(now, after: previous, interval: interval, now: now)
-    }
 
     package func due(_ due: Int64, after previous: Int64?, interval: Int64, now: Int64) -> Int64 {
         now + max(stallTime, interval * Self.stallFrames)

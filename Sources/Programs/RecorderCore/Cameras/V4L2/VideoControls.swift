@@ -102,7 +102,6 @@ final class VideoControls {
         return found
     }
 
-    /// Lights the next frame, where the flash is on.
     func strobe() {
         guard hasStrobe, applied[.flashMode] == .text("on") else { return }
         try? device.set(camarb_cid_flash_strobe, to: 1)
@@ -166,7 +165,6 @@ struct MappedControl {
     private let meaning: Meaning
     /// A menu's entries, and a menu of numbers' numbers; `nil` where the control is no menu.
     private let menu: [(index: Int64, value: Int64)]?
-    /// The words that the device has a value for.
     private let words: [(word: String, value: Int64)]
 
     /// The greatest number that a Double holds exactly.

@@ -14,7 +14,6 @@ final class VideoZoom {
     /// The device did not take the last factor, and still has an earlier one.
     private(set) var isLeftOver = false
 
-    /// How far a camera zooms without magnifying.
     struct Range: Hashable {
         var byControl = 1.0
         /// The pixels that the sensor has across, where a part of them can be read.
@@ -70,7 +69,6 @@ final class VideoZoom {
         return real.width > 0 ? max(1, factor / (Double(usual.width) / Double(real.width))) : factor
     }
 
-    /// Back to the whole picture, for the device's next user.
     func reset() {
         if let control { try? device.set(control.id, to: control.least) }
         if let usual, (try? device.set(crop: usual)) != nil { isWhole = true }
