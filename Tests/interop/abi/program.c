@@ -36,6 +36,7 @@ int main(int count, char **words) {
     camarb_configuration *wanted = camarb_configuration_new();
     camarb_configuration_set_number(wanted, "frameRate", 25);
     camarb_session *session = camarb_session_new(client, "back", wanted);
+    camarb_configuration_free(wanted);
     camarb_session_set_pictures(session, true);
     camarb_session_start(session);
     int files[2], photos = 0, frames = 0;

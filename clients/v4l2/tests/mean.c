@@ -2,35 +2,16 @@
  * takes for free, handlers of signals that fork, libudev's rarer functions.
  *
  * usage: mean          says what is wrong and exits with 1 */
-#define _GNU_SOURCE
+#include "program.h"
+
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/videodev2.h>
-#include <poll.h>
 #include <sched.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <sys/time.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-enum { BUFFERS = 4, PATIENCE = 10000, NUMBERS = 100 };
-
-#define REQUIRE(condition)                                                                                                                 \
-    do {                                                                                                                                   \
-        if (!(condition)) {                                                                                                                \
-            fprintf(stderr, "mean:%d: %s: %s\n", __LINE__, #condition, strerror(errno));                                                   \
-            exit(1);                                                                                                                       \
-        }                                                                                                                                  \
-    } while (0)
+enum { NUMBERS = 100 };
 
 static int streams(void) {
     int camera = open("/dev/video0", O_RDWR);

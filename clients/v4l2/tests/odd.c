@@ -4,23 +4,12 @@
  *        odd begins           starts to stream and takes nothing
  *        odd nowhere           points to memory that is not there; says what is wrong and exits with 1
  *        odd habits            everything that is no stream; says what is wrong and exits with 1 */
-#define _GNU_SOURCE
+#include "program.h"
+
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
-#include <linux/videodev2.h>
 #include <limits.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/select.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -28,19 +17,10 @@
 #include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
-enum { WIDTH = 640, HEIGHT = 480, BUFFERS = 4, PATIENCE = 10000 };
+enum { WIDTH = 640, HEIGHT = 480 };
 /* Microseconds from one picture to the next, at the 30 a second that a camera gives unasked. */
 #define INTERVAL INT64_C(33333)
-
-#define REQUIRE(condition)                                                                                                                 \
-    do {                                                                                                                                   \
-        if (!(condition)) {                                                                                                                \
-            fprintf(stderr, "odd:%d: %s: %s\n", __LINE__, #condition, strerror(errno));                                                    \
-            exit(1);                                                                                                                       \
-        }                                                                                                                                  \
-    } while (0)
 
 static const char node[] = "/dev/video0";
 static void *memory[BUFFERS];

@@ -3,30 +3,12 @@
  * usage: past libv4l2          RGB24 of 640x480 to standard output until that is closed, by libv4l2, which is loaded as VLC's plugin does it and
  *                              used as the kernel's documentation does it (v4l2grab)
  *        past syscall          YUYV so, by syscall(2), as Rust's v4l does it */
-#define _GNU_SOURCE
+#include "program.h"
+
 #include <dlfcn.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <linux/videodev2.h>
-#include <poll.h>
-#include <signal.h>
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-enum { WIDTH = 640, HEIGHT = 480, BUFFERS = 4, PATIENCE = 10000 };
-
-#define REQUIRE(condition)                                                                                                                 \
-    do {                                                                                                                                   \
-        if (!(condition)) {                                                                                                                \
-            fprintf(stderr, "past:%d: %s: %s\n", __LINE__, #condition, strerror(errno));                                                   \
-            exit(1);                                                                                                                       \
-        }                                                                                                                                  \
-    } while (0)
+enum { WIDTH = 640, HEIGHT = 480 };
 
 static int by_syscall_open(const char *path, int flags, ...) { return (int)syscall(SYS_openat, AT_FDCWD, path, flags, 0); }
 static int by_syscall_close(int descriptor) { return (int)syscall(SYS_close, descriptor); }
