@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Whether a clock says CLOCK_MONOTONIC itself, so that a moment of the camera's is one of its own. The system's clock does, unless it was
- * told otherwise; what is derived from it (an audio device's clock) does not. */
+/* Whether a clock is CLOCK_MONOTONIC itself, as the camera's moments are. The system's clock is, unless it was configured otherwise;
+ * clocks derived from it (an audio device's) are not. */
 static gboolean is_monotonic(GstClock *clock) {
     if (G_OBJECT_TYPE(clock) != GST_TYPE_SYSTEM_CLOCK) return FALSE;
     GstClockType type;
@@ -38,8 +38,7 @@ gboolean pictures_fit(const CamarbSrc *self, const camarb_picture *picture) {
         && (strcmp(picture->pixel_format, "420f") == 0) == formats_is_full_range(&self->info);
 }
 
-/* NULL where there is none to have: then the picture is dropped, as a camera's driver does. Waiting for one would leave the broker
- * unread. */
+/* NULL where none is free: the picture is dropped, as by a camera's driver. Waiting for one would leave the broker unread. */
 static GstBuffer *take_buffer(CamarbSrc *self) {
     GstBufferPool *pool = gst_base_src_get_buffer_pool(GST_BASE_SRC(self));
     if (!pool) return NULL;

@@ -28,7 +28,7 @@ enum {
 };
 static GParamSpec *properties[PROP_COUNT];
 
-/* libcamarb keeps so many frames that nobody took, and drops the oldest then. */
+/* libcamarb keeps so many untaken frames, and drops the oldest then. */
 #define FRAMES_KEPT 4
 
 static GstStaticPadTemplate source_template = GST_STATIC_PAD_TEMPLATE(
@@ -129,8 +129,7 @@ static GstCaps *get_caps(GstBaseSrc *source, GstCaps *filter) {
     return both;
 }
 
-/* Before the camera's formats are known there is nothing to agree about; the first turn that knows them negotiates. Waiting for them here
- * would be waiting in PAUSED, where nobody may have the picture yet. */
+/* The first turn that knows the camera's formats negotiates. Waiting for them here would block in PAUSED, where no picture may flow. */
 static gboolean negotiate(GstBaseSrc *source) {
     CamarbSrc *self = CAMARB_SRC(source);
     GST_OBJECT_LOCK(self);
@@ -292,8 +291,8 @@ static gboolean stop(GstBaseSrc *source) {
 }
 
 /* While PAUSED the streaming thread stays in `create`, and waits there. Returning FLUSHING would do for READY and for the stream's end; for
- * PAUSED the base class may pause its task then after PLAYING has started it again, and nothing would ever come. So it is told apart
- * why the base class unlocks, where it does. */
+ * PAUSED the base class may pause its task then after PLAYING has started it again, and nothing would ever come. So the
+ * element notes why the base class unlocks. */
 static GstStateChangeReturn change_state(GstElement *element, GstStateChange change) {
     CamarbSrc *self = CAMARB_SRC(element);
     if (change == GST_STATE_CHANGE_PLAYING_TO_PAUSED) {
@@ -340,8 +339,7 @@ static gboolean unlock_stop(GstBaseSrc *source) {
 
 /* ── Streaming ──────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* Nothing in the camera's place, said so that muxers and mixers go on. They have to know the segment first, which the base class sends
- * with the first buffer only. */
+/* A gap event, with which muxers and mixers go on. They need the segment first, which the base class sends with the first buffer only. */
 static void push_gap(CamarbSrc *self, const struct step *step) {
     GstPad *pad = GST_BASE_SRC_PAD(self);
     if (!self->has_segment) {
@@ -354,7 +352,7 @@ static void push_gap(CamarbSrc *self, const struct step *step) {
     gst_pad_push_event(pad, gst_event_new_gap(step->timestamp, step->duration));
 }
 
-/* To what the camera gives of its own accord where `forced` says so, else to what both sides like. */
+/* To the camera's own caps, `forced`, or else to the best caps of both sides. */
 static gboolean renegotiate(CamarbSrc *self, GstCaps *forced) {
     GST_OBJECT_LOCK(self);
     self->forced = forced;
@@ -371,20 +369,20 @@ static gboolean renegotiate(CamarbSrc *self, GstCaps *forced) {
         && formats_is_full_range(&info) == formats_is_full_range(&self->info);
 }
 
-/* With the lock, which is given up while it waits. OK: the element is PLAYING. FLUSHING: the streaming thread is wanted elsewhere.
- * unlocks: how many there had been when `create` was called. */
+/* With the lock, which is released while it waits. OK: the element is PLAYING. FLUSHING: the base class needs the streaming thread.
+ * unlocks: their number when `create` was called. */
 static GstFlowReturn wait_playing(CamarbSrc *self, guint64 unlocks) {
     while (!self->is_playing && !self->is_unlocked && self->unlocks == unlocks) g_cond_wait(&self->changed, &self->lock);
     return self->is_unlocked || self->unlocks != unlocks || !self->client ? GST_FLOW_FLUSHING : GST_FLOW_OK;
 }
 
-/* Until there is something of the client's, or somebody wakes it, or a moment has come. */
+/* Until the client or another thread wakes it, or a moment has come. */
 static void wait(CamarbSrc *self, gint64 until) {
     struct pollfd waited[] = {{.fd = self->watched, .events = POLLIN}, {.fd = self->wake, .events = POLLIN}};
     gint64 left = until == G_MAXINT64 ? -1 : MAX(0, until - g_get_monotonic_time() * 1000);
     struct timespec limit = {.tv_sec = left / (gint64)GST_SECOND, .tv_nsec = left % (gint64)GST_SECOND};
     int ready = ppoll(waited, 2, left < 0 ? NULL : &limit, NULL);
-    /* A program that has closed what it does not know: nothing comes any more, and asking again and again would keep a core busy. */
+    /* The program has closed the descriptor: polling it again and again would keep a core busy. */
     if (ready > 0 && (waited[0].revents | waited[1].revents) & POLLNVAL) g_usleep(G_USEC_PER_SEC / 20);
     eventfd_t ignored;
     eventfd_read(self->wake, &ignored);
@@ -537,7 +535,7 @@ static void camarb_src_class_init(CamarbSrcClass *class) {
 
 static gboolean plugin_init(GstPlugin *plugin) {
     GST_DEBUG_CATEGORY_INIT(camarb_debug, "camarb", 0, "cameras of camarbd");
-    /* No rank for the element: autovideosrc tries a source in READY only, where nobody knows yet whether there is a broker. */
+    /* No rank for the element: autovideosrc tries a source in READY only, before the broker is known. */
     return gst_element_register(plugin, "camarbsrc", GST_RANK_NONE, CAMARB_TYPE_SRC)
         && gst_device_provider_register(plugin, "camarbprovider", GST_RANK_PRIMARY, CAMARB_TYPE_PROVIDER);
 }

@@ -85,7 +85,7 @@ void turn_stop(CamarbSrc *self) {
     self->start_call = 0;
     camarb_session_set_pictures(self->session, false);
     camarb_session_stop(self->session);
-    /* Sends it: while the element is PAUSED nobody else has a turn. What comes meanwhile waits. */
+    /* Sends it: while the element is PAUSED there are no turns. */
     camarb_client_dispatch(self->client);
     show_interrupted(self, FALSE);
 }
@@ -134,7 +134,7 @@ static void answered(CamarbSrc *self, struct step *step, const camarb_event *eve
         self->start_call = 0;
         if (is_refused) step_error(step, event->error_name, event->error);
     } else if (event->call == self->declare_call && is_refused) {
-        /* A name that the program did not choose is no reason to have no picture. */
+        /* A refused name is an error only where the program chose it. */
         if (self->app_was_set) step_error(step, event->error_name, event->error);
         else GST_WARNING_OBJECT(self, "the broker does not take the program's name: %s", event->error);
     } else if (event->call == self->settings_call) {
@@ -175,7 +175,7 @@ static void take(CamarbSrc *self, struct step *step, const camarb_event *event) 
         if (self->phase > PHASE_NEGOTIATING) break;
         learn(self, step);
         break;
-    /* The same interruption with other causes, or by somebody else, is told in the same way. */
+    /* The same interruption with other causes has the same message. */
     case CAMARB_EVENT_WAS_INTERRUPTED:
     case CAMARB_EVENT_INTERRUPTION_CHANGED: interrupted(self, step, event); break;
     case CAMARB_EVENT_INTERRUPTION_ENDED:
@@ -201,7 +201,7 @@ static void take(CamarbSrc *self, struct step *step, const camarb_event *event) 
     if (told) post(self, step, told);
 }
 
-/* The rate in force, which is another one than the program's own while another app has the say. */
+/* The rate in force, which another app may have set. */
 static gdouble rate_in_force(CamarbSrc *self) {
     double rate;
     const camarb_configuration *shown = camarb_session_configuration(self->session);
@@ -212,7 +212,7 @@ static void show_frame(CamarbSrc *self, struct step *step, camarb_frame *frame) 
     const camarb_picture *picture = camarb_frame_picture(frame);
     step->kind = STEP_AGAIN;
     if (!pictures_fit(self, picture)) {
-        /* Of the camera's own accord, or still of the former configuration: then another comes. */
+        /* The camera's own change; or still the former configuration, and the next frame fits. */
         if (self->phase != PHASE_READY || now() < self->settle_by) return;
         step->kind = STEP_NEGOTIATE;
         step->forced = formats_exact(picture->pixel_format, picture->width, picture->height, rate_in_force(self));

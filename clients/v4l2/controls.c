@@ -72,7 +72,7 @@ static int32_t whole(double number) {
     return (int32_t)lround(number);
 }
 
-/* A control as the camera has it; false: V4L2 cannot say it. */
+/* A control of the camera's in V4L2's numbers; false: they cannot express it. */
 static bool fit(struct control *made, const struct kind *kind, const camarb_control *has) {
     *made = (struct control){.id = kind->id, .key = kind->key, .type = kind->type, .unit = kind->unit, .step = 1};
     if (kind->type == V4L2_CTRL_TYPE_INTEGER) {
@@ -269,7 +269,7 @@ static bool set(struct file *file, struct control *control, int32_t value) {
         for (size_t at = 0; at < other->subscription_count; at++) {
             const struct subscription *subscription = &other->subscriptions[at];
             if (subscription->type != V4L2_EVENT_CTRL || subscription->id != control->id) continue;
-            /* The file that set it knows, unless it asked to hear of that, too. */
+            /* The file that set it gets no event, unless it has subscribed with feedback. */
             if (other != file || subscription->flags & V4L2_EVENT_SUB_FL_ALLOW_FEEDBACK) file_event(other, &event);
         }
     return is_new;
@@ -315,7 +315,7 @@ static int extended(struct file *file, uint32_t request, struct v4l2_ext_control
             one->value = value;
         }
         if (error) {
-            /* S and G say which one only where something may have been done: nothing was. */
+            /* Only S and G report the failing control, and only after a change may have been made. */
             if (request == (uint32_t)VIDIOC_TRY_EXT_CTRLS) wanted->error_idx = at;
             return error;
         }
@@ -331,7 +331,6 @@ static int extended(struct file *file, uint32_t request, struct v4l2_ext_control
     return 0;
 }
 
-/* The list lies elsewhere in the program's memory. */
 static int extended_of_program(struct file *file, uint32_t request, struct v4l2_ext_controls *wanted) {
     if (wanted->count > CONTROLS_A_CALL_MAX) {
         wanted->error_idx = wanted->count;

@@ -15,7 +15,7 @@
 /* How long a program's call may wait for the list of cameras, of a broker that is there: as long as libcamarb lets that take to
  * authenticate. One that was just started describes its cameras first. */
 #define LEARNING_TIME_MAX (10 * SECOND)
-/* Programs try one number after the other; they get one picture of the machine. */
+/* Programs try one number after the other, and see one state of the machine. */
 #define KNOWLEDGE_AGE_MAX SECOND
 
 pthread_mutex_t door_lock = PTHREAD_MUTEX_INITIALIZER, list_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -29,7 +29,7 @@ static _Atomic(struct file *) files[DESCRIPTORS_MAX];
 static _Atomic unsigned char own[DESCRIPTORS_MAX];
 static _Atomic unsigned descriptor_count;
 
-/* Whose all of this is; 0: nobody's yet. */
+/* The process that this state belongs to; 0: none yet. */
 static _Atomic pid_t owner;
 
 static camarb_client *client;
@@ -45,7 +45,7 @@ int64_t door_now(void) {
 int door_enter(void) {
     int before;
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before);
-    /* Said before it is so, and for as long after: a handler of a signal in between finds no moment at which it would wait for itself. */
+    /* Set before the lock is taken, until after its release: a signal handler in between never waits for its own thread. */
     door_inside++;
     pthread_mutex_lock(&door_lock);
     errno_before = errno;
@@ -140,7 +140,7 @@ int door_connect(void) {
     char app[256];
     names_app(app, sizeof app);
     if (*app && lib->camarb_client_declare_app(client, app) == -EINVAL) {
-        /* The name of a file need not be text, and what is said to the broker must be. */
+        /* The name of a file may be other than UTF-8, which the broker requires. */
         for (char *at = app; *at; at++)
             if ((unsigned char)*at >= 0x80) *at = '_';
         lib->camarb_client_declare_app(client, app);
@@ -167,7 +167,7 @@ static bool is_taken(int number) {
     return false;
 }
 
-/* A camera that is a node of this machine keeps that node's number; others get the first that nobody has. */
+/* A camera that is a node of this machine keeps that node's number; others get the first free one. */
 static int number_for(const char *id) {
     int real = nodes_number(id);
     if (real >= 0 && real <= NUMBER_MAX && !is_taken(real)) return real;
@@ -224,7 +224,7 @@ int door_learn(void) {
     if (door_connect() == 0) {
         while (client && !knows_cameras && now < until) {
             int there = library()->camarb_client_wait(client, until - now);
-            /* The event that says that the client has ended is to be taken, too. */
+            /* The client's last event is taken, too. */
             door_events();
             if (there < 0) break;
             now = door_now();
@@ -286,7 +286,7 @@ static void release(struct file *file) {
         if (device->first == file) device->first = NULL;
         if (file->priority == V4L2_PRIORITY_RECORD) device->priority = V4L2_PRIORITY_UNSET;
         file->is_void = true;
-        /* A thread that waits in it wakes up, and finds it void. */
+        /* A waiting thread wakes up, and finds the file void. */
         if (file->users) file_signal(file);
     }
     if (!file->users) file_free(file);
@@ -310,7 +310,7 @@ struct file *file_take(int descriptor) {
     struct file *file = atomic_load(&files[descriptor]);
     if (!file) return NULL;
     if (!is_same(file, descriptor)) {
-        /* Closed without our seeing it, and perhaps somebody else's file by now. */
+        /* Closed past all hooks, and perhaps another file by now. */
         detach(descriptor);
         return NULL;
     }

@@ -1,4 +1,4 @@
-/* Formats, sizes and rates: what the camera has, times what we make of NV12. */
+/* Formats, sizes and rates: the camera's, in each pixel format that NV12 is converted to. */
 #define _GNU_SOURCE
 #include "door.h"
 
@@ -19,10 +19,10 @@ static const struct {
     {V4L2_PIX_FMT_YUV420, 0, "Planar YUV 4:2:0"},
     {V4L2_PIX_FMT_MJPEG, V4L2_FMT_FLAG_COMPRESSED, "Motion-JPEG"},
 };
-/* So many frames a second no camera has. */
+/* More frames a second than any camera has. */
 #define RATE_MAX 1000
 #define RATE_USUAL 30
-/* Broadcasting's 30000/1001 is called 30 by most programs, and they ask for it so. */
+/* Most programs request broadcasting's 30000/1001 as 30. */
 #define CALLED 1.001
 /* Half of a hundredth, in which the broker sends rates. */
 #define RATE_TOLERANCE 0.005
@@ -146,7 +146,7 @@ void formats_learn(struct device *device, const camarb_camera *camera) {
 int formats_enumerate(struct device *device, struct v4l2_fmtdesc *wanted) {
     (void)device;
     if (wanted->type != V4L2_BUF_TYPE_VIDEO_CAPTURE) return -EINVAL;
-    /* The mbus code is for drivers that have it; zero is all that is asked of us. */
+    /* The mbus code is for drivers that have it; here it is zero. */
     size_t index = wanted->index, count = OFFERED - !pictures_has_jpeg();
     if (index >= count) return -EINVAL;
     *wanted = (struct v4l2_fmtdesc){
@@ -225,7 +225,7 @@ bool formats_set_parameters(struct device *device, struct v4l2_streamparm *param
     struct v4l2_fract before = device->interval;
     const struct size *size = size_of(device, device->width, device->height);
     if (size) {
-        /* Zero is the usual one. */
+        /* Zero stands for the usual rate. */
         double wanted = asked.numerator && asked.denominator ? (double)asked.denominator / asked.numerator : RATE_USUAL, least = INFINITY;
         for (size_t at = 0; at < size->interval_count; at++) {
             double distance = fabs(rate_of(size->intervals[at]) - wanted);
@@ -242,7 +242,7 @@ bool formats_set_parameters(struct device *device, struct v4l2_streamparm *param
 const struct source *formats_wanted(const struct device *device, double *rate) {
     *rate = rate_of(device->interval);
     const struct source *source = source_of(device, device->width, device->height, *rate);
-    /* 30 is 29.97 where that is what there is, and 30000/1001 is, as the broker says it. */
+    /* 30 stands for a camera's 29.97, and so does 30000/1001, in the broker's hundredths. */
     if (source) *rate = fmax(source->least_rate, fmin(source->most_rate, *rate));
     return source;
 }

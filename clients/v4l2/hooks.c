@@ -26,7 +26,7 @@
 /* 64-bit machines only: both kinds of libc's functions take the same there. */
 _Static_assert(sizeof(struct stat) == sizeof(struct stat64) && sizeof(off_t) == 8, "stat and stat64 are one");
 
-/* Without a broker nobody knows which nodes are its cameras: a node that gives no pictures (a codec, a radio) is opened as ever. */
+/* Without a broker its cameras are unknown: a node without pictures (a codec, a radio) is opened as by libc. */
 static bool is_camera(int folder, const char *path, int flags, int *opened) {
     struct v4l2_capability has;
     *opened = REAL(openat)(folder, path, flags & ~O_CREAT);
@@ -200,7 +200,7 @@ HOOK int dup(int from) {
     return to;
 }
 
-/* Nothing of ours is replaced: that number is not the program's. EBUSY is among dup2's errors. */
+/* Our own descriptors are not replaced. EBUSY is among dup2's errors. */
 static bool may_replace(int from, int to) { return door_inside || from == to || !door_is_own(to); }
 
 /* Only now: what could not be replaced is open still. */
@@ -248,7 +248,7 @@ HOOK int ioctl(int descriptor, unsigned long request, ...) {
     return answers_ours(descriptor, request, argument, &result) ? result : REAL(ioctl)(descriptor, request, argument);
 }
 
-/* As of a webcam, whose driver has no read; and what would be read are the pipe's bytes. */
+/* As with a webcam, whose driver has no read; otherwise the pipe's bytes would be read. */
 static bool refuses_read(int descriptor) {
     if (door_inside || door_number(descriptor) < 0) return false;
     errno = EINVAL;

@@ -28,7 +28,7 @@ static int input(struct v4l2_input *told) {
     return 0;
 }
 
-/* Programs that have the node open give themselves ranks; while one is a recorder, the others set nothing. */
+/* Programs with the node open choose priorities; while one is a recorder, the others set nothing. */
 static bool is_outranked(const struct file *file) {
     return file->device->priority == V4L2_PRIORITY_RECORD && file->device->first != file;
 }
@@ -85,8 +85,7 @@ static int unsubscribe(struct file *file, const struct v4l2_event_subscription *
     size_t place = subscription_of(file, wanted->type, wanted->id);
     if (place == file->subscription_count) return 0;
     file->subscriptions[place] = file->subscriptions[--file->subscription_count];
-    /* Nothing of it is told any more. */
-    unsigned count = file->event_count;
+        unsigned count = file->event_count;
     for (unsigned at = 0; at < count; at++) {
         struct v4l2_event event = file->events[file->event_first];
         file->event_first = (file->event_first + 1) % EVENTS_MAX;
@@ -98,7 +97,7 @@ static int unsubscribe(struct file *file, const struct v4l2_event_subscription *
 }
 
 static int next_event(struct file *file, struct v4l2_event *told) {
-    if (!file->event_count) return -ENOENT; /* Never waited for: no change of ours comes by itself. */
+    if (!file->event_count) return -ENOENT; /* No wait: no change comes by itself. */
     *told = file->events[file->event_first];
     file->event_first = (file->event_first + 1) % EVENTS_MAX;
     told->pending = --file->event_count;
@@ -179,7 +178,7 @@ static int answered(struct file *file, uint32_t request, void *argument, int des
     return -ENOTTY;
 }
 
-/* Between the program's memory and a copy of ours, as the kernel does it: what is not there is EFAULT. */
+/* Copied from and to the program's memory, as in the kernel: EFAULT where it is not mapped. */
 int answer(struct file *file, unsigned long request_given, void *argument, int descriptor) {
     /* Some programs keep the number in an int. */
     uint32_t request = (uint32_t)request_given;

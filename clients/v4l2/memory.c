@@ -1,5 +1,5 @@
-/* The program's memory, of which nobody knows whether it is there: the kernel, which is asked to copy, says EFAULT where this process
- * would end by a signal. Where it may not be asked (a seccomp filter), the program is believed. */
+/* The program's memory, which may not be mapped: the kernel copies it, and returns EFAULT where this process would end by a signal. Where
+ * a seccomp filter forbids that, the pointer is trusted. */
 #define _GNU_SOURCE
 #include "door.h"
 
@@ -9,7 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The first page is never mapped: the one mistake that is seen without the kernel. */
+/* The first page is never mapped, which needs no call. */
 #define LEAST 4096
 
 static bool copied(ssize_t count, size_t bytes) { return count == (ssize_t)bytes; }

@@ -1,4 +1,4 @@
-/* Whether this program is served at all, and which names are about a video node. */
+/* Whether the door serves this program, and the names of video nodes. */
 #define _GNU_SOURCE
 #include "door.h"
 
@@ -31,7 +31,7 @@ static const char *base(const char *path) {
     return slash ? slash + 1 : path;
 }
 
-/* A file, and nothing that would keep every program waiting. */
+/* A regular file: a pipe would block every program. */
 static FILE *open_list(const char *path) {
     struct stat status;
     int descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -72,7 +72,7 @@ static bool is_listed(void) {
 static bool decide(void) {
     if (getauxval(AT_SECURE)) return false;
     const char *wish = getenv("CAMARB_V4L2");
-    /* Root opens devices as it is; what it runs must not depend on a user's broker. Tests are root, too. */
+    /* Root opens devices directly: its programs must not depend on a user's broker. Tests are root, too. */
     if (geteuid() == 0 && !(wish && strcmp(wish, "force") == 0)) return false;
     const char *list = getenv("CAMARB_V4L2_LIST");
     return !list || strcmp(list, "1") != 0 || is_listed();
@@ -149,7 +149,7 @@ static const char *behind(const char *path, const char *start) {
     return strncmp(path, start, count) == 0 ? path + count : NULL;
 }
 
-/* An absolute path with single slashes, from whatever was said. False: it cannot be about us, or is too long. */
+/* An absolute path with single slashes. False: it is no video node's, or too long. */
 static bool absolute(int folder, const char *path, char whole[PATH_MAX]) {
     size_t count = 0;
     whole[0] = 0;

@@ -1,4 +1,4 @@
-/* NV12 as the broker gives it, into what the program asked for: NV12, planar, packed, or Motion JPEG where libturbojpeg is there. */
+/* The broker's NV12 as NV12, planar, packed, or as Motion JPEG where libturbojpeg is installed. */
 #define _GNU_SOURCE
 #include "door.h"
 #include "../libcamarb/rows.h"
@@ -62,7 +62,7 @@ bool pictures_layout(uint32_t fourcc, uint32_t width, uint32_t height, uint32_t 
     return false;
 }
 
-/* For what cannot be made in one go: a planar 4:2:2 picture, and behind it one of NV12. Kept: it is needed again at the next frame. */
+/* Scratch memory for a planar 4:2:2 picture and one of NV12, kept from frame to frame. */
 static uint8_t *scratch(size_t luma) {
     static uint8_t *kept;
     static size_t room;

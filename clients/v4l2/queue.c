@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A queue of 32 pictures of 50 megapixels is nobody's. */
+/* No program needs 32 pictures of 50 megapixels. */
 #define MEMORY_MAX (UINT32_C(1) << 31)
 
 void ring_put(struct ring *ring, unsigned index) {
@@ -206,12 +206,12 @@ int queue_put(struct file *file, struct v4l2_buffer *given) {
     return 0;
 }
 
-/* Waits for a byte in the pipe, without the lock. 0, or why there is nothing to wait for. */
+/* Waits for a byte in the pipe, without the lock. 0, or the error that ends the wait. */
 static int wait_for_byte(struct file *file, int descriptor) {
     struct queue *queue = &file->device->queue;
     unsigned generation = queue->generation;
     if (fcntl(descriptor, F_GETFL) & O_NONBLOCK) return -EAGAIN;
-    /* Closed past all hooks, its number may be another file's by now, which says nothing of pictures. */
+    /* Closed past all hooks, its number may be another file's by now. */
     if (!file_is_whole(file)) return -EIO;
     struct pollfd waited = {.fd = file->drain, .events = POLLIN};
     int depth = door_inside;
@@ -222,7 +222,7 @@ static int wait_for_byte(struct file *file, int descriptor) {
     door_inside = depth;
     pthread_mutex_lock(&door_lock);
     if (file->is_void) return -ENODEV;
-    /* Closed past all hooks: nothing would ever be said there. */
+    /* Closed past all hooks: no event would ever come. */
     if (ready > 0 && waited.revents & POLLNVAL) return -EIO;
     if (queue->owner != file || queue->generation != generation || !queue->is_streaming) return -EINVAL;
     return -error;

@@ -19,7 +19,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A camera takes that long to begin; before, nothing is shown but patience. */
+/* A camera starts within this time; a slate before that would only flicker. */
 #define STARTING_TIME (700 * MILLISECOND)
 /* STREAMON waits so long for a refusal, which is then its errno as from a driver that is busy. */
 #define REFUSAL_TIME_MAX SECOND
@@ -63,7 +63,7 @@ static void end_session(struct device *device) {
     device->session = NULL;
 }
 
-/* Keeps why there is no session; what comes is tried again. */
+/* Keeps the reason why there is no session, which is made again later. */
 static void note_end(struct device *device, const char *reason, const char *error) {
     snprintf(device->ended_reason, sizeof device->ended_reason, "%s", reason);
     snprintf(device->ended, sizeof device->ended, "%s", error);
@@ -100,7 +100,7 @@ static void try_again(int64_t now) {
         if (!streaming[at]->session) begin_session(streaming[at]);
 }
 
-/* Where the next picture goes; NULL: the program has no buffer free. */
+/* The memory for the next picture; NULL: the program has no free buffer. */
 static uint8_t *target_of(struct device *device, struct buffer *buffer) {
     static uint8_t *kept;
     static size_t room;
@@ -149,7 +149,7 @@ static bool show_frame(struct device *device, int64_t now) {
         buffer->slate = 0;
         int64_t bytes =
             into ? pictures_convert(picture, device->fourcc, device->width, device->height, into) : -ENOMEM;
-        /* Of a picture that was cut while it was copied nothing is shown. */
+        /* A picture that was blanked while it was copied is dropped. */
         if (bytes >= 0 && lib->camarb_frame_is_intact(frame)) deliver(device, ring_take(&queue->queued), bytes, into, picture->captured);
     }
     lib->camarb_frame_release(frame);
@@ -157,7 +157,7 @@ static bool show_frame(struct device *device, int64_t now) {
     return true;
 }
 
-/* Which slate there is to show now; false: none. */
+/* The slate to show at present; false: none. */
 static bool slate_of(struct device *device, int64_t now, camarb_slate *slate) {
     memset(slate, 0, sizeof *slate);
     slate->interrupter = "";
@@ -176,7 +176,7 @@ static bool slate_of(struct device *device, int64_t now, camarb_slate *slate) {
     return true;
 }
 
-/* Drawn once for as long as it says the same. */
+/* Drawn once for each text. */
 static struct slate_picture *drawn(struct device *device, const camarb_slate *slate) {
     struct slate_picture *kept = &device->slate;
     char text[sizeof kept->text];
@@ -271,7 +271,7 @@ static void *run(void *nothing) {
         pthread_mutex_lock(&door_lock);
         eventfd_t count;
         if (ready > 0 && waited[0].revents && eventfd_read(wake, &count) < 0) {
-            /* Closed behind our back, by a program that closes all that it does not know: it is made anew rather than spun on. */
+            /* Closed past all hooks: the descriptor is made anew, since polling it would spin. */
             door_own(wake, false);
             wake = door_raise(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
         }

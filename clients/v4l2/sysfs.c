@@ -1,5 +1,5 @@
-/* A device's files in sysfs, and its node's status: for programs that look there before they open. Where the machine has the real thing
- * under that name, that one is read. */
+/* A device's files in sysfs, and its node's status, for programs that look there before they open. A real file of that name is read
+ * instead. */
 #define _GNU_SOURCE
 #include "door.h"
 
@@ -100,7 +100,7 @@ int node_stat(int number, struct stat *status) {
     int cancel = door_enter();
     if (present(number)) {
         memset(status, 0, sizeof *status);
-        /* The asking program may open it: the broker says which programs may. */
+        /* Any program may open it; the broker decides about access. */
         status->st_mode = S_IFCHR | 0660;
         status->st_nlink = 1;
         status->st_uid = geteuid();

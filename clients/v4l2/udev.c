@@ -1,8 +1,7 @@
 /* libudev's view of our nodes, for programs that look for cameras there alone (GUdev and all that is built on it). Ours are behind the real
  * ones in a list of subsystem video4linux, and devices of their own kind, which these functions answer for; all else is libudev's.
  *
- * Where libudev is not loaded none of this is ever called. Nobody is told of our cameras' coming and going: programs that want to know look
- * at the list again. */
+ * Where libudev is not loaded none of this is ever called. Our cameras send no hotplug events: programs read the list again. */
 #define _GNU_SOURCE
 #include "hooks.h"
 
