@@ -26,10 +26,7 @@ public struct LoadedPolicy: Sendable {
         /// From 1.
         public var line: Int
 
-        public init(file: String, line: Int) {
-            self.file = file
-            self.line = line
-        }
+        public init(file: String, line: Int) { (self.file, self.line) = (file, line) }
     }
 
     init(_ policy: Policy, _ root: TomlTable, _ problems: ProblemList, files: [String]) {

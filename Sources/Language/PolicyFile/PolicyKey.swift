@@ -7,10 +7,7 @@ public struct PolicyKey: Hashable, Comparable, Sendable, CustomStringConvertible
     public let table: String
     public let name: String
 
-    public init(_ table: String, _ name: String) {
-        self.table = table
-        self.name = name
-    }
+    public init(_ table: String, _ name: String) { (self.table, self.name) = (table, name) }
 
     /// Such as `contention.tie`, or `sources`.
     public var description: String { table.isEmpty ? name : "\(table).\(name)" }

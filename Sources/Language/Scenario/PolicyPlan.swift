@@ -60,7 +60,7 @@ public struct PolicyPlan: Sendable {
         var lines: [String] = []
         for step in loaded.steps { lines += writer.planned(step) }
         var changes: [Change] = []
-        let (before, after) = (Telling(kept), Telling(loaded))
+        let (before, after) = (Self.notices(kept), Self.notices(loaded))
         for session in arbiter.sessions(after: SessionID(0), atMost: .max) {
             guard mayGoOn() else { return nil }
             changes += Self.change(of: session, (kept, before), (loaded, after), now).map { [$0] } ?? []
@@ -82,29 +82,25 @@ public struct PolicyPlan: Sendable {
 
     // MARK: One session
 
-    private struct Telling {
-        private var told: [SessionID: [(moment: Moment, event: SessionEvent)]] = [:]
+    private typealias Notices = [SessionID: [(moment: Moment, event: SessionEvent)]]
 
-        init(_ stage: Stage) {
-            for step in stage.steps {
-                for case .notify(_, let session, _, let event) in step.effects {
-                    told[session, default: []].append((step.moment, event))
-                }
+    private static func notices(_ stage: Stage) -> Notices {
+        stage.steps.reduce(into: [:]) { notices, step in
+            for case .notify(_, let session, _, let event) in step.effects {
+                notices[session, default: []].append((step.moment, event))
             }
         }
-
-        func news(of session: SessionID) -> [(moment: Moment, event: SessionEvent)] { told[session] ?? [] }
     }
 
     private static func change(
-        of session: Status.SessionStatus, _ kept: (stage: Stage, told: Telling),
-        _ loaded: (stage: Stage, told: Telling), _ now: Moment
+        of session: Status.SessionStatus, _ kept: (stage: Stage, told: Notices),
+        _ loaded: (stage: Stage, told: Notices), _ now: Moment
     ) -> Change? {
         let id = session.id
         guard let before = kept.stage.arbiter.status(of: id), let after = loaded.stage.arbiter.status(of: id) else {
             return nil
         }
-        let news = loaded.told.news(of: id)
+        let news = loaded.told[id] ?? []
         let cut = news.compactMap {
             if case .wasInterrupted(let told) = $0.event { told.recording } else { nil }
         }
@@ -124,7 +120,7 @@ public struct PolicyPlan: Sendable {
         default:
             if let until = lease(of: session, kept.stage, loaded.stage) {
                 (change.kind, change.after) = (.leased, until - now)
-            } else if news.map(\.event).map(Heard.init) == kept.told.news(of: id).map(\.event).map(Heard.init) {
+            } else if news.map(\.event).map(Heard.init) == (kept.told[id] ?? []).map(\.event).map(Heard.init) {
                 return nil
             }
         }

@@ -36,10 +36,7 @@ public struct Scenario: Sendable {
         public var path: String
         public var policy: Policy
 
-        public init(path: String, policy: Policy) {
-            self.path = path
-            self.policy = policy
-        }
+        public init(path: String, policy: Policy) { (self.path, self.policy) = (path, policy) }
     }
 
     /// The world before the first event.

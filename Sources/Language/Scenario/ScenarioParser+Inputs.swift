@@ -65,42 +65,39 @@ extension ScenarioParser {
         let name = named.text
         var appName = name
         var user = names.user
-        var login = LoginMembership.seat
-        var (weak, own) = (false, false)
+        var identity = ClientIdentity()
         var groups: [UInt32] = []
         var placed: Presence?
         var attributes = ClientAttributes()
-        var verified = true
-        // The app is neither vouched for nor claimed.
-        var saysNothing = false
+        var claimsItself = false
         var focused = false
         while let word = words.anything() {
             switch (word.key, word.text) {
             case ("app", let text): appName = text
             case ("user", _): user = try word.user()
-            case ("login", "none") where !word.isQuoted: login = .outside
-            case ("login", let text): login = .session(LoginSessionID(text))
+            case ("login", "none") where !word.isQuoted: identity.login = .outside
+            case ("login", let text): identity.login = .session(LoginSessionID(text))
             case ("groups", let text):
                 let numbers = text.split(separator: ",").map { UInt32($0) }
                 guard !numbers.contains(nil) else { throw LineProblem(word, "groups are numbers, such as 44,1000") }
                 groups = numbers.compactMap { $0 }
-            case (nil, "weak"): weak = true
-            case (nil, "own-broker"): own = true
+            case (nil, "weak"): identity.isWeak = true
+            case (nil, "own-broker"): identity.isOwn = true
             case ("presence", _): placed = try word.oneOf()
-            case (nil, "claimed"): verified = false
-            case (nil, "unverified"):
-                verified = false
-                saysNothing = true
+            case (nil, "claimed"): (identity.isVerified, claimsItself) = (false, true)
+            case (nil, "unverified"): identity.isVerified = false
             case (nil, "focused"): focused = true
             default: try attributes.take(word)
             }
         }
         let app = AppID(appName, user: user)
-        if !verified, !saysNothing, attributes.claimedApp == nil { attributes.claimedApp = appName }
+        if claimsItself, attributes.claimedApp == nil { attributes.claimedApp = appName }
         let client = names.addClient(name, app: app)
         if !isPlan { stock.clients.insert(name) }
-        let identity = ClientIdentity(verified: verified, weak: weak, groups: groups, login: login, own: own)
-        var actions = tell(login, of: user) + [.event(.connected(client, app: app, identity))]
+        identity = ClientIdentity(
+            verified: identity.isVerified, weak: identity.isWeak, groups: groups, login: identity.login,
+            own: identity.isOwn)
+        var actions = tell(identity.login, of: user) + [.event(.connected(client, app: app, identity))]
         if attributes != ClientAttributes() { actions.append(.event(.declared(client, attributes))) }
         if let placed { actions += place(app, placed, focused, by: .shell) }
         return actions
@@ -127,18 +124,14 @@ extension ScenarioParser {
             throw LineProblem(word, "no client is called “\(word.text)”: say whose session it is with `of CLIENT`")
         }
         var asked = Configuration()
+        var camera: CameraID?
         var reestablished = false
         while let word = words.anything() {
             switch (word.key, word.text) {
             case (nil, "reestablished"): reestablished = true
-            case ("camera", _) where !word.isQuoted: asked[.camera] = .text(try known(word).name)
+            case ("camera", let text): camera = word.isQuoted ? CameraID(text) : try known(word)
             default: try asked.take(word)
             }
-        }
-        var camera: CameraID?
-        if case .text(let name)? = asked[.camera] {
-            camera = CameraID(name)
-            asked[.camera] = nil
         }
         let session = names.addSession(word.text, client: owner)
         if !isPlan { stock.sessions.insert(word.text) }

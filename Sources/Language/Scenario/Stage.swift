@@ -49,10 +49,7 @@ public struct Stage: Sendable {
         public var description: String { "at \(TimeText.write(moment)): \(message)" }
     }
 
-    public init(_ arbiter: Arbiter, at now: Moment = .zero) {
-        self.arbiter = arbiter
-        self.now = now
-    }
+    public init(_ arbiter: Arbiter, at now: Moment = .zero) { (self.arbiter, self.now) = (arbiter, now) }
 
     /// A copy of a running broker's, which is checked by itself.
     init(planning arbiter: Arbiter, at now: Moment, while mayGoOn: @escaping @Sendable () -> Bool) {

@@ -19,13 +19,8 @@ public struct FileProblem: Hashable, Sendable {
     public init(
         file: String, line: Int, column: Int, message: String, length: Int = 1, lineText: String = "", hint: String = ""
     ) {
-        self.file = file
-        self.line = line
-        self.column = column
-        self.message = message
-        self.length = length
-        self.lineText = lineText
-        self.hint = hint
+        (self.file, self.line, self.column, self.message) = (file, line, column, message)
+        (self.length, self.lineText, self.hint) = (length, lineText, hint)
     }
 }
 

@@ -9,9 +9,7 @@ package struct TableReader {
     package let problems: ProblemList
 
     package init(_ table: TomlTable, owner: String, problems: ProblemList) {
-        self.table = table
-        self.owner = owner
-        self.problems = problems
+        (self.table, self.owner, self.problems) = (table, owner, problems)
     }
 
     package func entry(_ key: String) -> TomlTable.Entry? { table.entries.first { $0.key == key } }

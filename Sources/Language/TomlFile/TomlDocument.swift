@@ -37,10 +37,7 @@ package struct TomlNode {
     package var value: Value
     package var place: Place
 
-    package init(value: Value, place: Place) {
-        self.value = value
-        self.place = place
-    }
+    package init(value: Value, place: Place) { (self.value, self.place) = (value, place) }
 }
 
 /// A table with its keys in the order of the file.
@@ -51,19 +48,14 @@ package struct TomlTable {
         package var node: TomlNode
 
         package init(key: String, keyPlace: Place, node: TomlNode) {
-            self.key = key
-            self.keyPlace = keyPlace
-            self.node = node
+            (self.key, self.keyPlace, self.node) = (key, keyPlace, node)
         }
     }
 
     package var entries: [Entry]
     package var place: Place
 
-    package init(entries: [Entry], place: Place) {
-        self.entries = entries
-        self.place = place
-    }
+    package init(entries: [Entry], place: Place) { (self.entries, self.place) = (entries, place) }
 }
 
 package struct TomlError: Error {

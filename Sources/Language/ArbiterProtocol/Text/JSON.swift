@@ -12,10 +12,7 @@ package indirect enum JSON: Hashable, Sendable {
         package var key: String
         package var value: JSON
 
-        package init(key: String, value: JSON) {
-            self.key = key
-            self.value = value
-        }
+        package init(key: String, value: JSON) { (self.key, self.value) = (key, value) }
     }
 
     package static func object(_ members: KeyValuePairs<String, JSON>) -> JSON {

@@ -25,10 +25,7 @@ package struct JSONReader {
         return value
     }
 
-    private init(bytes: [UInt8], depthMax: Int) {
-        self.bytes = bytes
-        self.depthMax = depthMax
-    }
+    private init(bytes: [UInt8], depthMax: Int) { (self.bytes, self.depthMax) = (bytes, depthMax) }
 
     private func problem(_ message: String) -> Problem { Problem(column: next + 1, message: message) }
     private var peek: UInt8? { next < bytes.count ? bytes[next] : nil }

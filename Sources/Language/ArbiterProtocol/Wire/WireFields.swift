@@ -3,10 +3,7 @@ package struct WireFields {
     private let place: String
     private let dictionary: WireDictionary
 
-    package init(_ place: String, _ dictionary: WireDictionary) {
-        self.place = place
-        self.dictionary = dictionary
-    }
+    package init(_ place: String, _ dictionary: WireDictionary) { (self.place, self.dictionary) = (place, dictionary) }
 
     package func has(_ key: String) -> Bool { dictionary[key] != nil }
 

@@ -8,10 +8,7 @@ public struct WireReader {
     private var taken = 0
 
     /// - Parameter message: the name of the arguments' message in errors: `WasInterrupted`, `formats[2]`.
-    public init(_ message: String, _ arguments: [WireValue]) {
-        self.message = message
-        self.arguments = arguments
-    }
+    public init(_ message: String, _ arguments: [WireValue]) { (self.message, self.arguments) = (message, arguments) }
 
     /// An argument of a later version may be missing.
     package var isAtEnd: Bool { taken >= arguments.count }

@@ -9,10 +9,7 @@ public struct HoldTerms: Hashable, Sendable {
     /// How long it keeps the camera against stronger bids.
     public var minHold: Duration
 
-    public init(grace: Duration, minHold: Duration) {
-        self.grace = grace
-        self.minHold = minHold
-    }
+    public init(grace: Duration, minHold: Duration) { (self.grace, self.minHold) = (grace, minHold) }
 }
 
 public enum HoldMoment: Hashable, Sendable {

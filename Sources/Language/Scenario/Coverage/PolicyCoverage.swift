@@ -94,10 +94,7 @@ public struct PolicyCoverage: Hashable, Sendable {
         public var lack: Lack
         public enum Lack: String, Hashable, Sendable { case neverFired, neverUnmatched }
 
-        public init(clause: PolicyClause, lack: Lack) {
-            self.clause = clause
-            self.lack = lack
-        }
+        public init(clause: PolicyClause, lack: Lack) { (self.clause, self.lack) = (clause, lack) }
 
         public func sentence(in policy: Policy) -> String { "\(clause.title(in: policy)): \(words(policy).missing)" }
 

@@ -30,10 +30,7 @@ package struct EventField<Value: Sendable>: Sendable {
         write: @escaping @Sendable (Value, inout EventValues) -> Void,
         read: @escaping @Sendable (inout TraceFields) throws(LineFault) -> Value
     ) {
-        self.members = members
-        self.phrase = phrase
-        self.write = write
-        self.read = read
+        (self.members, self.phrase, self.write, self.read) = (members, phrase, write, read)
     }
 
     init(

@@ -29,10 +29,7 @@ public struct TraceReader {
         return try reader.parts(mayBeCut)
     }
 
-    private init(file: String, bytes: [UInt8]) {
-        self.file = file
-        self.bytes = bytes
-    }
+    private init(file: String, bytes: [UInt8]) { (self.file, self.bytes) = (file, bytes) }
 
     package static let tooLong = "this line is longer than \(lineBytesMax) bytes, and no trace has such a line"
 

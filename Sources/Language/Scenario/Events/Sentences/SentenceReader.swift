@@ -67,9 +67,7 @@ package struct LineProblem: Error {
     }
 
     package init(column: Int, length: Int = 1, _ message: String) {
-        self.column = column
-        self.length = length
-        self.message = message
+        (self.column, self.length, self.message) = (column, length, message)
     }
 
     func saying(_ message: String) -> LineProblem { LineProblem(column: column, length: length, message) }
