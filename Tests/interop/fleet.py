@@ -226,8 +226,10 @@ def find(by):
         steps = [path.read_bytes().count(b'{"step":') for path in files]
         assert totals[0]["files"] == 2 * len(files) + 3, totals
         assert totals[0]["steps"] == 2 * sum(steps) + 98 + steps[0] - 1, (totals, steps)
-        # Where a stop is missing, only that holding is: nothing is timed across, and the next start begins a wait.
-        assert [(line["figure"], line["n"]) for line in gap if line["n"]] == [("held", 1)], gap
+        # Where a stop is missing, only that holding is: nothing is timed across, and the next start begins a wait. On a busy machine that start
+        # comes before the cut is done, and then the handover that the stop began is missing, too.
+        assert [(line["figure"], line["n"]) for line in gap if line["n"] and line["figure"] != "handover"] == [("held", 1)], gap
+        assert all(0 <= line["n"] <= 1 for line in gap), gap
         # Behind an interruption no wait ends.
         assert counts == [{"waits": VISITS, "runs": 2 * VISITS, "interruptions": VISITS}], counts
         assert {line["machine"]: line["n"] for line in stretches} == {
