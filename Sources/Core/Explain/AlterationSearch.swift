@@ -41,8 +41,8 @@ struct AlterationSearch {
         }
     }
 
-    /// The smallest sets that change it: single facts, else pairs, else triples, in the order of the suppositions.
-    /// - Parameter mayGoOn: once it says no, no attempt is made any more.
+    /// The smallest sets of suppositions that change the outcome, in order: single facts, else pairs, else triples.
+    /// - Parameter mayGoOn: called before each attempt; the search ends when it returns false.
     func search(
         attempts: Int, while mayGoOn: () -> Bool = { true }
     ) -> (found: [[Explanation.Alteration]], searched: Explanation.Searched) {

@@ -151,7 +151,7 @@ struct Alternatives {
         return found
     }
 
-    /// One that is not there: only its being in front, or on the phone, is supposed.
+    /// A made-up app: the search supposes only that it is in front, or on the phone.
     private static func anotherApp(of user: UInt32) -> AppID { AppID("another app", user: user) }
 
     private func chosen(_ app: NamedApp, _ subject: Subject, _ facts: Facts) -> [Supposition] {
@@ -164,7 +164,7 @@ struct Alternatives {
         ]
     }
 
-    /// What a trusted source could say of an app instead.
+    /// The other values that a trusted source could give an app's attributes.
     private func attributes(of app: NamedApp, _ subject: Subject, _ facts: Facts) -> [Supposition] {
         guard hears(app) else { return [] }
         return facts.attributes.filter { keys.contains($0.name) }.flatMap { held -> [Supposition] in
@@ -177,7 +177,7 @@ struct Alternatives {
         }
     }
 
-    /// What is said by its name is said of it.
+    /// Whether a fact by the app's name reaches the app: not while a vouched client has the name that it claims.
     private func hears(_ app: NamedApp) -> Bool { state.app(app).map(state.isReached) ?? false }
 
     /// Sessions of other apps that ask for this camera, or for one that it cannot run beside; holders first.

@@ -74,11 +74,11 @@ public struct Explanation: Sendable {
         }
     }
 
-    /// What became of the search for the smallest change.
+    /// How far the search for the smallest change went.
     public enum Searched: Hashable, Sendable {
         /// Every change of at most so many facts was tried.
         case upTo(facts: Int)
-        /// The bound was met before that.
+        /// The search ended at its bound, after so many attempts.
         case first(attempts: Int)
     }
 }

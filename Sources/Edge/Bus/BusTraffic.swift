@@ -53,7 +53,7 @@ final class BusTraffic: LoopPart {
         flush()
     }
 
-    /// It has something to send at the end of the turn, or, outside a turn, after the present handler.
+    /// The connection has something to send: at the end of the turn, or, outside a turn, after the present handler.
     func hasWritten(_ connection: BusConnection) {
         if !isInTurn && written.isEmpty { loop.defer { [unowned self] in flush() } }
         written.append(connection)

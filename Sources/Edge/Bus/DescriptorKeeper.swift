@@ -64,8 +64,8 @@ final class DescriptorKeeper {
         close(socket)
     }
 
-    /// Has bytes taken from a client's socket, which stays the caller's.
-    /// - Returns: false when the process has ended meanwhile, and nothing was taken: another one is to be asked.
+    /// Orders this keeper to read bytes from a client's socket. The socket stays the caller's.
+    /// - Returns: false when the keeper's process has ended and read nothing: another keeper has to do it.
     func take(
         _ bytes: Int, isBeginning: Bool, from client: Int32, user: UInt32, _ taking: @escaping (Taking) -> Void
     ) -> Bool {

@@ -204,8 +204,8 @@ public final class DescriptorKeepers {
         if !wishes.isEmpty { loop.defer { [weak self] in self?.serve() } }
     }
 
-    /// - Parameter cookie: the envelope's that the keeper may let go of, once this process has none of it any more.
-    /// - Parameter wasKept: it had arrived before.
+    /// - Parameter cookie: names an envelope, which the keeper may let go of once this process has no copy.
+    /// - Parameter wasKept: whether the envelope had arrived before.
     func ended(_ user: UInt32, _ cookie: UInt64, _ keeper: DescriptorKeeper, wasKept: Bool) {
         if !wasKept { arrived(user) }
         loop.defer { [weak self] in

@@ -25,7 +25,7 @@ package struct MessageReader {
 
     package let bytes: [UInt8]
     private let isBig: Bool
-    /// `nil`: a type of message that the specification does not have, which means nothing.
+    /// `nil` for a type of message that the specification does not define; such messages are ignored.
     package private(set) var kind: Kind?
     private var flags: UInt8 = 0
     package private(set) var serial: UInt32 = 0

@@ -66,7 +66,7 @@ public final class PassedDescriptor {
 
     // A keeper does not know what the descriptor is passed for, and so says of each what it is.
 
-    /// Why it will not do for a photo or a recording, as a clause; nil: it is a regular file that can be written to.
+    /// Why the descriptor will not do for a photo or a recording, as a clause; `nil` for a writable regular file.
     public var fileFault: String? {
         if found.fault == camarb_file_good.rawValue { return nil }
         if microphoneFault == nil { return "is a socket, no regular file" }
@@ -85,7 +85,8 @@ public final class PassedDescriptor {
         }
     }
 
-    /// Why it is no microphone, likewise; nil: it is one end of a connected pair of AF_UNIX SOCK_SEQPACKET sockets.
+    /// Why the descriptor will not do for a microphone, as a clause; `nil` for one end of a connected pair of AF_UNIX
+    /// SOCK_SEQPACKET sockets.
     public var microphoneFault: String? {
         if found.fault == camarb_file_good.rawValue { return "is a regular file" }
         return switch camarb_microphone_fault(rawValue: found.microphone) {

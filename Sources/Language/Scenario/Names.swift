@@ -76,7 +76,7 @@ public struct Names: Sendable {
         return clients.last { $0.app.name == text }?.app ?? usual
     }
 
-    /// `nil` where a bare name means one app; else which users have connected one while the usual user has not.
+    /// `nil` where a bare name means one app; else a sentence with the users who have connected an app of that name.
     func ambiguity(of text: String) -> String? {
         guard AppID.namingUser(text) == nil else { return nil }
         let users = Set(clients.lazy.filter { $0.app.name == text }.map(\.app.user)).sorted()

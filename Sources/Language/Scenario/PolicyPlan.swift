@@ -142,7 +142,7 @@ public struct PolicyPlan: Sendable {
         }
     }
 
-    /// The end of a lease that the holder gets by the load; `nil` where there is none, or none that is shorter.
+    /// The end of the lease that the load gives the holder; `nil` without one, or where it ends no earlier than before.
     private static func lease(of session: Status.SessionStatus, _ kept: Stage, _ loaded: Stage) -> Moment? {
         func until(_ stage: Stage) -> Moment? {
             stage.arbiter.overview().cameras.first { $0.holder == session.id }?.leaseUntil

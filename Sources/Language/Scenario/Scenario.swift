@@ -110,7 +110,7 @@ public struct Scenario: Sendable {
     /// Every word that describes the world, before the first input.
     public static let worldWords = ScenarioParser.worldCommands
 
-    /// Reads one input line (without time and indentation) against names; a block follows behind `"""` and a line feed.
+    /// Reads one input line (without time and indentation) against names; a block follows after `"""` and a line feed.
     /// - Throws: the problem, with its place in the line.
     public static func input(
         _ text: String, names: inout Names, policies: String = "."
@@ -208,7 +208,7 @@ public struct RecorderBehaviour: Hashable, Sendable {
     public var openDelay: Duration = .zero
     public var cutDelay: Duration = .zero
     public var configureDelay: Duration = .zero
-    /// From a recording's last frame to its finished file.
+    /// The time from a recording's last frame to its finished file.
     public var finishDelay: Duration = .zero
     /// Every `open` fails with this sentence.
     public var openFailure: String?

@@ -227,7 +227,7 @@ struct ScenarioParser {
         let word = try words.word("a policy file")
         if word.text == builtInPolicy { return .firstCome }
         if isPlan, word.text.contains("/") || !word.text.hasSuffix(".toml") {
-            // A client asks, and the broker reads with rights of its own: only what lies in its folder.
+            // A client writes the plan, and the broker reads files with its own rights: only those of its folder.
             throw LineProblem(word, "a plan takes policies of the broker's folder by their name, such as desktop.toml")
         }
         do { return try loadPolicy("\(policies)/\(word.text)") } catch {

@@ -104,7 +104,7 @@ extension ScenarioWriter {
 }
 
 extension RecordingEnd {
-    /// The next chance that follows from the end, and is left out.
+    /// The next chance that usually follows such an end: a line leaves it out.
     var usualNextChance: RecordingFinished.NextChance {
         switch self {
         case .stopped, .durationLimit, .sizeLimit, .diskFull, .writeError: .now

@@ -22,7 +22,7 @@ public struct Stage: Sendable {
     public var history: History?
     /// The stage performs no more steps.
     public var stepsMax = Int.max
-    /// Called before each step; after a false nothing is performed any more.
+    /// Called before each step; once it returns false, the stage performs no more steps.
     public var mayGoOn: (@Sendable () -> Bool)?
     /// `mayGoOn` returned false.
     public private(set) var wasStopped = false

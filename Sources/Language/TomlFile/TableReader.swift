@@ -82,7 +82,7 @@ package struct TableReader {
         return value
     }
 
-    /// - Parameter rising: whether the second is at least the first.
+    /// - Parameter rising: whether the second number must be at least the first.
     package func pair(_ key: String, in range: ClosedRange<Double>, rising: Bool) -> (Double, Double)? {
         guard let entry = entry(key) else { return nil }
         let takes =

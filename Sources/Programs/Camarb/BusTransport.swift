@@ -188,7 +188,7 @@ private final class ClientLoop: BusConnectionDelegate {
             switch command {
             case .close:
                 connection?.close()
-                // In a later turn, when the calls under way have been answered.
+                // The loop ends in a later turn, when the calls under way have been answered.
                 loop?.defer { [unowned self] in self.loop?.exit() }
             case .call(let call, let answer):
                 guard let connection else {

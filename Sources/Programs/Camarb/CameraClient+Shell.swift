@@ -41,7 +41,7 @@ extension CameraClient {
         try await shell("ReleaseMicrophone", [.string(app)])
     }
 
-    /// Says whether this client knows, from now on, which of its user's apps have a microphone.
+    /// Announces whether this client reports, from now on, which of its user's apps have a microphone.
     public func reportMicrophones(_ on: Bool) async throws(BrokerError) {
         try await shell("WatchMicrophones", [.boolean(on)])
     }

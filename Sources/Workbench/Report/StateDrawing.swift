@@ -7,7 +7,7 @@ struct StateDrawing {
     private static let gapY = 62.0
     private static let perRow = 3
     private static let margin = 16.0
-    /// A column of the 12 px font, as wide letters and narrow ones even out.
+    /// The mean width of a letter of the 12 px font: wide and narrow letters even out.
     private static let columnWidth = 6.6
 
     private let graph: StateGraph

@@ -2,7 +2,7 @@ import Vocabulary
 
 /// Notices between a camera's holder and its sharers, and the warnings of holders.
 extension Arbiter {
-    /// A session that lost its camera to a holder that streams, and may watch.
+    /// Notifies a session that lost its camera to a streaming holder, and may watch it.
     mutating func tellSharer(_ look: Look) {
         let slot = look.session
         state.sessions[slot].lost = nil

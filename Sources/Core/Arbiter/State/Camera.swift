@@ -162,7 +162,7 @@ package struct Held: Hashable, Sendable, Codable, BitwiseCopyable {
 package struct Contest: Hashable, Sendable, Codable, BitwiseCopyable {
     /// The session that gets the camera when the time is up.
     package var beneficiary: Slot<Session>
-    /// The moment of the next decision on it: the announcement, or the cut.
+    /// The moment of the contest's next decision: the announcement, or the cut.
     package var due: Moment
     package var rule: Rule
     /// Set with the holder's warning.

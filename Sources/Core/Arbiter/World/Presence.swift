@@ -1,6 +1,6 @@
 package import Vocabulary
 
-/// Where apps are, and which source counts.
+/// The apps' places on their users' screens, and the source whose report of them counts.
 extension Arbiter {
     mutating func attachSource(_ source: PresenceSource, _ user: UInt32?) {
         guard source == .shell || source == .agent else { return }

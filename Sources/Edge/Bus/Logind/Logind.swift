@@ -270,13 +270,13 @@ extension Logind: MessageBusDelegate {
     }
 }
 
-/// What logind tells, on the loop's thread.
+/// Receives logind's reports, on the loop's thread.
 public protocol LogindDelegate: AnyObject {
-    /// All there are, in the order of their ids. Earlier ones that are not among them have ended.
+    /// All login sessions, in the order of their ids. Earlier sessions that are missing here have ended.
     func logindKnows(_ sessions: [LoginSessionStatus])
-    /// There is no logind, or none any more, and why. What it said last is all that is known.
+    /// logind does not run, or no longer, and why. Its last reports are all that is known.
     func logindLost(_ why: String)
-    /// It is new, or something about it is.
+    /// The session is new, or one of its properties has changed.
     func loginSessionChanged(_ session: LoginSessionStatus)
     func loginSessionEnded(_ id: String)
     /// True: the machine is about to sleep, and waits for `letSleep`, for as long as `sleepDelay` at most.

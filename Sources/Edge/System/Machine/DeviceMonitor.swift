@@ -35,7 +35,7 @@ public final class DeviceMonitor {
 
     /// A property that udev's rules gave a device.
     public enum Property: Hashable, Sendable {
-        /// udev has not looked at it, or does not run.
+        /// udev has not initialized the device, or does not run.
         case unknown
         case absent
         case value(String)

@@ -5,15 +5,15 @@ package import ArbiterProtocol
 package struct EventDescription: Sendable {
     package enum Origin: Sendable, CaseIterable { case client, session, user, machine, recorder, broker, clock }
 
-    /// Which users it concerns, besides those that are trusted with everything.
+    /// The users that an event concerns, besides those that are trusted with everything.
     package enum Concern: Sendable {
         /// A fact of the machine.
         case everybody
-        /// The users of its clients, apps or login sessions; where it has none, trusted users only.
+        /// The users of the event's clients, apps or login sessions; for an event without any, trusted users only.
         case users
-        /// As above, but without a user it is a fact about all of them.
+        /// As `users`, but an event without a user concerns all of them.
         case usersOrEverybody
-        /// It is about a camera, and concerns the users whose sessions get a notice of it.
+        /// The users whose sessions get a notice of the event, which is about a camera.
         case whoeverIsTold
     }
 

@@ -65,7 +65,7 @@ extension EventDescription.Table {
         (origin, concern) = (.broker, .users)
         add(.policyLoaded, .own("policy-reload"), concerning: .everybody, marked: [.noted], Event.policyLoaded, .policy)
         add(.reserved, .line("reserve"), Event.reserved, .camera, .app, .survivor)
-        // A line's time stands for it.
+        // In a scenario no words stand for this event, but the time at which a line begins.
         origin = .clock
         let make: @Sendable () -> Event = { .timePassed }
         add(.timePassed, .unsaid, concerning: .whoeverIsTold, marked: [.routine], make)

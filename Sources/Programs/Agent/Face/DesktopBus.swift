@@ -5,7 +5,7 @@ import System
 /// A part of the desktop with a service on the user's bus.
 protocol DesktopService: AnyObject {
     var name: String { get }
-    /// The bus is there, without match rules and calls of this service yet.
+    /// The connection to the bus is new: it has no match rules and no calls of this service yet.
     func begin(_ bus: MessageBus)
     /// Its name has another owner, or none (""). Called for changes, not at the beginning.
     func owned(by owner: String)

@@ -79,7 +79,7 @@ class CameraLink {
 
     func open(_ granted: GrantID, _ configuration: Configuration) { open(granted, configuration, triesLeft: 1) }
 
-    /// - Parameter triesLeft: A recorder core may end for want of work just when there is some: then another is started.
+    /// - Parameter triesLeft: how often another recorder core is started, where one ended for want of work just before.
     private func open(_ granted: GrantID, _ configuration: Configuration, triesLeft: Int) {
         grant = granted
         if recorder.isLeaving {

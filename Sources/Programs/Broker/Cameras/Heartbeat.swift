@@ -80,7 +80,7 @@ final class HeartbeatObserver {
     }
 
     private func takeStep() {
-        // It does not end when it is killed: its client is notified, and the core waits for the end.
+        // The recorder core does not end though killed: its client is notified, and the arbiter waits for the end.
         if isKilled { return link.failed("Its recorder core hangs in the driver, and cannot be ended.") }
         guard let duty = beat?.takeStep() else { return }
         switch duty {

@@ -119,7 +119,7 @@ package final class NodeObserver {
 
     private func look() {
         let now = EventLoop.now
-        // Never before its pause is over, however often programs open and close the node.
+        // No look begins before the pause is over, however often programs open and close the node.
         if let lookedAt, now < lookedAt + Self.pauses.lowerBound { return arm(at: lookedAt + Self.pauses.lowerBound) }
         lookedAt = now
         isLooking = true

@@ -126,7 +126,7 @@ package enum RecorderIdentity: Hashable, Sendable {
     /// A unit that the service manager starts for a connection to `camrecorder.socket`.
     case unit
     /// Any process of the user that listens on the socket, except the broker: in tests, and with a recorder core of
-    /// one's own. Where root listens, which may be the service manager, a unit too.
+    /// one's own. Where root listens, also a unit, since the service manager may be root's listener.
     case process(ofUser: UInt32)
 
     package struct Seen: Hashable, Sendable {

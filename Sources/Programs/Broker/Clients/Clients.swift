@@ -142,8 +142,8 @@ final class Clients: BrokerPart {
     }
 }
 
-/// Names in use, each once: `photos`, `photos-2`, `photos-3`, the smallest number that is free. Finding one costs a look for
-/// each that has the same word, and never a walk over all names.
+/// Names in use, each once: `photos`, `photos-2`, `photos-3`, the smallest number that is free. Finding a free name
+/// costs one look-up for each taken name of the same word, and never a walk over all names.
 package struct NamePool: Sendable {
     private var taken: Set<String> = []
 

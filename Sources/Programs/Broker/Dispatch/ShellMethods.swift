@@ -119,7 +119,7 @@ extension MethodTables {
                 throw .invalid("session", name, takes: "a login session's name")
             }
             let active = try reader.boolean("active")
-            // It is at the usual seat, and its clients are of one user.
+            // The login session is at the usual seat, and its clients are of one user.
             let member = broker.clients.values.filter { $0.loginSessions.contains(LoginSessionID(name)) }
                 .min { $0.id < $1.id }
             let facts = LoginSessionFacts(

@@ -44,7 +44,7 @@ final class Desktops: BrokerPart {
         request?.answer()
     }
 
-    /// The same for facts that end by themselves.
+    /// As `report`, for facts that end without a request.
     func forget(_ changes: (inout FactBoard) -> [Event]) { for event in changes(&facts) { broker.step(event) } }
 
     func forget(_ client: BrokerClient) {

@@ -136,7 +136,7 @@ public struct Counts: Hashable, Sendable {
     public var refusals = Tally()
     /// Recordings that ended, by why.
     public var recordings = Tally()
-    /// `taken` and `failed`.
+    /// Photos, by result: `taken` or `failed`.
     public var photos = Tally()
     /// From a start request to the first frame.
     public var waits = Histogram.waits

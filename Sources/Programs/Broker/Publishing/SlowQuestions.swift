@@ -78,7 +78,7 @@ package final class SlowQuestions {
     private func next() {
         while current == nil, !waiting.isEmpty {
             let question = waiting.removeFirst()
-            // Nobody waits for it any more.
+            // The client has gone: nobody waits for the answer.
             if question.client.isGone { continue }
             if question.begin() { current = question.client }
         }

@@ -16,8 +16,8 @@ struct ClientMemory {
         "StandFor", "DeclareClient", "DeclarePresence", "LowerPriority", "LowerAttribute", "Watch",
     ]
 
-    /// The call as the present broker understands it.
-    /// - Throws: `.unknownSession` for one that the present broker did not take.
+    /// The call with the present broker's ids.
+    /// - Throws: `.unknownSession` for a session that is closed, or that the present broker did not take.
     func translated(_ call: WireCall) throws(BrokerError) -> WireCall {
         guard let known = ObjectPath.sessionID(call.path) else { return call }
         guard let (_, brokers, memory) = sessions.first(where: { $0.id == known }), let id = brokers else {
@@ -33,8 +33,8 @@ struct ClientMemory {
         return call
     }
 
-    /// Remembers what a call that the broker has answered means.
-    /// - Returns: the answer as the client knows it.
+    /// Keeps the part of an answered call that the next broker will need.
+    /// - Returns: the answer with the session's id as the client knows it.
     mutating func remember(_ call: WireCall, _ answer: [WireValue]) -> [WireValue] {
         if let known = ObjectPath.sessionID(call.path) {
             if call.member == "Close" {

@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import Synchronization
 
-/// The end of a broker, and how another one is told what that knew.
+/// The end of a broker, and how the next one receives the client's declarations and sessions.
 extension ReconnectingTransport {
     func ended(_ error: BrokerError, _ life: Int) {
         let goesOn: Bool? = state.withLock { state in
@@ -10,7 +10,7 @@ extension ReconnectingTransport {
             let now = ContinuousClock.now
             state.outbox += state.memory.lost(at: now)
             state.early = []
-            // While sessions are being put back, whoever does that sees it.
+            // While sessions are being put back, `putBack` finds `lifeHasEnded`, and `reconnect` tries again.
             guard case .connected(let transport) = state.phase else { return nil }
             state.brokerID = transport.brokerID
             state.ends = state.ends.filter { now - $0 < minute } + [now]

@@ -123,7 +123,7 @@ package final class ReconnectingTransport: Transport {
         }
         if isCreation { creationEnded() }
         if let known { return known }
-        // A stream that has ended since is the client's to close; anything else was done by a broker that is gone.
+        // The client closes a stream that has ended since; every other answer is of a broker that is gone.
         for case .fileDescriptor in answer { return answer }
         throw BrokerError(.disconnected, "The connection ended before the answer could be kept.")
     }

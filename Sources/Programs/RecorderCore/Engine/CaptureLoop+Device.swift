@@ -84,7 +84,7 @@ extension CaptureLoop {
         try camera().watchNode(in: queue)
     }
 
-    /// Answered at once, unless the thread hangs, or has emitted `.deviceStarts`.
+    /// The broker's heartbeat. The thread replies at once, unless it hangs, or starts a device (`.deviceStarts`).
     func beat() { hasSaidThatDeviceStarts = false }
 
     /// Starts a failing device again, a bounded number of times; then reports the error and waits for the cut.

@@ -11,7 +11,7 @@ final class Completer: Sendable {
     /// From the request to the answer, in nanoseconds, unless the file hangs: less than a broker waits (`Completions.timeMax`).
     /// Enough for half an hour of large frames on a busy machine (recording.md has figures); a longer one is left as it is.
     static let timeMax: Int64 = 4_000_000_000
-    /// Requests that wait. A broker has one for the recording that its camera ran, and some that were just stopped.
+    /// Requests that may wait. A lost recorder core leaves its running recording, and a few that it was finishing.
     static let waitingMax = 16
 
     private struct State {

@@ -96,7 +96,7 @@ final class RunningRecording {
         noteWritten(file)
     }
 
-    /// A frame that is not in the file, since the recording is paused: sound from before the pause may still come.
+    /// Leaves a frame out of the file of a paused recording: sound from before the pause may still come.
     func pass(captured: Int64) throws(End) {
         guard let sound, clock.hasBegun else { return }
         try goingOn { (file) in sound.advance(to: captured, into: file) }

@@ -29,8 +29,8 @@ package struct SoundTimeline: Sendable {
     package static let latest: Int64 = 250_000_000
     /// Seconds of sound that wait for the picture: a microphone keeps no more (`KeptSound.timeMax`).
     private static let waitingMax = 4
-    /// The part by which sound may be stretched beside its source's error, and at least by a frame: a difference of pitch that
-    /// ears hear is 0.3 %.
+    /// The share by which sound may be stretched beyond the error of its source's clock, rounded up to a frame: ears
+    /// hear a difference of pitch from 0.3 % on.
     private static let catchingUpMax = 0.0025
     /// Shorter pieces could not be stretched by less than a whole frame in them.
     private static let pieceMin = 0.020

@@ -31,8 +31,8 @@ private enum WalkedEvents {
 
     static let declaredLater = "what clients say of multitasking later"
 
-    /// How an event is called where it happens in no world, and under which policies it matters. An event that is not here is
-    /// named by its own name, under every policy.
+    /// The words for events that happen in no world, and the policies under which each matters. An event without a
+    /// remark has its own name, and matters under every policy.
     static let remarks: [EventKind: Remark] = {
         var found: [EventKind: Remark] = [:]
         func add(

@@ -126,14 +126,14 @@ public struct RepairSearch: Sendable {
         return (states, Repair(change: change, states: states, worlds: report.worlds, isWhole: report.isComplete))
     }
 
-    /// A policy under which the statement speaks of nobody any more keeps it in words only.
+    /// Whether the broken statement still applies in some state: a change that leaves it no state does not repair it.
     private func isPutToTheTest(_ report: PolicyWalk.Report) -> Bool {
         zip(walk.policy.statements, report.applied).allSatisfy { $0.name != finding.statement || $1 > 0 }
     }
 }
 
 extension PolicyWalk.Finding {
-    /// Writes behind the scenario what would repair it, as comments.
+    /// Writes the repairs after the scenario, as comments.
     /// - Parameter origin: the file and line of a place; nil: not known.
     public mutating func note(_ report: RepairSearch.Report, _ origin: (PolicyPart) -> String?) {
         repairs = report.repairs

@@ -62,13 +62,13 @@ struct TimedStatements: Sendable {
         return found
     }
 
-    /// A holder that lost its camera to another app's bid or to its lease, of which a statement says that it is warned.
+    /// The loss of a camera, to another app's bid or at the end of a lease, before which a statement demands a warning.
     struct Loss {
         var obligation: Obligation
         var camera: CameraID
-        /// Nil: to its lease, and nobody else's bid.
+        /// `nil` where the lease ended, and no bid took the camera.
         var winner: AppRef?
-        /// It was told before; how long before, a watch knows.
+        /// The holder received a warning; a watch measures how long before the loss.
         var isTold: Bool
     }
 

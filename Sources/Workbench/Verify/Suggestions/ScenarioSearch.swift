@@ -28,14 +28,14 @@ public struct ScenarioSearch: Sendable {
 
     public struct Report: Sendable {
         public var suggestions: [Suggestion] = []
-        /// What no suggestion reaches, in the order of the file format.
+        /// The gaps that no suggestion reaches, in the order of the file format.
         public var left: [PolicyCoverage.Gap] = []
         public var casts = 0
         public var castsInAll = 0
         public var worlds = 0
         public var states = 0
         public var transitions = 0
-        /// Nil: every state of the largest worlds was walked, or nothing was left to look for.
+        /// `nil` where every state of the largest worlds was walked, or a suggestion reaches every gap.
         public var cutOffBy: SearchBound?
     }
 

@@ -85,7 +85,7 @@ extension EventField where Value: WireWord & Equatable {
                 hear: { (reader) throws(LineProblem) in reader.words.take("by") ? try phrase.hear(&reader) : usual }))
     }
 
-    /// No line has it, nor have older traces.
+    /// A field that is in no scenario line, and `usual` in older traces, which lack it.
     static func unsaid(_ key: String, usual: Value) -> EventField { EventField(key, word: .unsaid(usual)).later(usual) }
 }
 
