@@ -64,7 +64,7 @@ struct V4L2CameraTests {
         #expect(!camera.look(\.isOpen), "nobody waits with the device open")
         // Two looks whether it is free.
         camera.change { $0.looksLeft = 2 }
-        try await camera.until { $0.looksLeft <= 0 }
+        try await camera.until { $0.looksLeft <= 0 && !$0.isOpen }
         #expect(camera.look(\.controlsSet) == [])
         camera.change { $0.holder = nil }
         #expect(try await test.deviceChanged().0 == "ok")
