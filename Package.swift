@@ -8,7 +8,7 @@ let isForFuzzing = Context.environment["CAMARB_FUZZ"] == "1"
 // dynamically, since the sanitizer's is a library of its own.
 let isForThreads = Context.environment["CAMARB_THREADS"] == "1"
 let withoutThreads: Set<String> = [
-    "Agent", "AgentTests", "CPipeWire", "CSlate", "camagent",
+    "Agent", "AgentTests", "CPipeWire", "camagent",
     "Workbench", "PlayServing", "camclient", "camplay",
     "Campaigns", "ReferenceArbiter", "explore", "FuzzTargets", "FuzzTargetsTests",
     "arbiter-bench", "ArbiterTests", "MetricsTests", "ExplainTests", "PolicyFileTests", "ScenarioTests",
@@ -148,14 +148,15 @@ let package = Package(
             name: "CXCB", path: cEdge + "CXCB",
             cSettings: isForFuzzing ? [.unsafeFlags(["-fsanitize=fuzzer-no-link"])] : [],
             linkerSettings: [.linkedLibrary("xcb"), .linkedLibrary("xcb-res")]),
-        // Shared with the C library: the drawing of slates, and frame rates as fractions.
+        // The client library in C, of which Camarb is Swift's face; CPipeWire draws its slates.
         .target(
-            name: "CSlate", path: "clients/libcamarb",
-            exclude: ["tests", "camarb.map", "camarb.pc.in", "slate-font.txt", "slate-font"],
-            sources: ["rates.c", "slate.c"], publicHeadersPath: "."),
+            name: "CCamarb", path: "clients/libcamarb",
+            exclude: ["tests", "camarb.map", "camarb.pc.in", "slate-font.txt", "slate-font"], publicHeadersPath: ".",
+            // Only C programs ask the shared library for its version.
+            cSettings: [.define("CAMARB_VERSION", to: "\"\"")], linkerSettings: [.linkedLibrary("systemd")]),
         // Headers alone: the library is opened at run time, where it is there.
         .target(
-            name: "CPipeWire", dependencies: ["CSlate"], path: cEdge + "CPipeWire",
+            name: "CPipeWire", dependencies: ["CCamarb"], path: cEdge + "CPipeWire",
             cSettings: [
                 .unsafeFlags(["-isystem", "/usr/include/pipewire-0.3", "-isystem", "/usr/include/spa-0.2"])
             ]),
@@ -175,7 +176,7 @@ let package = Package(
             "RecorderCore", in: programs,
             ["ArbiterProtocol", "FrameStream", "PolicyFile", "System", "CMedia", "CLinux"]),
         // The client library: everything that an app needs.
-        library("Camarb", in: programs, ["ArbiterProtocol", "Bus", "FrameStream", "System", "CLinux"]),
+        library("Camarb", in: programs, ["ArbiterProtocol", "Bus", "System", "CCamarb", "CLinux"]),
         library(
             "Agent", in: programs,
             ["ArbiterProtocol", "Bus", "Camarb", "FrameStream", "System", "CXCB", "CPipeWire"]),

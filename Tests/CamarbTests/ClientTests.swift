@@ -1,13 +1,14 @@
 import ArbiterProtocol
 import Camarb
+import Glibc
 import Testing
 
 @Suite("The client library", .timeLimit(.minutes(10)))
 struct ClientTests {
     @Test("Calls carry what the interface table says they take")
     func callsMatchTheTable() async throws {
-        let transport = MemoryTransport()
-        let client = CameraClient(over: transport)
+        let broker = FalseBroker()
+        let client = try Brokers.client([broker], reconnects: false)
         try await client.declare(ClientDeclaration(app: "photos", kind: .picker, multitasking: true))
         try await client.declarePresence(.foreground(.split), focused: true)
         try await client.lowerPriority(to: "attract")
@@ -41,7 +42,7 @@ struct ClientTests {
             try await session.configure(Configuration([.frameRate: .number(30)]))
             try await session.commitConfiguration()
             try await session.checkConfiguration(Configuration([.frameRate: .number(30)]))
-            #expect(try await session.openStream() == 9)
+            Glibc.close(try await session.openStream())
             #expect(try await session.capturePhoto(to: 1) == 5)
             let bracket = try PhotoBracket(exposureTargetBiases: [-1, 1])
             #expect(try await session.capturePhotos(to: [1, 2], bracket: bracket) == [6, 7])
@@ -54,14 +55,14 @@ struct ClientTests {
             try await session.ready(for: 1)
             try await session.continue()
         }
-        let called = transport.callsSoFar
+        let called = broker.callsSoFar
         for call in called {
             let interface = try #require(Interface.publicInterfaces.first { $0.name == call.interface })
             let method = try #require(interface.method(call.member))
             #expect(call.arguments.map(\.signature).joined() == method.signatureTaken, "\(call.member)")
         }
         let session = Set(called.filter { $0.interface == InterfaceName.session }.map(\.member))
-        // Where a broker's end is survived, the transport calls these by itself.
+        // Where a broker's end is survived, the broker calls these by itself.
         #expect(session.union(["GetReclaimSecret", "Reclaim"]) == Set(Interface.session.methods.map(\.name)))
         let shell = Set(called.filter { $0.interface == InterfaceName.shell }.map(\.member))
         #expect(shell == Set(Interface.shell.methods.map(\.name)))
@@ -80,63 +81,85 @@ struct ClientTests {
 
     @Test("The scoped form closes its session when the body throws, and throws the body's error")
     func scopedFormCloses() async throws {
-        let transport = MemoryTransport()
-        let client = CameraClient(over: transport)
+        let broker = FalseBroker()
+        let client = try Brokers.client([broker], reconnects: false)
         let error = await #expect(throws: BrokerError.self) {
             try await client.withSession { (_) in throw BrokerError(.notRunning, "of the body") }
         }
         #expect(error?.message == "of the body")
-        #expect(transport.callsSoFar.map(\.member) == ["CreateSession", "Close"])
+        #expect(broker.members == ["CreateSession", "Close"])
     }
 
-    @Test("A handle that is dropped posts one Close, and a closed one posts none")
+    @Test("The session of the scoped form may be used by several tasks, and is over with it")
+    func concurrentUse() async throws {
+        let broker = FalseBroker()
+        let client = try Brokers.client([broker])
+        async let other: Void = client.withSession { session in try await session.startRunning() }
+        let kept = try await client.withSession { session in
+            async let starts: Void = session.startRunning()
+            async let photo = session.capturePhoto(to: 1)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 1...3 { group.addTask { try await session.checkConfiguration(Configuration()) } }
+                try await group.waitForAll()
+            }
+            try await starts
+            #expect(try await photo == 5)
+            return session
+        }
+        try await other
+        let error = await #expect(throws: BrokerError.self) { try await kept.startRunning() }
+        #expect(error?.kind == .unknownSession)
+    }
+
+    @Test("A lease that is dropped posts one Close, and a closed one posts none")
     func handlesPostOneClose() async throws {
-        let transport = MemoryTransport()
-        let client = CameraClient(over: transport)
+        let broker = FalseBroker()
+        let client = try Brokers.client([broker], reconnects: false)
         do {
             let session = try await client.makeSession()
-            #expect(session.id == SessionID(7))
+            #expect(session.handle.id == SessionID(7))
         }
-        #expect(await transport.waitForCall("Close") != nil)
+        #expect(await broker.waitForCall("Close") != nil)
         let session = try await client.makeSession()
         try await session.close()
         try await client.subscribeToDecisions()
-        #expect(transport.callsSoFar.map(\.member) == ["CreateSession", "Close", "CreateSession", "Close", "Watch"])
+        #expect(broker.members == ["CreateSession", "Close", "CreateSession", "Close", "Watch"])
     }
 
     @Test("Signals that come before the session's path is known are not lost")
     func earlySignals() async throws {
-        let transport = MemoryTransport { transport, call throws(BrokerError) in
+        let broker = FalseBroker { broker, call throws(BrokerError) in
             if call.member == "CreateSession" {
-                transport.tell(.didStartRunning(GrantID(1)))
-                transport.tell(.didStopRunning, session: SessionID(99))
+                // They go out right behind the answer.
+                broker.tell(.didStartRunning(GrantID(1)))
+                broker.tell(.didStopRunning, session: SessionID(99))
             }
-            return try MemoryTransport.standardAnswer(call)
+            return try FalseBroker.standardAnswer(call)
         }
-        var session = try await OpenSession(at: transport)
-        transport.tell(.didStopRunning)
+        var session = try await OpenSession(at: [broker])
+        broker.tell(.didStopRunning)
         await session.hears(.didStartRunning(GrantID(1)), .didStopRunning)
-        try await session.handle.close()
+        try await session.close()
     }
 
     @Test("A missing event ends the session: its state would not be known", arguments: [UInt64(1), 3, 0])
     func gapsEndTheSession(second: UInt64) async throws {
-        let transport = MemoryTransport()
-        var session = try await OpenSession(at: transport)
-        await session.hears(.didStartRunning(GrantID(1)), from: transport)
-        transport.send(.didStopRunning, sequence: second)
+        let broker = FalseBroker()
+        var session = try await OpenSession(at: [broker])
+        await session.hears(.didStartRunning(GrantID(1)), from: broker)
+        broker.send(.didStopRunning, sequence: second)
         let error = try #require(await session.events.next()?.end, "The gap went unnoticed.")
-        #expect(error.message.contains("event \(second) of session 7 where 2 was due"))
+        #expect(error.message.contains("event \(second) of the session where 2 was due"))
         #expect(await session.events.next() == nil)
-        #expect(await transport.waitForCall("Close") != nil)
+        #expect(await broker.waitForCall("Close") != nil)
         _ = session.handle.id
     }
 
     @Test("A malformed signal ends its session with what is wrong, and no other session")
     func malformedSignals() async throws {
-        let transport = MemoryTransport()
-        var session = try await OpenSession(at: transport)
-        transport.send(
+        let broker = FalseBroker()
+        var session = try await OpenSession(at: [broker])
+        broker.send(
             WireSignal(
                 path: "/org/camarb/session/7", interface: InterfaceName.session, member: "DidStartRunning",
                 arguments: [.string("x")]))
@@ -146,20 +169,24 @@ struct ClientTests {
 
     @Test("Events left unread end the session instead of growing without bound or getting lost")
     func boundedQueue() async throws {
-        let transport = MemoryTransport()
-        let session = try await OpenSession(at: transport)
-        for _ in 1...1500 { transport.tell(.didStopRunning) }
+        let broker = FalseBroker()
+        let session = try await OpenSession(at: [broker])
+        for _ in 1...3 {
+            for _ in 1...500 { broker.tell(.didStopRunning) }
+            // Its answer comes behind them.
+            try await session.client.subscribeToDecisions()
+        }
         var seen: [SessionEvent] = []
         for await event in session.handle.events { seen.append(event) }
         #expect(seen.count == 1024 + 1 && seen.last?.end?.kind == .outOfResources)
-        #expect(await transport.waitForCall("Close") != nil)
+        #expect(await broker.waitForCall("Close") != nil)
         _ = session.handle.id
     }
 
     @Test("A cancelled reader is told so, and another may go on")
     func cancelledReaders() async throws {
-        let transport = MemoryTransport()
-        var session = try await OpenSession(at: transport)
+        let broker = FalseBroker()
+        var session = try await OpenSession(at: [broker])
         let events = session.handle.events
         let reader = Task {
             var iterator = events.makeAsyncIterator()
@@ -167,30 +194,32 @@ struct ClientTests {
         }
         reader.cancel()
         #expect(await reader.value?.end?.kind == .failed)
-        await session.hears(.didStopRunning, from: transport)
+        await session.hears(.didStopRunning, from: broker)
     }
 
-    @Test("After the connection's end every call throws why, and the transport is not asked")
+    @Test("After the connection's end every call throws why, and the broker is not asked")
     func callsAfterTheEnd() async throws {
-        let transport = MemoryTransport()
-        let client = CameraClient(over: transport)
-        transport.end()
-        transport.end(BrokerError(.failed, "Only the first reason counts."))
+        let broker = FalseBroker()
+        let client = try Brokers.client([broker], reconnects: false)
+        var notices = client.brokerNotices.makeAsyncIterator()
+        broker.end()
+        #expect(await notices.next() == .ended(.gone))
+        client.disconnect()
         let error = await #expect(throws: BrokerError.self) { try await client.subscribeToDecisions() }
         #expect(error == .gone)
         await #expect(throws: BrokerError.self) { try await client.withSession { _ in } }
-        #expect(transport.callsSoFar.isEmpty)
-        var notices = client.brokerNotices.makeAsyncIterator()
-        #expect(await notices.next() == .ended(.gone))
+        #expect(broker.callsSoFar.isEmpty)
+        var again = client.brokerNotices.makeAsyncIterator()
+        #expect(await again.next() == .ended(.gone))
     }
 
     @Test("What the broker tells everybody is read in full, and what a newer one adds is passed over")
     func brokerNotices() async throws {
-        let transport = MemoryTransport()
-        let client = CameraClient(over: transport)
+        let broker = FalseBroker()
+        let client = try Brokers.client([broker], reconnects: false)
         var notices = client.brokerNotices.makeAsyncIterator()
         func send(_ member: String, _ arguments: [WireValue] = []) {
-            transport.send(
+            broker.send(
                 WireSignal(
                     path: ObjectPath.broker, interface: InterfaceName.broker, member: member, arguments: arguments))
         }
@@ -229,22 +258,22 @@ struct ClientTests {
 
     @Test("The connection closes when its last user lets go")
     func theConnectionCloses() async throws {
-        let transport = MemoryTransport()
-        var client: CameraClient? = CameraClient(over: transport)
+        let broker = FalseBroker()
+        var client: CameraClient? = try Brokers.client([broker])
         try await client?.subscribeToDecisions()
-        #expect(!transport.isClosed)
+        #expect(!broker.isClosed)
         client = nil
-        #expect(transport.isClosed)
+        while !broker.isClosed { try await Task.sleep(for: .milliseconds(1)) }
     }
 
     @Test("An answer that is not the promised one is an error, not a trap")
-    func badAnswers() async {
-        let transport = MemoryTransport { _, call throws(BrokerError) in
+    func badAnswers() async throws {
+        let broker = FalseBroker { _, call throws(BrokerError) in
             call.member == "CreateSession" ? [.objectPath("/org/camarb/camera/front")] : [.boolean(true)]
         }
-        let client = CameraClient(over: transport)
+        let client = try Brokers.client([broker], reconnects: false)
         let error = await #expect(throws: BrokerError.self) { try await client.makeSession().close() }
-        #expect(error?.message.contains("“/org/camarb/camera/front”") == true)
+        #expect(error?.message == "CreateSession gave no session's path.")
         await #expect(throws: BrokerError.self) { try await client.status() }
         await #expect(throws: BrokerError.self) { try await client.explain() }
         await #expect(throws: BrokerError.self) { try await client.plan("0s start photos") }

@@ -28,14 +28,15 @@ import Testing
     /// Attaches a microphone to a session of a broker in memory.
     private func attached(_ format: MicrophoneFormat) async throws -> (MicrophoneWriter, Keeper) {
         let keeper = Keeper()
-        let transport = MemoryTransport { _, call throws(BrokerError) in
+        let broker = FalseBroker { _, call throws(BrokerError) in
             if call.member == "AttachMicrophone", case .fileDescriptor(let end)? = call.arguments.first {
                 keeper.keep(end)
             }
-            return try MemoryTransport.standardAnswer(call)
+            return try FalseBroker.standardAnswer(call)
         }
         let microphone = try MicrophoneWriter(format)
-        try await CameraClient(over: transport).withSession(camera: "front") { session in
+        let client = try Brokers.client([broker])
+        try await client.withSession(camera: "front") { session in
             try await microphone.attach(to: session)
             let again = await #expect(throws: BrokerError.self) { try await microphone.attach(to: session) }
             #expect(again?.kind == .invalidValue, "it is attached once")

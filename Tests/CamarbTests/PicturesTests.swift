@@ -25,10 +25,10 @@ struct PicturesTests {
         }
     }
 
-    static func broker(_ streams: [Result<Int32, BrokerError>]) -> MemoryTransport {
+    static func broker(_ streams: [Result<Int32, BrokerError>]) -> FalseBroker {
         let streams = Streams(streams)
-        return MemoryTransport { _, call throws(BrokerError) in
-            call.member == "OpenStream" ? try streams.next() : try MemoryTransport.standardAnswer(call)
+        return FalseBroker { _, call throws(BrokerError) in
+            call.member == "OpenStream" ? try streams.next() : try FalseBroker.standardAnswer(call)
         }
     }
 
@@ -42,30 +42,33 @@ struct PicturesTests {
 
     /// A session that runs under grant 1, and somebody who looks at its pictures.
     struct Looking: ~Copyable {
-        let transport: MemoryTransport
+        let broker: FalseBroker
         let client: CameraClient
-        let session: SessionHandle
+        let lease: SessionLease
         var pictures: Pictures.AsyncIterator
         /// The other ends of the streams that the broker has.
         let senders: [FrameSender]
 
-        init(at transport: MemoryTransport, senders: [FrameSender] = []) async throws {
-            let client = CameraClient(over: transport)
-            let session = try await client.makeSession(camera: "back")
-            transport.tell(.didStartRunning(GrantID(1)))
-            self.transport = transport
+        init(at broker: FalseBroker, senders: [FrameSender] = []) async throws {
+            let client = try Brokers.client([broker], reconnects: false)
+            let lease = try await client.makeSession(camera: "back")
+            broker.tell(.didStartRunning(GrantID(1)))
+            self.broker = broker
             self.client = client
             self.senders = senders
-            pictures = session.pictures.makeAsyncIterator()
-            self.session = session
+            pictures = lease.handle.pictures.makeAsyncIterator()
+            self.lease = lease
         }
+
+        var session: SessionHandle { lease.handle }
+        consuming func close() async throws { try await lease.close() }
 
         init(streams count: Int = 1) async throws {
             let streams = try (0..<count).map { _ in try FrameSender.open(layout: layout) }
-            try await self.init(at: broker(streams.map { .success($0.1) }), senders: streams.map { $0.0 })
+            try await self.init(at: PicturesTests.broker(streams.map { .success($0.1) }), senders: streams.map { $0.0 })
         }
 
-        var opened: Int { transport.callsSoFar.count { $0.member == "OpenStream" } }
+        var opened: Int { broker.callsSoFar.count { $0.member == "OpenStream" } }
     }
 
     /// Waits for what another thread does; the suite's limit bounds it.
@@ -110,25 +113,26 @@ struct PicturesTests {
             try await until { sender.takeReleases() && sender.framesSent == number }
         }
         #expect(sender.framesDropped == 0)
-        try await looking.session.close()
+        try await looking.close()
     }
 
     @Test("Nothing is opened before somebody looks, and while a session may not preview")
     func nothingIsOpenedEarly() async throws {
         let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let transport = Self.broker([.success(theirs)])
-        let session = try await OpenSession(at: transport)
-        transport.tell(.didStartRunning(GrantID(1)))
+        let broker = Self.broker([.success(theirs)])
+        let session = try await OpenSession(at: [broker])
+        broker.tell(.didStartRunning(GrantID(1)))
         try await session.handle.ready(for: 1)
-        #expect(!transport.callsSoFar.contains { $0.member == "OpenStream" })
-        transport.tell(.accessChanged(AccessChange(.photo, causes: CauseSet(), rule: "r")))
+        #expect(!broker.callsSoFar.contains { $0.member == "OpenStream" })
+        broker.tell(.accessChanged(AccessChange(.photo, causes: CauseSet(), rule: "r")))
+        try await session.handle.ready(for: 1)
         var pictures = session.handle.pictures.makeAsyncIterator()
         try await session.handle.ready(for: 1)
-        #expect(!transport.callsSoFar.contains { $0.member == "OpenStream" })
-        transport.tell(.accessChanged(AccessChange(.all, causes: CauseSet(), rule: "r")))
+        #expect(!broker.callsSoFar.contains { $0.member == "OpenStream" })
+        broker.tell(.accessChanged(AccessChange(.all, causes: CauseSet(), rule: "r")))
         Self.send(5, as: 1, on: sender)
         #expect(try await pictures.next()?.sequence == 1)
-        try await session.handle.close()
+        try await session.close()
     }
 
     @Test(
@@ -144,12 +148,12 @@ struct PicturesTests {
         Self.send(2, as: 2, on: first)
         first.close()
         #expect(!kept.isIntact)
-        if !isSwitch { looking.transport.tell(.interrupted()) }
-        looking.transport.tell(.didStopRunning)
-        if !isSwitch { looking.transport.tell(.uninterrupted()) }
-        looking.transport.tell(.didStartRunning(GrantID(2)))
+        if !isSwitch { looking.broker.tell(.interrupted()) }
+        looking.broker.tell(.didStopRunning)
+        if !isSwitch { looking.broker.tell(.uninterrupted()) }
+        looking.broker.tell(.didStartRunning(GrantID(2)))
         if isSwitch {
-            looking.transport.tell(.connectionsFormed(camera: CameraID("front"), reopen: [.preview]))
+            looking.broker.tell(.connectionsFormed(camera: CameraID("front"), reopen: [.preview]))
         }
         Self.send(9, as: 1, on: second)
         let next = try #require(try await looking.pictures.next())
@@ -158,7 +162,7 @@ struct PicturesTests {
         // A picture of a stream that is over is black, and can be read for as long as it is kept.
         kept.y.withUnsafeBytes { bytes in #expect(bytes.allSatisfy { $0 == 0 }) }
         #expect(looking.opened == 2)
-        try await looking.session.close()
+        try await looking.close()
     }
 
     @Test("Whoever is slow gets the newest picture, and the flags of those that were dropped")
@@ -175,7 +179,7 @@ struct PicturesTests {
         let newest = try #require(try await looking.pictures.next())
         #expect(newest.sequence >= 8 && newest.flags == .configurationChanged)
         #expect(sender.framesDropped == 0)
-        try await looking.session.close()
+        try await looking.close()
     }
 
     @Test("Two pictures that are kept stall nobody: frames are dropped, and the newest comes when one is gone")
@@ -193,7 +197,7 @@ struct PicturesTests {
         try await until { sender.takeReleases() && sender.framesSent == 3 }
         #expect(try await looking.pictures.next()?.sequence == 9)
         #expect(second?.isIntact == true)
-        try await looking.session.close()
+        try await looking.close()
     }
 
     @Test("What was copied from a picture is intact until other buffers, or the end, have been said")
@@ -210,7 +214,7 @@ struct PicturesTests {
         #expect(after.sequence == 2 && after.isIntact)
         sender.close()
         #expect(!after.isIntact)
-        try await looking.session.close()
+        try await looking.close()
     }
 
     @Test(
@@ -229,9 +233,9 @@ struct PicturesTests {
         try #require(camarb_packet_send(ours, record, record.count, unsealed) == 0)
         let refusal = BrokerError(.accessDenied, "No.")
         let (sender, secondEnd) = try FrameSender.open(layout: Self.layout)
-        let transport = Self.broker([isRefused ? .failure(refusal) : .success(theirs), .success(secondEnd)])
-        let session = try await OpenSession(at: transport)
-        transport.tell(.didStartRunning(GrantID(1)))
+        let broker = Self.broker([isRefused ? .failure(refusal) : .success(theirs), .success(secondEnd)])
+        let session = try await OpenSession(at: [broker])
+        broker.tell(.didStartRunning(GrantID(1)))
         let pictures = session.handle.pictures
         let fault = await error { for try await _ in pictures { Issue.record("a picture came") } }
         if isRefused {
@@ -241,12 +245,12 @@ struct PicturesTests {
             #expect(fault?.kind == .recorderFault && fault?.message.contains("not sealed") == true)
         }
         // It would be no better in the same grant.
-        #expect(transport.callsSoFar.count { $0.member == "OpenStream" } == 1)
+        #expect(broker.callsSoFar.count { $0.member == "OpenStream" } == 1)
         var again = pictures.makeAsyncIterator()
-        transport.tell(.didStopRunning, .didStartRunning(GrantID(2)))
+        broker.tell(.didStopRunning, .didStartRunning(GrantID(2)))
         Self.send(1, as: 1, on: sender)
         #expect(try await again.next()?.grant == GrantID(2))
-        try await session.handle.close()
+        try await session.close()
     }
 
     @Test("A stream that ends, or is refused, while the session runs is opened anew after a moment")
@@ -261,15 +265,15 @@ struct PicturesTests {
         Self.send(3, as: 7, on: second)
         #expect(try await looking.pictures.next()?.sequence == 7)
         #expect(looking.opened == 3)
-        try await looking.session.close()
+        try await looking.close()
     }
 
     @Test("A session that its client closed has no more pictures, and one that is lost says why")
     func pictureEnds() async throws {
-        let transport = Self.broker([])
-        let client = CameraClient(over: transport)
+        let broker = Self.broker([])
+        let client = try Brokers.client([broker], reconnects: false)
         let session = try await client.makeSession()
-        let pictures = session.pictures
+        let pictures = session.handle.pictures
         async let seen: Int = {
             var count = 0
             for try await _ in pictures { count += 1 }
@@ -279,32 +283,32 @@ struct PicturesTests {
         #expect(try await seen == 0)
 
         let lost = try await client.makeSession()
-        let others = lost.pictures
-        transport.end(.gone)
+        let others = lost.handle.pictures
+        broker.end()
         #expect(await error { for try await _ in others {} } == .gone)
     }
 
     @Test("A cancelled reader leaves, and another goes on; whoever looks again later sees what is, and not what was")
     func cancellation() async throws {
         let (sender, theirs) = try FrameSender.open(layout: Self.layout)
-        let transport = Self.broker([.success(theirs)])
-        let session = try await OpenSession(at: transport)
+        let broker = Self.broker([.success(theirs)])
+        let session = try await OpenSession(at: [broker])
         let pictures = session.handle.pictures
         let reader = Task { for try await _ in pictures {} }
         reader.cancel()
         try await reader.value
-        transport.tell(.didStartRunning(GrantID(1)))
-        Self.send(1, as: 1, on: sender)
-        for try await picture in pictures {
-            #expect(picture.sequence == 1)
-            break
+        do {
+            var another = pictures.makeAsyncIterator()
+            broker.tell(.didStartRunning(GrantID(1)))
+            Self.send(1, as: 1, on: sender)
+            #expect(try await another.next()?.sequence == 1)
         }
         // Nobody reads: two are sent, and of the others the sender keeps the newest.
         for number in 2...40 as ClosedRange<UInt64> { Self.send(1, as: number, on: sender) }
         var again = pictures.makeAsyncIterator()
         try await until { sender.takeReleases() && sender.framesSent + sender.framesDropped == 40 }
         #expect(try await again.next()?.sequence == 40)
-        try await session.handle.close()
+        try await session.close()
     }
 
     @Test("A client that is let go of ends the thread that reads its streams, and closes them")

@@ -9,15 +9,15 @@ struct ReclaimingTests {
     private static let front = Configuration([.frameRate: .number(15)])
 
     /// Gives secrets, and takes the one above.
-    private static func broker(takes: Bool = true) -> MemoryTransport {
-        MemoryTransport { _, call throws(BrokerError) in
+    private static func broker(takes: Bool = true) -> FalseBroker {
+        FalseBroker { _, call throws(BrokerError) in
             switch call.member {
             case "GetReclaimSecret": return [.string(secret)]
             case "Reclaim":
                 if takes, call.arguments == [.string(secret)] { return [] }
                 throw BrokerError(.staleGrant, "There is nothing to reclaim.")
             case "StopRecording": throw BrokerError(.notRecording, "Nothing is recorded.")
-            default: return try MemoryTransport.standardAnswer(call)
+            default: return try FalseBroker.standardAnswer(call)
             }
         }
     }
@@ -26,14 +26,14 @@ struct ReclaimingTests {
 
     /// A session that runs at the first broker, and could be given back.
     /// - Parameter records: it records 5.
-    private static func running(_ brokers: [MemoryTransport], records: Bool = false) async throws -> OpenSession {
-        let transport = try Brokers(brokers).transport()
-        var session = try await OpenSession(at: transport, [.frameRate: .number(15)], runs: true)
+    private static func running(_ brokers: [FalseBroker], records: Bool = false) async throws -> OpenSession {
+        var session = try await OpenSession(at: brokers, [.frameRate: .number(15)], runs: true)
         await session.hears(
             .configurationApplied(ConfigurationChange(asked: front, inForce: front, by: .client)), from: brokers[0])
         await session.hears(.didStartRunning(GrantID(4)), from: brokers[0])
-        // The secret comes in the background.
-        while transport.reclaimableCount == 0 { await Task.yield() }
+        // The secret comes in the background, before a later answer.
+        _ = await brokers[0].waitForCall("GetReclaimSecret")
+        _ = try await session.client.call(ObjectPath.broker, InterfaceName.broker, "Ping")
         if records {
             _ = try await session.handle.startRecording(to: 1)
             await session.hears(.recordingStarted(5), from: brokers[0])
@@ -62,7 +62,7 @@ struct ReclaimingTests {
         let finished = RecordingFinished(
             recording: 5, why: .stopped, frames: 90, duration: .seconds(3), bytes: 1, nextChance: .now)
         await session.hears(.recordingFinished(finished), from: second)
-        try await session.handle.close()
+        try await session.close()
     }
 
     @Test("A recording that is paused stays so over a restart, and is told to be so once")
@@ -75,7 +75,7 @@ struct ReclaimingTests {
         second.tell(Self.everything, .recordingPaused(5))
         await session.hears(.recordingResumed(5), from: second)
         await session.hears(.recordingPaused(5), from: second)
-        try await session.handle.close()
+        try await session.close()
     }
 
     @Test(
@@ -91,7 +91,7 @@ struct ReclaimingTests {
         #expect(await session.events.next()?.finished != nil)
         _ = await second.waitForCall("StartRunning")
         #expect(second.callsSoFar[0].arguments[1].dictionary?["reestablished"] == .boolean(true))
-        try await session.handle.close()
+        try await session.close()
     }
 
     @Test("A recording whose beginning was under way at the end, and which the client was told has failed, is stopped")
@@ -101,7 +101,7 @@ struct ReclaimingTests {
         first.end()
         _ = await second.waitForCall("StopRecording")
         #expect(second.callsSoFar.contains { $0.member == "Reclaim" })
-        try await session.handle.close()
+        try await session.close()
     }
 
     @Test("Photos under way fail at once, and an announced interruption is withdrawn once the session is given back")
@@ -121,35 +121,35 @@ struct ReclaimingTests {
         _ = await second.waitForCall("Reclaim")
         second.tell(.interrupted(1, for: .systemSleep))
         #expect(await session.events.next()?.interruption?.id == 2)
-        try await session.handle.close()
+        try await session.close()
     }
 
     @Test("A session that is given back and taken at once, by a lock, hears of the lock and of nothing else")
     func locked() async throws {
         let first = Self.broker()
-        let second = MemoryTransport { transport, call throws(BrokerError) in
+        let second = FalseBroker { broker, call throws(BrokerError) in
             // In the same step, and so before the answer.
-            if call.member == "Reclaim" { transport.tell(.interrupted(for: .loginSessionInactive), .didStopRunning) }
-            return try MemoryTransport.standardAnswer(call)
+            if call.member == "Reclaim" { broker.tell(.interrupted(for: .loginSessionInactive), .didStopRunning) }
+            return try FalseBroker.standardAnswer(call)
         }
         var session = try await Self.running([first, second])
         first.end()
         await session.hears(.interrupted(for: .loginSessionInactive), .didStopRunning)
-        try await session.handle.close()
+        try await session.close()
     }
 
     @Test("A broker that ends while it gives a session back is followed by the next, with the same secret")
     func endsMeanwhile() async throws {
         let (first, third) = (Self.broker(), Self.broker())
-        let second = MemoryTransport { transport, call throws(BrokerError) in
+        let second = FalseBroker { broker, call throws(BrokerError) in
             guard call.member == "Reclaim" else { return [.objectPath("/org/camarb/session/9")] }
-            transport.end()
+            broker.end()
             throw BrokerError.gone
         }
         var session = try await Self.running([first, second, third])
         first.end()
         #expect(await third.waitForCall("Reclaim")?.arguments == [.string(Self.secret)])
         await session.hears(.marker, from: third)
-        try await session.handle.close()
+        try await session.close()
     }
 }

@@ -84,16 +84,15 @@ struct RememberedConfiguration: CustomTestStringConvertible, Sendable {
 struct RememberedConfigurationTests {
     /// What the broker after the first is told of a session that was made with `asked`, and then did what `body` does.
     private static func told(
-        _ asked: Settings, _ body: (borrowing OpenSession, MemoryTransport) async throws -> Void
-    ) async throws -> (camera: WireValue, settings: WireDictionary?) {
-        let (first, second) = (MemoryTransport(), MemoryTransport())
-        let session = try await OpenSession(
-            at: try Brokers([first, second]).transport(), camera: "back", asked)
+        _ asked: Settings, _ body: (borrowing OpenSession, FalseBroker) async throws -> Void
+    ) async throws -> (camera: WireValue, settings: Configuration) {
+        let (first, second) = (FalseBroker(), FalseBroker())
+        let session = try await OpenSession(at: [first, second], camera: "back", asked)
         try await body(session, first)
         first.end()
         let creation = try #require(await second.waitForCall("CreateSession"))
-        try await session.handle.close()
-        return (creation.arguments[0], creation.arguments[1].dictionary)
+        try await session.close()
+        return (creation.arguments[0], try Configuration(wire: #require(creation.arguments[1].dictionary)))
     }
 
     @Test("The next broker is told what the batches came to", arguments: RememberedConfiguration.cases)
@@ -110,7 +109,7 @@ struct RememberedConfigurationTests {
             for _ in 1...2 { _ = await events.next() }
         }
         #expect(told.camera == .string(remembered.camera))
-        #expect(told.settings == Configuration(remembered.told).wire)
+        #expect(told.settings == Configuration(remembered.told))
     }
 
     @Test("Batches that are committed together come to the same as one after the other")
@@ -123,7 +122,7 @@ struct RememberedConfigurationTests {
             try await session.handle.commitConfiguration()
         }
         let last = Configuration([.activeFormat: .text("420v 640x480@30"), .frameRate: .number(10)])
-        #expect(told.settings == last.wire)
+        #expect(told.settings == last)
     }
 
     @Test("A check is asked of the broker, and remembered by nobody")
@@ -134,13 +133,13 @@ struct RememberedConfigurationTests {
             #expect(broker.callsSoFar.last?.member == "CheckConfiguration")
             #expect(broker.callsSoFar.last?.arguments == [.dictionary(batch.wire)])
         }
-        #expect(told.settings == Configuration([.frameRate: .number(20)]).wire)
+        #expect(told.settings == Configuration([.frameRate: .number(20)]))
     }
 
     @Test("Outputs to open again that only a newer broker knows are passed over")
     func connectionsFormed() async throws {
-        let broker = MemoryTransport()
-        var session = try await OpenSession(at: broker)
+        let broker = FalseBroker()
+        var session = try await OpenSession(at: [broker])
         let formed = WireSignal(
             path: "/org/camarb/session/7", interface: Interface.session.name, member: "ConnectionsFormed",
             arguments: [.uint64(1), .uint64(1), .string("back"), .strings(["preview", "hologram"])])

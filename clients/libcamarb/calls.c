@@ -69,7 +69,10 @@ static bool is_lasting(enum call_kind kind) {
     case CALL_PAUSE_RECORDING:
     case CALL_RESUME_RECORDING:
     case CALL_ATTACH_MICROPHONE:
-    case CALL_APPEND_METADATA: break;
+    case CALL_APPEND_METADATA:
+    case CALL_BEGIN_BATCH:
+    case CALL_COMMIT_BATCH:
+    case CALL_OF_FACE: break;
     }
     return false;
 }
@@ -80,6 +83,7 @@ void call_free(struct call *call) {
     free(call->word);
     words_free(call->items);
     bracket_free(call->bracket);
+    sd_bus_message_unref(call->message);
     camarb_configuration_free(call->configuration);
     if (call->file >= 0) close(call->file);
     event_free(call->answer);
@@ -186,7 +190,9 @@ void calls_forget(camarb_client *client, camarb_session *session) {
 
 static void remember_declaration(camarb_client *client, struct call *call) {
     bool is_client = call->kind == CALL_DECLARE_CLIENT;
-    if (is_client ? !client->attributes : !client->presence) client->declared[client->declared_count++] = call->kind;
+    bool is_first = is_client ? !client->attributes : !client->presence;
+    if (is_first && client->declared_count < DECLARATIONS_MAX)
+        client->declared[client->declared_count++] = (struct declaration){.kind = call->kind};
     if (is_client) {
         /* Of what a broker knew it keeps the name alone, where another is not given. */
         bool keeps_name = client->attributes && !camarb_configuration_word(call->configuration, "app");
@@ -215,6 +221,11 @@ static void remember(struct call *call, uint64_t value) {
     case CALL_PHOTO: memory_remember_photo(session, value); break;
     case CALL_BRACKET:
         for (size_t i = 0; i < call->bracket->count; i++) memory_remember_photo(session, value + i);
+        break;
+    case CALL_BEGIN_BATCH: memory_begin_batch(session); break;
+    case CALL_COMMIT_BATCH: memory_commit_batch(session); break;
+    case CALL_OF_FACE:
+        if (call->is_declaration) face_remember(call->client, call->message);
         break;
     case CALL_WATCH_CAMERAS:
     case CALL_CREATE_SESSION:
@@ -267,6 +278,7 @@ static int answered(sd_bus_message *answer, void *context, sd_bus_error *ignored
     camarb_client *client = call->client;
     if (!answer_is_real(answer)) return 0;
     const sd_bus_error *error = answer_error(answer);
+    if (call->kind == CALL_OF_FACE) call->answer->answer = sd_bus_message_ref(answer);
     if (call->kind == CALL_CREATE_SESSION) {
         creation_answered(call, answer, error);
     } else if (error) {
@@ -287,7 +299,7 @@ static int answered(sd_bus_message *answer, void *context, sd_bus_error *ignored
 void calls_lost(camarb_client *client) {
     for (struct call *call = client->calls, *next; call; call = next) {
         next = call->next;
-        if (!call->was_sent) continue;
+        if (!call->was_sent && call->kind != CALL_OF_FACE) continue;
         if (call->kind == CALL_CREATE_SESSION && (!call->session || call->session->was_created)) {
             /* It ended with its broker; one that was there before is put back like all. */
             call_answer(call, 0, NULL, NULL);
@@ -320,8 +332,11 @@ static const char *member_of(enum call_kind kind) {
     case CALL_RESUME_RECORDING: return "ResumeRecording";
     case CALL_ATTACH_MICROPHONE: return "AttachMicrophone";
     case CALL_APPEND_METADATA: return "AppendMetadata";
+    case CALL_BEGIN_BATCH: return "BeginConfiguration";
+    case CALL_COMMIT_BATCH: return "CommitConfiguration";
     case CALL_WATCH_CAMERAS:
-    case CALL_CREATE_SESSION: break;
+    case CALL_CREATE_SESSION:
+    case CALL_OF_FACE: break;
     }
     return NULL;
 }
@@ -353,6 +368,7 @@ static int send(struct call *call) {
         call->session->is_being_created = true;
         return session_send_creation(client, call->session, &call->slot, answered, call);
     }
+    if (call->kind == CALL_OF_FACE) return call_send(client, sd_bus_message_ref(call->message), &call->slot, answered, call);
     sd_bus_message *message = call_message(client, call->session ? call->session->id : 0, member_of(call->kind));
     if (!message) return -ENOMEM;
     int result = append_arguments(message, call);

@@ -66,7 +66,7 @@ static int begin(camarb_client *client, const char *address) {
     if (epoll_ctl(client->epoll, EPOLL_CTL_ADD, client->timer, &event) < 0) return -errno;
     client->end_event = event_new(client, CAMARB_EVENT_DISCONNECTED);
     if (!client->end_event) return -ENOMEM;
-    int result = addresses_find(client, address);
+    int result = client->face ? 0 : addresses_find(client, address);
     return result < 0 ? result : connection_first(client);
 }
 
@@ -77,13 +77,13 @@ static int explained(char *sentence, size_t bytes, int result, const char *why) 
     return result;
 }
 
-int camarb_client_new_explained(camarb_client **made, const char *address, char *sentence, size_t bytes) {
+int client_make(camarb_client **made, const struct face *face, const char *address, char *sentence, size_t bytes) {
     if (sentence && bytes) *sentence = 0;
     if (!made) return explained(sentence, bytes, -EINVAL, "There is no place for the client.");
     *made = NULL;
     camarb_client *client = calloc(1, sizeof *client);
     if (!client) return explained(sentence, bytes, -ENOMEM, "");
-    *client = (camarb_client){.owner = getpid(), .epoll = -1, .timer = -1, .waited_on = -1, .armed = NEVER};
+    *client = (camarb_client){.owner = getpid(), .epoll = -1, .timer = -1, .waited_on = -1, .armed = NEVER, .face = face};
     const char *names = secure_getenv("CAMARB_SLATE_NAMES");
     client->slates_show_names = names && strcmp(names, "1") == 0;
     int result = begin(client, address);
@@ -95,6 +95,10 @@ int camarb_client_new_explained(camarb_client **made, const char *address, char 
     client_arm(client);
     *made = client;
     return 0;
+}
+
+int camarb_client_new_explained(camarb_client **made, const char *address, char *sentence, size_t bytes) {
+    return client_make(made, NULL, address, sentence, bytes);
 }
 
 int camarb_client_new(camarb_client **made, const char *address) { return camarb_client_new_explained(made, address, NULL, 0); }
@@ -110,6 +114,7 @@ void camarb_client_free(camarb_client *client) {
     event_free(client->end_event);
     camarb_configuration_free(client->attributes);
     free(client->presence);
+    for (size_t i = 0; i < client->declared_count; i++) sd_bus_message_unref(client->declared[i].message);
     for (size_t i = 0; i < client->path_count; i++) free(client->paths[i]);
     if (client->timer >= 0) close(client->timer);
     if (client->epoll >= 0) close(client->epoll);

@@ -1,5 +1,5 @@
 /* The connection to the broker: found, authenticated, lost, and found again. */
-#include "inside.h"
+#include "face.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -117,6 +117,7 @@ static int connect_to(const char *path, int64_t wait) {
 
 /* A connected socket, or why there is none: of several paths, what is worth more than that nothing is there. */
 static int connect_anywhere(camarb_client *client, int64_t wait) {
+    if (client->face) return face_connect(client);
     int told = -ENOENT;
     for (size_t i = 0; i < client->path_count; i++) {
         int result = connect_to(client->paths[i], wait);
@@ -201,7 +202,7 @@ static void try_later(camarb_client *client, int number, const char *sentence) {
     if (sentence != client->fault) snprintf(client->fault, sizeof client->fault, "%s", sentence);
     client->fault_number = number;
     int64_t now = now_ns();
-    if (now >= client->away_until) {
+    if (now >= client->away_until || (client->face && client->face->ends_with_broker)) {
         client_end(client, number, ERROR_DISCONNECTED, client->fault);
         return;
     }
@@ -272,6 +273,10 @@ static bool is_thrown_out(camarb_client *client, int64_t now) {
 void connection_ended(camarb_client *client, int number, const char *sentence) {
     bool was_connected = client->phase == PHASE_CONNECTED;
     connection_drop(client);
+    if (client->face && client->face->ends_with_broker) {
+        client_end(client, number, ERROR_DISCONNECTED, sentence);
+        return;
+    }
     /* Before anything is told: what is told may end the client. */
     client->phase = PHASE_CONNECTING;
     for (camarb_session *session = client->sessions; session; session = session->next) {

@@ -25,6 +25,7 @@ void event_free(struct event *event) {
     words_free(event->causes);
     words_free(event->access);
     words_free(event->sharers);
+    sd_bus_message_unref(event->answer);
     free(event->camera);
     words_free(event->reopen);
     camarb_configuration_free(event->asked);

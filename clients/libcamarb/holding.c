@@ -1,4 +1,4 @@
-/* What a broker's end means for a session, what of it is told, and what is held back. (SessionMemory+Holding.swift.) */
+/* What a broker's end means for a session, what of it is told, and what is held back. */
 #include "inside.h"
 
 #include <stdlib.h>

@@ -46,13 +46,16 @@
 #define BUFFERS_MAX 1024
 /* A side that no sensor has would overflow products. */
 #define SIDE_MAX 65536
-/* A peer that never stops talking must not keep the program from its own work: what is left comes with the next dispatch. */
-#define MESSAGES_PER_TURN_MAX 1024
+/* A peer that never stops talking must not keep the program from its own work: what is left comes with the next dispatch. A message
+ * makes at most two events, so that a program that takes all after each dispatch never leaves CAMARB_EVENTS_MAX. */
+#define MESSAGES_PER_TURN_MAX 512
 #define RECORDS_PER_TURN_MAX 64
 /* What may lie unsent when the broker does not read; calls are bounded by CAMARB_CALLS_MAX already, and are small. */
 #define UNSENT_MAX 1024
+/* Calls that say what the client is: a policy has at most a few attributes to lower, and the other kinds are one each. */
+#define DECLARATIONS_MAX 64
 
-/* ── Times, as ReconnectingTransport and SessionHold have them ──────────────────────────────────────────────────────────────── */
+/* ── Times ──────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
 #define CONNECT_TIME_MAX SECOND
 #define AUTHENTICATION_TIME_MAX (10 * SECOND)
@@ -75,6 +78,7 @@
 #define BROKER_INTERFACE "org.camarb.Broker1"
 #define SESSION_PATH "/org/camarb/session/"
 #define SESSION_INTERFACE "org.camarb.Session1"
+#define SHELL_INTERFACE "org.camarb.Shell1"
 #define CAMERA_INTERFACE "org.camarb.Camera1"
 
 #define ERROR_DISCONNECTED "org.camarb.Error.Disconnected"
@@ -162,6 +166,7 @@ struct event {
     camarb_configuration *asked, *in_force, *metadata;
     char *camera;
     words reopen;
+    sd_bus_message *answer; /* of a call of face.h */
 };
 
 struct event *event_new(camarb_client *client, enum camarb_event_type type);
@@ -184,7 +189,7 @@ void events_free(camarb_client *client);
  *      │                   └───── time over, or refused ─────▶ none, and the loss is told
  *      └──the end──▶ waiting ──the next broker has said the same, or runs it──▶ none
  *
- * A session that ran without a secret, or was about to, is told at once. (SessionMemory+Holding.swift.) */
+ * A session that ran without a secret, or was about to, is told at once. */
 enum hold_kind {
     HOLD_NONE,
     /* It runs, as far as the program knows, and there is a secret to go on by. */
@@ -223,10 +228,13 @@ struct interruption {
 #define OTHERS_MAX 16
 
 /* Enough to create the session anew at another broker, and to go on with its events where they stopped: the program sees one life
- * of it where there are several. SessionMemory.swift has the same, and its reasons. */
+ * of it where there are several. */
 struct memory {
     char *camera;
     camarb_configuration configuration;
+    /* Between begin and commit: how deep, and what was asked since the outermost begin. */
+    unsigned batch_depth;
+    camarb_configuration batch;
     /* What was asked of cameras that the session had before, as the broker remembers it: in the order of the switches. */
     struct other {
         char *camera;
@@ -304,6 +312,8 @@ void memory_free(struct memory *memory);
 void memory_arrived(camarb_session *session, struct event *event, uint64_t sequence);
 /* remembering.c */
 void memory_remember_configuration(camarb_session *session, const camarb_configuration *asked);
+void memory_begin_batch(camarb_session *session);
+void memory_commit_batch(camarb_session *session);
 /* What a ConfigurationApplied says of what was asked, beyond the batch. */
 void memory_learn(struct memory *memory, camarb_client *client, const struct event *event);
 void memory_forget_others(struct memory *memory);
@@ -355,6 +365,9 @@ enum call_kind {
     CALL_RESUME_RECORDING,
     CALL_ATTACH_MICROPHONE,
     CALL_APPEND_METADATA,
+    CALL_BEGIN_BATCH,
+    CALL_COMMIT_BATCH,
+    CALL_OF_FACE,
 };
 
 /* Biases, durations, ISOs. */
@@ -388,6 +401,8 @@ struct call {
     int64_t time;
     words items;
     struct bracket *bracket;
+    sd_bus_message *message; /* as face.h was given it */
+    bool is_declaration;
     camarb_configuration *configuration;
     struct event *answer; /* made beforehand, so that no answer is lost for want of memory */
 };
@@ -445,12 +460,21 @@ enum phase {
     PHASE_OVER,
 };
 
-enum back_step { BACK_DECLARATION, BACK_CREATE, BACK_RECLAIM, BACK_STOP_RECORDING, BACK_START };
+/* A call of face.h that says what the client is, as the last broker took it: the next one is told the same. */
+struct declaration {
+    enum call_kind kind;
+    sd_bus_message *message; /* NULL: the client has its arguments */
+};
+
+enum back_step { BACK_DECLARATION, BACK_CREATE, BACK_RECLAIM, BACK_STOP_RECORDING, BACK_START, BACK_BATCH };
+
+struct face;
 
 struct putting_back {
     enum back_step step;
     size_t declaration;
     camarb_session *session; /* NULL: it was freed meanwhile */
+    unsigned batches; /* of the session, begun or configured again */
     sd_bus_slot *slot;
 };
 
@@ -488,8 +512,8 @@ struct camarb_client {
     size_t end_count;
     struct putting_back back;
 
-    /* What was declared: at most one of each kind, in the order in which they were first made. */
-    enum call_kind declared[2];
+    /* What was declared: the last of each kind, in the order in which they were first made. */
+    struct declaration declared[DECLARATIONS_MAX];
     size_t declared_count;
     camarb_configuration *attributes; /* of the client, as DeclareClient takes them */
     char *presence;
@@ -507,10 +531,14 @@ struct camarb_client {
     struct event *events, *last_event, *current;
     size_t event_count;
 
+    const struct face *face; /* NULL: the program is written in C */
+
     char error[TEXT_MAX], error_name[256];
 };
 
 int64_t now_ns(void);
+/* camarb_client_new_explained, with a face or without. */
+int client_make(camarb_client **made, const struct face *face, const char *address, char *sentence, size_t bytes);
 /* The same descriptor at 3 or above, and closed on exec: what is below is the program's standard streams, even while it has
  * closed them. Negative where that fails; the one that was given is closed then. */
 int raised(int descriptor);
@@ -563,12 +591,19 @@ void session_tell_runtime_error(camarb_session *session, const char *error_name,
 /* signals.c */
 int signal_arrived(sd_bus_message *message, void *context, sd_bus_error *error);
 
+/* face.c */
+int face_connect(camarb_client *client);
+void face_remember(camarb_client *client, sd_bus_message *message);
+sd_bus_message *face_declaration(camarb_client *client, sd_bus_message *said);
+
 /* stream.c */
 void stream_adopt(camarb_session *session, int descriptor);
 void stream_read(struct stream *stream);
 /* It gives no frames any more. Frames that are held stay readable. */
 void stream_end(struct stream *stream);
 bool stream_has_frame(const struct stream *stream);
+/* Gives back all frames that wait but the newest ones. */
+void stream_keep(struct stream *stream, size_t newest);
 void streams_read(camarb_client *client);
 void streams_free(camarb_client *client);
 

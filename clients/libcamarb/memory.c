@@ -1,7 +1,7 @@
 /* What a session asked for and was last told, and what of a broker's signals its program hears.
  *
  * The program sees one life of the session where there are several: sequence numbers go on without a gap, and the interruption that
- * a broker's end is stays the same one until the next broker ends it. (SessionMemory.swift.) */
+ * a broker's end is stays the same one until the next broker ends it. */
 #include "inside.h"
 
 #include <errno.h>
@@ -29,6 +29,7 @@ static void interruption_clear(struct interruption *interruption) {
 void memory_free(struct memory *memory) {
     free(memory->camera);
     configuration_clear(&memory->configuration);
+    configuration_clear(&memory->batch);
     memory_forget_others(memory);
     hold_clear(&memory->hold);
     words_free(memory->access);

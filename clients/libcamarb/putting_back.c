@@ -1,7 +1,7 @@
 /* How another broker is told what the one before knew: declarations first, then each session, one call after the other.
  *
  * A session that ran shows the secret that it was given for that, and goes on where it was; the program hears nothing. Where that
- * does not come about it is started anew. (ReconnectingTransport+PuttingBack.swift.) */
+ * does not come about it is started anew. */
 #include "inside.h"
 
 #include <errno.h>
@@ -18,10 +18,12 @@ static void send(camarb_client *client, enum back_step step, sd_bus_message *mes
     else client->is_out_of_memory = true;
 }
 
-static void declare(camarb_client *client, enum call_kind kind) {
+static void declare(camarb_client *client, const struct declaration *declaration) {
     sd_bus_message *message;
-    int result;
-    if (kind == CALL_DECLARE_CLIENT) {
+    int result = 0;
+    if (declaration->kind == CALL_OF_FACE) {
+        message = face_declaration(client, declaration->message);
+    } else if (declaration->kind == CALL_DECLARE_CLIENT) {
         message = call_message(client, 0, "DeclareClient");
         result = message ? configuration_append(message, client->attributes, false) : -ENOMEM;
     } else {
@@ -45,7 +47,7 @@ static void is_done(camarb_client *client) {
 
 static void next(camarb_client *client) {
     if (client->back.declaration < client->declared_count) {
-        declare(client, client->declared[client->back.declaration++]);
+        declare(client, &client->declared[client->back.declaration++]);
         return;
     }
     camarb_session *session = client->sessions;
@@ -61,10 +63,25 @@ static void next(camarb_client *client) {
     session_send_creation(client, session, &client->back.slot, answered, client);
 }
 
+/* What its program has begun to configure, and has not committed. */
+static void batch(camarb_client *client, camarb_session *session) {
+    const struct memory *memory = &session->memory;
+    unsigned done = client->back.batches++;
+    bool begins = done < memory->batch_depth;
+    if (!begins && (done > memory->batch_depth || memory->batch.count == 0)) {
+        next(client);
+        return;
+    }
+    sd_bus_message *message = call_message(client, session->id, begins ? "BeginConfiguration" : "Configure");
+    if (message && !begins && configuration_append(message, &memory->batch, false) < 0) message = sd_bus_message_unref(message);
+    send(client, BACK_BATCH, message);
+}
+
 /* It is there again, and perhaps goes on already. */
 static void start(camarb_client *client, camarb_session *session, bool has_begun) {
+    client->back.batches = 0;
     if (session->memory.wants_to_run && !has_begun) send(client, BACK_START, call_message(client, session->id, "StartRunning"));
-    else next(client);
+    else batch(client, session);
 }
 
 static void created(camarb_client *client, camarb_session *session, uint64_t id) {
@@ -98,8 +115,12 @@ static int answered(sd_bus_message *answer, void *context, sd_bus_error *ignored
     if (!answer_is_real(answer)) return 0;
     const sd_bus_error *error = answer_error(answer);
     camarb_session *session = client->back.session;
-    /* This broker says nothing: it is as if it were not there, and there may be another. */
-    if (error && sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY)) {
+    /* This broker says nothing: it is as if it were not there, and there may be another. So it is where it does not let the client stand for
+     * another process, as whom it must not go on itself. */
+    bool is_declaration = client->back.step == BACK_DECLARATION;
+    const struct declaration *said = is_declaration ? &client->declared[client->back.declaration - 1] : NULL;
+    bool stands_for = said && said->message && strcmp(sd_bus_message_get_member(said->message), "StandFor") == 0;
+    if (error && (stands_for || sd_bus_error_has_name(error, SD_BUS_ERROR_NO_REPLY))) {
         sd_bus_close(client->bus);
         return 0;
     }
@@ -126,7 +147,9 @@ static int answered(sd_bus_message *answer, void *context, sd_bus_error *ignored
         else next(client);
         break;
     case BACK_START:
+    case BACK_BATCH:
         if (error) refused(client, session, error);
+        else if (session) batch(client, session);
         else next(client);
         break;
     }

@@ -1,5 +1,5 @@
 /* What a session asked of its camera, and of those that it had before: batch over batch, as the broker takes them, so that the next one
- * can be told at once. (SessionMemory.swift.) */
+ * can be told at once. */
 #include "inside.h"
 
 #include <stdlib.h>
@@ -63,8 +63,22 @@ void memory_forget_others(struct memory *memory) {
     while (memory->other_count > 0) other_clear(&memory->others[--memory->other_count]);
 }
 
+void memory_begin_batch(camarb_session *session) { session->memory.batch_depth++; }
+
+void memory_commit_batch(camarb_session *session) {
+    struct memory *memory = &session->memory;
+    if (memory->batch_depth > 0) memory->batch_depth--;
+    if (memory->batch_depth > 0) return;
+    memory_remember_configuration(session, &memory->batch);
+    configuration_clear(&memory->batch);
+}
+
 void memory_remember_configuration(camarb_session *session, const camarb_configuration *asked) {
     camarb_client *client = session->client;
+    if (session->memory.batch_depth > 0) {
+        if (configuration_take(&session->memory.batch, asked) < 0) client->is_out_of_memory = true;
+        return;
+    }
     const char *camera = camarb_configuration_word(asked, "camera");
     bool is_switch = camera && strcmp(camera, camarb_session_camera(session)) != 0;
     if (is_switch) leave_camera(session, camera);

@@ -1,49 +1,10 @@
 /* What the broker says by itself: read, and given to the session that it is of. */
-#include "inside.h"
+#include "face.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* What follows the sequence number and the decision, in order. */
-enum field {
-    END,
-    INTERRUPTION,
-    CAUSES,
-    REASON,
-    DEADLINE,
-    RULE,
-    INTERRUPTER,
-    RECORDING,
-    DURATION,
-    WILL_RESUME,
-    GRANT,
-    ACCESS,
-    SHARERS,
-    FRAMES,
-    BYTES,
-    NEXT_CHANCE,
-    PHOTO,
-    WIDTH,
-    HEIGHT,
-    ERROR_TEXT,
-    ERROR_NAME,
-    ASKED,
-    IN_FORCE,
-    BY,
-    NUMBER,
-    CAMERA,
-    REOPEN,
-    METADATA,
-    /* What an earlier broker does not say. */
-    LATER,
-    FRAMES_LEFT_OUT,
-    LAST_CAPTURE,
-    CAUSE,
-};
-
-#define FIELDS_MAX 11
 
 static const struct shape {
     const char *member;
@@ -72,6 +33,18 @@ static const struct shape {
     {"CameraStateChanged", CAMARB_EVENT_CAMERA_STATE_CHANGED, {IN_FORCE}},
     {"RuntimeError", CAMARB_EVENT_RUNTIME_ERROR, {ERROR_NAME, ERROR_TEXT}},
 };
+
+const char *event_member(enum camarb_event_type type) {
+    for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++)
+        if (shapes[i].type == type) return shapes[i].member;
+    return NULL;
+}
+
+enum field event_field(enum camarb_event_type type, size_t index) {
+    for (size_t i = 0; index < FIELDS_MAX && i < sizeof shapes / sizeof shapes[0]; i++)
+        if (shapes[i].type == type) return shapes[i].fields[index];
+    return END;
+}
 
 static int read_text(camarb_client *client, sd_bus_message *message, char **into) {
     const char *text;
@@ -202,6 +175,8 @@ int signal_arrived(sd_bus_message *message, void *context, sd_bus_error *ignored
     const char *path = sd_bus_message_get_path(message), *interface = sd_bus_message_get_interface(message);
     const char *member = sd_bus_message_get_member(message);
     if (!path || !interface || !member) return 0;
+    bool is_of_all = strcmp(interface, BROKER_INTERFACE) == 0 || strcmp(interface, SHELL_INTERFACE) == 0;
+    if (is_of_all && client->face) client->face->told(message, client->face->context);
     if (strcmp(interface, BROKER_INTERFACE) == 0) {
         bool is_of_cameras = strcmp(member, "CamerasChanged") == 0 || strcmp(member, "HolderChanged") == 0;
         if (is_of_cameras && client->cameras.are_watched) cameras_ask(client);

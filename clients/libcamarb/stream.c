@@ -398,6 +398,10 @@ bool stream_has_frame(const struct stream *stream) {
     return stream->waiting_count > 0 && held_count(stream) < FRAMES_HELD_MAX;
 }
 
+void stream_keep(struct stream *stream, size_t newest) {
+    while (stream->waiting_count > newest) drop_first(stream);
+}
+
 camarb_frame *camarb_session_next_frame(camarb_session *session) {
     struct stream *stream = session ? session->stream : NULL;
     if (!stream || !stream_has_frame(stream)) return NULL;
@@ -430,7 +434,7 @@ camarb_frame *camarb_session_next_frame(camarb_session *session) {
 camarb_frame *camarb_session_newest_frame(camarb_session *session) {
     struct stream *stream = session ? session->stream : NULL;
     if (!stream || !stream_has_frame(stream)) return NULL;
-    while (stream->waiting_count > 1) drop_first(stream);
+    stream_keep(stream, 1);
     return camarb_session_next_frame(session);
 }
 

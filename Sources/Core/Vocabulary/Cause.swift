@@ -45,10 +45,6 @@ public enum Cause: UInt8, Hashable, Sendable, CaseIterable, BitwiseCopyable {
         }
     }
 
-    /// The rule of `.brokerRestarted`. The ended broker cannot name it any more: a client that finds the next one does,
-    /// and so does the core where a session was re-established.
-    package static let brokerRestartedRule = "built in: the broker was restarted"
-
     public init?(wireName: String) {
         guard let cause = Cause.allCases.first(where: { $0.wireName == wireName }) else { return nil }
         self = cause

@@ -13,8 +13,6 @@ public struct SessionView: Hashable, Sendable {
     public private(set) var isRunning = false
     /// The present interruption, with the recording that it cut when it began.
     public private(set) var interruption: Interruption?
-    /// All causes during the present interruption.
-    public private(set) var causesItHad = CauseSet()
     /// An interruption is over, and the first frame is still to come.
     public private(set) var isStarting = false
     /// The standing warning.
@@ -49,13 +47,12 @@ public struct SessionView: Hashable, Sendable {
         case .willBeInterrupted(let told): warning = told
         case .interruptionWithdrawn: warning = nil
         case .wasInterrupted(let told):
-            (interruption, causesItHad) = (told, told.causes)
+            interruption = told
             (warning, stop, isStarting, isRunning) = (nil, nil, false, false)
             if told.recording != nil { recording?.isOver = true }
         case .interruptionChanged(var told):
             told.recording = interruption?.recording
             interruption = told
-            causesItHad.formUnion(told.causes)
         case .interruptionEnded(let told): (interruption, isStarting) = (nil, told.willResume)
         case .didStartRunning(let now):
             (grant, isRunning, interruption, isStarting, stop) = (now, true, nil, false, nil)

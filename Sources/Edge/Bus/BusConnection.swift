@@ -163,14 +163,6 @@ public final class BusConnection {
         return id
     }()
 
-    /// What the server at the other end calls itself, as 32 hexadecimal digits; nil before it has authenticated this one.
-    package var serverID: String? {
-        var id = sd_id128_t()
-        // Asked of a connection that is not ready, libsystemd would wait until it is.
-        guard isReady, sd_bus_get_bus_id(bus, &id) >= 0 else { return nil }
-        return String(id)
-    }
-
     /// Ends it now, without telling the delegate. What is queued is lost; calls under way are answered with
     /// `.disconnected`. Idempotent.
     public func close() {

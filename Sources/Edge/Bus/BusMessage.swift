@@ -1,7 +1,7 @@
 public import ArbiterProtocol
 import CSystemd
 import Glibc
-import System
+package import System
 
 /// A D-Bus message: one that arrived, or one that is being built.
 ///
@@ -10,18 +10,25 @@ public final class BusMessage {
     public enum Kind: Sendable { case call, answer, error, signal }
 
     let pointer: OpaquePointer
+    private let owner: BusConnection?
     /// The connection it arrived on or was made for. A signal may be sent on others too.
-    public let connection: BusConnection
+    public var connection: BusConnection {
+        guard let owner else { preconditionFailure("a message of another library is neither sent nor answered") }
+        return owner
+    }
     /// The first fault met while building; such a message is not sent.
     var buildFault: SystemFault?
+    package var fault: SystemFault? { buildFault }
     /// Bytes of the values appended, as far as the queue's bound needs to know.
     var payloadBytes = 0
     /// What keepers found behind its descriptors, where a stranger sent it.
     var passed: [PassedDescriptor] = []
 
-    init(owning pointer: OpaquePointer, _ connection: BusConnection) {
-        self.pointer = pointer
-        self.connection = connection
+    init(owning pointer: OpaquePointer, _ connection: BusConnection?) { (self.pointer, owner) = (pointer, connection) }
+
+    /// A message of a connection that another library has, for its values alone.
+    package convenience init(ofAnotherLibrary pointer: OpaquePointer) {
+        self.init(owning: sd_bus_message_ref(pointer), nil)
     }
 
     convenience init(borrowing pointer: OpaquePointer, _ connection: BusConnection) {

@@ -1,4 +1,5 @@
 public import ArbiterProtocol
+import CCamarb
 
 /// Why a decision fell as it did.
 public struct Explanation: Hashable, Sendable {
@@ -22,8 +23,10 @@ public struct PolicyInForce: Hashable, Sendable {
 
 extension CameraClient {
     @discardableResult
-    func broker(_ member: String, _ arguments: [WireValue] = []) async throws(BrokerError) -> [WireValue] {
-        try await call(ObjectPath.broker, InterfaceName.broker, member, arguments)
+    func broker(
+        _ member: String, _ arguments: [WireValue] = [], isDeclaration: Bool = false
+    ) async throws(BrokerError) -> [WireValue] {
+        try await call(ObjectPath.broker, InterfaceName.broker, member, arguments, isDeclaration: isDeclaration)
     }
 
     private func ask(_ member: String, _ arguments: [WireValue] = []) async throws(BrokerError) -> WireReader {
@@ -32,7 +35,12 @@ extension CameraClient {
 
     /// Says what the client is; before its first session.
     public func declare(_ declaration: ClientDeclaration) async throws(BrokerError) {
-        try await broker("DeclareClient", [declaration.wireValue])
+        _ = try await engine.ask { client in
+            let attributes = camarb_configuration_new()
+            defer { camarb_configuration_free(attributes) }
+            attributes?.set(declaration.wire)
+            return camarb_client_declare(client, attributes)
+        }
     }
 
     /// From now on this connection is another process of the same user's, as if that one had connected itself; said before
@@ -42,25 +50,26 @@ extension CameraClient {
     /// - Returns: its app.
     /// - Throws: `.notTrusted` where this client may not, `.invalidValue` where there is no such process (any more).
     public func standFor(process: Int32, began: UInt64) async throws(BrokerError) -> String {
-        var reader = try await ask("StandFor", [.uint32(UInt32(bitPattern: process)), .uint64(began)])
+        let arguments: [WireValue] = [.uint32(UInt32(bitPattern: process)), .uint64(began)]
+        var reader = WireReader("StandFor", try await broker("StandFor", arguments, isDeclaration: true))
         return try reader.string("app")
     }
 
     /// Says where the client's app is, for policies that believe `self-declared`.
     public func declarePresence(_ presence: Presence, focused: Bool = false) async throws(BrokerError) {
-        try await broker("DeclarePresence", [.string(presence.wireName), .boolean(focused)])
+        _ = try await engine.ask { camarb_client_declare_presence($0, presence.wireName, focused) }
     }
 
     /// Takes a weaker rank for all that the client holds.
     /// - Throws: `.priorityRaised` for a stronger one, `.invalidValue` for one the policy does not have.
     public func lowerPriority(to rank: String) async throws(BrokerError) {
-        try await broker("LowerPriority", [.string(rank)])
+        try await broker("LowerPriority", [.string(rank)], isDeclaration: true)
     }
 
     /// Takes a weaker value of an attribute for the client's whole app, for as long as the client is connected.
     /// - Throws: `.priorityRaised` for a stronger one, `.invalidValue` for what the policy does not declare.
     public func lower(_ attribute: String, to value: String) async throws(BrokerError) {
-        try await broker("LowerAttribute", [.string(attribute), .string(value)])
+        try await broker("LowerAttribute", [.string(attribute), .string(value)], isDeclaration: true)
     }
 
     /// Each camera's holder, the sessions that wait, and why. Of very many sessions the later ones are asked for page
@@ -111,7 +120,7 @@ extension CameraClient {
 
     /// Asks for `.decided` among `brokerNotices`, or ends that.
     public func subscribeToDecisions(_ on: Bool = true) async throws(BrokerError) {
-        try await broker("Watch", [.boolean(on)])
+        try await broker("Watch", [.boolean(on)], isDeclaration: true)
     }
 
     /// Asks for `.traced` among `brokerNotices`: every step of the broker's core from here on.
@@ -125,13 +134,11 @@ extension CameraClient {
     /// A camera and its formats.
     /// - Throws: `.unknownCamera`, or `.unknownObject` from the bus layer.
     public func camera(_ id: CameraID) async throws(BrokerError) -> CameraDescription {
-        try CameraDescription(try await properties(of: ObjectPath.camera(id), InterfaceName.camera))
-    }
-
-    func properties(of path: String, _ interface: String) async throws(BrokerError) -> WireDictionary {
         var reader = WireReader(
-            "GetAll", try await call(path, "org.freedesktop.DBus.Properties", "GetAll", [.string(interface)]))
-        return try reader.dictionary("properties")
+            "GetAll",
+            try await call(
+                ObjectPath.camera(id), "org.freedesktop.DBus.Properties", "GetAll", [.string(InterfaceName.camera)]))
+        return try CameraDescription(try reader.dictionary("properties"))
     }
 }
 

@@ -1,7 +1,7 @@
 import ArbiterProtocol
 import Synchronization
 
-/// A bounded queue between the transport's thread and the tasks that wait for notices.
+/// A bounded queue between the client's thread and the tasks that wait for notices.
 ///
 ///     open ──finish──▶ ended: what is queued is still delivered, then the last notice, again and again
 ///
@@ -19,20 +19,31 @@ final class NoticeQueue<Notice: Sendable>: Sendable {
         var head = 0
         var last: Notice?
         var nextWaiter: UInt64 = 0
-    }
 
-    private enum Outcome {
-        case now(Notice?)
-        case later
+        mutating func take() -> Notice? {
+            guard head < queued.count else { return nil }
+            defer {
+                head += 1
+                // Half a queue of delivered ones is worth one move of the rest.
+                if head > noticesMax / 2 || head == queued.count {
+                    queued.removeFirst(head)
+                    head = 0
+                }
+            }
+            return queued[head]
+        }
     }
 
     private let state = Mutex(State())
 
-    /// - Returns: false when the notice found no place, or came after the end; it is dropped then.
-    func offer(_ notice: Notice) -> Bool {
+    var isAwaited: Bool { state.withLock { !$0.waiting.isEmpty } }
+
+    /// - Returns: false when the notice found no place, and is dropped; nil after the end.
+    @discardableResult
+    func offer(_ notice: Notice) -> Bool? {
         var receiver: CheckedContinuation<Notice?, Never>?
-        let taken = state.withLock { state -> Bool in
-            guard state.last == nil else { return false }
+        let taken = state.withLock { state -> Bool? in
+            guard state.last == nil else { return nil }
             if !state.waiting.isEmpty {
                 receiver = state.waiting.removeFirst().continuation
                 return true
@@ -43,6 +54,12 @@ final class NoticeQueue<Notice: Sendable>: Sendable {
         }
         receiver?.resume(returning: notice)
         return taken
+    }
+
+    /// Gives a notice to somebody who waits, or to nobody.
+    func hand(_ notice: Notice) {
+        let receiver = state.withLock { $0.waiting.isEmpty ? nil : $0.waiting.removeFirst().continuation }
+        receiver?.resume(returning: notice)
     }
 
     /// Ends the queue with its last notice. Only the first call counts.
@@ -57,30 +74,21 @@ final class NoticeQueue<Notice: Sendable>: Sendable {
     }
 
     /// The next notice; nil when the waiting task was cancelled.
-    func next() async -> Notice? {
+    /// - Parameter other: one from elsewhere where none is queued, taken under the queue's lock.
+    func next(or other: () -> Notice? = { nil }) async -> Notice? {
         let id = state.withLock { state -> UInt64 in
             state.nextWaiter += 1
             return state.nextWaiter
         }
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let outcome = state.withLock { state -> Outcome in
-                    if Task.isCancelled { return .now(nil) }
-                    if state.head < state.queued.count {
-                        let notice = state.queued[state.head]
-                        state.head += 1
-                        // Half a queue of delivered ones is worth one move of the rest.
-                        if state.head > Self.noticesMax / 2 || state.head == state.queued.count {
-                            state.queued.removeFirst(state.head)
-                            state.head = 0
-                        }
-                        return .now(notice)
-                    }
-                    if let last = state.last { return .now(last) }
+                let now = state.withLock { state -> Notice?? in
+                    if Task.isCancelled { return .some(nil) }
+                    if let notice = state.take() ?? state.last ?? other() { return notice }
                     state.waiting.append((id, continuation))
-                    return .later
+                    return nil
                 }
-                if case .now(let notice) = outcome { continuation.resume(returning: notice) }
+                if let now { continuation.resume(returning: now) }
             }
         } onCancel: {
             let receiver = state.withLock { state -> CheckedContinuation<Notice?, Never>? in
@@ -118,4 +126,8 @@ public struct Notices<Element: Sendable>: AsyncSequence, Sendable {
 extension BrokerError {
     static let waitCancelled = BrokerError(
         .failed, "The task that waited for events was cancelled; events go on, for another to read.")
+    static let unreadNotices = BrokerError(
+        .outOfResources,
+        "1024 events were left unread, so the next had no place; read events as they come, and create the session anew."
+    )
 }

@@ -1,63 +1,59 @@
 public import ArbiterProtocol
-import Synchronization
+import CCamarb
 
-/// A capture session of this client.
+/// A capture session of this client, for as long as its lease lasts: after that every call throws `.unknownSession`.
 ///
-/// The handle is the session: it cannot be copied, and when it is gone the session is closed. Its `deinit` only
-/// posts the close; it neither waits nor throws. Methods may be called from any thread and several at once;
-/// the broker takes them in the order in which they reach it.
-public struct SessionHandle: ~Copyable, Sendable {
+/// Methods may be called from any task and several at once; the broker takes them in the order in which they reach it.
+public struct SessionHandle: Sendable {
     let core: SessionCore
 
-    init(_ core: SessionCore) { self.core = core }
-    deinit { core.closeWithoutWaiting() }
     public var id: SessionID { core.id }
 
     /// What happens to the session, in order; the last event is `.ended`. Read it in one place:
     /// `events` and `notices` are two views of one queue.
     public var events: Notices<SessionEvent> {
         Notices { [core] in
-            let (notice, isLast) = await core.inbox.next()
+            let (notice, isLast) = await core.next()
             return (notice.clientEvent, isLast)
         }
     }
 
     /// The same with sequence numbers and decision ids.
-    public var notices: Notices<SessionNotice> { Notices { [core] in await core.inbox.next() } }
+    public var notices: Notices<SessionNotice> { Notices { [core] in await core.next() } }
 
     /// What the camera sees, as long as the session runs; it goes on by itself when the session does.
     public var pictures: Pictures { Pictures(core: core) }
 
     /// Asks to run. Not an error while causes leave no access: the session is interrupted then, and runs by itself.
     /// - Throws: `.insideConfiguration` between begin and commit; `.refusedByPolicy` where the policy refuses losers.
-    public func startRunning() async throws(BrokerError) { try await core.call("StartRunning") }
+    public func startRunning() async throws(BrokerError) { try await core.ask { camarb_session_start($0) } }
 
     /// Takes the start request back.
     /// - Throws: `.notRunning` when there is none.
-    public func stopRunning() async throws(BrokerError) { try await core.call("StopRunning") }
+    public func stopRunning() async throws(BrokerError) { try await core.ask { camarb_session_stop($0) } }
 
     /// Opens a batch; nests at most 16 deep, and is closed by `commitConfiguration`.
-    public func beginConfiguration() async throws(BrokerError) { try await core.call("BeginConfiguration") }
+    public func beginConfiguration() async throws(BrokerError) { try await core.ask { face_begin_batch($0) } }
 
     /// Closes a batch; the outermost one applies it as a whole.
     /// - Throws: `.unsupportedConfiguration`, and nothing changed.
-    public func commitConfiguration() async throws(BrokerError) { try await core.call("CommitConfiguration") }
+    public func commitConfiguration() async throws(BrokerError) { try await core.ask { face_commit_batch($0) } }
 
     /// Sets keys as a whole or not at all; at once while the session may configure, else when it runs.
     /// - Throws: `.unsupportedConfiguration` naming key, value and what is allowed; `.microphoneBusy`.
     public func configure(_ batch: Configuration) async throws(BrokerError) {
-        try await core.call("Configure", [.dictionary(batch.wire)])
+        try await core.ask(with: batch.wire) { camarb_session_configure($0, $1) }
     }
 
     /// Throws what `configure` would throw at this moment, and sets nothing.
     public func checkConfiguration(_ batch: Configuration) async throws(BrokerError) {
-        try await core.call("CheckConfiguration", [.dictionary(batch.wire)])
+        try await core.ask(with: batch.wire) { camarb_session_check_configuration($0, $1) }
     }
 
     /// The preview stream of the present grant: a `SOCK_SEQPACKET` socket that speaks `FrameRecord` and ends with the grant.
     /// `pictures` is what an app reads; this is for programs with a loop of their own.
     package func openStream() async throws(BrokerError) -> Int32 {
-        var answer = try await core.ask("OpenStream")
+        var answer = WireReader("OpenStream", try await core.call(InterfaceName.session, "OpenStream"))
         return try answer.fileDescriptor("stream")
     }
 
@@ -66,8 +62,7 @@ public struct SessionHandle: ~Copyable, Sendable {
     /// - Returns: the photo's id; `photoCaptured` says when it is whole.
     /// - Throws: `.interrupted`, `.accessDenied`, `.unsuitableFile`.
     public func capturePhoto(to file: Int32) async throws(BrokerError) -> PhotoID {
-        var answer = try await core.ask("CapturePhoto", [.fileDescriptor(file), .dictionary(WireDictionary())])
-        return try answer.uint64("photo")
+        try await core.ask { camarb_session_capture_photo($0, file, nil) }
     }
 
     /// Takes consecutive frames as JPEGs, each with an exposure of its own.
@@ -75,9 +70,22 @@ public struct SessionHandle: ~Copyable, Sendable {
     /// - Returns: the photos' ids, in the order of the files; `photoCaptured` comes for each.
     /// - Throws: `.interrupted`, `.accessDenied`, `.unsuitableFile`, and `.invalidValue` naming what the camera does not take.
     public func capturePhotos(to files: [Int32], bracket: PhotoBracket) async throws(BrokerError) -> [PhotoID] {
-        var answer = try await core.ask(
-            "CapturePhotoBracket", [.array(type: "h", files.map { .fileDescriptor($0) }), .dictionary(bracket.wire)])
-        return try answer.numbers("photos")
+        let wire = bracket.wire
+        func values(_ key: PhotoBracket.Key) throws(BrokerError) -> [Double]? {
+            let values = wire[key.rawValue]?.numbers
+            guard values == nil || values?.count == files.count else {
+                throw BrokerError(
+                    .invalidValue,
+                    "A bracket has as many files as shots: \(bracket.shots.count), and not \(files.count).")
+            }
+            return values
+        }
+        let biases = try values(.exposureTargetBiases)
+        let (durations, isos) = (try values(.exposureDurations), try values(.isos))
+        let first = try await core.ask {
+            camarb_session_capture_bracket($0, files, files.count, biases, durations, isos)
+        }
+        return (0..<UInt64(files.count)).map { first + $0 }
     }
 
     /// Records from the next frame on. An interruption finishes the recording, and it never resumes by itself.
@@ -88,64 +96,40 @@ public struct SessionHandle: ~Copyable, Sendable {
     public func startRecording(
         to file: Int32, options: RecordingOptions = RecordingOptions()
     ) async throws(BrokerError) -> RecordingID {
-        var answer = try await core.ask("StartRecording", [.fileDescriptor(file), .dictionary(options.wire)])
-        return try answer.uint64("recording")
+        try await core.ask(with: options.wire) { camarb_session_start_recording($0, file, $1) }
     }
 
     /// Finishes the recording.
     /// - Throws: `.notRecording`.
-    public func stopRecording() async throws(BrokerError) { try await core.call("StopRecording") }
+    public func stopRecording() async throws(BrokerError) { try await core.ask { camarb_session_stop_recording($0) } }
 
     /// Answers `willBeInterrupted`: the camera may go before the deadline.
     public func ready(for interruption: InterruptionID) async throws(BrokerError) {
-        try await core.call("Ready", [.uint64(interruption)])
+        try await core.ask { camarb_session_ready($0, interruption) }
     }
 
     /// Clears `sensitive-content-mitigation-activated`, and nothing else.
-    public func `continue`() async throws(BrokerError) { try await core.call("Continue") }
+    public func `continue`() async throws(BrokerError) { try await core.ask { camarb_session_continue($0) } }
 
     /// What is true of the session now. Events say when it changes.
     public func properties() async throws(BrokerError) -> SessionProperties {
-        try SessionProperties(
-            await core.client.properties(of: ObjectPath.session(core.id), InterfaceName.session), at: "Session1")
+        var answer = WireReader(
+            "GetAll", try await core.call("org.freedesktop.DBus.Properties", "GetAll", [.string(InterfaceName.session)])
+        )
+        return try SessionProperties(try answer.dictionary("properties"), at: "Session1")
     }
-
-    /// Ends the session and waits until the broker has freed what it held. Its events end.
-    public consuming func close() async throws(BrokerError) { try await core.close() }
 }
 
-/// What a handle and its sequences of events share.
-final class SessionCore: Sendable {
-    let client: CameraClient
-    let id: SessionID
-    let inbox: SessionInbox
-    private let isClosed = Atomic(false)
+/// The life of a session: it cannot be copied, and when it is gone the session is closed. Its `deinit` only posts the close; it
+/// neither waits nor throws.
+public struct SessionLease: ~Copyable, Sendable {
+    public let handle: SessionHandle
 
-    init(client: CameraClient, id: SessionID, inbox: SessionInbox) {
-        (self.client, self.id, self.inbox) = (client, id, inbox)
-    }
+    init(_ core: SessionCore) { handle = SessionHandle(core: core) }
+    deinit { handle.core.closeWithoutWaiting() }
 
-    @discardableResult
-    func call(_ member: String, _ arguments: [WireValue] = []) async throws(BrokerError) -> [WireValue] {
-        try await client.call(ObjectPath.session(id), InterfaceName.session, member, arguments)
-    }
-
-    func ask(_ member: String, _ arguments: [WireValue] = []) async throws(BrokerError) -> WireReader {
-        WireReader(member, try await call(member, arguments))
-    }
-
-    private func leave() -> Bool {
-        guard !isClosed.exchange(true, ordering: .relaxed) else { return false }
-        if let inbox = client.state.withLock({ $0.closed(id) }) {
-            inbox.close()
-            return true
-        }
-        // The connection is over, or the session was given up and its close is posted.
-        return false
-    }
-
-    func close() async throws(BrokerError) { if leave() { try await call("Close") } }
-    func closeWithoutWaiting() { if leave() { client.postClose(id) } }
+    /// Ends the session and waits until the broker has freed what it held. Its events end.
+    public consuming func close() async throws(BrokerError) { try await handle.core.close() }
 }
 
 /// What goes into a recording beside its pictures, and when it goes on.
@@ -167,17 +151,19 @@ extension SessionHandle {
     /// - Throws: `.notRunning`, `.interrupted`, `.accessDenied`, `.unsuitableFile` naming what was passed, `.invalidValue`,
     ///   `.limitExceeded`; `.unsupportedConfiguration` without `usesAudio`.
     public func attachMicrophone(_ socket: Int32, format: MicrophoneFormat) async throws(BrokerError) {
-        try await core.call("AttachMicrophone", [.fileDescriptor(socket), .dictionary(format.wire)])
+        try await core.ask { camarb_session_attach_microphone($0, socket, format.sampleRate, format.channels) }
     }
 
     /// No frame gets into the file until `resumeRecording`; its times go on without a hole. `recordingPaused` says so. No
     /// interruption ever pauses a recording.
     /// - Throws: `.notRecording`, also where it is paused.
-    public func pauseRecording() async throws(BrokerError) { try await core.call("PauseRecording") }
+    public func pauseRecording() async throws(BrokerError) { try await core.ask { camarb_session_pause_recording($0) } }
 
     /// The file goes on with the next frame. `recordingResumed` says so.
     /// - Throws: `.notRecording`; `.alreadyRecording` where it is not paused.
-    public func resumeRecording() async throws(BrokerError) { try await core.call("ResumeRecording") }
+    public func resumeRecording() async throws(BrokerError) {
+        try await core.ask { camarb_session_resume_recording($0) }
+    }
 
     /// Says what is true of a kind of timed metadata from a moment on, until the next group of its kind.
     /// - Parameters:
@@ -187,38 +173,10 @@ extension SessionHandle {
     ///     At most 64 KiB together.
     /// - Throws: `.notRecording`; `.invalidValue` naming what is wrong; `.limitExceeded` beyond 64 KiB, or 100 groups a second.
     public func appendMetadata(kind: String, time: Int64, items: [String]) async throws(BrokerError) {
-        try await core.call("AppendMetadata", [.string(kind), .int64(time), .strings(items)])
-    }
-}
-
-/// What arrives for one session of a client: its notices, for whoever reads them, and what they mean for its pictures.
-final class SessionInbox: Sendable {
-    private let notices = NoticeQueue<SessionNotice>()
-    let pictures: PictureFeed
-
-    init(pictures: PictureFeed) { self.pictures = pictures }
-
-    /// - Returns: false when the notice found no place; the session cannot be followed any more then.
-    func offer(_ signal: SessionSignal) -> Bool {
-        pictures.take(signal.event)
-        return notices.offer(.event(signal))
-    }
-
-    /// The session is over. Only the first reason counts.
-    func finish(_ error: BrokerError) {
-        pictures.end(error)
-        notices.finish(.ended(error))
-    }
-
-    func close() {
-        pictures.end(nil)
-        notices.finish(.ended(BrokerError(.unknownSession, "The session was closed by its client.")))
-    }
-
-    /// The next notice, and whether it is the last one.
-    func next() async -> (element: SessionNotice, isLast: Bool) {
-        guard let notice = await notices.next() else { return (.ended(.waitCancelled), true) }
-        if case .ended = notice { return (notice, true) }
-        return (notice, false)
+        try await core.ask { session in
+            kind.withCString { kind in
+                items.withCStrings { camarb_session_append_metadata(session, kind, time, $0, items.count) }
+            }
+        }
     }
 }

@@ -126,18 +126,6 @@ public struct WireDictionary: Hashable, Sendable, ExpressibleByDictionaryLiteral
     public var isEmpty: Bool { entries.isEmpty }
 }
 
-/// A method call on its way. Descriptors in `arguments` stay the caller's.
-public struct WireCall: Hashable, Sendable {
-    public var path: String
-    public var interface: String
-    public var member: String
-    public var arguments: [WireValue]
-
-    public init(path: String, interface: String, member: String, arguments: [WireValue] = []) {
-        (self.path, self.interface, self.member, self.arguments) = (path, interface, member, arguments)
-    }
-}
-
 public struct WireSignal: Hashable, Sendable {
     public var path: String
     public var interface: String

@@ -83,7 +83,8 @@ package final class DoorSession: Sendable, DoorSupply {
         let client = try CameraClient.connect(address: address, reconnects: true)
         defer { client.disconnect() }
         post(.named(try await name(client)))
-        let session = try await client.makeSession(camera: camera.id.name)
+        let lease = try await client.makeSession(camera: camera.id.name)
+        let session = lease.handle
         worked()
         let (steps, continuation) = AsyncStream.makeStream(of: Step.self)
         let events = session.events
@@ -120,7 +121,7 @@ package final class DoorSession: Sendable, DoorSupply {
     }
 
     /// - Returns: false: none, since the grant may be over again already.
-    private func open(_ session: borrowing SessionHandle, _ course: inout DoorCourse) async -> Bool {
+    private func open(_ session: SessionHandle, _ course: inout DoorCourse) async -> Bool {
         guard let stream = try? await session.openStream() else {
             course.isLate = true
             return false
@@ -146,7 +147,7 @@ package final class DoorSession: Sendable, DoorSupply {
         }
     }
 
-    private func adapt(_ session: borrowing SessionHandle, _ course: inout DoorCourse) async throws(BrokerError) {
+    private func adapt(_ session: SessionHandle, _ course: inout DoorCourse) async throws(BrokerError) {
         let wish = state.withLock { $0.wish }
         if wish == course.asked { return }
         guard let wish else {

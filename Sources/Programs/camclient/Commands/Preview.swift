@@ -78,7 +78,7 @@ struct Preview: AsyncParsableCommand {
     }
 
     private func show(
-        _ event: SessionEvent, _ session: borrowing SessionHandle, _ writer: PreviewWriter, _ inbox: Inbox
+        _ event: SessionEvent, _ session: SessionHandle, _ writer: PreviewWriter, _ inbox: Inbox
     ) async -> Bool {
         switch event {
         case .didStartRunning:

@@ -52,7 +52,7 @@ struct Run: AsyncParsableCommand {
     }
 
     private func perform(
-        _ script: AppScript, on session: borrowing SessionHandle, _ printer: EventPrinter
+        _ script: AppScript, on session: SessionHandle, _ printer: EventPrinter
     ) async -> Failure? {
         let isTyped = commands.isEmpty && Output.isInputTerminal
         var first: Failure?

@@ -5,7 +5,7 @@ import Workbench
 
 /// A line of `camclient run`: a command with its words, and what it does on the app's session.
 struct AppCommand {
-    typealias Action = (_ script: AppScript, _ session: borrowing SessionHandle) async throws -> ScriptResult
+    typealias Action = (_ script: AppScript, _ session: SessionHandle) async throws -> ScriptResult
 
     let perform: Action
 
@@ -53,7 +53,7 @@ struct AppCommand {
     }
 
     private static func doing(
-        _ action: @escaping (AppScript, borrowing SessionHandle) async throws -> Void
+        _ action: @escaping (AppScript, SessionHandle) async throws -> Void
     ) -> Action {
         {
             try await action($0, $1)
@@ -132,7 +132,7 @@ struct AppCommand {
 
     private static func writing(
         _ what: String, to path: String, _ format: NewFile.Format,
-        _ begin: @escaping (borrowing SessionHandle, Int32) async throws -> UInt64
+        _ begin: @escaping (SessionHandle, Int32) async throws -> UInt64
     ) -> Action {
         { script, session in
             NewFile.warn(of: path, format)
@@ -211,7 +211,7 @@ struct AppScript {
     let warnings: LatestWarning
     let overwriting: Bool
 
-    func perform(_ line: String, on session: borrowing SessionHandle) async throws {
+    func perform(_ line: String, on session: SessionHandle) async throws {
         if let command = try AppCommand(line) { printer.done(line, try await command.perform(self, session)) }
     }
 }

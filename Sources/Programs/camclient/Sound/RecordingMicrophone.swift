@@ -22,7 +22,7 @@ final class RecordingMicrophone: Sendable {
     init(_ source: any SoundSource) { self.source = source }
 
     /// Attaches a microphone for the recording that begins next; the one before it was closed with its camera.
-    func attach(to session: borrowing SessionHandle) async throws(BrokerError) {
+    func attach(to session: SessionHandle) async throws(BrokerError) {
         let writer = try MicrophoneWriter(source.format)
         try await writer.attach(to: session)
         let isFirst = state.withLock { state in

@@ -56,7 +56,7 @@ struct SessionOptions: ParsableArguments {
     func run<Result>(
         _ connection: ConnectionOptions, reconnects: Bool = false, isolation: isolated (any Actor)? = #isolation,
         configured: @autoclosure () throws -> Configuration? = nil,
-        _ body: (CameraClient, borrowing SessionHandle) async throws -> Result
+        _ body: (CameraClient, SessionHandle) async throws -> Result
     ) async throws -> Result {
         let client = try connection.connect(reconnects: reconnects)
         // What the client is, where the command line says anything.

@@ -38,7 +38,7 @@ final class RecordingSeries {
     private var goesOn: Bool { command.again }
     private var duration: Duration? { command.duration?.duration }
 
-    func record(_ session: borrowing SessionHandle, into first: NewFile) async throws -> Bool {
+    func record(_ session: SessionHandle, into first: NewFile) async throws -> Bool {
         var target = first
         while true {
             let left = duration.map { $0 - recorded }
@@ -60,7 +60,7 @@ final class RecordingSeries {
 
     /// - Returns: nil where the session was interrupted in this very moment, and the series goes on.
     private func begin(
-        _ session: borrowing SessionHandle, _ target: NewFile, _ left: Duration?
+        _ session: SessionHandle, _ target: NewFile, _ left: Duration?
     ) async throws -> RecordingID? {
         do throws(BrokerError) {
             try await sound?.attach(to: session)
@@ -80,7 +80,7 @@ final class RecordingSeries {
     }
 
     private func end(
-        of id: RecordingID, _ session: borrowing SessionHandle, _ target: NewFile, _ left: Duration?
+        of id: RecordingID, _ session: SessionHandle, _ target: NewFile, _ left: Duration?
     ) async throws -> Part {
         let finished: RecordingFinished
         do { finished = try await wait(for: id, session, left) } catch {
@@ -111,7 +111,7 @@ final class RecordingSeries {
     private func writeGaps() throws(Failure) { if let list = files.gaps { try writeTextAtOnce(gaps.text, to: list) } }
 
     private func wait(
-        for id: RecordingID, _ session: borrowing SessionHandle, _ left: Duration?
+        for id: RecordingID, _ session: SessionHandle, _ left: Duration?
     ) async throws -> RecordingFinished {
         // The recorder ends it by captured time; this is for one that is late.
         let end = left.map { inbox.alarm(in: $0 + .seconds(2)) }

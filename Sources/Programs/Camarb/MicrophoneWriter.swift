@@ -1,4 +1,5 @@
 public import ArbiterProtocol
+import CCamarb
 import CLinux
 import Glibc
 import Synchronization
@@ -32,12 +33,6 @@ public final class MicrophoneWriter: Sendable {
         var recorders: Int32
     }
 
-    /// Sound is sent in packets of at most so much, in nanoseconds: a packet can be used only when all of it is there, and
-    /// what comes 250 ms behind the picture is silence.
-    static let packetMax: Int64 = 50_000_000
-    /// A call waits for room at most so long for each packet, in nanoseconds.
-    static let waitMax: Int64 = 20_000_000
-
     /// Makes the socket.
     /// - Throws: `.invalidValue` for another format than there may be, `.outOfResources` where there is no socket to be had.
     public init(_ format: MicrophoneFormat) throws(BrokerError) {
@@ -55,7 +50,7 @@ public final class MicrophoneWriter: Sendable {
 
     /// Makes it the session's microphone. Once.
     /// - Throws: as `SessionHandle.attachMicrophone`; it is closed then.
-    public func attach(to session: borrowing SessionHandle) async throws(BrokerError) {
+    public func attach(to session: SessionHandle) async throws(BrokerError) {
         let end = ends.withLock { ends in
             defer { ends.recorders = -1 }
             return ends.recorders
@@ -75,20 +70,18 @@ public final class MicrophoneWriter: Sendable {
     ///   - time: when the first frame was captured, in nanoseconds of CLOCK_MONOTONIC.
     @discardableResult
     public func write(_ samples: [Int16], capturedAt time: Int64) -> Outcome {
-        let (rate, channels) = (Int64(format.sampleRate), Int(format.channels))
-        let frames = samples.count / channels
-        let most = Int(rate * Self.packetMax / 1_000_000_000)
-        var outcome = Outcome.written
-        for first in stride(from: 0, to: frames, by: most) {
-            let count = min(most, frames - first)
-            let part = samples[first * channels..<(first + count) * channels]
-            switch send(part, frames: count, at: time + Int64(first) * 1_000_000_000 / rate) {
-            case .written: break
-            case .leftOut: outcome = .leftOut
-            case .closed: return .closed
+        // The lock keeps the number from becoming another descriptor's meanwhile.
+        ends.withLock { ends in
+            guard ends.own >= 0 else { return .closed }
+            let frames = samples.count / Int(format.channels)
+            let result = camarb_microphone_write(
+                ends.own, format.sampleRate, format.channels, samples, frames, time)
+            return switch result {
+            case 0: .written
+            case -EAGAIN: .leftOut
+            default: .closed
             }
         }
-        return outcome
     }
 
     /// Ends it; the rest of a recording is silent. May be called again.
@@ -96,30 +89,6 @@ public final class MicrophoneWriter: Sendable {
         ends.withLock { ends in
             for end in [ends.own, ends.recorders] where end >= 0 { Glibc.close(end) }
             ends = Ends(own: -1, recorders: -1)
-        }
-    }
-
-    private func send(_ samples: ArraySlice<Int16>, frames: Int, at time: Int64) -> Outcome {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(16 + samples.count * 2)
-        withUnsafeBytes(of: time.littleEndian) { bytes += $0 }
-        withUnsafeBytes(of: UInt32(frames).littleEndian) { bytes += $0 }
-        withUnsafeBytes(of: UInt32(0)) { bytes += $0 }
-        for sample in samples { withUnsafeBytes(of: sample.littleEndian) { bytes += $0 } }
-        // The lock keeps the number from becoming another descriptor's meanwhile.
-        return ends.withLock { ends in
-            guard ends.own >= 0 else { return .closed }
-            var result = camarb_packet_send(ends.own, bytes, bytes.count, -1)
-            if result == -EAGAIN {
-                var room = pollfd(fd: ends.own, events: Int16(POLLOUT), revents: 0)
-                _ = camarb_poll(&room, 1, Self.waitMax)
-                result = camarb_packet_send(ends.own, bytes, bytes.count, -1)
-            }
-            switch result {
-            case 0: return .written
-            case -EAGAIN, -ENOBUFS, -ENOMEM: return .leftOut
-            default: return .closed
-            }
         }
     }
 }

@@ -1,4 +1,5 @@
 public import ArbiterProtocol
+import CCamarb
 
 /// How a device is held (UIDeviceOrientation).
 ///
@@ -21,15 +22,10 @@ public enum DeviceOrientation: String, Hashable, Sendable, CaseIterable {
 }
 
 extension VideoOrientation {
-    /// What a device that is held so sees upright; nil where that cannot be told, flat on a table for example.
+    /// What a device that is held so sees upright; `nil` where that cannot be told, flat on a table for example.
     public init?(_ device: DeviceOrientation) {
-        switch device {
-        case .portrait: self = .portrait
-        case .portraitUpsideDown: self = .portraitUpsideDown
-        case .landscapeLeft: self = .landscapeRight
-        case .landscapeRight: self = .landscapeLeft
-        case .unknown, .faceUp, .faceDown: return nil
-        }
+        guard let word = camarb_video_orientation(device.rawValue, nil) else { return nil }
+        self.init(rawValue: String(cString: word))
     }
 
     /// The one to use from now on: a device that lies flat, or of which nothing is known, leaves the last one.
@@ -39,19 +35,14 @@ extension VideoOrientation {
 extension DeviceOrientation {
     /// How a device is held that sees so upright.
     public init(_ video: VideoOrientation) {
-        switch video {
-        case .portrait: self = .portrait
-        case .portraitUpsideDown: self = .portraitUpsideDown
-        case .landscapeRight: self = .landscapeLeft
-        case .landscapeLeft: self = .landscapeRight
-        }
+        self = DeviceOrientation(rawValue: String(cString: camarb_device_orientation(video.rawValue))) ?? .unknown
     }
 }
 
 extension VideoOrientation {
     /// Its angle from `portrait` in radians, clockwise where y grows downwards: portrait 0, upside down π, landscape right
     /// −π/2, landscape left π/2.
-    public var angle: Double { Double(quarterTurnsFromPortrait) * .pi / 2 }
+    public var angle: Double { camarb_orientation_angle(rawValue) }
 
     /// By how much a file's pixels, which are as the sensor has them, are turned to be seen upright: in radians, clockwise
     /// where y grows downwards, above −π and up to π. It is always exactly one of −π/2, 0, π/2 and π.
@@ -61,19 +52,6 @@ extension VideoOrientation {
     /// - Parameters:
     ///   - reference: how the device is held that shows the file; `portrait` gives the turn of the file's own orientation.
     public func fileAngle(of position: CameraPosition, reference: VideoOrientation = .portrait) -> Double {
-        let turned = quarterTurnsFromPortrait - reference.quarterTurnsFromPortrait
-        let quarters = (position == .front ? -turned : turned) + 1
-        // Whole quarters, so that no sum of roundings decides between π and −π.
-        let normal = quarters & 3
-        return Double(normal == 3 ? -1 : normal) * .pi / 2
-    }
-
-    private var quarterTurnsFromPortrait: Int {
-        switch self {
-        case .portrait: 0
-        case .portraitUpsideDown: 2
-        case .landscapeRight: -1
-        case .landscapeLeft: 1
-        }
+        camarb_orientation_file_angle(rawValue, position.rawValue, reference.rawValue)
     }
 }

@@ -1,4 +1,5 @@
 public import ArbiterProtocol
+import CCamarb
 
 /// How a picture fills a view of another shape (AVLayerVideoGravity).
 public enum VideoGravity: String, Hashable, Sendable, CaseIterable {
@@ -28,7 +29,6 @@ public struct PreviewGeometry: Hashable, Sendable {
         public var width, height: Double
 
         public init(width: Double, height: Double) { (self.width, self.height) = (width, height) }
-        var hasArea: Bool { width > 0 && height > 0 && width.isFinite && height.isFinite }
     }
 
     public struct Rectangle: Hashable, Sendable {
@@ -55,48 +55,33 @@ public struct PreviewGeometry: Hashable, Sendable {
         stream: Size, in view: Size, gravity: VideoGravity = .resizeAspect, orientation: VideoOrientation,
         of position: CameraPosition, isMirrored: Bool? = nil
     ) {
-        guard stream.hasArea, view.hasArea else { return nil }
-        self.view = view
-        self.orientation = ExifOrientation(orientation, isMirrored: isMirrored ?? (position == .front), of: position)
-        let isTurned = self.orientation.quarterTurns % 2 == 1
-        let shown = isTurned ? Size(width: stream.height, height: stream.width) : stream
-        // As wide as the view, or as high as it: whole numbers stay whole.
-        let wide = Size(width: view.width, height: view.width * shown.height / shown.width)
-        let high = Size(width: view.height * shown.width / shown.height, height: view.height)
-        let size: Size =
-            switch gravity {
-            case .resize: view
-            case .resizeAspect: wide.height <= view.height ? wide : high
-            case .resizeAspectFill: wide.height >= view.height ? wide : high
-            }
-        picture = Rectangle(
-            x: (view.width - size.width) / 2, y: (view.height - size.height) / 2, width: size.width, height: size.height
-        )
+        var place = camarb_preview()
+        let result = camarb_preview_place(
+            &place, stream.width, stream.height, view.width, view.height, gravity.rawValue, orientation.rawValue,
+            position.rawValue, isMirrored.map { $0 ? 1 : 0 } ?? -1)
+        guard result >= 0, let exif = ExifOrientation(rawValue: UInt8(place.exif_orientation)) else { return nil }
+        (self.view, self.orientation) = (view, exif)
+        picture = Rectangle(x: place.x, y: place.y, width: place.width, height: place.height)
+    }
+
+    private var place: camarb_preview {
+        var place = camarb_preview()
+        (place.x, place.y, place.width, place.height) = (picture.x, picture.y, picture.width, picture.height)
+        place.exif_orientation = UInt32(orientation.rawValue)
+        return place
     }
 
     /// The point of the sensor that is seen at a point of the view (`captureDevicePointOfInterest(for:)`).
     public func captureDevicePoint(fromViewPoint point: Point) -> Point {
-        var x = (point.x - picture.x) / picture.width
-        let y = (point.y - picture.y) / picture.height
-        // Backwards: what was exchanged last comes first.
-        if orientation.isMirrored { x = 1 - x }
-        return Self.turned(Point(x: x, y: y), quarterTurns: -orientation.quarterTurns)
+        var place = place
+        let found = camarb_preview_device_point(&place, camarb_point(x: point.x, y: point.y))
+        return Point(x: found.x, y: found.y)
     }
 
     /// The point of the view at which a point of the sensor is seen (`pointForCaptureDevicePointOfInterest(_:)`).
     public func viewPoint(fromCaptureDevicePoint point: Point) -> Point {
-        var shown = Self.turned(point, quarterTurns: orientation.quarterTurns)
-        if orientation.isMirrored { shown.x = 1 - shown.x }
-        return Point(x: picture.x + shown.x * picture.width, y: picture.y + shown.y * picture.height)
-    }
-
-    /// A point of a square of side 1 that is turned clockwise about its middle.
-    private static func turned(_ point: Point, quarterTurns: Int) -> Point {
-        switch quarterTurns & 3 {
-        case 0: point
-        case 1: Point(x: 1 - point.y, y: point.x)
-        case 2: Point(x: 1 - point.x, y: 1 - point.y)
-        default: Point(x: point.y, y: 1 - point.x)
-        }
+        var place = place
+        let found = camarb_preview_view_point(&place, camarb_point(x: point.x, y: point.y))
+        return Point(x: found.x, y: found.y)
     }
 }

@@ -1,6 +1,6 @@
 public import ArbiterProtocol
-import CLinux
-import FrameStream
+import CCamarb
+import Synchronization
 
 /// A frame of the camera, in memory that the camera's recorder core owns.
 ///
@@ -28,8 +28,11 @@ public final class Picture: Sendable {
     public let grant: GrantID
     public let flags: Flags
 
-    private let frame: FrameReceiver.Frame
-    private let stream: PictureStream
+    private let engine: ClientEngine
+    /// Used with the engine's lock, but for the memory that its picture points to.
+    private nonisolated(unsafe) let frame: OpaquePointer
+    private nonisolated(unsafe) let planes: (luma: UnsafePointer<UInt8>, chroma: UnsafePointer<UInt8>)
+    private let strides: (luma: Int, chroma: Int)
 
     public struct Flags: OptionSet, Hashable, Sendable {
         public let rawValue: UInt32
@@ -38,38 +41,38 @@ public final class Picture: Sendable {
         public static let configurationChanged = Flags(rawValue: 1)
         /// Not a picture of the camera but a stand-in.
         public static let slate = Flags(rawValue: 2)
-        static let known: Flags = [.configurationChanged, .slate]
     }
 
-    init(_ frame: FrameReceiver.Frame, of stream: PictureStream) {
-        self.frame = frame
-        self.stream = stream
-        width = frame.layout.width
-        height = frame.layout.height
-        pixelFormat = frame.layout.pixelFormat
-        // Nobody's clock is in the future or before its beginning; programs count with what they are told.
-        captured = Moment(nanoseconds: min(max(0, frame.record.timestamp), camarb_monotonic_ns()))
-        sequence = frame.record.sequence
-        grant = stream.grant
-        flags = Flags(rawValue: frame.record.flags.rawValue).intersection(.known)
+    /// With the engine's lock.
+    init?(_ frame: OpaquePointer, of engine: ClientEngine) {
+        guard let seen = camarb_frame_picture(frame)?.pointee, let luma = seen.planes.0, let chroma = seen.planes.1
+        else {
+            camarb_frame_release(frame)
+            return nil
+        }
+        (self.engine, self.frame) = (engine, frame)
+        (width, height) = (Int(seen.width), Int(seen.height))
+        pixelFormat = withUnsafeBytes(of: seen.pixel_format) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        (planes, strides) = ((luma, chroma), (Int(seen.strides.0), Int(seen.strides.1)))
+        captured = Moment(nanoseconds: seen.captured)
+        (sequence, grant) = (seen.sequence, GrantID(seen.grant))
+        flags = Flags(rawValue: seen.flags)
     }
 
-    deinit { stream.release(frame) }
+    deinit { engine.state.withLock { _ in camarb_frame_release(frame) } }
 
     /// Brightness: a byte for each pixel.
     public var y: Plane {
-        Plane(width: width, height: height, bytesPerRow: frame.layout.stride, picture: self, offset: 0)
+        Plane(width: width, height: height, bytesPerRow: strides.luma, picture: self, base: planes.luma)
     }
 
     /// Colour: for each two by two pixels a byte of Cb and one of Cr.
     public var cbcr: Plane {
-        Plane(
-            width: width / 2, height: height / 2, bytesPerRow: frame.layout.stride, picture: self,
-            offset: frame.layout.lumaBytes)
+        Plane(width: width / 2, height: height / 2, bytesPerRow: strides.chroma, picture: self, base: planes.chroma)
     }
 
     /// Whether everything that was read of it until now was the picture: its memory had not been blanked when this was called.
-    public var isIntact: Bool { stream.isIntact(frame) }
+    public var isIntact: Bool { engine.state.withLock { _ in camarb_frame_is_intact(frame) } }
 
     /// One plane of a picture. It keeps the picture.
     public struct Plane: Sendable {
@@ -80,7 +83,7 @@ public final class Picture: Sendable {
         /// From the beginning of one row to that of the next; at least what a row's samples take.
         public let bytesPerRow: Int
         fileprivate let picture: Picture
-        fileprivate let offset: Int
+        fileprivate nonisolated(unsafe) let base: UnsafePointer<UInt8>
 
         /// Lends the plane's bytes: `height` times `bytesPerRow`.
         public func withBytes<Result, Failure: Error>(_ body: (RawSpan) throws(Failure) -> Result) throws(Failure)
@@ -92,8 +95,7 @@ public final class Picture: Sendable {
             _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
         ) throws(Failure) -> Result {
             defer { withExtendedLifetime(picture) {} }
-            return try body(
-                UnsafeRawBufferPointer(rebasing: picture.frame.buffer.bytes[offset..<offset + height * bytesPerRow]))
+            return try body(UnsafeRawBufferPointer(start: base, count: height * bytesPerRow))
         }
     }
 }
@@ -128,7 +130,7 @@ public struct Pictures: AsyncSequence, Sendable {
         fileprivate init(_ core: SessionCore) { reader = Reader(core) }
 
         public mutating func next(isolation actor: isolated (any Actor)?) async throws(BrokerError) -> Picture? {
-            try await reader.core.inbox.pictures.next().get()
+            try await reader.core.nextPicture()
         }
     }
 
@@ -138,10 +140,10 @@ public struct Pictures: AsyncSequence, Sendable {
 
         init(_ core: SessionCore) {
             self.core = core
-            core.inbox.pictures.readerCame()
+            core.readerCame()
         }
 
-        deinit { core.inbox.pictures.readerLeft() }
+        deinit { core.readerLeft() }
     }
 
     public func makeAsyncIterator() -> Iterator { Iterator(core) }
