@@ -15,7 +15,6 @@ import Testing
         try agent.shell("AttachPlacing", .string("agent"), .dictionaries([]))
         try agent.shell("WatchMicrophones", .boolean(true))
         let longest = String(repeating: "ä", count: 127) + "x"
-        // It is shown on terminals.
         for (words, shown) in [(longest, longest), ("", ""), ("sway\n\u{1b}[31m1.7", "sway  [31m1.7")] {
             try agent.shell("DescribeSource", .string(words))
             #expect(try sources() == [shown, ""])

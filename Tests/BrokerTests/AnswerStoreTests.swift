@@ -4,7 +4,7 @@ import Foundation
 import System
 import Testing
 
-/// A store in a folder of its own, whose work beside the loop is done when the test says so.
+/// A store in a folder of its own, whose work beside the loop is done by the test.
 private final class Desk {
     let folder = "/tmp/camarb-answers.\(UUID().uuidString)"
     private(set) var store: AnswerStore!
@@ -12,7 +12,6 @@ private final class Desk {
     private(set) var gone: [UInt32] = []
     private var jobs: [(job: AnswerStore.Job, done: (SystemFault?) -> Void)] = []
     var begun = 0
-    /// No thread can be had.
     var hasNoThread = false
 
     init(folder given: String?? = nil) {
@@ -29,14 +28,12 @@ private final class Desk {
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
-    /// One at which user 1000 has a client.
     static func with1000(folder given: String?? = nil) throws -> Desk {
         let desk = Desk(folder: given)
         try desk.come(1000)
         return desk
     }
 
-    /// Does what was begun, and comes back to the loop.
     func work() {
         let (job, done) = jobs.removeFirst()
         done(job())
@@ -51,7 +48,7 @@ private final class Desk {
     func path(of user: UInt32) -> String { "\(folder)/\(user)" }
     func text(of user: UInt32) -> String? { try? String(contentsOfFile: path(of: user), encoding: .utf8) }
 
-    /// A client of the user's comes: all lines that are kept.
+    /// A client of the user comes: all its lines.
     @discardableResult
     func come(_ user: UInt32) throws -> [KeptLines.Line] {
         var lines = try store.lines(of: user)
@@ -81,12 +78,12 @@ struct AnswerStoreTests {
             tell(app)
         }
         #expect(told == ["nothing is said"] && desk.text(of: 1000) == nil && desk.begun == 1)
-        // Begun with the first answer, before anybody waited: it may not have what came after.
+        // Begun with the first answer, before a caller waited: later answers may not be in it.
         desk.work()
         #expect(told == ["nothing is said"] && !desk.isIdle)
         desk.work()
         #expect(told == ["nothing is said", "first", "second"] && desk.begun == 2 && desk.isIdle)
-        // Nothing changes, and what is under way has it.
+        // Nothing changes, and the file under way has it.
         for _ in 1...2 { desk.allow("third", of: 1000) }
         tell("third")
         desk.work()
@@ -101,7 +98,7 @@ struct AnswerStoreTests {
         desk.store.leave(1000)
         desk.work()
         #expect(desk.gone.isEmpty && desk.store.count(of: 1000) == 2)
-        // Back before it was written: nothing is read, and nothing is lost.
+        // Back before the file was written: nothing is read, and nothing is lost.
         #expect(try desk.come(1000).count == 2)
         desk.work()
         #expect(desk.gone.isEmpty)
@@ -113,7 +110,7 @@ struct AnswerStoreTests {
     @Test("What cannot be written stays in memory, also without a client, and is written when it can be")
     func unwritable() throws {
         let desk = try Desk.with1000()
-        // Since it was read, somebody has made a folder of that name.
+        // After it was read, the name becomes a folder.
         try FileManager.default.createDirectory(
             atPath: desk.path(of: 1000) + "/x", withIntermediateDirectories: true)
         desk.allow("photos", of: 1000)
@@ -160,14 +157,14 @@ struct AnswerStoreTests {
         try desk.come(2000)
         #expect(desk.store.hasRoom(for: 1000) && desk.store.hasRoom(for: 2000))
         desk.allow("photos", of: 1000)
-        // It is not there yet, and counts.
+        // Its file is not there yet, and counts.
         #expect(desk.store.hasRoom(for: 1000) && !desk.store.hasRoom(for: 2000))
         desk.workAll()
         #expect(desk.store.hasRoom(for: 1000) && !desk.store.hasRoom(for: 2000))
         desk.store.keep(1000, "photos", isClaimed: false, nil, .user)
         desk.workAll()
         #expect(desk.text(of: 1000) == nil && desk.store.hasRoom(for: 2000))
-        // One with nothing in it but the privacy switch is a file, too.
+        // A file of nothing but the privacy switch counts, too.
         desk.store.keep(privacy: true, of: 2000)
         desk.workAll()
         #expect(desk.store.hasRoom(for: 2000) && !desk.store.hasRoom(for: 1000))

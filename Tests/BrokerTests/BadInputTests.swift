@@ -23,12 +23,11 @@ import Testing
         refused(.invalidValue, "plan") { try client.broker("Plan", .string("photos dances")) }
         refused(.invalidValue, "shell, agent") { try client.shell("Attach", .string("king")) }
         refused(.unknownCamera, "nowhere") { try client.shell("Plug", .string("nowhere"), .boolean(true)) }
-        // Nothing of all that changed anything.
         try session.run()
         #expect(session.names == ["DidStartRunning"])
     }
 
-    /// Other kinds of descriptors are in the claims from outside.
+    /// Other kinds of descriptors are in the claims.
     @Test func onlyAWritableRegularFileCanBeRecordedTo() throws {
         let process = try BrokerProcess()
         let session = try process.client("photos").session()
@@ -60,7 +59,7 @@ import Testing
         refused(.unsuitableFile, "already") {
             try back.call("StartRecording", .fileDescriptor(again), .dictionary([:]))
         }
-        // A photo would destroy it as well, whichever camera takes it.
+        // A photo would destroy the file, too, whichever camera takes it.
         for session in [front, back] {
             refused(.unsuitableFile, "already") {
                 try session.call("CapturePhoto", .fileDescriptor(again), .dictionary([:]))
@@ -68,7 +67,7 @@ import Testing
         }
         try front.call("StopRecording")
         try front.wait("RecordingFinished")
-        // It may be used anew once it is whole.
+        // The file may be used anew once it is whole.
         try back.call("StartRecording", .fileDescriptor(again), .dictionary([:]))
         try back.wait("RecordingStarted")
     }

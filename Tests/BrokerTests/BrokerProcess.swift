@@ -7,7 +7,7 @@ import Glibc
 import System
 import Testing
 
-/// A camarbd of the test's own, with its clients, on one loop. Everything it started ends with it.
+/// A camarbd of the test, with its clients, on one loop. All that it started ends with it.
 final class BrokerProcess {
     let loop: EventLoop
     private let folder: Scratch
@@ -15,7 +15,7 @@ final class BrokerProcess {
     var socket: String { directory + "/socket" }
     private(set) var child: ChildProcess?
     private(set) var ending: ChildProcess.Ending?
-    /// The longest wait for anything: no test comes near it.
+    /// For every wait: no test comes near it.
     static let patience: Int64 = 60_000_000_000
     static let root: String = {
         let parts = #filePath.split(separator: "/").dropLast(3)
@@ -23,17 +23,17 @@ final class BrokerProcess {
     }()
 
     /// - Parameters:
-    ///   - policy: its name under `policies/`, or a path; nil: none.
-    ///   - patience: how many times as long as usual recorder cores and keepers are waited for, on a busy machine.
-    ///   - descriptorsMax: a limit of the system's on open descriptors.
-    ///   - given: where others of the test's are served, too.
+    ///   - policy: its name under `policies/`, or a path.
+    ///   - patience: a factor of the deadlines for recorder cores and keepers, on a busy machine.
+    ///   - descriptorsMax: the system's limit of open descriptors.
+    ///   - given: a loop with other parts of the test.
     init(
         policy: String? = "desktop", cameras: [String] = ["front=simulated"], recorder: String = "tinyrecorder",
         arguments: [String] = [], patience: Int = 20, descriptorsMax: Int? = nil, on given: EventLoop? = nil
     ) throws {
         loop = try given ?? EventLoop()
         folder = try Scratch()
-        // No test depends on the machine's present user, nor on how hot or busy the machine is.
+        // No test depends on the machine's user, its heat or its load.
         let directory = folder.path
         var words = ["--socket", directory + "/socket", "--system-bus", "", "--patience", "\(patience)"]
         if !arguments.contains("--machine") { words += ["--machine", directory] }
@@ -43,7 +43,7 @@ final class BrokerProcess {
         for camera in cameras { words += ["--camera", camera] }
         let isPath = recorder.hasPrefix("/") || recorder.hasPrefix("unix:")
         words += ["--recorder", isPath ? recorder : programsFolder + "/" + recorder] + arguments
-        // Standard error goes to a file, for the tests that read what it says.
+        // Standard error goes to a file, for the tests that read it.
         let limit = descriptorsMax.map { "ulimit -n \($0); " } ?? ""
         let (ours, theirs) = try UnixPair.make()
         defer { for end in [ours, theirs] { close(end) } }
@@ -87,12 +87,12 @@ final class BrokerProcess {
         let limit = EventLoop.now + Self.patience
         while try !condition() {
             try #require(EventLoop.now < limit, what, sourceLocation: place)
-            // Files and processes have no event to wait for here: looked at a hundred times a second.
+            // Files and processes have no event here, and are looked at a hundred times a second.
             _ = try loop.turn(timeout: 10_000_000)
         }
     }
 
-    /// A client, which has said what it is when it has a name, and speaks for its user when it has a role.
+    /// A client, which has declared its app where it has a name, and is attached where it has a role.
     func client(_ app: String? = nil, as role: String? = nil) throws -> TestClient {
         let client = try TestClient(self)
         if let app { try client.broker("DeclareClient", .dictionary(["app": .string(app)])) }
@@ -100,7 +100,6 @@ final class BrokerProcess {
         return client
     }
 
-    /// A descriptor of a new file, which the caller closes.
     func file(_ name: String, _ flags: Int32 = O_WRONLY) throws -> Int32 {
         let descriptor = open(directory + "/" + name, flags | O_CREAT | O_CLOEXEC, 0o600)
         try #require(descriptor >= 0)
@@ -141,7 +140,6 @@ final class TestClient: BusConnectionDelegate {
         connection = nil
     }
 
-    /// The answer to a call whose arguments `fill` appends.
     func answer(
         _ path: String, _ interface: String, _ member: String, at place: SourceLocation = #_sourceLocation,
         filling fill: @escaping (BusMessage) -> Void
@@ -185,7 +183,6 @@ final class TestClient: BusConnectionDelegate {
         return all.first?.dictionary?[name]
     }
 
-    /// The answer of `Properties.Get`, a variant.
     func get(_ path: String, _ interface: String, _ name: String) throws -> WireValue {
         try answer(path, "org.freedesktop.DBus.Properties", "Get") { call in
             call.append(interface)
@@ -193,7 +190,7 @@ final class TestClient: BusConnectionDelegate {
         }.readWireVariant()
     }
 
-    /// What `PropertiesChanged` told of an object so far, the names of what it told without a value among it.
+    /// All `PropertiesChanged` of an object so far, with the names of those that came without a value.
     func changes(of path: String) -> [WireDictionary] {
         signals.filter { $0.path == path && $0.member == "PropertiesChanged" }.map { signal in
             var told = signal.arguments.dropFirst().first?.dictionary ?? [:]
@@ -240,7 +237,7 @@ struct TestSession {
         client.signals.filter { $0.path == path && $0.member != "PropertiesChanged" }.map(\.member)
     }
 
-    /// Waits until the session has had this event `count` times in all.
+    /// Waits until the session has had the event `count` times in all.
     func wait(_ member: String, count: Int = 1, at place: SourceLocation = #_sourceLocation) throws {
         try client.process.wait("\(member) (so far \(names))", at: place) {
             names.lazy.filter { $0 == member }.count >= count
@@ -265,7 +262,7 @@ struct TestSession {
     }
 }
 
-/// The body fails with an error of this kind, whose sentence has these words.
+/// The body fails with an error of the kind, whose sentence has the words.
 func refused(
     _ kind: BrokerError.Kind, _ words: String..., at place: SourceLocation = #_sourceLocation,
     _ body: () throws -> Void

@@ -11,7 +11,7 @@ private final class Office: CalendarObserverOwner {
     let loop: EventLoop
     /// Seconds since 1970.
     var now = Office.monday
-    /// By how many seconds local time is ahead.
+    /// The seconds by which local time is ahead.
     var offset: (Int64) -> Int64 = { _ in 0 }
     var policy: Policy
     private(set) var watch: CalendarObserver!
@@ -33,7 +33,6 @@ private final class Office: CalendarObserverOwner {
         try PolicyFile.parse("name = \"p\"\n" + modes, file: "p.toml")
     }
 
-    /// Another policy is in force.
     func take(_ modes: String) throws {
         policy = try Self.policy(modes)
         watch.look(at: policy)
@@ -41,7 +40,7 @@ private final class Office: CalendarObserverOwner {
 
     func calendarChanged(to mode: String?) { told.append(mode) }
 
-    /// At the moment for which its timer is set, the timer rings.
+    /// The timer rings at its moment.
     func ring() throws {
         now = try #require(watch.next)
         let before = watch.next
@@ -103,7 +102,7 @@ struct CalendarObserverTests {
         #expect(office.watch.next == nil && office.watch.change == nil)
         try office.loop.settle()
         #expect(office.told == ["day", nil])
-        // And the next one that has a calendar is followed.
+        // The next policy with a calendar is followed.
         try office.take(Self.day)
         #expect(office.told == ["day", nil, "day"])
         try office.ring()

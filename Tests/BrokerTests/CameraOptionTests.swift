@@ -45,7 +45,7 @@ import Testing
         arguments: [
             (["--service", "--trace=x"], true, []), (["--service", "--camera", "front=none"], false, ["none"]),
             (["--trace=x"], false, ["simulated"]), (["--camera=v4l2"], true, []),
-            // All of them, and those that are named keep their names beside; none is simulated.
+            // All of them, and named ones keep their names beside; none is simulated.
             (["--camera", "v4l2", "--camera", "desk=v4l2:usb-046d:082d-A"], true, ["v4l2:usb-046d:082d-A"]),
         ] as [([String], Bool, [String])])
     func service(arguments: [String], follows: Bool, specs: [String]) throws {

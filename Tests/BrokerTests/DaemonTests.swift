@@ -25,7 +25,7 @@ import Testing
             let descriptor = camarb_unix_connect(process.socket)
             if descriptor >= 0 { sockets.append(descriptor) }
         }
-        // Each connection took two descriptors, until there were none; those beyond were closed at once.
+        // Each connection took two descriptors, until there were none; further ones were closed at once.
         try process.wait("refusals") { sockets.count { isClosed($0) } >= 70 }
         _ = try client.status()
         #expect(switches(process.pid) - before < 5000)

@@ -70,11 +70,11 @@ struct FactBoardTests {
         #expect(report(.foreground(.fullscreen), shell) == inFront)
         #expect(report(.background, agent) == .placed(photos, .background, focused: false, by: .shell))
         #expect(board.forget(agent) == [inFront])
-        // The core goes on for a moment with what the last one said.
+        // The core keeps the last report for a moment.
         #expect(board.forget(shell) == [])
         _ = report(.foreground(.fullscreen), shell)
         _ = report(.background, agent)
-        // It is not the last word.
+        // It is not the last report.
         #expect(board.forget(shell) == [])
     }
 

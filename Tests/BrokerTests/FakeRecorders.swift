@@ -6,18 +6,16 @@ import Glibc
 import System
 import Testing
 
-/// Recorder cores behind a socket that do what a test tells them. Each has a process that it names as its own, and that
-/// does nothing.
+/// Recorder cores behind a socket that a test scripts. Each names a process as its own that does nothing.
 final class FakeRecorders {
     private let folder: Scratch
     private var listener: UnixListener?
     private(set) var all: [FakeRecorder] = []
-    /// What the next ones do when they are called; true: it was answered, or never will be.
+    /// Called with each call to the next ones; true where it is answered, or never will be.
     var whenCalled: (FakeRecorder, BusMessage) -> Bool = { _, _ in false }
 
     init() throws { folder = try Scratch() }
 
-    /// A broker with these for its recorder cores.
     func broker(
         policy: String? = "desktop", cameras: [String] = ["front=simulated"], arguments: [String] = [],
         patience: Int = 20, on given: EventLoop? = nil
@@ -27,7 +25,7 @@ final class FakeRecorders {
             policy: policy, cameras: cameras, recorder: "unix:" + path, arguments: arguments, patience: patience,
             on: given)
         let loop = process.loop
-        // Before, the broker finds nobody, and tries again.
+        // Before, the broker finds no listener, and tries again.
         listener = try UnixListener(
             path: path, on: loop, onRefused: { Issue.record("a connection was refused: \($0)") },
             onConnection: { [unowned self] descriptor in
@@ -36,7 +34,6 @@ final class FakeRecorders {
         return process
     }
 
-    /// The session of an app in front, once the camera is known.
     func session(_ process: BrokerProcess, _ app: String = "photos") throws -> TestSession {
         try process.wait("the camera to be described") { all.contains { $0.calls.contains("Describe") } }
         let client = try process.client(app)
@@ -44,7 +41,7 @@ final class FakeRecorders {
         return try client.session()
     }
 
-    /// What the next ones do when they are called so, instead of answering as usual.
+    /// In place of the usual answer to a method.
     func when(_ member: String, _ act: @escaping (FakeRecorder, BusMessage) -> Void) {
         whenCalled = { recorder, message in
             guard message.member == member else { return false }
@@ -78,7 +75,6 @@ final class FakeRecorder: BusConnectionDelegate {
 
     var isAlive: Bool { child?.handle.isAlive ?? false }
 
-    /// Closes its socket, and lingers.
     func hangUp() { connection?.close() }
 
     func crash() {

@@ -8,7 +8,6 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct HeartbeatTests {
-    /// Takes steps until it is to be killed.
     private func steps(untilKilled beat: inout Heartbeat) -> Int {
         for number in 1... where beat.takeStep() == .kill { return number }
         return 0
@@ -22,7 +21,7 @@ struct HeartbeatTests {
         #expect(beat.untilStep == Heartbeat.step)
         for _ in 1..<Heartbeat.answerStepsMax { #expect(beat.takeStep() == .wait) }
         #expect(beat.takeStep() == .kill)
-        // A session hears within 3 s of a recorder core that hangs; none is killed before it was silent for 2 s.
+        // A session is notified of a hanging recorder core within 3 s; none is killed before it was silent for 2 s.
         let patience = Int64(Heartbeat.answerStepsMax) * Heartbeat.step
         #expect(patience >= 2_000_000_000 && Heartbeat.pause + patience <= 2_500_000_000)
     }
@@ -44,7 +43,6 @@ struct HeartbeatTests {
     /// A beat may take four times as long as usual: a busy test does not hang.
     private static let patience = 4
 
-    /// A session that runs, and its recorder core.
     private func running(_ recorders: FakeRecorders) throws -> (TestSession, FakeRecorder) {
         let session = try recorders.session(try recorders.broker(patience: Self.patience))
         let recorder = try #require(recorders.all.last)

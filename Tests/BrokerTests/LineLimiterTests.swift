@@ -16,7 +16,7 @@ import Testing
         #expect(first == four + Array(repeating: nil, count: 996))
         #expect(limiter.admit(1000, at: second) == 996)
         #expect(limiter.admit(1000, at: second) == nil)
-        // However long nothing was written, no more than a burst is.
+        // However long no line was written, no more than a burst is.
         let later = (0..<10).count { _ in limiter.admit(1000, at: .max / 2) != nil }
         #expect(later == 4)
     }
@@ -39,7 +39,7 @@ import Testing
         for user in 0..<100_000 where limiter.admit(UInt32(user), at: Int64(user)) != nil { written += 1 }
         #expect(written == 6)
         #expect(limiter.accountsCount <= LineLimiter.usersMax + 1)
-        // A minute later nobody owes anything; they are forgotten when the report has told of them.
+        // A minute later every credit is whole; the report forgets the users.
         _ = limiter.takeSkipped(at: 60 * second)
         #expect(limiter.accountsCount == 0)
     }

@@ -6,7 +6,7 @@ import Glibc
 import System
 import Testing
 
-/// A file that stands for a camera's node, and what a broker and its recorder core would do with it.
+/// A file in place of a camera's node, with a broker and its recorder core.
 private final class WatchedFile: NodeObserverOwner {
     let loop: EventLoop
     var nodeUse = NodeObserver.OwnUse.none
@@ -14,7 +14,7 @@ private final class WatchedFile: NodeObserverOwner {
     var nodeUsersMost: Int?
     var isReadable = true
     private(set) var looks = 0
-    /// Which programs were told of as having it open, oldest first.
+    /// Programs that were reported to have it open, oldest first.
     private(set) var told: [String?] = []
     var whenLooked: () -> Void = {}
     private(set) lazy var watch = NodeObserver(self, on: loop)
@@ -38,7 +38,7 @@ private final class WatchedFile: NodeObserverOwner {
         done(.success(()))
     }
 
-    /// As a recorder core does it: the node is open meanwhile.
+    /// Like a recorder core: the node is open meanwhile.
     func lookAtNode(_ done: @escaping (Result<String, BrokerError>) -> Void) {
         looks += 1
         if nodeUse == .none { #expect(throws: Never.self) { try program.openAndClose(times: 1) } }
@@ -63,7 +63,7 @@ struct NodeObserverTests {
         let file = try WatchedFile.watched()
         file.nodeUse = .opening
         let own = try file.program.open()
-        // Read before the next one comes: the kernel would make one of two that are alike.
+        // Read before the next one comes: the kernel merges two equal ones.
         try file.loop.settle()
         file.nodeUse = .open
         file.watch.ownUseChanged()
@@ -109,7 +109,7 @@ struct NodeObserverTests {
     func overflows() throws {
         let file = try WatchedFile.watched()
         let outside = try file.program.open()
-        // Two for each, and a queue has 16,384 unless the administrator says otherwise.
+        // Two for each, and a queue has 16,384 by default.
         try file.program.openAndClose(times: 9000)
         file.nodeUsersMost = 1
         try file.untilSeen()

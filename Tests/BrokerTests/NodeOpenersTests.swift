@@ -4,7 +4,6 @@ import Testing
 
 @Suite("How many programs have a camera's node open")
 struct NodeOpenersTests {
-    /// Takes news, one after the other, and looks how many others have it open then.
     private func check(_ begun: NodeOpeners, _ steps: (OpenNews, atMost: Int?, others: Int)...) {
         var openers = begun
         for (news, atMost, others) in steps {
@@ -18,7 +17,6 @@ struct NodeOpenersTests {
         check(
             NodeOpeners(), (OpenNews(opened: 2), atMost: nil, others: 2), (OpenNews(opened: 1, closed: 2), nil, 1),
             (OpenNews(closed: 2), nil, 0),
-            // A close too many is forgotten.
             (OpenNews(opened: 1), nil, 1))
     }
 
@@ -33,7 +31,7 @@ struct NodeOpenersTests {
         openers.take(OpenNews(closed: 1), atMost: nil)
         openers.isOurs = false
         #expect(openers.others == 1, "it is not known whose was closed; ours is open no more")
-        // Ours that was open before the watch began hides nobody.
+        // Our own file that was open before the watch began hides no other.
         check(NodeOpeners(isOurs: true), (OpenNews(), nil, 0), (OpenNews(opened: 1), nil, 1))
     }
 

@@ -4,7 +4,8 @@ import System
 import Testing
 
 @Suite("Plans and explanations that are asked at once") struct PlansAtOnceTests {
-    /// Asks all of them before any is answered; the answers' first texts, in the order in which they came.
+    /// Asks all questions before any is answered.
+    /// - Returns: the answers' first texts, in their order.
     private func ask(
         _ client: TestClient, _ questions: [(member: String, text: String)]
     ) throws -> [Result<String, BrokerError>] {
@@ -52,7 +53,7 @@ import Testing
         _ = try stays.session()
         let question = (member: "Plan", text: "start photos")
         let alone = try ask(stays, [question])
-        // Longer at work than its end takes to be seen.
+        // It works longer than its client's end takes to be seen.
         let long = String(repeating: "start photos\nstop photos\n", count: 300)
         let leaves = try process.client("call")
         let connection = try #require(leaves.connection)
@@ -61,7 +62,7 @@ import Testing
                 path: ObjectPath.broker, interface: InterfaceName.broker, member: "Plan", [.string(long)]
             ) { _ in }
         }
-        // They are sent.
+        // The questions are sent.
         _ = try process.loop.turn(timeout: 0)
         leaves.close()
         let answers = try ask(stays, Array(repeating: question, count: 4))

@@ -7,12 +7,12 @@ import Foundation
 import System
 import Testing
 
-/// A machine that is as a test says, and can be made to answer for no reading.
+/// A machine with figures that a test sets, and that can be made to answer no reading.
 private final class Machine: Sendable {
     private nonisolated(unsafe) var reading = LoadReading()
     private nonisolated(unsafe) var all: [Int64] = []
     private nonisolated(unsafe) var hangs = false
-    /// Of all three, and where a reading waits while the sensors hang.
+    /// Guards all three; a reading waits here while the sensors hang.
     private let gate = NSCondition()
 
     func set(_ reading: LoadReading) { gate.withLock { self.reading = reading } }
@@ -22,7 +22,6 @@ private final class Machine: Sendable {
         gate.broadcast()
     }
 
-    /// When each reading began.
     var begun: [Int64] { gate.withLock { all } }
 
     func read() -> LoadReading {
@@ -34,14 +33,14 @@ private final class Machine: Sendable {
     }
 }
 
-/// A broker around the observer, and what it was told.
+/// A broker around the observer, and its reports.
 private final class House: PressureObserverOwner {
     let loop: EventLoop
     let machine = Machine()
     var policy: Policy = House.hot
     var isAskedToRun = false
     private(set) var watch: PressureObserver!
-    /// Levels, oldest first; nil: nobody looks.
+    /// Levels, oldest first; `nil` where the figures are not read any more.
     private(set) var told: [SystemPressure?] = []
 
     static let hot: Policy = {
@@ -56,7 +55,7 @@ private final class House: PressureObserverOwner {
     /// Readings follow each other closely, so that a test is short, and a starved machine has all the time for them.
     static let interval: Int64 = 10_000_000
 
-    /// - Parameter reading: what the machine's figures are, which somebody asks for; nil: none are, and nobody does.
+    /// - Parameter reading: the machine's figures, which an app asks for; `nil` for none, which none asks for.
     init(_ reading: LoadReading? = nil, readMax: Int64 = 3_600_000_000_000) throws {
         var times = PressureObserver.Times()
         (times.interval, times.readMax) = (Self.interval, readMax)
@@ -73,16 +72,16 @@ private final class House: PressureObserverOwner {
     func measured(_ level: SystemPressure?) { told.append(level) }
     func pressureChanged(_ words: String) {}
 
-    /// As after each step of the core.
+    /// Like a step of the core.
     func ask(_ asks: Bool) {
         isAskedToRun = asks
         watch.lookWhereWanted()
     }
 
-    /// Until this was told last, behind others.
+    /// Until this was the last report.
     func until(_ level: SystemPressure) throws { try loop.turn(until: { told.last == level }, "\(level)") }
 
-    /// Until so many readings have been taken up since; the last of them has come back by then, too.
+    /// Until so many further readings have been taken; the last of them has come back by then, too.
     func readings(_ count: Int) throws {
         let before = machine.begun.count
         try loop.turn(until: { machine.begun.count > before + count }, "\(count) readings")
@@ -133,7 +132,7 @@ struct PressureObserverTests {
             #expect(house.told == [.nominal, .serious, nil] && house.watch.why.isEmpty)
             let count = house.machine.begun.count
             try house.rest()
-            // One may have been under way, and is nobody's.
+            // One may have been under way, and does not count.
             #expect(house.machine.begun.count <= count + 1 && house.told.count == 3)
             house.policy = House.hot
             house.watch.policyChanged()
@@ -169,7 +168,7 @@ struct PressureObserverTests {
 
     @Test("A sensor that hangs is given up: the machine counts as one that says nothing until it answers")
     func hangs() throws {
-        // More than a thread of a busy machine waits for a processor: a reading that only starves is none that hangs.
+        // Longer than a thread of a busy machine waits for a processor, so that a starved reading does not count as one that hangs.
         let readMax: Int64 = 2_000_000_000
         let house = try House(House.zone(90), readMax: readMax)
         try house.until(.serious)
@@ -179,7 +178,7 @@ struct PressureObserverTests {
         try house.loop.turn(until: { house.told.last == .nominal && house.told.count > 1 })
         #expect(EventLoop.now - before >= readMax)
         #expect(house.watch.trouble.contains("have not answered") && house.watch.why.isEmpty)
-        // No second reading is begun beside it, however long it takes.
+        // No second reading begins beside it, however long it takes.
         let began = house.machine.begun
         try house.loop.turn(for: 2 * readMax)
         #expect(house.machine.begun == began)

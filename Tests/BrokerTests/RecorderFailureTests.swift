@@ -21,7 +21,7 @@ struct RecorderFailureTests {
             try photos.run()
             let recorder = try #require(recorders.all.last)
             func orders() -> [String] { recorder.calls.filter { ["Open", "Cut", "PassOn"].contains($0) } }
-            // Each is wanted by the other one while it runs, and stops in its favour.
+            // Each holds while it runs, and stops in favour of the next.
             for (holder, next, count) in [(photos, other, 1), (other, photos, 2)] {
                 try next.call("StartRunning")
                 try next.wait("WasInterrupted")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(10)))
 struct SleepTests {
-    /// A session that runs, and the logind that waits for so many microseconds.
+    /// A session that runs, and a logind that waits for so many microseconds.
     private func house(delay: UInt64) throws -> (session: TestSession, logind: FakeLogind, FakeRecorders) {
         let loop = try EventLoop()
         let logind = try FakeLogind(on: loop)

@@ -12,7 +12,7 @@ private final class Asker: SlowAsker {
     init(_ uid: UInt32) { self.uid = uid }
 }
 
-/// Questions whose work takes until the test lets it end, and their answers in the order in which they came.
+/// Questions whose work takes until the test lets it end, and their answers in their order.
 private final class Desk {
     final class Gate: Sendable {
         private let state = Mutex((underWay: 0, most: 0))
@@ -34,7 +34,6 @@ private final class Desk {
     private(set) var questions: SlowQuestions!
     private(set) var prepared: [String] = []
     private(set) var answers: [String] = []
-    /// What else is done with an answer.
     var whenAnswered: (String) -> Void = { _ in }
 
     static let root: UInt32 = 0
@@ -49,7 +48,7 @@ private final class Desk {
         gate.letOneEnd()
     }
 
-    /// - Parameter fault: it cannot be prepared.
+    /// - Parameter fault: of its preparation.
     func ask(_ name: String, _ asker: Asker, fault: BrokerError? = nil) throws(BrokerError) {
         let gate = gate
         try questions.ask(asker) { [unowned self] () throws(BrokerError) in
@@ -69,7 +68,6 @@ private final class Desk {
         BrokerTests.refused(.limitExceeded, words, at: place) { try ask(name, asker) }
     }
 
-    /// The work under way ends, and its answer comes.
     func answer(_ count: Int = 1) throws {
         for _ in 0..<count {
             let before = answers.count
@@ -118,7 +116,7 @@ struct SlowQuestionsTests {
         for number in 0..<SlowQuestions.ofTrustedMax { try desk.ask("root's \(number)", root) }
         desk.refused("too many", root, "\(SlowQuestions.ofTrustedMax) plans or explanations of user 0")
         #expect(SlowQuestions.ofTrustedMax == SlowQuestions.keptForTrusted)
-        // One of root's has been answered: the place is root's again, and nobody else's.
+        // One of root's questions has been answered: its place is for root alone again.
         try desk.answer(open + 2)
         #expect(desk.answers.last == "root's 0")
         try desk.ask("root's again", root)
@@ -153,7 +151,7 @@ struct SlowQuestionsTests {
         #expect(desk.prepared == ["under way", "wanted"])
         try desk.answer()
         #expect(desk.answers == ["under way", "wanted"] && !desk.questions.isBusy)
-        // Of its user nothing is counted any more.
+        // None of its user's questions counts any more.
         try desk.ask("one", Asker(1000))
         try desk.ask("two", Asker(1000))
         try desk.answer(2)

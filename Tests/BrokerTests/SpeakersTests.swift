@@ -51,7 +51,7 @@ struct SpeakersTests {
         let another = speaker(4, "\(Self.manager)/session.slice/\(Self.shellUnit)")
         #expect(isRefused(speakers.answer(another, slot, units: [Self.shellUnit]), "Process 2"))
         #expect(isRefused(speakers.answer(squatter, slot, units: [Self.shellUnit]), "Process 2"))
-        // Root's is moved by root alone.
+        // Root is displaced by root alone.
         speakers.assign(root, to: slot)
         #expect(isRefused(speakers.answer(shell, slot, units: [Self.shellUnit]), "Process 3"))
         #expect(speakers.answer(speaker(5, user: 0), slot, units: []) == .mayDisplacing(root))
@@ -85,7 +85,7 @@ struct SpeakersTests {
             #expect(!other.origin.isApp, "\(path)")
             #expect(Speakers().answer(other, slot, units: [Self.shellUnit]) == .mayDisplacing(nil), "\(path)")
         }
-        // Where the policy names an app's own unit, that is the one.
+        // The policy may name an app's own unit.
         let named = speaker(1, "\(Self.manager)/app.slice/app-zoom.service")
         #expect(Speakers().answer(named, slot, units: ["app-zoom.service"]) == .mayDisplacing(nil))
     }

@@ -2,7 +2,6 @@ import ArbiterProtocol
 import Broker
 import Testing
 
-/// What one broker writes down for the next.
 @Suite struct StoredHolderTests {
     private static let secret = "00112233445566778899aabbccddeeff"
     private static let kept =
@@ -32,7 +31,7 @@ import Testing
 
     @Test("A line that no broker wrote is none, and no listener leads out of the folder")
     func distrusted() {
-        // What of the line is another, and what that makes of it.
+        // A word of the line that is another, and the result.
         let recording = "4,2049,77"
         for (part, other, what) in [
             ("\t7\t", "\t0\t", "grant 0"), (recording, "4,2049", "half a recording"),

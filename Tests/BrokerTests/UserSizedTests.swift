@@ -2,12 +2,12 @@ import Explain
 import Foundation
 import Testing
 
-/// Nothing in camarbd grows by what users say without a bound, and the page says each.
+/// Nothing in camarbd grows with its clients without a bound, and the page lists each.
 @Suite("What other users decide the size of")
 struct UserSizedTests {
     private static let root = URL(filePath: BrokerProcess.root)
 
-    /// Of the page: what is between two of its marks, by lines.
+    /// The page's lines between two marks.
     private static func lines(_ begin: String, _ end: String) throws -> [Substring] {
         let text = try String(contentsOf: root.appending(path: "docs/reliability.md"), encoding: .utf8)
         let from = try #require(text.range(of: begin))
@@ -15,7 +15,7 @@ struct UserSizedTests {
         return try rest[..<#require(rest.range(of: end)).lowerBound].split(separator: "\n")
     }
 
-    /// What is behind the table: where the numbers of each row come from, and the collections.
+    /// The lines behind the table: the sources of each row's numbers, and the collections.
     private static func kept() throws -> [(constants: [Substring], collections: [Substring])] {
         try lines("<!-- kept", "-->").dropFirst(2).map { line in
             let halves = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -65,12 +65,12 @@ struct UserSizedTests {
         return found
     }()
 
-    /// What camarbd is made of and keeps something in.
+    /// The folders of camarbd that keep collections.
     private static let folders = [
         "Programs/Broker", "Edge/Bus", "Edge/System/Machine", "Edge/System/Loop", "Core/Arbiter/State", "Core/Explain",
         "Language/ArbiterProtocol/Text",
     ]
-    /// Values of one answer, made and given away.
+    /// Values of one answer.
     private static let answers = ["Explanation", "Standing", "Status"]
 
     @Test("Each collection that camarbd keeps is in the table, or its size is the machine's")
@@ -96,7 +96,7 @@ struct UserSizedTests {
             for line in try String(contentsOfFile: "\(path)/\(file)", encoding: .utf8).split(separator: "\n") {
                 if let match = try type.firstMatch(in: String(line)) { name = String(match.1) }
                 if answers.contains(name) { continue }
-                // What is worked out anew each time keeps nothing.
+                // A computed property keeps nothing.
                 if line.contains(" { ") || line.hasSuffix("{") { continue }
                 if let match = try property.firstMatch(in: String(line)) { found.append("\(name).\(match.1)") }
             }
