@@ -70,8 +70,8 @@ public struct AgentOptions: Sendable {
     }
 
     static let help = """
-        camagent tells camarbd where a user's apps are and which of them have a microphone, and shows its user which of
-        them have a camera. Each user runs one.
+        camagent reports to camarbd where a user's apps are and which of them have a microphone, and shows its user which
+        of them have a camera. Each user runs one.
 
         usage: camagent [--socket SOCKET] [--display NAME] [--windows HOW] [--microphones HOW]
                         [--indicator HOW] [--notifications HOW] [--questions HOW] [--permission-store HOW]
@@ -84,23 +84,23 @@ public struct AgentOptions: Sendable {
           --windows HOW       auto (sway and KWin in their Wayland sessions, nothing in others, else X11),
                               x11, sway, kwin, none
           --microphones HOW   auto (PipeWire, where it is), none
-          --indicator HOW     auto (an icon in the panel while a camera is in use, where panels show such), none
+          --indicator HOW     auto (an icon in the panel while a camera is in use, where panels show icons), none
           --notifications HOW auto (an app lost a recording, or waits long for a camera), none
           --questions HOW     auto (asks by a notification with buttons, where the policy has apps = "ask"), none
           --permission-store HOW
                               auto (the broker is told which apps the desktop's portals deny the camera), none
           --pipewire-door HOW auto (the broker's cameras in PipeWire, where it is), none
-          --once              print what there is to see and end; no broker is told
+          --once              print what there is to see and end; no broker gets it
           --print             the same, and again at each change, until Ctrl-C
           --json              with these two: one JSON object a line
           --version, --help
 
         Windows: the app whose window has the focus is focused, one that fills the screen is fullscreen, one that can
-        be seen is in front (split), all others are in the background. X11, sway ($SWAYSOCK) and KWin tell
-        programs about windows and their processes. Other Wayland compositors have to tell the broker themselves
+        be seen is in front (split), all others are in the background. X11, sway ($SWAYSOCK) and KWin show
+        programs their windows and processes. Other Wayland compositors have to report to the broker themselves
         (docs/wire.md, Shell1), as GNOME Shell does with the extension camarb@camarb.org.
         Microphones: an app has one while it records through PipeWire, and no more while its stream is paused.
-        What cannot be known is said once, and camclient status shows it; what comes back is found by itself.
+        Facts that no source reports are named once, and in camclient status; a source that comes back is found by itself.
 
         Try it:
           camagent --once                                   what it sees

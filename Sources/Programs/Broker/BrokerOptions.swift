@@ -192,7 +192,7 @@ public struct BrokerOptions: Sendable {
           --recorder PATH   the recorder core to start for each camera; without it, camrecorder beside camarbd.
                             unix:PATH instead is a socket where each connection gets a recorder core of its own, as
                             systemd does with camrecorder.socket
-          --system-bus ADDRESS  where logind tells which login session is active and when the machine sleeps; without
+          --system-bus ADDRESS  where logind reports which login session is active and when the machine sleeps; without
                             it $DBUS_SYSTEM_BUS_ADDRESS or \(MessageBus.Kind.usualSystemAddress); "" asks nobody
           --service         started by the service manager, for all users: of facts that concern everybody, root alone
                             is believed, not this program's own user; and a recorder core behind a socket has to be
@@ -204,7 +204,7 @@ public struct BrokerOptions: Sendable {
                             can then pass for any app, and status says so
           --decisions       print every decision to standard error, in the scenario language
           --trace FILE      write every step of the core into FILE: `camclient trace replay` goes through it again.
-                            What is there already becomes FILE.1, up to FILE.4
+                            An earlier FILE becomes FILE.1, up to FILE.4
           --trace-size SIZE begin the next file after so much (16M; 64K to 128M)
           --max-connections N           connections in all (512), an eighth of them for root
           --max-connections-per-user N  connections of one user, while others have few (64)

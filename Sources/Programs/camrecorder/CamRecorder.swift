@@ -18,7 +18,7 @@ import System
         service manager does when camarbd connects.
 
           --camera SPEC   simulated, simulated:MODEL (also a file /PATH/MODEL.toml), file:PATH (anything libav decodes,
-                          looped), or v4l2:IDENTITY (a camera of the machine); without it, what the broker says first
+                          looped), or v4l2:IDENTITY (a camera of the machine); without it, as the broker's first call says
                           models: \(CameraPlaces.names.joined(separator: ", "))
           --fd N          the socket's descriptor; 3 if not given, also where the service manager passes it
           --patience N    wait N times as long as usual for a broker, for work and for files. For tests

@@ -7,8 +7,8 @@ struct AppAnswers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "answers", abstract: "List which of your apps may have cameras, and which may not.",
         discussion: """
-            What you answered when you were asked, what you said without being asked, and what the permission store of \
-            your desktop denies. A name that the kernel does not vouch for is marked as claimed: any program of yours may \
+            Your answers to questions, your answers without a question, and the denials in the permission store of \
+            your desktop. A name that the kernel does not vouch for is marked as claimed: any program of yours may \
             call itself so.
             Examples:
               camclient apps answers
@@ -28,7 +28,7 @@ struct AnsweredApp: ParsableArguments {
     @Argument(help: .value("app", "The app, as `camclient status` names it.")) var app: String
     @Flag(
         name: .long, inversion: .prefixedNo,
-        help: "Mean the program that only claims the name; --no-claimed: the one that the kernel vouches for.")
+        help: "Mean the app that only claims the name; --no-claimed: the app that the kernel vouches for.")
     var claimed: Bool?
     @OptionGroup var connection: ConnectionOptions
 
@@ -82,7 +82,7 @@ struct Ask: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Answer, on this terminal, the questions which apps may have cameras.",
         discussion: """
-            Where the policy has [access] apps = "ask", each app that nothing is said of is asked about when it starts: \
+            Where the policy has [access] apps = "ask", a question comes for each app without an answer when it starts: \
             y lets it have cameras from now on, n denies them, and after 30 seconds without an answer it is no for this \
             time. One client at a time asks each user; on a desktop that is camagent. Ends with Ctrl-C, \
             or with its input. With --json each line is an object, and answers are lines such as "3 allow".

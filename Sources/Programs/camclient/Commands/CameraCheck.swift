@@ -7,7 +7,7 @@ import Workbench
 struct CameraCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Say everything that is wrong with the files of simulated cameras, or which camera each is.",
+        abstract: "List everything that is wrong with files of simulated cameras, or show the camera of each.",
         discussion: """
             All problems of all files come in one run, each with its place, its line and what was probably meant. Of a \
             camera each format is shown with its number in the list, which one is the default, and which keys nobody \

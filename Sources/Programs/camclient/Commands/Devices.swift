@@ -32,8 +32,8 @@ struct Formats: AsyncParsableCommand {
         abstract: "List a camera's formats: number, name, and what each can do.",
         usage: "camclient formats [options] [<camera>]",
         discussion: """
-            The name is what the setting activeFormat takes; a session that sets none has the default. An asterisk is \
-            behind what a simulated camera's file assumes; in JSON, assumed names those fields.
+            The name is what the setting activeFormat takes; a session that sets none has the default. An asterisk \
+            follows a value that a simulated camera's file assumes; in JSON, assumed names those fields.
             Example:
               camclient formats front
             """)

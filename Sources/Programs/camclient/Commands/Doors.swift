@@ -8,9 +8,9 @@ struct AppsList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List programs that use cameras, and by which door they come to the broker.",
         discussion: """
-            Looked at are the programs that your desktop shows, and those of $PATH. What says that one uses cameras stands in the last \
-            column: a known name, its category or description, a library for cameras that it links, or /dev/video among its words. \
-            What a program loads only when it runs is not seen, nor what a script of it starts.
+            The list has programs that your desktop shows, and those of $PATH. The last column has the evidence that a program \
+            uses cameras: a known name, its category or description, a library for cameras that it links, or /dev/video among its words. \
+            A library that a program loads only when it runs is not seen, nor a program that a script starts.
             Examples:
               camclient apps
               camclient apps --json | jq -r 'select(.v4l2 == "off").program'
@@ -47,8 +47,8 @@ struct AppsOn: AsyncParsableCommand {
         abstract:
             "Put the V4L2 door before programs; as root with --all: keep the machine's cameras for the broker again.",
         discussion: """
-            For a user: writes names into the user's own list, ~/.config/camarb/apps, from which the door itself sees in which program \
-            it is on; --all writes *. Programs see it from their next start on, in a login session that began with an empty list from \
+            For a user: writes names into the user's own list, ~/.config/camarb/apps, which the door itself reads in each program that \
+            starts; --all writes *. Programs see it from their next start on, in a login session that began with an empty list from \
             the next login on.
             For root, who is never served by the door, --all is about the machine: `apps on --all` takes back what `apps off --all` \
             has given.
@@ -85,7 +85,7 @@ struct AppsOff: AsyncParsableCommand {
             "Take the V4L2 door away from programs; as root with --all: give the machine's cameras to everybody again.",
         discussion: """
             For a user: takes names out of the user's own list, ~/.config/camarb/apps; --all takes all of them out. The programs then \
-            open the machine's nodes themselves, which says Permission denied while these are the broker's.
+            open the machine's nodes themselves, and get Permission denied while the nodes are the broker's.
             For root --all is about the machine: it switches off the rules by which udev keeps cameras for the broker \
             (72-camarb.rules and 74-camarb.rules, by links to /dev/null in /etc/udev/rules.d), at once and until `apps on --all`. \
             Every program then opens cameras as without camarb; sessions of the broker wait for those that do, and `camclient \

@@ -6,7 +6,7 @@ import Workbench
 
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say why a decision was made, and what would have changed it.",
+        abstract: "Show why a decision was made, and what would have changed it.",
         discussion: """
             Every event carries the id of its decision; the last 1,024 decisions are kept. "changed by" is the smallest \
             change of facts with which the verdict would have been another: one fact, or two or three together, of the \
@@ -23,7 +23,7 @@ struct Explain: AsyncParsableCommand {
     @Argument(
         help: """
             The decision's id, a number from 1, the latest about a session if left out; or the name of an app or a \
-            session, to hear how it stands now, however long ago that was decided.
+            session, to see how it stands now, however long ago that was decided.
             """) var what: String?
 
     private var decision: UInt64? { what.map { UInt64($0) } ?? 0 }

@@ -18,7 +18,7 @@ struct Photo: AsyncParsableCommand {
     // A list often begins with a minus.
     @Option(
         parsing: .unconditional,
-        help: .value("values", "A bracket: exposure values beside what the camera finds, 1 to 8, such as -2,0,2."))
+        help: .value("values", "A bracket: 1 to 8 exposure values, added to the automatic exposure, such as -2,0,2."))
     var bias: String?
     @OptionGroup var session: SessionOptions
     @Flag(help: "Replace the file if it is there.") var overwrite = false

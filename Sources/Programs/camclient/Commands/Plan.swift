@@ -6,17 +6,17 @@ import Workbench
 
 struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say what would happen, without anything happening.", usage: "camclient plan [options] [<line> ...]",
+        abstract: "Show what would happen, without anything happening.", usage: "camclient plan [options] [<line> ...]",
         discussion: """
             Takes input lines of the scenario language, camarb-scenario(5), as arguments or on standard input, and \
-            answers with the notices they would lead to now. Behind them, as comments: which apps would be interrupted, in \
+            answers with the notices they would lead to now. After them, as comments: which apps would be interrupted, in \
             which order and by which rule, also after a grace, and what that would cut; and for a start that fails the \
             smallest change of facts that would let it through. Times count from now. Names are those that \
             `camclient watch` shows, and apps are yours unless user= says whose. With --json, "outcome" has the lines \
             and "summary" the comments.
-            With --policy, what would become of whom if that file's policy were loaded now: who would be stopped, \
-            interrupted, refused or told what, and who would get a camera. Lines that are given then happen behind the \
-            load. `camclient policy load` loads it.
+            With --policy, what would change if that file's policy were loaded now: which sessions would be stopped, \
+            interrupted, refused or notified of what, and which would get a camera. Lines that are given then happen \
+            after the load. `camclient policy load` loads it.
             Examples:
               camclient plan "presence notes slide-over"
               camclient plan "connect call" "session call camera=front" "start call"
@@ -27,7 +27,7 @@ struct Plan: AsyncParsableCommand {
 
     @Argument(help: .value("line", "Scenario lines; standard input if left out.")) var lines: [String] = []
 
-    @Option(help: .value("file", "What would become of whom under this policy.")) var policy: String?
+    @Option(help: .value("file", "Show what would change if this policy were loaded.")) var policy: String?
     @OptionGroup var policyFiles: PolicyFileOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions

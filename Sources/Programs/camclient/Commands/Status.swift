@@ -6,7 +6,7 @@ import Workbench
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Say who holds what, who waits, and why.",
+        abstract: "Show who holds what, who waits, and why.",
         discussion: "Examples:\n  camclient status\n  camclient status --json")
 
     @OptionGroup var connection: ConnectionOptions

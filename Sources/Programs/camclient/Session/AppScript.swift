@@ -20,11 +20,11 @@ struct AppCommand {
           start, stop               ask to run, take the request back
           record FILE [KEY=VALUE …] an interruption ends it, for good; KEY is
                                     \(recordingKeys)
-          microphone SOURCE         what recordings hear until the camera goes, where
+          microphone SOURCE         the sound of recordings until the camera goes, where
                                     usesAudio is true: tone, pipewire, or a WAV file
           stop-record               finish the file
           pause, resume             the recording, in one file
-          append KIND [ITEM …]      what is true of a kind of metadata from now on
+          append KIND [ITEM …]      the items of a kind of metadata from now on
           photo FILE                take a JPEG
           configure KEY=VALUE …     one batch, as a whole or not at all
           begin, commit             a batch of several configure commands

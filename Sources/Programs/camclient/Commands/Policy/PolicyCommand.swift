@@ -30,7 +30,7 @@ struct PolicyCommand: AsyncParsableCommand {
 
 struct PolicyCheck: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Say everything that is wrong with policy files.",
+        commandName: "check", abstract: "List everything that is wrong with policy files.",
         usage: "camclient policy check [options] <file> ...",
         discussion: """
             All problems of all files come in one run, each with its place, its line and what was probably meant. A \
@@ -75,12 +75,12 @@ extension FileProblem {
 struct PolicyHashCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "hash",
-        abstract: "Say the hash of policy files, as `camclient status` says that of the policy in force.",
+        abstract: "Print the hash of policy files, as `camclient status` shows it for the policy in force.",
         usage: "camclient policy hash [options] <file> ...",
         discussion: """
-            32 hexadecimal digits over all that can decide: not names, summaries, comments, statements, files and the \
-            order of what has none. Two machines with one hash decide the same. Users and groups count by their numbers, \
-            so a policy that names some has another hash where they have other numbers. It is no signature.
+            32 hexadecimal digits over everything that can change a decision: not over names, summaries, comments, \
+            statements, the files that it is in, or an order that decides nothing. Two machines with one hash decide the same. Users and groups count by their numbers, \
+            so a policy that names some has another hash where they have other numbers. It is not a signature.
             Examples:
               camclient policy hash policies/*.toml
               camclient policy hash kiosk.toml --policy-dir /etc/camarb/policy.d

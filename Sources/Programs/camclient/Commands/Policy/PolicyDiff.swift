@@ -10,14 +10,14 @@ struct PolicyDiff: AsyncParsableCommand {
         commandName: "diff",
         abstract: "Find the shortest scenario on which two policies behave differently, and all kinds of differences.",
         discussion: """
-            Two policies that say the same, names and orders that are nothing apart, are said to: nothing is walked then.
-            Else both live through the same events, in small worlds made of what either of them can see; recorders answer \
-            at once. A difference is what clients are told, and which app holds which camera; names of rules are none.
+            Two policies that differ only in names, or in an order that decides nothing, are reported as equal without a walk.
+            Else both get the same events, in small worlds made of what either of them can see; recorders answer \
+            at once. A difference is another notice to a client, or another holder of a camera; names of rules do not count.
             Each difference is of one kind, as the second policy treats apps:
             \(Self.vocabulary)
-            --allow names kinds, or a whole direction (stricter, laxer, other), that are no reason to say no: the worlds are \
-            then walked whole, and not only a few steps behind the first difference. A path ends at its first difference; what \
-            follows from that one is no other.
+            --allow names kinds, or a whole direction (stricter, laxer, other), that do not make the command fail: the worlds are \
+            then walked whole, and not only a few steps after the first difference. A path ends at its first difference; \
+            further ones, which follow from it, do not count.
             Keys by which the two differ and that no walk reads (units, hours of modes, what the machine measures) are named.
             Exit status 0: no difference, or only allowed ones. 1: another one. 6: cut off by a bound, or keys differ that no \
             walk reads, and no other difference was found.

@@ -12,13 +12,13 @@ struct PolicyLoad: AsyncParsableCommand {
         abstract: "Put a policy in force in the running broker, if nobody would notice; --yes: whatever comes of it.",
         usage: "camclient policy load [options] <file> | --back",
         discussion: """
-            The broker is asked first what would become of whom. If that is nothing, the policy is in force at once. Else \
-            the changes are shown, and nothing is loaded: --plan with the word that stands below them loads it if the \
-            same still comes of it then, so that nobody is cut unseen, and --yes loads it whatever comes of it.
+            First the broker plans the load. If it would change nothing for any session, the policy is in force at once. Else \
+            the changes are shown, and nothing is loaded: --plan with the word that stands below them loads the policy if \
+            the changes are still the same, so that no app is cut unseen, and --yes loads it in any case.
             The policy holds until the broker's own files are read again: by --back, by SIGHUP or `systemctl reload \
             camarbd`, or by a restart. `camclient status` says that it was loaded by hand. For root, and the user of a \
             broker that is not a service.
-            Exit status 0: it is in force. 1: it is not, because somebody would notice, or because the plan is another one by \
+            Exit status 0: it is in force. 1: it is not, because a session would notice, or because the plan is another one by \
             now.
             Examples:
               camclient plan --policy kiosk-new.toml        what would happen

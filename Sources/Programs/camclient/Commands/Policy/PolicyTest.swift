@@ -9,7 +9,7 @@ import Workbench
 
 struct PolicyTest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "test", abstract: "Run scenarios, and say which rules of their policies they reach.",
+        commandName: "test", abstract: "Run scenarios, and list which rules of their policies they reach.",
         discussion: """
             A rule counts when a scenario made it fire, and once more when a scenario saw it not match; an order key \
             counts when it decided, and when two bids were equal in it. Each fact of a rule counts when the rule \

@@ -20,15 +20,15 @@ struct PolicyVerify: AsyncParsableCommand {
             In each state the broker's own promises have to hold (docs/semantics.md, 8), and the [[never]] and \
             [[always]] statements of the policy. What breaks one is printed as the shortest scenario, which \
             `camclient test` runs, with a table of who holds, has won and waits for each camera in the end, and, where \
-            one change of a rule or a choice repairs it, with that change. What an [[always]] statement with fair = true \
-            says of those who go on asking is broken by a loop, which is told twice. A statement that applied in no \
+            one change of a rule or a choice repairs it, with that change. An [[always]] statement with fair = true, \
+            about apps that go on asking, is broken by a loop of events, which the scenario shows twice. A statement that applied in no \
             state, or names what no rule knows, is a problem.
             Worlds are walked on all cores, also those of several policies; the verdict is the same with any number of \
             threads. With --resume the worlds that were walked whole are kept in a file, and a walk that was stopped or \
             cut off goes on where it was.
             Statements about time (within, warned, at-most) are walked in worlds of their own, where time also passes between deadlines; the verdict says in which steps.
             Exit status 0: everything was walked, and holds. 1: something is broken, or a problem. 6: cut off by a \
-            bound before everything was walked, or the policy says a key that no walk reads, and nothing is broken so far.
+            bound before everything was walked, or the policy has a key that no walk reads, and nothing is broken so far.
             Examples:
               camclient policy verify policies/kiosk.toml
               camclient policy verify kiosk.toml --policy-dir /etc/camarb/policy.d

@@ -33,9 +33,8 @@ struct TraceConvert: AsyncParsableCommand {
         usage: "camclient trace convert [options] <file>",
         discussion: """
             The trace begins with its broker's start: a scenario cannot begin in the middle. Recorders answer as they \
-            did; deadlines fire by themselves. What the scenario shows is what happens in it, and it is made sure that \
-            the sessions are told the same as in the trace. Exit status 1, and a sentence, where they are not; the \
-            scenario is written all the same.
+            did; deadlines fire by themselves. The scenario is run, and its sessions must get the same notices as in the \
+            trace. Exit status 1, and a sentence, where they do not; the scenario is written all the same.
             With --policy, the same inputs under another policy, and what they lead to there, as trace replay --policy \
             compares them: recorders are simulated then, and answer at once.
             Examples:
@@ -48,7 +47,7 @@ struct TraceConvert: AsyncParsableCommand {
     @Option(
         name: [.customShort("o"), .customLong("output")],
         help: .value("scenario", "Write the scenario here; without it, to standard output.")) var target: String?
-    @Option(help: .value("file", "What the inputs would have led to under this policy.")) var policy: String?
+    @Option(help: .value("file", "Show what the inputs would have led to under this policy.")) var policy: String?
     @OptionGroup var policyFiles: PolicyFileOptions
     @Flag(help: "Leave out a last line that is cut short, as a broker that was killed may leave it.") var cut = false
 

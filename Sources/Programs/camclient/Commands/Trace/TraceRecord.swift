@@ -11,7 +11,7 @@ struct TraceRecord: AsyncParsableCommand {
         abstract: "Write down every step of a running broker, beginning with a snapshot of its state.",
         usage: "camclient trace record [options] <file>",
         discussion: """
-            For root, and the user of a broker that is no service: a trace shows all users' apps. Ends with Ctrl-C, after --duration, or \
+            For root, and the user of a broker that is not a service: a trace shows all users' apps. Ends with Ctrl-C, after --duration, or \
             with the broker. What could not be written as fast as the broker went on is missing, and the file says so; \
             the exit status is then 1, and 3 when the connection was lost.
             Examples:

@@ -12,9 +12,9 @@ struct TraceReplay: AsyncParsableCommand {
         usage: "camclient trace replay [options] <file> ...",
         discussion: """
             Several files are those of one broker, the oldest first. Exit status 0 when all came out as written; 1 at \
-            the first difference, which is shown, or when steps are missing in between; 2 when a file is no trace, or \
+            the first difference, which is shown, or when steps are missing in between; 2 when a file is not a trace, or \
             not as it was written. No broker is needed.
-            With --policy, what sessions would have had otherwise: recorders are simulated then, and answer at once. The \
+            With --policy, what that policy would have changed for sessions: recorders are simulated then, and answer at once. The \
             files may be of many machines, and exit status 1 says that something changes.
             Examples:
               camclient trace replay out/demo.trace
