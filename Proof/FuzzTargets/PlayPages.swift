@@ -37,16 +37,13 @@ extension FuzzTarget {
         check(page[0].body)
     }
 
-    private static let pages = PlayPages(
+    private static let pages: PlayPages = (
         page: { folder, policies, scenarios, nonce in
             let page = PlayPage(folder: folder, policies: policies, scenarios: scenarios)
             return (page.page(nonce: nonce), PlayPage.securityPolicy(nonce: nonce))
         },
-        answer: { typed, mayGoOn in
-            let question = PlayQuestion(
-                file: typed.file, policy: typed.policy, scenario: typed.scenario, plan: typed.plan)
-            return PlayAnswer(question, while: mayGoOn).text
-        })
+        answer: { question, mayGoOn in PlayAnswer(question, while: mayGoOn).text }
+    )
 
     /// What is served for as long as this process runs.
     private static let port: Int = {
@@ -114,7 +111,7 @@ extension FuzzTarget {
         guard let policy = json["policy"]?.string, let scenario = json["scenario"]?.string,
             let plan = json["plan"]?.string
         else { return }
-        let question = PlayQuestion(file: "policy.toml", policy: policy, scenario: scenario, plan: plan)
+        let question = (file: "policy.toml", policy: policy, scenario: scenario, plan: plan)
         let looks = LooksLeft(looksMax)
         check(Array(PlayAnswer(question) { looks.goOn() }.text.utf8))
     }

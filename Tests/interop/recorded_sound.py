@@ -97,7 +97,7 @@ def no_sound():
         write_wave(folder / "slow.wav", 0.1, rate=4_000)
         (folder / "float.wav").write_bytes(
             b"RIFF\x30\0\0\0WAVEfmt \x10\0\0\0" + struct.pack("<HHIIHH", 3, 1, 48_000, 192_000, 4, 32) + b"data\4\0\0\0\0\0\0\0")
-        for name, *said in (("none.wav", "cannot be read"), ("text.wav", "no WAV file", "pcm_s16le"), ("cut.wav", "cut off"),
+        for name, *said in (("none.wav", "cannot be read"), ("text.wav", "not a WAV file", "pcm_s16le"), ("cut.wav", "cut off"),
                             ("slow.wav", "4000", "8000"), ("float.wav", "another form")):
             text = camclient(daemon, "record", folder / "film.mkv", "--microphone", folder / name, status=5).stderr
             assert all(word in text for word in said), text

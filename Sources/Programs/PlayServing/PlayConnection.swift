@@ -2,14 +2,13 @@ import ArbiterProtocol
 import NIOCore
 import NIOHTTP1
 
-/// One connection of a browser: whoever does not know the address learns nothing, not even what there would be.
+/// One connection of a browser: without the address every answer is the same.
 final class PlayConnection: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    /// Two fields of the page with all that they take, as JSON may write it.
+    /// The page's two fields at their bounds, as JSON.
     private static let bodyBytesMax = 256 * 1024
-    /// A request that is not whole after so long never will be.
     private static let requestMax = TimeAmount.seconds(10)
 
     private let server: PlayServer
@@ -35,7 +34,7 @@ final class PlayConnection: ChannelInboundHandler {
         context.fireChannelInactive()
     }
 
-    /// From now on a whole request has its time; between two requests there is only the idle time.
+    /// Begins the time of a whole request; between two requests there is only the idle time.
     private func expectRequest(_ context: ChannelHandlerContext) {
         late?.cancel()
         let channel = context.channel
@@ -48,7 +47,7 @@ final class PlayConnection: ChannelInboundHandler {
             expectRequest(context)
             self.head = head
             body = []
-            // Not when the body is there, which may take longer to come.
+            // The body may arrive much later.
             if page(of: head) != nil, !open.showedAddress(context.channel) {
                 self.head = nil
                 context.close(promise: nil)
@@ -76,7 +75,7 @@ final class PlayConnection: ChannelInboundHandler {
 
     private func take(_ head: HTTPRequestHead, _ body: [UInt8], _ context: ChannelHandlerContext) {
         let origin = "http://127.0.0.1:\(context.channel.localAddress?.port ?? 0)"
-        // A name that somebody made to mean this machine is another host, and its pages are not this one's.
+        // Another name of this machine is another host, whose pages must not read this one.
         guard head.headers["host"].map({ "http://\($0)" }) == [origin] else { return answer(.forbidden, context) }
         guard let page = page(of: head) else { return answer(.notFound, context) }
         switch (head.method, page) {
@@ -94,14 +93,14 @@ final class PlayConnection: ChannelInboundHandler {
         }
     }
 
-    /// What is asked for behind the token; nil for whoever does not know that.
+    /// The path after the token; nil without the token.
     private func page(of head: HTTPRequestHead) -> String? {
         let parts = head.uri.split(separator: "/", maxSplits: 2, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 3, parts[0].isEmpty, Self.isSame(parts[1], server.token) else { return nil }
         return parts[2]
     }
 
-    /// In the same time wherever they differ, so that nobody finds the token letter by letter.
+    /// In constant time, so that the token cannot be found letter by letter.
     private static func isSame(_ one: String, _ other: String) -> Bool {
         let (one, other) = (Array(one.utf8), Array(other.utf8))
         guard one.count == other.count else { return false }
@@ -118,7 +117,7 @@ final class PlayConnection: ChannelInboundHandler {
     private func ask(_ json: JSON, _ context: ChannelHandlerContext) {
         guard let file = json["file"]?.string, let policy = json["policy"]?.string,
             let scenario = json["scenario"]?.string, let plan = json["plan"]?.string,
-            // Includes count from it, so it is a name and no path.
+            // Includes count from it, so it is a name and not a path.
             !file.isEmpty, !file.contains("/"), file.utf8.count <= 255
         else { return answer(.badRequest, context) }
         let question = (file: file, policy: policy, scenario: scenario, plan: plan)

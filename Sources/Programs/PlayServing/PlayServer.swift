@@ -5,44 +5,34 @@ import NIOPosix
 import Synchronization
 import TomlFile
 
-/// The pages that are served. The workbench writes them; the server imports none, since it is about who may ask, how much, and how long.
-package struct PlayPages: Sendable {
-    /// A policy with its file's name, from which its includes count, a scenario, and what may happen next.
-    package typealias Question = (file: String, policy: String, scenario: String, plan: String)
+/// A policy with its file's name, from which its includes count, a scenario, and lines that may happen next.
+package typealias TypedQuestion = (file: String, policy: String, scenario: String, plan: String)
 
-    /// Of a folder with policies and scenarios of these names. The browser runs what has the nonce, and keeps to the security policy.
-    let page:
+/// The pages. The workbench writes them; the server decides who gets them, and how much and how long.
+/// - `page`: of a folder with policies and scenarios of these names. The browser runs scripts with the nonce, and keeps to the
+///   security policy.
+/// - `answer`: calls `mayGoOn` between steps; the clock is the server's.
+package typealias PlayPages = (
+    page:
         @Sendable (_ folder: String, _ policies: [String], _ scenarios: [String], _ nonce: String) -> (
             html: String, securityPolicy: String
-        )
-    /// - Parameter mayGoOn: asked between steps; the clock is the server's.
-    let answer: @Sendable (_ question: Question, _ mayGoOn: @escaping @Sendable () -> Bool) -> String
+        ),
+    answer: @Sendable (_ question: TypedQuestion, _ mayGoOn: @escaping @Sendable () -> Bool) -> String
+)
 
-    package init(
-        page: @escaping @Sendable (String, [String], [String], String) -> (html: String, securityPolicy: String),
-        answer: @escaping @Sendable (Question, @escaping @Sendable () -> Bool) -> String
-    ) {
-        self.page = page
-        self.answer = answer
-    }
-}
-
-/// Listens on the loopback, for a few connections at a time of those who know the address.
+/// Listens on the loopback, for a few connections at a time that have the address.
 package struct PlayServer: Sendable {
     let pages: PlayPages
     let folder: String
     let token: String
-    /// Something that nobody can guess, for each page.
+    /// An unguessable word, for each page.
     let random: @Sendable () -> String
 
     package init(_ pages: PlayPages, folder: String, token: String, random: @escaping @Sendable () -> String) {
-        self.pages = pages
-        self.folder = folder
-        self.token = token
-        self.random = random
+        (self.pages, self.folder, self.token, self.random) = (pages, folder, token, random)
     }
 
-    /// A connection that says nothing for so long is closed.
+    /// A silent connection is closed.
     private static let idle = TimeAmount.seconds(60)
 
     package func listen(on port: Int, _ group: any EventLoopGroup) -> EventLoopFuture<any Channel> {
@@ -62,21 +52,21 @@ package struct PlayServer: Sendable {
     }
 }
 
-/// The connections that there are. Any user of the machine may open some: where there are as many as may be, the oldest that
-/// has not shown the address makes room for the next, so that nobody keeps out those who know it.
+/// The open connections. Any user of the machine may open some: at the bound the oldest that has not shown the address makes
+/// room for the next, so that no stranger keeps out those who have it.
 final class OpenConnections: Sendable {
     private struct Connection {
         let channel: any Channel
         var hasShownAddress = false
     }
 
-    /// That have shown the address. A browser has six connections to one server; two browsers, and room for one that hangs.
+    /// Connections that have shown the address: a browser has six to one server.
     private static let guestsMax = 16
-    /// That have not. A browser shows it at once; until that is read, so many newer ones must not cut it, however busy the
-    /// machine is. Each has at most a request's head.
+    /// Other connections: a browser's must not be cut before its first request is read, however busy the machine is. Each has at
+    /// most a request's head.
     private static let strangersMax = 256
 
-    /// As many may wait to be taken: of one that finds no place, the kernel tries the first packet again after a second.
+    /// As many may wait to be accepted: the kernel sends another connection's first packet again after a second.
     static let most = guestsMax + strangersMax
 
     private let known = Mutex<[Connection]>([])
@@ -90,7 +80,7 @@ final class OpenConnections: Sendable {
         cut?.close(promise: nil)
     }
 
-    /// - Returns: false where there are too many that have shown it, or it was cut for another one meanwhile.
+    /// - Returns: false where too many have shown it, or the connection was cut meanwhile.
     func showedAddress(_ channel: any Channel) -> Bool {
         known.withLock { known in
             guard let place = known.firstIndex(where: { $0.channel === channel }) else { return false }
@@ -101,21 +91,20 @@ final class OpenConnections: Sendable {
         }
     }
 
-    /// One that was cut for another is gone already.
     func end(_ channel: any Channel) { known.withLock { $0.removeAll { $0.channel === channel } } }
 }
 
-/// What the page may have of the folder, which is the process's own: files that it lists itself, by those very names.
+/// The folder's files for the page: only names that it lists itself. The folder is the process's working directory.
 struct PlayFolder {
     let name: String
 
-    /// More than a person looks through in a list.
+    /// A person looks through fewer.
     private static let namesMax = 500
 
     var policies: [String] { names { $0.hasSuffix(".toml") } }
     var scenarios: [String] { names { $0.hasSuffix(".scenario") } }
 
-    /// The text of a file; nil for a name that is not in the list, and for what is no text.
+    /// The text of a file; nil for a name that is not in the list, and for other bytes than UTF-8.
     func text(of file: String) -> String? {
         guard names({ $0 == file && ($0.hasSuffix(".toml") || $0.hasSuffix(".scenario")) }).first == file,
             let found = try? RegularFile.read(file)
@@ -137,20 +126,16 @@ struct PlayFolder {
     }
 }
 
-/// Works questions out on a thread of its own, one at a time. Of those that wait only the last one is worth an answer: the
-/// page has gone on typing.
+/// Answers questions on a thread of its own, one at a time. Of the waiting ones only the last is answered: the others are older
+/// than the page.
 final class QuestionQueue: Sendable {
     struct Replaced: Error {}
 
-    /// A question may take a second. So much of it is for deciding and for reasons; the rest is for reading what was typed and
-    /// for drawing, whose sizes are bounded.
+    /// A question may take a second: half of it is for decisions and reasons, the rest for reading and drawing, whose sizes are
+    /// bounded.
     private static let timeMax = TimeAmount.milliseconds(500)
 
-    private struct Waiting: Sendable {
-        var question: PlayPages.Question
-        var promise: EventLoopPromise<String>
-    }
-
+    private typealias Waiting = (question: TypedQuestion, promise: EventLoopPromise<String>)
     private let waiting = Mutex<Waiting?>(nil)
     private let thread = NIOThreadPool(numberOfThreads: 1)
     private let pages: PlayPages
@@ -160,21 +145,15 @@ final class QuestionQueue: Sendable {
         thread.start()
     }
 
-    func ask(_ question: PlayPages.Question, on loop: any EventLoop) -> EventLoopFuture<String> {
+    func ask(_ question: TypedQuestion, on loop: any EventLoop) -> EventLoopFuture<String> {
         let promise = loop.makePromise(of: String.self)
         let replaced = waiting.withLock { waiting in
-            let before = waiting
-            waiting = Waiting(question: question, promise: promise)
-            return before
+            defer { waiting = (question, promise) }
+            return waiting
         }
         replaced?.promise.fail(Replaced())
         thread.submit { [self] _ in
-            guard
-                let next = waiting.withLock({ waiting in
-                    defer { waiting = nil }
-                    return waiting
-                })
-            else { return }
+            guard let next = waiting.withLock({ $0.take() }) else { return }
             let deadline = NIODeadline.now() + Self.timeMax
             next.promise.succeed(pages.answer(next.question) { NIODeadline.now() < deadline })
         }

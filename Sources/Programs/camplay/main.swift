@@ -6,7 +6,7 @@ import PlayServing
 import TomlFile
 import Workbench
 
-// Serves the page of `camclient policy play`: the workbench decides what it answers, PlayServing who may ask.
+// Serves the page of `camclient policy play`: the workbench writes the answers, PlayServing decides who gets them.
 
 private func write(_ text: String, to descriptor: Int32) {
     var text = text
@@ -34,35 +34,29 @@ private func options() -> (port: Int, folder: String) {
         port = Int(number)
     }
     if words.first == "--" { words.removeFirst() }
-    guard words.count <= 1 else { end("It takes one folder; camclient policy play --help says more.", 2) }
+    guard words.count <= 1 else { end("It takes one folder; see camclient policy play --help.", 2) }
     return (port, words.first ?? ".")
 }
 
 /// 128 bits, as 32 digits.
 private func token() -> String {
-    var random = SystemRandomNumberGenerator()
-    return (0..<4).map { _ in
-        let digits = String(random.next() as UInt32, radix: 16)
-        return String(repeating: "0", count: 8 - digits.count) + digits
-    }.joined()
+    (0..<32).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
 }
 
 let (port, folder) = options()
-// A browser that goes while it is written to is an error of that write.
+// A write to a browser that has gone returns an error.
 signal(SIGPIPE, SIG_IGN)
 // From here on every path counts from the folder, and none leads out of it.
 guard chdir(folder) == 0 else { end("\(folder) cannot be entered: \(String(cString: strerror(errno))).", 5) }
 guard RegularFile.confine(to: ".") else { end("\(folder) cannot be resolved: \(String(cString: strerror(errno))).", 5) }
 
-let pages = PlayPages(
+let pages: PlayPages = (
     page: { folder, policies, scenarios, nonce in
         let page = PlayPage(folder: folder, policies: policies, scenarios: scenarios)
         return (page.page(nonce: nonce), PlayPage.securityPolicy(nonce: nonce))
     },
-    answer: { typed, mayGoOn in
-        let question = PlayQuestion(file: typed.file, policy: typed.policy, scenario: typed.scenario, plan: typed.plan)
-        return PlayAnswer(question, while: mayGoOn).text
-    })
+    answer: { question, mayGoOn in PlayAnswer(question, while: mayGoOn).text }
+)
 let group = MultiThreadedEventLoopGroup(numberOfThreads: 1)
 let secret = token()
 do {

@@ -1,56 +1,39 @@
 /// HTML that is safe to show. Text becomes markup only by being escaped, so that no name in a policy, a scenario or a
 /// trace is ever more than words on the page.
 public struct Markup: Sendable {
-    public private(set) var html: String
+    public let html: String
 
     /// Words, escaped; control characters as pictures of themselves.
     init(_ words: String) { html = words.escaped }
 
     init(drawn svg: String) { html = svg }
 
-    fileprivate init(parts: [Markup]) { html = parts.map(\.html).joined() }
-
-    fileprivate init(html: String) { self.html = html }
-}
-
-struct MarkupAttribute {
-    private let name: StaticString
-    private let value: String?
-
-    static func set(_ name: StaticString, _ value: String? = nil) -> MarkupAttribute {
-        MarkupAttribute(name: name, value: value)
-    }
-    static func id(_ value: String) -> MarkupAttribute { set("id", value) }
-    static func style(_ names: String) -> MarkupAttribute { set("class", names) }
-    /// Only within the page: it leads nowhere else.
-    static func to(_ id: String) -> MarkupAttribute { set("href", "#\(id)") }
-
-    fileprivate var html: String { value.map { " \(name)=\"\($0.escaped)\"" } ?? " \(name)" }
+    fileprivate init(_ parts: [Markup]) { html = parts.map(\.html).joined() }
 }
 
 @resultBuilder enum MarkupBuilder {
     static func buildExpression(_ words: String) -> Markup { Markup(words) }
     static func buildExpression(_ markup: Markup) -> Markup { markup }
-    static func buildExpression(_ markup: [Markup]) -> Markup { Markup(parts: markup) }
-    static func buildBlock(_ parts: Markup...) -> Markup { Markup(parts: parts) }
-    static func buildOptional(_ part: Markup?) -> Markup { part ?? Markup(html: "") }
+    static func buildExpression(_ markup: [Markup]) -> Markup { Markup(markup) }
+    static func buildBlock(_ parts: Markup...) -> Markup { Markup(parts) }
+    static func buildOptional(_ part: Markup?) -> Markup { part ?? Markup("") }
     static func buildEither(first: Markup) -> Markup { first }
     static func buildEither(second: Markup) -> Markup { second }
-    static func buildArray(_ parts: [Markup]) -> Markup { Markup(parts: parts) }
+    static func buildArray(_ parts: [Markup]) -> Markup { Markup(parts) }
 }
+
+func markup(@MarkupBuilder _ content: () -> Markup) -> Markup { content() }
+
+/// An element's attributes; one without a value is nil.
+typealias Attributes = KeyValuePairs<StaticString, String?>
 
 func html(
-    _ name: StaticString, _ attributes: MarkupAttribute..., @MarkupBuilder content: () -> Markup = { Markup("") }
-) -> Markup { html(name, attributes, content: content) }
+    _ name: StaticString, _ attributes: Attributes = [:], @MarkupBuilder content: () -> Markup = { Markup("") }
+) -> Markup { markup { Markup(drawn: "\(html(empty: name, attributes).html)\(content().html)</\(name)>") } }
 
-private func html(
-    _ name: StaticString, _ attributes: [MarkupAttribute], @MarkupBuilder content: () -> Markup
-) -> Markup {
-    Markup(html: "<\(name)\(attributes.map(\.html).joined())>\(content().html)</\(name)>")
-}
-
-func html(empty name: StaticString, _ attributes: MarkupAttribute...) -> Markup {
-    Markup(html: "<\(name)\(attributes.map(\.html).joined())>")
+func html(empty name: StaticString, _ attributes: Attributes) -> Markup {
+    let words = attributes.map { name, value in value.map { " \(name)=\"\($0.escaped)\"" } ?? " \(name)" }
+    return Markup(drawn: "<\(name)\(words.joined())>")
 }
 
 func table(_ caption: String, _ names: [String], numbers: [String] = [], rows: [Markup]) -> Markup {
@@ -58,64 +41,58 @@ func table(_ caption: String, _ names: [String], numbers: [String] = [], rows: [
         html("caption") { caption }
         html("thead") {
             html("tr") {
-                names.map { name in html("th", .set("scope", "col")) { name } }
-                numbers.map { name in html("th", .set("scope", "col"), .style("number")) { name } }
+                names.map { name in html("th", ["scope": "col"]) { name } }
+                numbers.map { name in html("th", ["scope": "col", "class": "number"]) { name } }
             }
         }
         html("tbody") { rows }
     }
 }
 
-func row(
-    _ attributes: MarkupAttribute..., head: Markup, _ cells: [Markup] = [], numbers: [String] = []
-) -> Markup {
+func row(_ attributes: Attributes = [:], head: Markup, _ cells: [Markup] = [], numbers: [String] = []) -> Markup {
     html("tr", attributes) {
-        html("th", .set("scope", "row")) { head }
+        html("th", ["scope": "row"]) { head }
         cells.map { cell in html("td") { cell } }
-        numbers.map { number in html("td", .style("number")) { number } }
+        numbers.map { number in html("td", ["class": "number"]) { number } }
     }
 }
 
 func list<Items: Sequence>(
-    _ items: Items, _ attributes: MarkupAttribute..., @MarkupBuilder item: (Items.Element) -> Markup
+    _ items: Items, _ style: String? = nil, @MarkupBuilder item: (Items.Element) -> Markup
 ) -> Markup {
-    html("ul", attributes) { items.map { one in html("li") { item(one) } } }
+    html("ul", style.map { ["class": $0] } ?? [:]) { items.map { one in html("li") { item(one) } } }
 }
 
-func soft(_ words: String) -> Markup { html("p", .style("soft")) { words } }
+func soft(_ words: String) -> Markup { html("p", ["class": "soft"]) { words } }
 
-func details(_ summary: String, _ attributes: MarkupAttribute..., @MarkupBuilder content: () -> Markup) -> Markup {
+func details(_ summary: String, _ style: String? = nil, @MarkupBuilder content: () -> Markup) -> Markup {
     let content = content()
-    return html("details", attributes) {
+    return html("details", style.map { ["class": $0] } ?? [:]) {
         html("summary") { summary }
         content
     }
 }
 
-/// Lines as they are, which are scrolled by keyboard as well.
+/// Lines as they are, which scroll by keyboard as well.
 func listing(_ lines: [String], _ label: String? = nil) -> Markup {
-    html("pre", [.set("tabindex", "0")] + (label.map { [.set("aria-label", $0)] } ?? [])) {
+    html("pre", label.map { ["tabindex": "0", "aria-label": $0] } ?? ["tabindex": "0"]) {
         lines.joined(separator: "\n")
     }
 }
 
-/// What may be wider than a telephone: it scrolls by itself, by keyboard as well.
+/// Content that may be wider than a telephone: it scrolls by itself, by keyboard as well.
 func region(_ label: String, _ style: String = "wide", @MarkupBuilder content: () -> Markup) -> Markup {
-    html(
-        "div", .style(style), .set("role", "region"), .set("tabindex", "0"), .set("aria-label", label),
-        content: content)
+    html("div", ["class": style, "role": "region", "tabindex": "0", "aria-label": label], content: content)
 }
 
-func markup(@MarkupBuilder _ content: () -> Markup) -> Markup { content() }
-
 extension Markup {
-    /// The style sheet and scripts of this program; `nonce` is what the page's security policy lets them run by.
+    /// The style sheet and scripts of this program; the page's security policy lets them run by `nonce`.
     static func style(_ text: String, nonce: String) -> Markup {
-        Markup(html: "<style nonce=\"\(nonce.escaped)\">\n\(text)</style>\n")
+        Markup(drawn: "<style nonce=\"\(nonce.escaped)\">\n\(text)</style>\n")
     }
 
     static func script(_ text: String, nonce: String) -> Markup {
-        Markup(html: "<script nonce=\"\(nonce.escaped)\">\n\(text)</script>\n")
+        Markup(drawn: "<script nonce=\"\(nonce.escaped)\">\n\(text)</script>\n")
     }
 
     static func document(title: String, head: Markup, body: Markup) -> String {
@@ -147,9 +124,9 @@ extension String {
             case "\"": safe += "&quot;"
             case "'": safe += "&#39;"
             case "\n", "\t": safe.unicodeScalars.append(scalar)
-            // The control pictures stand in the same order; a page shows what is there and does not obey it.
+            // The control pictures stand in the same order.
             case "\0"..."\u{1f}": safe.unicodeScalars.append(Unicode.Scalar(0x2400 + scalar.value) ?? "?")
-            // The other controls, the marks that turn the direction of text around, and what is no character.
+            // The other controls, the marks that turn the direction of text around, and two that are no characters.
             case "\u{7f}"..."\u{9f}", "\u{200e}", "\u{200f}", "\u{202a}"..."\u{202e}", "\u{2066}"..."\u{2069}",
                 "\u{fffe}", "\u{ffff}":
                 safe += "\u{fffd}"

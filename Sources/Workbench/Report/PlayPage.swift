@@ -1,17 +1,14 @@
-/// The page on which a policy and a scenario are typed. All that it knows of policies it asks for.
+/// The page on which a policy and a scenario are typed.
 public struct PlayPage: Sendable {
-    /// What the folder has, by name: policies first.
-    public var policies: [String]
-    public var scenarios: [String]
-    public var folder: String
+    private let folder: String
+    private let policies: [String]
+    private let scenarios: [String]
 
     public init(folder: String, policies: [String], scenarios: [String]) {
-        self.folder = folder
-        self.policies = policies
-        self.scenarios = scenarios
+        (self.folder, self.policies, self.scenarios) = (folder, policies, scenarios)
     }
 
-    /// What the browser is allowed for this page, and nothing else.
+    /// The browser's permissions for this page.
     public static func securityPolicy(nonce: String) -> String {
         "default-src 'none'; style-src 'nonce-\(nonce)'; script-src 'nonce-\(nonce)'; connect-src 'self'; "
             + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -21,11 +18,11 @@ public struct PlayPage: Sendable {
         Markup.document(
             title: "camarb: play with a policy", head: Markup.style(PageFiles.style, nonce: nonce),
             body: html("body") {
-                html("a", .style("skip"), .to("result")) { "To the outcome" }
+                html("a", ["class": "skip", "href": "#result"]) { "To the outcome" }
                 Markup(drawn: PageFiles.sharedDrawing)
                 html("header") {
                     html("h1") { "Play with a policy" }
-                    html("p", .style("soft")) {
+                    html("p", ["class": "soft"]) {
                         "A policy says who may have a camera, and a scenario what happens. Change either: at each pause the outcome "
                             + "follows, decided by the program itself. Files and includes come from "
                         html("code") { folder }
@@ -37,10 +34,9 @@ public struct PlayPage: Sendable {
                 }
                 html("main") {
                     form
-                    html("p", .id("busy"), .style("soft"), .set("role", "status")) { "" }
+                    html("p", ["id": "busy", "class": "soft", "role": "status"]) { "" }
                     html(
-                        "section", .id("result"), .set("aria-live", "polite"), .set("aria-label", "Outcome"),
-                        .set("tabindex", "-1"))
+                        "section", ["id": "result", "aria-live": "polite", "aria-label": "Outcome", "tabindex": "-1"])
                 }
                 Markup.script(PageFiles.reportScript, nonce: nonce)
                 Markup.script(PageFiles.playScript, nonce: nonce)
@@ -48,27 +44,30 @@ public struct PlayPage: Sendable {
     }
 
     private var form: Markup {
-        html("form", .style("play"), .id("play")) {
+        html("form", ["class": "play", "id": "play"]) {
             html("div") {
                 choice("policies", "Begin with a policy of the folder", policies, ending: ".toml")
-                html("label", .set("for", "policy")) { "Policy" }
+                html("label", ["for": "policy"]) { "Policy" }
                 area("policy", "policy-hint", Self.policyExample)
-                html("p", .id("policy-hint"), .style("soft")) {
+                html("p", ["id": "policy-hint", "class": "soft"]) {
                     "An example, to be changed. Empty: the policy that the scenario names. Tab leaves the field."
                 }
             }
             html("div") {
                 choice("scenarios", "Begin with a scenario of the folder", scenarios, ending: ".scenario")
-                html("label", .set("for", "scenario")) { "Scenario" }
+                html("label", ["for": "scenario"]) { "Scenario" }
                 area("scenario", "scenario-hint", Self.scenarioExample)
-                html("p", .id("scenario-hint"), .style("soft")) {
+                html("p", ["id": "scenario-hint", "class": "soft"]) {
                     "Inputs are indented by five, what they lead to by seven. "
-                    html("button", .set("type", "button"), .id("take"), .set("disabled")) { "Take the outcome over" }
+                    html("button", ["type": "button", "id": "take", "disabled": nil]) { "Take the outcome over" }
                 }
-                html("label", .set("for", "plan")) { "And what if next" }
+                html("label", ["for": "plan"]) { "And what if next" }
                 html(
-                    empty: "input", .id("plan"), .set("autocomplete", "off"), .set("spellcheck", "false"),
-                    .set("placeholder", "start photos; 10s presence photos background"))
+                    empty: "input",
+                    [
+                        "id": "plan", "autocomplete": "off", "spellcheck": "false",
+                        "placeholder": "start photos; 10s presence photos background",
+                    ])
             }
         }
     }
@@ -76,13 +75,13 @@ public struct PlayPage: Sendable {
     private func choice(_ id: String, _ label: String, _ names: [String], ending: String) -> Markup {
         markup {
             if names.isEmpty {
-                html("p", .style("soft")) { "The folder has no file *\(ending) to begin with." }
+                html("p", ["class": "soft"]) { "The folder has no file *\(ending) to begin with." }
             } else {
                 html("p") {
-                    html("label", .set("for", id)) { label }
-                    html("select", .id(id)) {
-                        html("option", .set("value", "")) { "–" }
-                        names.map { name in html("option", .set("value", name)) { name } }
+                    html("label", ["for": id]) { label }
+                    html("select", ["id": id]) {
+                        html("option", ["value": ""]) { "–" }
+                        names.map { name in html("option", ["value": name]) { name } }
                     }
                 }
             }
@@ -91,13 +90,16 @@ public struct PlayPage: Sendable {
 
     private func area(_ id: String, _ hint: String, _ text: String) -> Markup {
         html(
-            "textarea", .id(id), .set("spellcheck", "false"), .set("autocapitalize", "off"),
-            .set("autocomplete", "off"), .set("wrap", "off"), .set("aria-describedby", hint)
+            "textarea",
+            [
+                "id": id, "spellcheck": "false", "autocapitalize": "off", "autocomplete": "off", "wrap": "off",
+                "aria-describedby": hint,
+            ]
         ) { text }
     }
 
     /// A whole policy and a whole scenario, from which the language can be guessed.
-    package static let policyExample = """
+    private static let policyExample = """
         name = "example"
         ranks = ["calls", "others"]
 
@@ -113,7 +115,7 @@ public struct PlayPage: Sendable {
 
         """
 
-    package static let scenarioExample = """
+    private static let scenarioExample = """
         # A call comes while photos has the camera, and hangs up.
 
         camera front

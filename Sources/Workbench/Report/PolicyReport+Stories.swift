@@ -3,7 +3,7 @@ import ArbiterProtocol
 import PolicyFile
 import Scenario
 
-/// What the policy leads to: differences, traces, scenarios, and the small world's situations.
+/// Differences, traces, scenarios, and the small world's situations.
 extension PolicyReport {
     var comparisonSection: PageSection? {
         guard let comparison else { return nil }
@@ -26,7 +26,7 @@ extension PolicyReport {
         }
     }
 
-    /// What is read at once; the others are behind a click.
+    /// The others are behind a click.
     private static let kindsShown = 10
 
     private func differences(
@@ -45,7 +45,7 @@ extension PolicyReport {
     }
 
     private func sideBySide(_ pictures: [ToldScenario], id: String) -> Markup {
-        html("div", .style("pair")) {
+        html("div", ["class": "pair"]) {
             pictures.enumerated().map { index, told in
                 told.shown(id: "\(id)-\(index + 1)", heading: "Under \(told.policy)")
             }
@@ -58,7 +58,7 @@ extension PolicyReport {
             traces.enumerated().map { index, trace in
                 html("div") {
                     html("h3") { trace.file }
-                    if !trace.remarks.isEmpty { list(trace.remarks, .style("soft")) { words in words } }
+                    if !trace.remarks.isEmpty { list(trace.remarks, "soft") { words in words } }
                     sideBySide(trace.pictures, id: "trace-\(index + 1)")
                 }
             }
@@ -70,7 +70,7 @@ extension PolicyReport {
         return PageSection("scenarios", "What it leads to") {
             html("p") { "\(count(scenarios.count, "scenario")) under this policy." }
             scenarios.enumerated().map { index, told in
-                details(told.title, .style("scenario")) {
+                details(told.title, "scenario") {
                     if !told.isAsWritten {
                         html("p") { Mark.unsure.shown("It does not come out as written under this policy.") }
                     }

@@ -3,10 +3,10 @@ public import ArbiterProtocol
 import PolicyFile
 public import Scenario
 
-/// A file of a policy, line by line, and what scenarios reach of each line.
+/// A file of a policy, line by line, and the coverage of each line.
 public struct PolicyText: Sendable {
-    public var name: String
-    public var lines: [String]
+    let name: String
+    private(set) var lines: [String]
 
     public init(name: String, text: String) {
         self.name = name
@@ -15,12 +15,11 @@ public struct PolicyText: Sendable {
     }
 
     struct Heat {
-        /// In how many scenarios it decided something: of several clauses on one line the one reached most often.
+        /// Scenarios in which the line decided something: of several clauses the one reached most often.
         var count = 0
         var gaps: [String] = []
-        var isReached: Bool { count > 0 }
 
-        /// Fewer steps than an eye can tell apart, and the number stands beside it in any case.
+        /// The class of its colour.
         var step: Int { count == 0 ? 0 : count == 1 ? 1 : count < 5 ? 2 : 3 }
     }
 
@@ -33,13 +32,12 @@ public struct PolicyText: Sendable {
             guard let begin = begins[clause.part]?.line else { continue }
             let block = block(from: begin, starts)
             var covered = Array(block)
-            // What a rank gives has a line of its own below its rule's header.
+            // A rank's key has a line of its own below its rule's header, which shows that key alone.
+            let isChoice = if case .rankChoice = clause { true } else { false }
             if case .rankChoice(_, let choice) = clause { covered = block.filter { key(of: $0) == choice.rawValue } }
             if covered.isEmpty { covered = [begin] }
             let count = reach.count(of: clause)
             let lacks = gaps.filter { $0.clause == clause }.map { $0.sentence(in: reach.coverage.policy) }
-            // The line of a choice tells of that choice, and not of its rule.
-            let isChoice = if case .rankChoice = clause { true } else { false }
             for line in covered {
                 heat[line, default: Heat()].count = isChoice ? count : max(heat[line]?.count ?? 0, count)
                 heat[line, default: Heat()].gaps += lacks
@@ -48,15 +46,12 @@ public struct PolicyText: Sendable {
         return heat
     }
 
+    /// The lines of a table, without comments and empty lines at its end.
     private func block(from begin: Int, _ starts: Set<Int>) -> ClosedRange<Int> {
-        var last = begin
-        var line = begin + 1
-        while line <= lines.count, !starts.contains(line), !bare(line).hasPrefix("[") {
-            let text = bare(line)
-            if !text.isEmpty, !text.hasPrefix("#") { last = line }
-            line += 1
+        let rest = (begin + 1..<max(begin + 1, lines.count + 1)).prefix {
+            !starts.contains($0) && !bare($0).hasPrefix("[")
         }
-        return begin...last
+        return begin...(rest.last { !bare($0).isEmpty && !bare($0).hasPrefix("#") } ?? begin)
     }
 
     private func bare(_ line: Int) -> Substring {
@@ -73,12 +68,12 @@ struct LinePlace {
     var id: String { "file-\(file)-line-\(line)" }
 }
 
-/// How often scenarios reach each clause of a policy: in how many of them it decided something.
+/// For each clause of a policy, the number of scenarios in which it decided something.
 public struct ScenarioReach: Sendable {
-    public private(set) var coverage: PolicyCoverage
-    public private(set) var scenarios = 0
-    /// Titles of those that do not come out as written under this policy.
-    public private(set) var failed: [String] = []
+    private(set) var coverage: PolicyCoverage
+    private(set) var scenarios = 0
+    /// Titles of the scenarios with another outcome under this policy.
+    private(set) var failed: [String] = []
     private var fired: [PolicyClause: Int] = [:]
 
     public init(_ policy: Policy) { coverage = PolicyCoverage(policy) }
@@ -106,7 +101,7 @@ extension PolicyReport {
                     "Beside each line: in how many scenarios it decided something. "
                     zip([3, 2, 1, 0], ["5× and more", "2× to 4×", "1×", "never"]).map { step, words in
                         markup {
-                            html("span", .style("key heat-\(step)")) { words }
+                            html("span", ["class": "key heat-\(step)"]) { words }
                             " "
                         }
                     }
@@ -123,10 +118,10 @@ extension PolicyReport {
         return region(text.name, "wide listing") {
             html("table") {
                 html("caption") { text.name }
-                html("thead", .style("unseen")) {
+                html("thead", ["class": "unseen"]) {
                     html("tr") {
                         (reach == nil ? ["Line", "Text"] : ["Line", "Reached", "Text"]).map { name in
-                            html("th", .set("scope", "col")) { name }
+                            html("th", ["scope": "col"]) { name }
                         }
                     }
                 }
@@ -141,18 +136,18 @@ extension PolicyReport {
 
     private func lineRow(_ place: LinePlace, _ line: String, _ heat: PolicyText.Heat?) -> Markup {
         let step = heat.map { " heat-\($0.step)" } ?? ""
-        return html("tr", .id(place.id), .style("line\(step)")) {
-            html("th", .set("scope", "row")) { "\(place.line)" }
+        return html("tr", ["id": place.id, "class": "line\(step)"]) {
+            html("th", ["scope": "row"]) { "\(place.line)" }
             if reach != nil {
-                html("td", .style("reach")) {
+                html("td", ["class": "reach"]) {
                     if let heat {
-                        html("span", .set("title", heat.gaps.joined(separator: "; "))) {
-                            heat.isReached ? "\(heat.count)×\(heat.gaps.isEmpty ? "" : " ◐")" : "never"
+                        html("span", ["title": heat.gaps.joined(separator: "; ")]) {
+                            heat.count > 0 ? "\(heat.count)×\(heat.gaps.isEmpty ? "" : " ◐")" : "never"
                         }
                     }
                 }
             }
-            html("td", .style("code")) { line }
+            html("td", ["class": "code"]) { line }
         }
     }
 
@@ -181,7 +176,7 @@ extension PolicyReport {
     }
 
     private func share(_ share: PolicyCoverage.Share) -> Markup {
-        guard share.all > 0 else { return html("span", .style("soft")) { "nothing to cover" } }
+        guard share.all > 0 else { return html("span", ["class": "soft"]) { "nothing to cover" } }
         return (share.reached == share.all ? Mark.good : .unsure).shown("\(share.reached) of \(share.all)")
     }
 
@@ -193,7 +188,7 @@ extension PolicyReport {
                 html("h3") { "Gaps" }
                 list(coverage.gaps) { gap in
                     if let place = place(of: gap.clause.part) {
-                        html("a", .to(place.id)) { "line \(place.line)" }
+                        html("a", ["href": "#\(place.id)"]) { "line \(place.line)" }
                         ": "
                     }
                     gap.sentence(in: coverage.policy)

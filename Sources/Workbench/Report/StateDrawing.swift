@@ -1,5 +1,4 @@
-/// The state graph as a picture in layers: the beginning on top, each situation as far below it as it takes moves. Its
-/// layout is a page of code, since situations are few; a library for large graphs would be larger than all else here.
+/// The state graph as a picture in layers: the beginning on top, each situation as far below it as it takes moves.
 struct StateDrawing {
     private static let boxWidth = 312.0
     private static let lineHeight = 16.0
@@ -63,17 +62,23 @@ struct StateDrawing {
 
     var svg: Markup {
         html(
-            "svg", .style("states"), .set("viewBox", "0 0 \(px(width)) \(px(height))"), .set("role", "group"),
-            .set("aria-labelledby", "\(id)-title")
+            "svg",
+            [
+                "class": "states", "viewBox": "0 0 \(width.px) \(height.px)", "role": "group",
+                "aria-labelledby": "\(id)-title",
+            ]
         ) {
-            html("title", .id("\(id)-title")) {
+            html("title", ["id": "\(id)-title"]) {
                 "\(count(graph.situations.count, "situation")) and what leads from one to another; the table below says the same"
             }
             html("defs") {
                 html(
-                    "marker", .id("\(id)-arrow"), .set("viewBox", "0 0 8 8"), .set("refX", "7"), .set("refY", "4"),
-                    .set("markerWidth", "7"), .set("markerHeight", "7"), .set("orient", "auto-start-reverse")
-                ) { html("path", .set("d", "M0 0 L8 4 L0 8 z"), .style("tip")) }
+                    "marker",
+                    [
+                        "id": "\(id)-arrow", "viewBox": "0 0 8 8", "refX": "7", "refY": "4", "markerWidth": "7",
+                        "markerHeight": "7", "orient": "auto-start-reverse",
+                    ]
+                ) { html("path", ["d": "M0 0 L8 4 L0 8 z", "class": "tip"]) }
             }
             graph.steps.map(edge)
             graph.situations.indices.map(box)
@@ -90,52 +95,47 @@ struct StateDrawing {
             let (x1, x2) = (from.x + half + side * half * 0.6, to.x + half - side * half * 0.6)
             let y = from.y + (side > 0 ? boxHeight : 0)
             let bow = y + side * Self.gapY * 0.55
-            path = "M\(px(x1)) \(px(y)) C\(px(x1)) \(px(bow)) \(px(x2)) \(px(bow)) \(px(x2)) \(px(y))"
+            path = "M\(x1.px) \(y.px) C\(x1.px) \(bow.px) \(x2.px) \(bow.px) \(x2.px) \(y.px)"
         } else {
             let isDown = to.row > from.row
             let shift = isDown ? 18.0 : -18.0
             let (x1, y1) = (from.x + half + shift, from.y + (isDown ? boxHeight : 0))
             let (x2, y2) = (to.x + half + shift, to.y + (isDown ? 0 : boxHeight))
             let bend = (y2 - y1) * 0.5
-            path = "M\(px(x1)) \(px(y1)) C\(px(x1)) \(px(y1 + bend)) \(px(x2)) \(px(y2 - bend)) \(px(x2)) \(px(y2))"
+            path = "M\(x1.px) \(y1.px) C\(x1.px) \((y1 + bend).px) \(x2.px) \((y2 - bend).px) \(x2.px) \(y2.px)"
         }
         return html(
-            "path", .style("edge"), .set("d", path), .set("marker-end", "url(#\(id)-arrow)"),
-            .set("data-from", "\(step.from + 1)"), .set("data-to", "\(step.to + 1)")
+            "path",
+            [
+                "class": "edge", "d": path, "marker-end": "url(#\(id)-arrow)", "data-from": "\(step.from + 1)",
+                "data-to": "\(step.to + 1)",
+            ]
         ) { html("title") { "\(step.from + 1) to \(step.to + 1): \(step.moves.joined(separator: ", or "))" } }
     }
 
     private func box(_ index: Int) -> Markup {
         let (situation, box) = (graph.situations[index], boxes[index])
-        let kind = StateKind(situation)
         let room = Int((Self.boxWidth - 16) / Self.columnWidth)
         return html(
-            "a", .to("\(id)-row-\(index + 1)"), .style("box \(kind.rawValue)"), .set("data-number", "\(index + 1)"),
-            .set("aria-label", "Situation \(index + 1): \(situation.sentence)")
+            "a",
+            [
+                "href": "#\(id)-row-\(index + 1)", "class": "box \(situation.style)", "data-number": "\(index + 1)",
+                "aria-label": "Situation \(index + 1): \(situation.sentence)",
+            ]
         ) {
             html(
-                "rect", .set("x", px(box.x)), .set("y", px(box.y)), .set("width", px(Self.boxWidth)),
-                .set("height", px(boxHeight)), .set("rx", "6")
+                "rect",
+                ["x": box.x.px, "y": box.y.px, "width": Self.boxWidth.px, "height": boxHeight.px, "rx": "6"]
             ) { html("title") { situation.sentence } }
-            html("text", .style("number"), .set("x", px(box.x + 10)), .set("y", px(box.y + 18))) {
+            html("text", ["class": "number", "x": (box.x + 10).px, "y": (box.y + 18).px]) {
                 index == 0 ? "1, the beginning" : "\(index + 1)"
             }
             situation.sessions.enumerated().map { line, session in
                 html(
-                    "text", .set("x", px(box.x + 10)), .set("y", px(box.y + 34 + Double(line) * Self.lineHeight))
-                ) { Self.fitted("\(session.name): \(session.does.words)", room) }
+                    "text", ["x": (box.x + 10).px, "y": (box.y + 34 + Double(line) * Self.lineHeight).px]
+                ) { "\(session.name): \(session.does.words)".fitted(room) }
             }
         }
-    }
-
-    private static func fitted(_ text: String, _ room: Int) -> String {
-        text.count <= room ? text : text.prefix(room - 1) + "…"
-    }
-
-    /// Tenths of a pixel are finer than anybody sees.
-    private func px(_ value: Double) -> String {
-        let tenths = Int((value * 10).rounded())
-        return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"
     }
 
     var asTable: Markup {
@@ -148,35 +148,29 @@ struct StateDrawing {
         let steps = graph.steps.filter { $0.from == index }
         let leads = markup {
             if steps.isEmpty { "nothing that shows" }
-            list(steps, .style("plain")) { step in
-                html("a", .to("\(id)-row-\(step.to + 1)")) { "to \(step.to + 1)" }
+            list(steps, "plain") { step in
+                html("a", ["href": "#\(id)-row-\(step.to + 1)"]) { "to \(step.to + 1)" }
                 ": "
                 html("code") { Self.moves(step.moves) }
             }
         }
         return row(
-            .id("\(id)-row-\(index + 1)"), head: Markup("\(index + 1): \(graph.situations[index].sentence)"), [leads])
+            ["id": "\(id)-row-\(index + 1)"], head: Markup("\(index + 1): \(graph.situations[index].sentence)"), [leads]
+        )
     }
 
     private static func moves(_ moves: [String]) -> String {
-        let shownMax = 4
-        let more = moves.count > shownMax ? ", and \(moves.count - shownMax) more" : ""
-        return moves.prefix(shownMax).joined(separator: ", or ") + more
-    }
-}
-
-private enum StateKind: String {
-    case idle, held, contested
-
-    init(_ situation: StateGraph.Situation) {
-        let isHeld = situation.sessions.contains { if case .has = $0.does { true } else { false } }
-        let isWaiting = situation.sessions.contains { $0.does == .waits }
-        self = isWaiting ? .contested : isHeld ? .held : .idle
+        moves.prefix(4).joined(separator: ", or ") + (moves.count > 4 ? ", and \(moves.count - 4) more" : "")
     }
 }
 
 extension StateGraph.Situation {
-    var sentence: String { sessions.map { "\($0.name) \($0.does.sentence)" }.joined(separator: ", ") }
+    fileprivate var style: String {
+        let isHeld = sessions.contains { if case .has = $0.does { true } else { false } }
+        return sessions.contains { $0.does == .waits } ? "contested" : isHeld ? "held" : "idle"
+    }
+
+    fileprivate var sentence: String { sessions.map { "\($0.name) \($0.does.sentence)" }.joined(separator: ", ") }
 }
 
 extension StateGraph.Doing {

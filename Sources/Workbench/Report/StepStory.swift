@@ -7,9 +7,9 @@ package struct StepStory {
     package private(set) var entries: [LogEntry] = []
     private var writer: ScenarioWriter
     private var lanes: Set<String> = []
-    /// Before anybody is there, cameras that appear are the world, not news.
+    /// Cameras that appear before the first client are not news.
     private var isInhabited = false
-    /// Lives the same steps again: how long a lease has still to run stands in its state and in no effect.
+    /// Goes through the same steps: a lease's end is in its state and in no effect.
     private var arbiter: Arbiter
     private var due: [CameraID: [Timeline.Deadline.Kind: Moment]] = [:]
 
@@ -18,11 +18,9 @@ package struct StepStory {
         writer = ScenarioWriter(names: names)
     }
 
-    package mutating func note(_ event: Event, _ effects: [Effect], at moment: Moment) {
-        note(event, effects, at: moment, decision: 0)
-    }
-
-    mutating func note(_ event: Event, _ effects: [Effect], at moment: Moment, decision: DecisionID) {
+    package mutating func note(
+        _ event: Event, _ effects: [Effect], at moment: Moment, decision: DecisionID = 0
+    ) {
         writer.learn(event)
         tell(event, effects, at: moment, decision: decision)
     }
@@ -76,7 +74,7 @@ package struct StepStory {
         entries.append(.fact(moment, fact))
     }
 
-    /// A part of a trace: what was there before its first step is shown as if it had come about then.
+    /// Begins a part of a trace: sessions and holders of its snapshot appear at its moment.
     package mutating func begin(_ header: TraceHeader, _ arbiter: Arbiter, at moment: Moment?) {
         self.arbiter = arbiter
         writer.names = header.names(of: arbiter)
@@ -100,7 +98,7 @@ package struct StepStory {
         tell(step.event, replayed.effects, at: step.moment, decision: step.decision)
     }
 
-    /// After steps that are not in the trace nothing of before is sure any more.
+    /// After missing steps no lane is sure any more.
     package mutating func lose(_ count: UInt64) {
         guard let last = entries.last?.moment else { return }
         for lane in lanes.sorted() { note(.left(lane: lane), at: last) }

@@ -3,38 +3,35 @@ public import ArbiterProtocol
 public import Explain
 public import Scenario
 
-/// A scenario that was lived through: what came of it, as a text and as a picture, and of each decision why.
+/// The outcome of a scenario, as a text and as a picture, with the reason of each decision.
 public struct ToldScenario: Sendable {
     /// As many decisions of one scenario as somebody reads.
-    static let reasonsMax = 120
-    /// As many of one decision; the others are counted.
-    static let verdictsMax = 12
+    private static let reasonsMax = 120
+    private static let verdictsMax = 12
     private static let brokenMax = 20
 
-    public let title: String
-    /// The name of the policy under which it was lived through.
-    public let policy: String
-    /// The scenario with what happened under each line.
-    public let lines: [String]
-    /// It came out as it was written.
-    public let isAsWritten: Bool
+    let title: String
+    let policy: String
+    /// The scenario with the outcome under each line.
+    let lines: [String]
+    let isAsWritten: Bool
     /// Broken promises of the broker, and at the end of the policy.
-    public let broken: [String]
+    let broken: [String]
     let timeline: Timeline
-    let reasons: [Explanation]
-    /// Decisions that have no reason here: there were too many, or time was up.
-    let reasonsLeftOut: Int
+    private let reasons: [Explanation]
+    /// Decisions without a reason here: there were too many, or time was up.
+    private let reasonsLeftOut: Int
     private let begun: [Place: DecisionID]
     /// As the last line leaves it.
-    public let end: Stage
-    public let names: Names
+    let end: Stage
+    let names: Names
 
-    struct Place: Hashable {
+    private struct Place: Hashable {
         var lane: String
         var moment: Moment
     }
 
-    /// - Parameter mayGoOn: asked before each step and while reasons are searched; a clock belongs to the caller.
+    /// - Parameter mayGoOn: called before each step and while reasons are searched; a clock belongs to the caller.
     public init(
         _ scenario: Scenario, title: String? = nil, stepsMax: Int = .max,
         while mayGoOn: @escaping @Sendable () -> Bool = { true }
@@ -51,28 +48,35 @@ public struct ToldScenario: Sendable {
             broken: outcome.violations, stage, scenario.names, story, while: mayGoOn)
     }
 
-    init(
+    private init(
         title: String, policy: Policy, lines: [String], isAsWritten: Bool, broken: [String], _ stage: Stage,
-        _ names: Names, _ story: StepStory, while mayGoOn: () -> Bool
+        _ names: Names, _ before: StepStory, while mayGoOn: () -> Bool
     ) {
-        self.title = title
-        self.policy = policy.name
-        self.lines = lines
-        self.isAsWritten = isAsWritten
+        (self.title, self.policy, self.lines, self.isAsWritten) = (title, policy.name, lines, isAsWritten)
         var broken = Array(broken.prefix(Self.brokenMax))
         if let statement = stage.arbiter.brokenStatement()?.statement {
             broken.append("at its end the statement “\(statement.name)” is broken")
         }
-        self.broken = broken
-        self.names = names
+        (self.broken, self.names, end) = (broken, names, stage)
         (reasons, reasonsLeftOut) = Self.reasons(stage, while: mayGoOn)
-        begun = Self.begun(stage, names)
-        timeline = Self.timeline(stage, story)
-        end = stage
+        var (begun, story) = ([Place: DecisionID](), before)
+        for step in stage.steps {
+            for effect in step.effects {
+                switch effect {
+                case .notify(_, let session, _, _):
+                    begun[Place(lane: names.name(of: session), moment: step.moment)] = step.decision
+                case .announce(.holderChanged(let camera, _)):
+                    begun[Place(lane: camera.name, moment: step.moment)] = step.decision
+                default: break
+                }
+            }
+            story.note(step.event, step.effects, at: step.moment, decision: step.decision)
+        }
+        (self.begun, timeline) = (begun, Timeline(story.entries))
     }
 
-    /// Why what a span shows began; nil: no decision did it, or its reason was left out.
-    func reason(of lane: String, at moment: Moment) -> (decision: DecisionID, words: String)? {
+    /// The decision that began a span, and its words; nil without a decision or a reason.
+    private func reason(of lane: String, at moment: Moment) -> (decision: DecisionID, words: String)? {
         guard let decision = begun[Place(lane: lane, moment: moment)],
             let reason = reasons.first(where: { $0.decision == decision })
         else { return nil }
@@ -85,8 +89,8 @@ public struct ToldScenario: Sendable {
         _ stage: Stage, while mayGoOn: () -> Bool
     ) -> (found: [Explanation], leftOut: Int) {
         var decisions: [DecisionID] = []
-        for step in stage.steps where !step.verdicts.isEmpty && decisions.last != step.decision {
-            if !decisions.contains(step.decision) { decisions.append(step.decision) }
+        for step in stage.steps where !step.verdicts.isEmpty && !decisions.contains(step.decision) {
+            decisions.append(step.decision)
         }
         var found: [Explanation] = []
         for decision in decisions {
@@ -106,37 +110,14 @@ public struct ToldScenario: Sendable {
         let against = verdict.opponent.map { ", against \($0.name)" } ?? ""
         return "\(names.name(of: verdict.session)): \(verdict.outcome.description) because “\(verdict.rule)”\(against)"
     }
-
-    private static func begun(_ stage: Stage, _ names: Names) -> [Place: DecisionID] {
-        var begun: [Place: DecisionID] = [:]
-        for step in stage.steps {
-            for effect in step.effects {
-                switch effect {
-                case .notify(_, let session, _, _):
-                    begun[Place(lane: names.name(of: session), moment: step.moment)] = step.decision
-                case .announce(.holderChanged(let camera, _)):
-                    begun[Place(lane: camera.name, moment: step.moment)] = step.decision
-                default: break
-                }
-            }
-        }
-        return begun
-    }
-
-    private static func timeline(_ stage: Stage, _ before: StepStory) -> Timeline {
-        var story = before
-        for step in stage.steps { story.note(step.event, step.effects, at: step.moment, decision: step.decision) }
-        return Timeline(story.entries)
-    }
 }
 
 extension ToldScenario {
-    /// As many inputs of a trace as one picture shows; a day has many thousand.
-    static let inputsMax = 400
+    /// A day has many thousand inputs.
+    private static let inputsMax = 400
 
-    /// What a trace's clients asked and its world did, under a policy. Recorders are simulated and answer at once: what a
-    /// real one would have said to orders that it never got, nobody knows, and two policies can be compared so.
-    /// - Throws: what contradicts itself in the trace's snapshot.
+    /// A trace's inputs under a policy. Recorders are simulated and answer at once, so that two policies can be compared.
+    /// - Throws: a contradiction in the trace's snapshot.
     public init(
         _ part: TracePart, under policy: Policy, while mayGoOn: @escaping @Sendable () -> Bool
     ) throws(Arbiter.BrokenSnapshot) {
@@ -172,7 +153,7 @@ extension ToldScenario {
             while: mayGoOn)
     }
 
-    /// What is not in a trace's picture, as sentences.
+    /// The missing parts of a trace's picture, as sentences.
     public static func remarks(_ part: TracePart) -> [String] {
         var remarks = ["Recorders are simulated, and answer at once."]
         if part.steps.count > inputsMax {
@@ -181,7 +162,7 @@ extension ToldScenario {
         return remarks
     }
 
-    /// Nil for what is no input, and for what the policy on the page takes the place of.
+    /// nil for events that are not inputs, and for policies, which the page's policy replaces.
     private static func action(_ event: Event) -> Action? {
         switch event {
         case .timePassed, .policyLoaded: nil
@@ -191,9 +172,9 @@ extension ToldScenario {
     }
 
     func shown(id: String, heading: String? = nil) -> Markup {
-        html("div", .style("told"), .id(id)) {
+        html("div", ["class": "told", "id": id]) {
             if let heading { html("h4") { heading } }
-            if !broken.isEmpty { list(broken, .style("marks bad")) { words in "Broken: \(words)" } }
+            if !broken.isEmpty { list(broken, "marks bad") { words in "Broken: \(words)" } }
             picture(id: id, label: heading ?? title)
             reasonList(id: id)
             details("The scenario, with what it leads to") { listing(lines, "The scenario") }
@@ -211,8 +192,8 @@ extension ToldScenario {
             } else {
                 region(label) { Markup(drawn: svg) }
                 html(
-                    "p", .style("why"),
-                    .set("data-hint", "Point at a span, or go to it by Tab: why it began stands here.")
+                    "p",
+                    ["class": "why", "data-hint": "Point at a span, or go to it by Tab: why it began stands here."]
                 ) { "" }
             }
         }
@@ -221,7 +202,7 @@ extension ToldScenario {
     func reasonList(id: String) -> Markup {
         markup {
             if !reasons.isEmpty {
-                details("Why: \(count(reasons.count, "decision")), one by one", .style("reasons")) {
+                details("Why: \(count(reasons.count, "decision")), one by one", "reasons") {
                     html("ol") { reasons.map { item($0, id) } }
                     if reasonsLeftOut > 0 { soft("\(count(reasonsLeftOut, "more decision")) left out.") }
                 }
@@ -231,14 +212,14 @@ extension ToldScenario {
 
     private func item(_ reason: Explanation, _ id: String) -> Markup {
         let leftOut = reason.verdicts.count - Self.verdictsMax
-        return html("li", .id("\(id)-decision-\(reason.decision)"), .set("tabindex", "-1")) {
+        return html("li", ["id": "\(id)-decision-\(reason.decision)", "tabindex": "-1"]) {
             html("p") {
                 html("b") { "at \(TimeText.write(reason.at))" }
                 " "
                 html("code") { event(of: reason) }
             }
             reason.verdicts.prefix(Self.verdictsMax).map { verdict in
-                html("div", .style("verdict")) {
+                html("div", ["class": "verdict"]) {
                     html("p") { words(verdict) }
                     if !verdict.read.isEmpty {
                         let read = verdict.read.map { "\($0.key) = \($0.value)" }
@@ -262,6 +243,16 @@ extension ToldScenario {
 }
 
 package func count(_ number: Int, _ what: String) -> String { "\(grouped(number)) \(what)\(number == 1 ? "" : "s")" }
+
+/// The casts of a walk, and the bounds of its worlds.
+package func castsWords(_ walked: Int, of all: Int) -> String {
+    walked == all
+        ? (all == 1 ? "the one cast" : "all \(grouped(all)) casts") : "\(grouped(walked)) of \(count(all, "cast"))"
+}
+
+package func worldWords(_ clients: Int, _ cameras: Int) -> String {
+    "up to \(count(clients, "client")) × \(count(cameras, "camera"))"
+}
 
 /// `1234567` as `1,234,567`.
 package func grouped(_ number: Int) -> String {

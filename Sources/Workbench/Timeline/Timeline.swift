@@ -1,6 +1,6 @@
 public import ArbiterProtocol
 
-/// What happened, as lanes over time: one for each app's session, one for each camera. A value that renderers draw;
+/// Lanes over time: one for each app's session, one for each camera. A value that renderers draw;
 /// `TimelineBuilder` makes it from events.
 public struct Timeline: Hashable, Sendable {
     public var begin: Moment
@@ -8,7 +8,7 @@ public struct Timeline: Hashable, Sendable {
     public var end: Moment
     /// In the order in which they first appeared, apps before cameras.
     public var lanes: [Lane]
-    /// What the world did: a microphone taken, an app placed, a switch thrown.
+    /// Facts of the machine: a microphone taken, an app placed, a switch thrown.
     public var notes: [Note]
 
     public var duration: Duration { end - begin }
@@ -17,7 +17,7 @@ public struct Timeline: Hashable, Sendable {
         public enum Kind: Hashable, Sendable { case app, camera }
         public var kind: Kind
         public var name: String
-        /// In order, without overlap; where there is none the lane did not exist yet, or any more.
+        /// In order, without overlap; without a span the lane does not exist.
         public var spans: [Span] = []
         public var recordings: [Recording] = []
         public var warnings: [Warning] = []
@@ -32,7 +32,7 @@ public struct Timeline: Hashable, Sendable {
         public var state: State
     }
 
-    /// What a lane does over a span.
+    /// A lane's state over a span.
     public enum State: Hashable, Sendable {
         case stopped
         /// Access is there, frames are not yet.
@@ -45,26 +45,20 @@ public struct Timeline: Hashable, Sendable {
         /// A camera's.
         case free
 
-        /// The few words that name it; empty where the drawing says enough.
-        public var label: String {
-            switch self {
-            case .stopped, .free: ""
-            case .starting: "starting"
-            case .running: "running"
-            case .restricted(let access, let causes):
-                "\(access.names.joined(separator: "+")) only\(causes.reason.map { ": \($0.shortName)" } ?? "")"
-            case .interrupted(_, let causes, let interrupter):
-                causes.ordered.map(\.shortName).joined(separator: ", ")
-                    + (interrupter.map { " by \($0.description)" } ?? "")
-            case .held(let holder): holder
-            }
-        }
+        /// A few words in a drawing; empty where the glyph is enough.
+        public var label: String { labels[0] }
 
+        /// The label, then a shorter one.
         var labels: [String] {
             switch self {
-            case .interrupted(_, let causes, _): [label, causes.reason?.shortName ?? ""]
-            case .restricted(let access, _): [label, access.names.joined(separator: "+") + " only"]
-            case .stopped, .starting, .running, .held, .free: [label]
+            case .stopped, .free: [""]
+            case .starting: ["starting"]
+            case .running: ["running"]
+            case .restricted(let access, let causes):
+                ["\(access.words) only\(causes.reason.map { ": \($0.shortName)" } ?? "")", "\(access.words) only"]
+            case .interrupted(_, let causes, let interrupter):
+                [causes.words + (interrupter.map { " by \($0.description)" } ?? ""), causes.reason?.shortName ?? ""]
+            case .held(let holder): [holder]
             }
         }
 
@@ -81,13 +75,13 @@ public struct Timeline: Hashable, Sendable {
     public struct Recording: Hashable, Sendable {
         public var id: RecordingID
         public var begin: Moment
-        /// When its last frame was taken, as far as events say.
+        /// The moment of its last frame, as far as events have it.
         public var end: Moment
         /// Nil while it runs, or while its file is being finished.
         public var finished: RecordingFinished?
     }
 
-    /// A grace: the app was told, and may finish.
+    /// A grace, in which the app may finish.
     public struct Warning: Hashable, Sendable {
         public var begin: Moment
         public var end: Moment
@@ -96,12 +90,14 @@ public struct Timeline: Hashable, Sendable {
         public var isWithdrawn: Bool
     }
 
-    /// Something of a moment, on a lane.
+    /// An event of one moment on a lane.
     public struct Mark: Hashable, Sendable {
         public enum Kind: Hashable, Sendable, CaseIterable { case photo, stoppedForGood, trouble }
         public var moment: Moment
         public var kind: Kind
         public var label: String
+
+        var words: String { kind == .stoppedForGood ? "stopped: \(label)" : label }
     }
 
     public struct Note: Hashable, Sendable {
@@ -109,7 +105,7 @@ public struct Timeline: Hashable, Sendable {
         public var text: String
     }
 
-    /// A time that ran on a camera, and what was to happen when it was over.
+    /// A time that ran on a camera.
     public struct Deadline: Hashable, Sendable {
         public enum Kind: String, Hashable, Sendable, CaseIterable {
             /// The holder's time: at its end the session is stopped.
@@ -119,66 +115,122 @@ public struct Timeline: Hashable, Sendable {
         }
         public var kind: Kind
         public var begin: Moment
-        /// When it no longer stood: it was due, or what it waited for had come.
+        /// It was due, or was met.
         public var end: Moment
         /// As it was in the end: a policy may make it shorter, sleep longer.
         public var due: Moment
 
         public var isMet: Bool { end < due }
+    }
+}
 
-        /// `lease, due 3min, over at 3min`; times count from the picture's beginning.
-        func words(since begin: Moment, until pictureEnd: Moment) -> String {
-            let due = "due \((due - begin).shortText)"
-            switch kind {
-            case .lease:
-                if !isMet { return "\(due), ran out" }
-                return end < pictureEnd ? "\(due), over at \((end - begin).shortText)" : "\(due), still running"
-            case .confirmation:
-                if !isMet { return "\(due), not confirmed: the recorder was killed" }
-                return end < pictureEnd ? "\(due), confirmed at \((end - begin).shortText)" : "\(due), still waiting"
-            }
-        }
+protocol TimelinePart {
+    var begin: Moment { get }
+    var end: Moment { get }
+}
+
+extension Timeline.Span: TimelinePart {}
+extension Timeline.Recording: TimelinePart {}
+extension Timeline.Warning: TimelinePart {}
+extension Timeline.Deadline: TimelinePart {}
+
+extension Access {
+    fileprivate var words: String { names.joined(separator: "+") }
+}
+
+/// The picture in words; times count from its beginning.
+extension Timeline {
+    /// A moment's place in the picture, from 0 to 1.
+    func share(_ moment: Moment) -> Double {
+        let whole = Double(duration.wholeNanoseconds)
+        return whole > 0 ? min(1, max(0, Double((moment - begin).wholeNanoseconds) / whole)) : 0
     }
 
     func time(_ moment: Moment) -> String { (moment - begin).shortText }
 
-    /// `2s to 4s`, or `4.2s on`: what goes on at the picture's end has none of its own, and the picture may end later than what
-    /// is in it, so that the last of that shows.
-    func words(from begin: Moment, to end: Moment) -> String {
+    /// `2s to 4s`, or `4.2s on` for a part that lasts until the picture's end.
+    func times(_ begin: Moment, _ end: Moment) -> String {
         end < self.end ? "\(time(begin)) to \(time(end))" : "\(time(begin)) on"
     }
+
+    /// `device-in-use, due 5s, over at 2s`.
+    func words(_ warning: Warning) -> String {
+        let isKnown = warning.deadline < .distantFuture
+        let due = isKnown ? ", due \(time(warning.deadline))" : ""
+        let isCut = isKnown && warning.end >= warning.deadline && !warning.isWithdrawn
+        let end = isCut ? "and then cut" : "\(warning.isWithdrawn ? "withdrawn" : "over") at \(time(warning.end))"
+        return "\(warning.cause.shortName)\(due), \(end)"
+    }
+
+    /// `due 3min, over at 3min`.
+    func words(_ deadline: Deadline) -> String {
+        let isLease = deadline.kind == .lease
+        let end =
+            if !deadline.isMet {
+                isLease ? "ran out" : "not confirmed: the recorder was killed"
+            } else if deadline.end < end {
+                "\(isLease ? "over" : "confirmed") at \(time(deadline.end))"
+            } else {
+                isLease ? "still running" : "still waiting"
+            }
+        return "due \(time(deadline.due)), \(end)"
+    }
+
+    /// A row for each part of the picture, by table; empty tables are left out.
+    func tables(_ lanes: [Lane]) -> [(title: String, rows: [String])] {
+        func rows<Part>(_ parts: KeyPath<Lane, [Part]>, _ words: (String, Part) -> String?) -> [String] {
+            lanes.flatMap { lane in lane[keyPath: parts].compactMap { words(lane.shownName, $0) } }
+        }
+        let tables = [
+            (
+                "interrupted",
+                rows(\.interruptions) { "\($0) #\($1.id)  \(times($1.begin, $1.end))  \($1.words)" }
+            ),
+            (
+                "restricted",
+                rows(\.spans) { name, span in
+                    guard case .restricted = span.state else { return nil }
+                    return "\(name)  \(times(span.begin, span.end))  \(span.state.label.printable)"
+                }
+            ),
+            ("told to yield", rows(\.warnings) { "\($0)  \(time($1.begin))  \(words($1))" }),
+            ("recorded", rows(\.recordings) { "\($0) \($1.id)  \(times($1.begin, $1.end))  \($1.words)" }),
+            (
+                "held",
+                rows(\.spans) { name, span in
+                    guard case .held(let holder) = span.state else { return nil }
+                    return "\(name)  \(times(span.begin, span.end))  by \(holder.printable)"
+                }
+            ),
+            ("deadlines", rows(\.deadlines) { "\($0) \($1.kind.rawValue)  \(time($1.begin))  \(words($1))" }),
+            (
+                "besides",
+                rows(\.marks) { $1.kind == .photo ? nil : "\($0)  \(time($1.moment))  \($1.words.printable)" }
+            ),
+            ("meanwhile", notes.map { "\(time($0.moment))  \($0.text.printable)" }),
+        ]
+        return tables.filter { !$0.1.isEmpty }
+    }
 }
 
-extension Timeline {
-    func words(_ lane: Lane, _ row: Lane.Interruption) -> String {
-        "\(lane.shownName) #\(row.id)  \(words(from: row.begin, to: row.end))  \(row.labels.joined(separator: ", then "))"
+extension Timeline.Recording {
+    var words: String {
+        guard let finished else { return "not finished" }
+        return finished.why.rawValue + (finished.duration.map { " after \($0.shortText)" } ?? "")
+            + (finished.frames.map { $0 == 0 ? "" : ", \($0) frames" } ?? "")
     }
-
-    func words(_ lane: Lane, _ deadline: Deadline) -> String {
-        let words = deadline.words(since: begin, until: end)
-        return "\(lane.shownName) \(deadline.kind.rawValue)  \(time(deadline.begin))  \(words)"
-    }
-
-    func words(_ lane: Lane, _ mark: Mark) -> String? {
-        mark.kind == .photo ? nil : "\(lane.shownName)  \(time(mark.moment))  \(mark.words.printable)"
-    }
-
-    func words(_ note: Note) -> String { "\(time(note.moment))  \(note.text.printable)" }
-}
-
-extension Timeline.Mark {
-    var words: String { kind == .stoppedForGood ? "stopped: \(label)" : label }
 }
 
 extension Timeline.Lane {
     var shownName: String { name.printable }
 
-    /// One interruption from its beginning to its end, with its causes in the order in which they came.
+    /// One interruption from its beginning to its end, with its causes in order.
     struct Interruption {
         var id: InterruptionID
         var begin: Moment
         var end: Moment
         var labels: [String]
+        var words: String { labels.joined(separator: ", then ") }
     }
 
     var interruptions: [Interruption] {
@@ -186,7 +238,7 @@ extension Timeline.Lane {
         for span in spans {
             guard case .interrupted(let id, _, _) = span.state else { continue }
             let label = span.state.label.printable
-            // Numbers begin anew with another session of the same name; such a row does not go on.
+            // Another session of the same name begins its numbers anew.
             if let last = rows.indices.last, rows[last].id == id, rows[last].end == span.begin {
                 rows[last].end = span.end
                 if rows[last].labels.last != label { rows[last].labels.append(label) }
@@ -198,51 +250,27 @@ extension Timeline.Lane {
     }
 }
 
-extension Timeline.Recording {
-    var words: String {
-        finished.map { end in
-            end.why.rawValue + (end.duration.map { " after \($0.shortText)" } ?? "")
-                + (end.frames.map { $0 == 0 ? "" : ", \($0) frames" } ?? "")
-        } ?? "not finished"
-    }
-}
-
-extension Timeline.Warning {
-    /// `device-in-use, due 5s, over at 2s`; times count from the picture's beginning.
-    func words(since begin: Moment) -> String {
-        let isKnown = deadline < .distantFuture
-        let due = isKnown ? ", due \((deadline - begin).shortText)" : ""
-        if isWithdrawn { return "\(cause.shortName)\(due), withdrawn at \((end - begin).shortText)" }
-        if isKnown, end >= deadline { return "\(cause.shortName)\(due), and then cut" }
-        return "\(cause.shortName)\(due), over at \((end - begin).shortText)"
-    }
-}
-
 extension [Timeline.Lane] {
     var marks: [Timeline.Mark.Kind] {
         Timeline.Mark.Kind.allCases.filter { kind in contains { $0.marks.contains { $0.kind == kind } } }
     }
 
-    /// The states that a legend explains; of those with a cause one for each cause.
+    /// The states of a legend, those with a cause once for each cause.
     var statesToExplain: [(state: Timeline.State, words: String)] {
         let states = Set(flatMap { $0.spans.map(\.state) })
         let plain: [(state: Timeline.State, words: String)] = [
             (.running, "running"), (.starting, "starting"), (.stopped, "stopped"),
         ]
-        var found = plain.filter { states.contains($0.state) }
         let restricted = states.filter { if case .restricted = $0 { true } else { false } }
-        if restricted.contains(where: { $0.reason == nil }) {
-            found.append((.restricted(.none, CauseSet()), "restricted"))
-        }
-        for cause in CauseSet(restricted.compactMap(\.reason)).ordered {
-            found.append((.restricted(.none, CauseSet([cause])), "restricted: \(cause.shortName)"))
-        }
         let interrupted = states.filter { if case .interrupted = $0 { true } else { false } }
-        for cause in CauseSet(interrupted.compactMap(\.reason)).ordered {
-            found.append((.interrupted(0, CauseSet([cause]), by: nil), "interrupted: \(cause.shortName)"))
-        }
         let isHeld = states.contains { if case .held = $0 { true } else { false } }
-        if isHeld { found.append((.held(by: ""), "holds the camera")) }
-        return found
+        return plain.filter { states.contains($0.state) }
+            + (restricted.contains { $0.reason == nil } ? [(.restricted(.none, CauseSet()), "restricted")] : [])
+            + CauseSet(restricted.compactMap(\.reason)).ordered.map {
+                (.restricted(.none, CauseSet([$0])), "restricted: \($0.shortName)")
+            }
+            + CauseSet(interrupted.compactMap(\.reason)).ordered.map {
+                (.interrupted(0, CauseSet([$0]), by: nil), "interrupted: \($0.shortName)")
+            } + (isHeld ? [(.held(by: ""), "holds the camera")] : [])
     }
 }

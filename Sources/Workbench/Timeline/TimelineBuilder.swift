@@ -1,11 +1,11 @@
 public import ArbiterProtocol
 
-/// Something that is no session's event and belongs into the picture.
+/// A part of the picture that is not a session's event.
 public enum TimelineFact: Hashable, Sendable {
     case appeared(lane: String)
     case left(lane: String)
     case holder(camera: String, String?)
-    /// A time runs on a camera, or has another end now; nil: it is over, or no longer stands.
+    /// A time runs on a camera, or has another end now; nil where it is over.
     case deadline(camera: String, Timeline.Deadline.Kind, due: Moment?)
     case note(String)
 }
@@ -30,10 +30,9 @@ public struct TimelineBuilder: Hashable, Sendable {
 
     public init() {}
 
-    /// The state a lane is in now; nil for one that is unknown or left.
+    /// A lane's present state; nil where it is unknown or has left.
     public func state(of lane: String) -> Timeline.State? { index(lane, .app).flatMap { open[$0]?.state } }
 
-    /// Whether a lane records now.
     public func isRecording(_ lane: String) -> Bool {
         index(lane, .app).flatMap { open[$0]?.session.recordingUnderWay } != nil
     }
@@ -47,8 +46,7 @@ public struct TimelineBuilder: Hashable, Sendable {
 
     private mutating func moved(to moment: Moment) -> Moment {
         if begin == nil {
-            begin = moment
-            latest = moment
+            (begin, latest) = (moment, moment)
         }
         latest = max(latest, moment)
         return latest
@@ -67,12 +65,15 @@ public struct TimelineBuilder: Hashable, Sendable {
     }
 
     private mutating func change(_ lane: Int, to state: Timeline.State, at now: Moment) {
-        guard let before = open[lane], before.state != state else { return }
-        if now > before.since {
-            lanes[lane].spans.append(Timeline.Span(begin: before.since, end: now, state: before.state))
-        }
+        guard open[lane]?.state != state else { return }
+        endSpan(lane, at: now)
         open[lane]?.state = state
         open[lane]?.since = now
+    }
+
+    private mutating func endSpan(_ lane: Int, at now: Moment) {
+        guard let last = open[lane], now > last.since else { return }
+        lanes[lane].spans.append(Timeline.Span(begin: last.since, end: now, state: last.state))
     }
 
     public mutating func note(_ fact: TimelineFact, at moment: Moment) {
@@ -80,21 +81,19 @@ public struct TimelineBuilder: Hashable, Sendable {
         switch fact {
         case .appeared(let name): _ = lane(name, .app, at: now, .stopped)
         case .left(let name):
-            guard let place = index(name, .app), let last = open[place] else { return }
+            guard let place = index(name, .app) else { return }
             endRecording(place, at: now)
-            endWarning(place, at: now, isWithdrawn: false)
-            if now > last.since {
-                lanes[place].spans.append(Timeline.Span(begin: last.since, end: now, state: last.state))
-            }
+            endWarning(place, at: now)
+            endSpan(place, at: now)
             open[place] = nil
         case .holder(let camera, let holder):
             let place = lane(camera, .camera, at: now, .free)
             change(place, to: holder.map { .held(by: $0) } ?? .free, at: now)
         case .deadline(let camera, let kind, let due):
             let place = lane(camera, .camera, at: now, .free)
-            guard let due else { return endDeadlines(place, at: now) { $0 == kind } }
-            // A cut that was not confirmed in time waits anew, for the killed recorder; a lease only goes on.
-            if kind == .confirmation { endDeadlines(place, at: now) { $0 == kind } }
+            // A cut that was not confirmed in time waits anew, for the killed recorder; a lease only continues.
+            if due == nil || kind == .confirmation { endDeadlines(place, [kind], at: now) }
+            guard let due else { return }
             if let known = open[place]?.deadlines.firstIndex(where: { $0.kind == kind }) {
                 open[place]?.deadlines[known].due = due
             } else {
@@ -134,7 +133,7 @@ public struct TimelineBuilder: Hashable, Sendable {
         lanes[lane].recordings.append(Timeline.Recording(id: id, begin: last.recordingSince, end: now))
     }
 
-    private mutating func endWarning(_ lane: Int, at now: Moment, isWithdrawn: Bool) {
+    private mutating func endWarning(_ lane: Int, at now: Moment, isWithdrawn: Bool = false) {
         guard let last = open[lane], let told = last.session.warning else { return }
         lanes[lane].warnings.append(
             Timeline.Warning(
@@ -142,26 +141,23 @@ public struct TimelineBuilder: Hashable, Sendable {
             ))
     }
 
-    private mutating func endDeadlines(_ lane: Int, at now: Moment, where ends: (Timeline.Deadline.Kind) -> Bool) {
-        for var deadline in open[lane]?.deadlines ?? [] where ends(deadline.kind) {
+    private mutating func endDeadlines(_ lane: Int, _ kinds: [Timeline.Deadline.Kind], at now: Moment) {
+        for var deadline in open[lane]?.deadlines ?? [] where kinds.contains(deadline.kind) && now > deadline.begin {
             deadline.end = now
-            // What came in the same moment was no wait.
-            if deadline.end > deadline.begin { lanes[lane].deadlines.append(deadline) }
+            lanes[lane].deadlines.append(deadline)
         }
-        open[lane]?.deadlines.removeAll { ends($0.kind) }
+        open[lane]?.deadlines.removeAll { kinds.contains($0.kind) }
     }
 
-    /// The picture up to `end`, or up to the latest event. What is under way goes on until then.
+    /// The picture up to `end`, or up to the latest event, at which open parts end.
     public func timeline(until end: Moment? = nil) -> Timeline {
         var copy = self
         let now = copy.moved(to: end ?? latest)
         for lane in copy.lanes.indices {
             copy.endRecording(lane, at: now)
-            copy.endWarning(lane, at: now, isWithdrawn: false)
-            copy.endDeadlines(lane, at: now) { _ in true }
-            if let last = copy.open[lane], now > last.since {
-                copy.lanes[lane].spans.append(Timeline.Span(begin: last.since, end: now, state: last.state))
-            }
+            copy.endWarning(lane, at: now)
+            copy.endDeadlines(lane, Timeline.Deadline.Kind.allCases, at: now)
+            copy.endSpan(lane, at: now)
         }
         // A camera that nobody held the whole time would only push the others apart.
         let cameras = copy.lanes.filter { $0.kind == .camera && $0.spans.contains { $0.state != .free } }
@@ -171,7 +167,7 @@ public struct TimelineBuilder: Hashable, Sendable {
 }
 
 extension Timeline.State {
-    /// Access below everything shows as restricted; a sharer's too, though it has no cause.
+    /// A sharer is restricted, too, without a cause.
     fileprivate init(_ session: SessionView) {
         if let interruption = session.interruption {
             self = .interrupted(interruption.id, interruption.causes, by: interruption.interrupter)

@@ -5,11 +5,11 @@ import Workbench
 
 struct AppAnswers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "answers", abstract: "List which of your apps may have cameras, and which may not.",
+        commandName: "answers", abstract: "List your apps that are allowed or denied cameras.",
         discussion: """
-            Your answers to questions, your answers without a question, and the denials in the permission store of \
-            your desktop. A name that the kernel does not vouch for is marked as claimed: any program of yours may \
-            call itself so.
+            Lists your answers to questions, those of `apps allow` and `apps deny`, and the apps that your desktop's \
+            permission store denies. A name that the kernel does not vouch for is marked as claimed: any program of \
+            yours may have it.
             Examples:
               camclient apps answers
               camclient apps answers --json | jq 'select(.answer == "deny") | .app'
@@ -25,71 +25,74 @@ struct AppAnswers: AsyncParsableCommand {
 }
 
 struct AnsweredApp: ParsableArguments {
-    @Argument(help: .value("app", "The app, as `camclient status` names it.")) var app: String
+    @Argument(help: .value("app", "The app's name from `camclient status`.")) var app: String
     @Flag(
         name: .long, inversion: .prefixedNo,
-        help: "Mean the app that only claims the name; --no-claimed: the app that the kernel vouches for.")
+        help:
+            "The program that only claims the name, or the one that the kernel vouches for; without either: the vouched one for names that end in .service, else the claiming one."
+    )
     var claimed: Bool?
     @OptionGroup var connection: ConnectionOptions
 
-    /// Most apps of a desktop only claim their names, and of few a service's name is meant.
-    var isVouched: Bool { claimed.map { !$0 } ?? app.hasSuffix(".service") }
-
-    func say(_ answer: AppAnswer?) async throws {
+    func set(_ answer: AppAnswer?) async throws {
+        // Most apps of a desktop only claim their names.
+        let isVouched = claimed.map { !$0 } ?? app.hasSuffix(".service")
         try await connection.ask { try await $0.setAnswer(app: app, isVouched: isVouched, answer) }
     }
 }
 
 struct AppAllow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "allow", abstract: "Let an app have cameras, where the policy asks you about apps.",
+        commandName: "allow", abstract: "Allow an app cameras, where the policy has apps = \"ask\".",
         usage: "camclient apps allow [options] <app>")
     @OptionGroup var app: AnsweredApp
-    func run() async throws { try await app.say(.allow) }
+    func run() async throws { try await app.set(.allow) }
 }
 
 struct AppDeny: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "deny", abstract: "Deny an app all cameras, under every policy; what runs is stopped.",
+        commandName: "deny", abstract: "Deny an app all cameras, under every policy; its running sessions stop.",
         usage: "camclient apps deny [options] <app>")
     @OptionGroup var app: AnsweredApp
-    func run() async throws { try await app.say(.deny) }
+    func run() async throws { try await app.set(.deny) }
 }
 
 struct AppForget: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "forget", abstract: "Forget what was said of an app: where the policy asks, it is asked again.",
+        commandName: "forget", abstract: "Remove the answer about an app: its next start is a question again.",
         usage: "camclient apps forget [options] <app>")
     @OptionGroup var app: AnsweredApp
-    func run() async throws { try await app.say(nil) }
+    func run() async throws { try await app.set(nil) }
 }
 
 extension StoredAnswer {
     fileprivate var line: String {
-        var words = [answer == .allow ? "allowed" : "denied ", app.printable]
-        if !isVouched, origin != .permissionStore { words.append("(claimed)") }
-        switch origin {
-        case .question: words.append("asked")
-        case .user: words.append("said")
-        case .permissionStore: words.append("by the portal's permission store")
-        }
-        if let since { words.append(since.printable) }
-        return words.joined(separator: "  ")
+        let source =
+            switch origin {
+            case .question: "asked"
+            case .user: "said"
+            case .permissionStore: "by the portal's permission store"
+            }
+        let words = [
+            answer == .allow ? "allowed" : "denied ", app.printable,
+            isVouched || origin == .permissionStore ? nil : "(claimed)", source, since?.printable,
+        ]
+        return words.compactMap(\.self).joined(separator: "  ")
     }
 }
 
 struct Ask: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Answer, on this terminal, the questions which apps may have cameras.",
+        abstract: "Answer on this terminal which apps may have cameras.",
         discussion: """
-            Where the policy has [access] apps = "ask", a question comes for each app without an answer when it starts: \
-            y lets it have cameras from now on, n denies them, and after 30 seconds without an answer it is no for this \
-            time. One client at a time asks each user; on a desktop that is camagent. Ends with Ctrl-C, \
+            Where the policy has [access] apps = "ask", the start of an app without an answer is a question: y allows \
+            the app cameras from now on, n denies them, and after 30 seconds the answer is no for this time. Each user \
+            has one client for questions; on a desktop that is camagent. Ends with Ctrl-C, \
             or with its input. With --json each line is an object, and answers are lines such as "3 allow".
             Examples:
               camclient ask
-              camclient apps answers               what was said
-              camclient apps forget firefox        to be asked again
+              camclient apps answers               the answers so far
+              camclient apps forget firefox        the next start is a question again
             """)
 
     @OptionGroup var connection: ConnectionOptions
@@ -113,8 +116,7 @@ struct Ask: AsyncParsableCommand {
             switch new {
             case .over: return
             case .notice(.question(let question)):
-                asked = question
-                shown = .now
+                (asked, shown) = (question, .now)
                 show(question)
             case .notice(.questionEnded(let id, let end)):
                 if asked?.number == id { asked = nil }
@@ -125,7 +127,8 @@ struct Ask: AsyncParsableCommand {
             case .notice(.ended(let error)): throw Failure(error)
             case .notice: break
             case .typed(let line):
-                if Output.isInputTerminal && .now - shown < Self.readingTime {
+                // A key that was meant for the previous question must not answer this one.
+                if Output.isInputTerminal && .now - shown < .seconds(1) {
                     Output.notice("camclient: that was typed before this question could be read; say it again.")
                     continue
                 }
@@ -136,9 +139,6 @@ struct Ask: AsyncParsableCommand {
             }
         }
     }
-
-    /// A key that was meant for the question before this one must not answer this one.
-    private static let readingTime = Duration.seconds(1)
 
     private static func news(_ arrivals: AsyncStream<BrokerNotice?>) -> AsyncStream<News> {
         AsyncStream { continuation in
@@ -157,9 +157,9 @@ struct Ask: AsyncParsableCommand {
         if words.count == 2, let id = QuestionID(words[0]), let answer = AppAnswer(rawValue: words[1]) {
             return (id, answer)
         }
-        if words.isEmpty { return nil }
+        guard let word = words.first else { return nil }
         guard let asked else { throw Failure(.usage, "“\(line)”: nothing is asked now.") }
-        switch words.first {
+        switch word {
         case "y", "yes": return (asked.number, .allow)
         case "n", "no": return (asked.number, .deny)
         default: throw Failure(.usage, "“\(line)” is not an answer; it takes y or n.")
@@ -171,7 +171,7 @@ struct Ask: AsyncParsableCommand {
         let name = question.isVouched ? "" : ", as it calls itself"
         let program = question.program.map { ", \($0.printable)" } ?? ""
         output.show(
-            described: question.json,
+            question,
             [
                 "\(question.app.printable)\(name)\(program), wants the camera \(question.camera.printable). "
                     + "May it have cameras? [y/n] (\(seconds) s)"
@@ -189,7 +189,6 @@ struct Ask: AsyncParsableCommand {
         output.show(["question": id, "answer": end.rawValue], [words])
     }
 
-    /// Somebody else answered, without this user being asked.
     private func show(_ change: AnswerChange) {
         let words =
             switch change.answer {
@@ -199,7 +198,7 @@ struct Ask: AsyncParsableCommand {
             }
         let known = [change.process.map { "process \($0)" }, change.program?.printable].compactMap(\.self)
         output.show(
-            described: change.json,
+            change,
             [
                 "\(change.app.printable) \(words) by \(change.author?.description.printable ?? "a program")"
                     + (known.isEmpty ? "" : " (\(known.joined(separator: ", ")))")

@@ -18,24 +18,19 @@ struct Photo: AsyncParsableCommand {
     // A list often begins with a minus.
     @Option(
         parsing: .unconditional,
-        help: .value("values", "A bracket: 1 to 8 exposure values, added to the automatic exposure, such as -2,0,2."))
+        help: .value("values", "A bracket: 1 to 8 exposure values relative to the measured one, such as -2,0,2."))
     var bias: String?
-    @OptionGroup var session: SessionOptions
-    @Flag(help: "Replace the file if it is there.") var overwrite = false
-    @Option(help: .value("time", "How long to wait for the camera, and then for the picture."))
-    var timeout = TimeArgument.tenSeconds
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
+    @Flag(help: "Replace an existing file.") var overwrite = false
+    @OptionGroup var capture: CaptureOptions
 
     func validate() throws {
         _ = try bracket()
         guard file == NewFile.standardOutput else { return }
         if bias != nil { throw ValidationError("A bracket is several files: name one, to which numbers are added.") }
-        if Output.isTerminal {
-            throw ValidationError(
-                "Standard output is a terminal, and the picture is not text: pipe it, or name a file.")
+        try refusePicturesOnTerminal()
+        if capture.output.json {
+            throw ValidationError("--json and the picture both want standard output: name a file.")
         }
-        if output.json { throw ValidationError("--json and the picture both want standard output: name a file.") }
     }
 
     private func bracket() throws -> PhotoBracket? {
@@ -49,63 +44,59 @@ struct Photo: AsyncParsableCommand {
         }
     }
 
-    private func configuration() throws -> Configuration {
-        var wanted = try session.configuration()
-        if highResolution { wanted[.highResolutionStillImageOutputEnabled] = .flag(true) }
-        return wanted
-    }
-
     func run() async throws {
         NewFile.warn(of: file, .jpeg)
         let bracket = try bracket()
         let paths = bracket.map { (1...$0.shots.count).map { file.numbered($0) } } ?? [file]
         let interrupts = Interrupts.stream()
-        let photos = try await session.run(connection, configured: try configuration()) { _, handle in
+        var wanted = try capture.session.configuration()
+        if highResolution { wanted[.highResolutionStillImageOutputEnabled] = .flag(true) }
+        let photos = try await capture.session.run(capture.connection, configured: wanted) { _, handle in
             let inbox = Inbox(handle.notices, interrupts: interrupts)
             var targets: [NewFile] = []
             do {
                 for path in paths { targets.append(try NewFile.forPicture(path, overwriting: overwrite)) }
-                try await handle.startRunning()
-                _ = try await inbox.waitUntilRunning(within: timeout.duration)
-                let files = targets.map(\.descriptor)
-                let ids: [PhotoID] =
-                    if let bracket {
-                        try await handle.capturePhotos(to: files, bracket: bracket)
-                    } else {
-                        [try await handle.capturePhoto(to: files[0])]
-                    }
-                var taken: [PhotoID: PhotoCaptured] = [:]
-                while taken.count < ids.count {
-                    let photo = try await sayingWhat("waiting for the picture") {
-                        try await inbox.wait(for: "photo", within: timeout.duration) { event in
-                            if case .runtimeError = event { Output.notice("camclient: \(event.line)") }
-                            guard case .photoCaptured(let photo) = event, ids.contains(photo.photo) else {
-                                return nil as PhotoCaptured?
-                            }
-                            return photo
-                        }
-                    }
-                    if let error = photo.error { throw Failure(.answerIsNo, "There is no photo: \(error)") }
-                    taken[photo.photo] = photo
-                }
-                let photos = ids.compactMap { taken[$0] }
-                if file == NewFile.standardOutput, let photo = photos.first, let target = targets.first {
-                    try target.pour(bytes: photo.bytes)
-                }
+                try await inbox.start(handle, within: capture.timeout.duration)
+                let photos = try await take(bracket, to: targets.map(\.descriptor), handle, inbox)
+                if file == NewFile.standardOutput { try targets[0].pour(bytes: photos[0].bytes) }
                 return photos
             } catch {
                 for target in targets { target.removeIfEmpty() }
                 throw error
             }
         }
-        for (path, photo) in zip(paths, photos) { tell(photo, in: path) }
+        for (path, photo) in zip(paths, photos) { show(photo, in: path) }
     }
 
-    private func tell(_ photo: PhotoCaptured, in path: String) {
-        let taken = photo.metadata.map { ", \($0.words)" } ?? ""
-        let line = "\(photo.width)x\(photo.height), \(photo.bytes) bytes\(taken)"
+    private func take(
+        _ bracket: PhotoBracket?, to files: [Int32], _ handle: SessionHandle, _ inbox: Inbox
+    ) async throws -> [PhotoCaptured] {
+        let ids: [PhotoID] =
+            if let bracket {
+                try await handle.capturePhotos(to: files, bracket: bracket)
+            } else {
+                [try await handle.capturePhoto(to: files[0])]
+            }
+        var taken: [PhotoID: PhotoCaptured] = [:]
+        while taken.count < ids.count {
+            let photo = try await sayingWhat("waiting for the picture") {
+                try await inbox.wait(for: "photo", within: capture.timeout.duration) { event -> PhotoCaptured? in
+                    if case .runtimeError = event { Output.notice("camclient: \(event.line)") }
+                    guard case .photoCaptured(let photo) = event, ids.contains(photo.photo) else { return nil }
+                    return photo
+                }
+            }
+            if let error = photo.error { throw Failure(.answerIsNo, "There is no photo: \(error)") }
+            taken[photo.photo] = photo
+        }
+        return ids.compactMap { taken[$0] }
+    }
+
+    private func show(_ photo: PhotoCaptured, in path: String) {
+        let metadata = photo.metadata.map { ", \($0.words)" } ?? ""
+        let line = "\(photo.width)x\(photo.height), \(photo.bytes) bytes\(metadata)"
         if file == NewFile.standardOutput { return Output.notice("camclient: \(line)") }
-        output.show(
+        capture.output.show(
             [
                 "file": path, "photo": photo.photo, "width": photo.width, "height": photo.height,
                 "bytes": photo.bytes, "metadata": photo.metadata?.wire.object,
@@ -114,7 +105,7 @@ struct Photo: AsyncParsableCommand {
 }
 
 extension PhotoMetadata {
-    /// `1/60 s, ISO 34, zoom 2, flash`: what is not usual, and the exposure.
+    /// `1/60 s, ISO 34, zoom 2, flash`: the exposure, and values that are not usual.
     fileprivate var words: String {
         let exposure = exposureDuration.map { seconds in
             let under = (1 / seconds).rounded()

@@ -1,22 +1,113 @@
+import Arbiter
 import ArbiterProtocol
 import ArgumentParser
 import Camarb
 import PolicyFile
+import System
 import Workbench
+
+struct Explain: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show why a decision was made, and which change would have changed it.",
+        discussion: """
+            Every event has the id of its decision; the last 1,024 decisions are kept. "changed by" is the smallest \
+            change of facts that leads to another verdict: one fact, or two or three together, of the session, of \
+            another app ("notes's presence") or of the machine, tried on a copy of the broker's state from before the \
+            decision.
+            Examples:
+              camclient explain                     the latest
+              camclient explain 42                  the decision of an event of `watch`
+              camclient explain intercom.service    the app as it stands now
+              camclient plan "start photos"         before anything happens
+            """)
+
+    @Argument(
+        help: """
+            A decision's id, from 1; without it the latest. Or the name of an app or a session: how it stands now, \
+            however long ago that was decided.
+            """) var what: String?
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let (decision, name) = (what.map { UInt64($0) } ?? 0, what ?? "")
+        let explanation = try await connection.ask { client in
+            if let decision { return try await client.explain(decision) }
+            return try await client.explain(app: name)
+        }
+        output.show(
+            [
+                "decision": explanation.decision ?? decision, "summary": explanation.summary,
+                "verdicts": explanation.verdicts.map(\.object),
+            ], Self.lines(explanation))
+    }
+
+    private static func lines(_ explanation: Explanation) -> [String] {
+        let lines = explanation.summary.split(separator: "\n").map { String($0).printable }
+        guard lines.count == explanation.verdicts.count + 1 else { return [explanation.summary.printableLines] }
+        return [lines[0]] + zip(lines.dropFirst(), explanation.verdicts).flatMap { ["", $0] + Self.lines($1) }
+    }
+
+    private static func lines(_ verdict: WireDictionary) -> [String] {
+        var lines = standing(verdict)
+        if let read = verdict["read"]?.strings, !read.isEmpty {
+            lines.append("facts read: \(read.map(\.printable).joined(separator: ", "))")
+        }
+        let stops = (verdict["stops"]?.strings ?? []).map { "\($0.printable) stops" }
+        let changes = (verdict["changedBy"]?.strings ?? []).map(\.printable) + stops
+        switch changes.count {
+        case 0: lines.append("changed by: nothing found; tried: \(verdict["searched"]?.words ?? "nothing")")
+        case 1: lines.append("changed by: \(changes[0])")
+        default: lines += ["changed by any one of these:"] + changes.map { "  \($0)" }
+        }
+        return lines.map { "  \($0)" }
+    }
+
+    private static func standing(_ verdict: WireDictionary) -> [String] {
+        guard case .array(_, let limits)? = verdict["limits"] else { return [] }
+        let now = WallClock.microseconds
+        func words(_ microseconds: Int64) -> String {
+            TimeText.write(.milliseconds(max(0, microseconds) / 100_000 * 100))
+        }
+        var sentences: [String] = []
+        if let camera = verdict["camera"]?.string, let since = verdict["since"]?.int64 {
+            sentences.append("on camera \(camera.printable)" + (since > 0 ? ", for \(words(now - since)) now" : ""))
+        }
+        if verdict["hasWon"]?.boolean == true {
+            sentences.append("it has won, and waits for no more than the holder's time")
+        }
+        for case .dictionary(let limit) in limits {
+            let whose = limit["app"]?.string.map { $0.isEmpty ? "" : " of \($0.printable)" } ?? ""
+            sentences.append(
+                "the \(limit["kind"]?.string ?? "time")\(whose) ends in \(words((limit["until"]?.int64 ?? 0) - now)), "
+                    + "by “\((limit["rule"]?.string ?? "").printable)”")
+        }
+        return sentences
+    }
+}
+
+extension WireValue {
+    fileprivate var words: String {
+        switch self {
+        case .string(let text), .objectPath(let text): text.printable
+        case .array(_, let values), .structure(let values): values.map(\.words).joined(separator: ", ")
+        case .dictionary(let dictionary):
+            dictionary.entries.map { "\($0.key.printable)=\($0.value.words)" }.joined(separator: " ")
+        default: sentence
+        }
+    }
+}
 
 struct Plan: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Show what would happen, without anything happening.", usage: "camclient plan [options] [<line> ...]",
         discussion: """
             Takes input lines of the scenario language, camarb-scenario(5), as arguments or on standard input, and \
-            answers with the notices they would lead to now. After them, as comments: which apps would be interrupted, in \
-            which order and by which rule, also after a grace, and what that would cut; and for a start that fails the \
-            smallest change of facts that would let it through. Times count from now. Names are those that \
-            `camclient watch` shows, and apps are yours unless user= says whose. With --json, "outcome" has the lines \
-            and "summary" the comments.
-            With --policy, what would change if that file's policy were loaded now: which sessions would be stopped, \
-            interrupted, refused or notified of what, and which would get a camera. Lines that are given then happen \
-            after the load. `camclient policy load` loads it.
+            prints the notices that they would lead to now. Comments follow: which apps would be interrupted, in \
+            which order and by which rule, and, for a start that fails, the smallest change of facts with which it \
+            succeeds. Times count from now. Names are those of `camclient watch`, and apps are yours without user=.
+            With --policy, the changes if that file's policy were loaded now, as `camclient policy load` does; lines \
+            then happen after the load.
             Examples:
               camclient plan "presence notes slide-over"
               camclient plan "connect call" "session call camera=front" "start call"
@@ -25,17 +116,14 @@ struct Plan: AsyncParsableCommand {
               camclient plan --policy kiosk-new.toml "start photos"
             """)
 
-    @Argument(help: .value("line", "Scenario lines; standard input if left out.")) var lines: [String] = []
-
-    @Option(help: .value("file", "Show what would change if this policy were loaded.")) var policy: String?
-    @OptionGroup var policyFiles: PolicyFileOptions
+    @Argument(help: .value("line", "Scenario lines; without any, those of standard input.")) var lines: [String] = []
+    @OptionGroup var other: OtherPolicyOptions
     @OptionGroup var connection: ConnectionOptions
     @OptionGroup var output: OutputOptions
 
     func run() async throws {
         var text = lines
-        if let policy { return try await plan(policy, text.joined(separator: "\n")) }
-        try policyFiles.requirePolicy(policy)
+        if let file = other.policy { return try await plan(file, text.joined(separator: "\n")) }
         if text.isEmpty { for await line in inputLines() { text.append(line) } }
         let scenario = text.joined(separator: "\n")
         guard scenario.contains(where: { !$0.isWhitespace }) else {
@@ -45,7 +133,7 @@ struct Plan: AsyncParsableCommand {
     }
 
     private func plan(_ file: String, _ scenario: String) async throws {
-        let sent = try OutgoingPolicy(file, policyFiles)
+        let sent = try OutgoingPolicy(file, other.policyFiles)
         let planned = try await connection.ask { try await $0.plan(policy: sent.text, file: file, scenario: scenario) }
         show(
             planned.outcome,
@@ -64,17 +152,91 @@ struct Plan: AsyncParsableCommand {
     }
 }
 
-/// A policy as a broker takes it from a client: with its includes and drop-ins in it, and users and groups by their numbers.
-struct OutgoingPolicy {
-    let loaded: LoadedPolicy
+/// A policy as a client sends it: with its includes and drop-ins in it, and users and groups by their numbers.
+private struct OutgoingPolicy {
+    let name: String
     let text: String
 
     init(_ file: String, _ files: PolicyFileOptions) throws(Failure) {
-        loaded = try files.load(file)
-        text = PolicyWriter.text(loaded.policy, numbersOnly: true)
+        let policy = try files.load(file).policy
+        (name, text) = (policy.name, PolicyWriter.text(policy, numbersOnly: true))
     }
 }
 
-extension PlannedChange {
-    var line: String { "\(app.printable) on \(camera.name.printable) \(words.printable)" }
+struct PolicyLoad: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "load",
+        abstract: "Load a policy into the running broker if that changes nothing now; --yes: in any case.",
+        usage: "camclient policy load [options] <file> | --back",
+        discussion: """
+            The broker first works out the changes that the policy would make. Without any, the policy is in force at \
+            once. Else they are printed, and nothing is loaded: --plan with the word below them loads the policy if the \
+            changes are still the same, so that no app is cut unseen, and --yes loads it in any case. It holds until the \
+            broker reads its own files again: after --back, SIGHUP or `systemctl reload camarbd`, or a restart. For root, \
+            and the user of a broker that is not a service.
+            Exit status 0: it is in force. 1: it is not, since it would change something, or the plan is another one by \
+            now.
+            Examples:
+              camclient plan --policy kiosk-new.toml        the changes
+              camclient policy load kiosk-new.toml
+              camclient policy load kiosk-new.toml --plan 0123456789abcdef0123456789abcdef
+              camclient policy load --back                  the broker's own files again
+            """)
+
+    @Argument(help: .value("file", "The policy file."), completion: .file(extensions: ["toml"])) var file: String?
+    @Flag(help: "Load the policy in any case.") var yes = false
+    @Option(help: .value("plan", "Load the policy if this plan still holds.")) var plan: String?
+    @Flag(help: "Return to the policy of the broker's own files.") var back = false
+    @OptionGroup var policyFiles: PolicyFileOptions
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard back != (file != nil) else {
+            throw ValidationError(back ? "--back takes no file." : "Name a policy file, or give --back.")
+        }
+        if yes, plan != nil { throw ValidationError("--yes and --plan exclude each other.") }
+        if back, yes || plan != nil || policyFiles.policyDir != nil {
+            throw ValidationError("--back takes none of --yes, --plan and --policy-dir.")
+        }
+        if plan?.isEmpty == true { throw ValidationError("--plan is empty; it takes what `policy load` shows.") }
+    }
+
+    func run() async throws {
+        guard let file else { return try await goBack() }
+        let sent = try OutgoingPolicy(file, policyFiles)
+        var wanted = yes ? "" : plan
+        if wanted == nil {
+            let planned = try await connection.ask { try await $0.plan(policy: sent.text, file: file) }
+            guard planned.changes.isEmpty else {
+                show(false, sent.name, planned.policyHash, planned.plan, planned.changes)
+                let sentence = "Nothing was loaded. --plan \(planned.plan) loads it if the same still comes of it."
+                throw Failure(.answerIsNo, output.json ? "" : sentence)
+            }
+            wanted = planned.plan
+        }
+        let plan = wanted ?? ""
+        let (changes, hash) = try await connection.connect().load(policy: sent.text, file: file, plan: plan)
+        show(true, sent.name, hash, plan, changes)
+    }
+
+    private func goBack() async throws {
+        let status = try await connection.ask { client in
+            try await client.unloadPolicy()
+            return try await client.status()
+        }
+        show(true, status.policy, status.policyHash, "", [])
+    }
+
+    private func show(
+        _ isLoaded: Bool, _ name: String, _ hash: String, _ plan: String, _ changes: [PlannedChange]
+    ) {
+        let head =
+            isLoaded
+            ? "the policy \(name.printable) is in force, hash \(hash.printable)"
+            : "with the policy \(name.printable), hash \(hash.printable):"
+        output.show(
+            ["loaded": isLoaded, "policy": name, "policyHash": hash, "plan": plan, "changes": changes.map(\.json)],
+            [head] + changes.map { "  \($0.app.printable) on \($0.camera.name.printable) \($0.words.printable)" })
+    }
 }

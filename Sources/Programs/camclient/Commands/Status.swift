@@ -6,7 +6,7 @@ import Workbench
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Show who holds what, who waits, and why.",
+        abstract: "Show who has which camera, who waits, and why.",
         discussion: "Examples:\n  camclient status\n  camclient status --json")
 
     @OptionGroup var connection: ConnectionOptions
@@ -14,93 +14,79 @@ struct Status: AsyncParsableCommand {
 
     func run() async throws {
         let status = try await connection.ask { try await $0.status() }
-        output.show(described: status.json, status.lines)
+        output.show(status, status.lines)
     }
 }
 
 extension BrokerStatus {
     fileprivate var lines: [String] {
-        var lines = headLines + deskLines + machineLines
-        lines += ["", "cameras"]
-        lines += cameras.isEmpty ? ["  none"] : cameras.map { "  \($0.words)" }
-        lines += ["", "sessions"]
-        return lines + (sessions.isEmpty ? ["  none"] : columns(sessions.map(\.row)))
+        headLines + placementLines + speakers.flatMap(\.lines) + loginLines + machineLines
+            + ["", "cameras"] + (cameras.isEmpty ? ["  none"] : cameras.map { "  \($0.words)" })
+            + ["", "sessions"] + (sessions.isEmpty ? ["  none"] : columns(sessions.map(\.row)))
     }
 
     private var headLines: [String] {
         // A wrong policy's problems have lines of their own, and carets that stand under their words.
-        let problems = degraded.printableLines.split(separator: "\n", omittingEmptySubsequences: false)
+        let problems = degraded.printableLines.replacing("\n", with: "\n  ")
         let lines = [
             "camarbd \(version.printable), policy \(policy.printable), \(decision) decision\(decision == 1 ? "" : "s")",
             policyHash.isEmpty ? nil : "policy hash \(policyHash.printable)",
             policyByHand.isEmpty ? nil : "the policy is \(policyByHand.printable)",
-            degraded.isEmpty ? nil : "degraded: \(problems.joined(separator: "\n  "))",
+            degraded.isEmpty ? nil : "degraded: \(problems)",
         ]
         return lines.compactMap(\.self)
     }
 
-    private var deskLines: [String] {
-        var lines = placementLines
-        if !unknown.isEmpty {
-            let facts = unknown.map(\.rawValue).joined(separator: ", ")
-            lines.append(
-                "not known: \(facts), because no shell and no camagent tells the broker (camagent --print shows what one sees)"
-            )
-        }
-        lines += speakers.flatMap(\.lines)
-        if !loginSessionsUnknown.isEmpty {
-            lines += [
-                "login sessions are not known: \(loginSessionsUnknown.printable)",
-                "  so nobody has a camera by sitting at its seat: only root and those that the policy's [access] names",
-            ]
-        }
-        // Those that come and go at a machine's screen; a server may have hundreds of the others.
-        let logins = loginSessions.filter { !$0.seat.isEmpty }
-        lines += logins.map(\.line)
-        let others = loginSessions.count - logins.count
-        return others > 0 ? lines + ["login sessions without a seat: \(others)"] : lines
+    private var placementLines: [String] {
+        // An older broker sends only whether there is any source.
+        let standings =
+            placements.isEmpty
+            ? [presenceKnown ? nil : PresenceStanding.nobody.words]
+            : placements.map { placement in
+                placement.standing.words.map { placements.count == 1 ? $0 : "user \(placement.user): \($0)" }
+            }
+        let facts = unknown.map(\.rawValue).joined(separator: ", ")
+        let missing =
+            "not known: \(facts), because no shell and no camagent tells the broker (camagent --print shows what one sees)"
+        return standings.compactMap(\.self) + (unknown.isEmpty ? [] : [missing])
+    }
+
+    private var loginLines: [String] {
+        let trouble = [
+            "login sessions are not known: \(loginSessionsUnknown.printable)",
+            "  so nobody has a camera by sitting at its seat: only root and those that the policy's [access] names",
+        ]
+        let seated = loginSessions.filter { !$0.seat.isEmpty }
+        let others = loginSessions.count - seated.count
+        return (loginSessionsUnknown.isEmpty ? [] : trouble) + seated.map(\.line)
+            + (others > 0 ? ["login sessions without a seat: \(others)"] : [])
     }
 
     private var machineLines: [String] {
+        let until = calendarUntil.isEmpty ? "" : " until \(calendarUntil.printable)"
+        let setter = modeSetBy == "root" ? "root" : "the operator"
         let trouble = overrideTrouble.isEmpty ? "" : ", and nothing comes of it: \(overrideTrouble.printable)"
-        let before = [
+        let lines = [
             isPrivate ? "the privacy switch of the machine is on: no app has a camera" : nil,
             isOwnPrivate ? "your own privacy switch is on: none of your apps has a camera" : nil,
             isAsleep ? "the machine sleeps, or is about to: no app has a camera" : nil,
             pressure == .nominal ? nil : "pressure is \(pressure.wireName)\(pressureReason)",
             pressureTrouble.isEmpty ? nil : "pressure is not measured: \(pressureTrouble.printable)",
+            mode.isEmpty
+                ? nil
+                : "the mode is \(mode.printable)"
+                    + (modeSetBy.isEmpty ? ", by the calendar\(until)" : ", as \(setter) set it"),
+            modeSetBy.isEmpty || calendarMode.isEmpty
+                ? nil
+                : "the calendar says \(calendarMode.printable)\(until), and counts when the mode is taken back",
+            override.map { "the operator has chosen \($0.description.printable)\(trouble)" },
         ]
-        let chosen = override.map { "the operator has chosen \($0.description.printable)\(trouble)" }
-        return before.compactMap(\.self) + modeLines + [chosen].compactMap(\.self)
-    }
-
-    private var placementLines: [String] {
-        // An older broker says only whether any source does.
-        guard !placements.isEmpty else { return presenceKnown ? [] : [PresenceStanding.nobody.words ?? ""] }
-        return placements.compactMap { placement in
-            placement.standing.words.map { placements.count == 1 ? $0 : "user \(placement.user): \($0)" }
-        }
-    }
-
-    private var modeLines: [String] {
-        let until = calendarUntil.isEmpty ? "" : " until \(calendarUntil.printable)"
-        let isByHand = !modeSetBy.isEmpty
-        var lines: [String] = []
-        if !mode.isEmpty {
-            let setter = modeSetBy == "root" ? "root" : "the operator"
-            let why = isByHand ? ", as \(setter) set it" : ", by the calendar\(until)"
-            lines.append("the mode is \(mode.printable)\(why)")
-        }
-        if isByHand, !calendarMode.isEmpty {
-            lines.append("the calendar says \(calendarMode.printable)\(until), and counts when the mode is taken back")
-        }
-        return lines
+        return lines.compactMap(\.self)
     }
 
     private var pressureReason: String {
         if let measured = pressureMeasured, measured >= pressure { return ": \(pressureWhy.printable)" }
-        if pressureSaid >= pressure { return ", as a shell says" }
-        return ", which has passed and counts a little longer"
+        return pressureSaid >= pressure ? ", as a shell says" : ", which has passed and counts a little longer"
     }
 }
 
@@ -121,23 +107,20 @@ extension PresenceStanding {
 extension SpeakerStatus {
     fileprivate var lines: [String] {
         let whose = user.map { "user \($0)" } ?? "everybody"
-        var words = ["\(role.printable) of \(whose): \(app.description.printable)"]
-        if process != 0 { words.append("process \(process)") }
-        if !unit.isEmpty { words.append("unit \(unit.printable)") }
-        if isWeak { words.append("weak identity") }
-        let line = words.joined(separator: ", ")
-        if source.isEmpty { return [line] }
-        return [line, "windows of \(whose): known from \(source.printable), told by \(app.description.printable)"]
+        let name = app.description.printable
+        let words = [
+            "\(role.printable) of \(whose): \(name)", process == 0 ? nil : "process \(process)",
+            unit.isEmpty ? nil : "unit \(unit.printable)", isWeak ? "weak identity" : nil,
+        ]
+        return [words.compactMap(\.self).joined(separator: ", ")]
+            + (source.isEmpty ? [] : ["windows of \(whose): known from \(source.printable), told by \(name)"])
     }
 }
 
 extension LoginSessionStatus {
     fileprivate var line: String {
-        var words = ["login session \(id.printable) of user \(user) on \(seat.printable)"]
-        words.append(isActive ? "is active" : "is not active")
-        if isLocked { words.append("and locked") }
-        if isRemote { words.append("(remote)") }
-        return words.joined(separator: " ")
+        "login session \(id.printable) of user \(user) on \(seat.printable) \(isActive ? "is active" : "is not active")"
+            + (isLocked ? " and locked" : "") + (isRemote ? " (remote)" : "")
     }
 }
 
@@ -145,7 +128,7 @@ extension SessionStatus {
     fileprivate var row: [String] {
         [
             "  \(session.rawValue)", app.description.printable, camera.name.printable, words,
-            // What else there is of it is not for this user.
+            // Another user's presence is hidden.
             app == .anotherUsersApp ? "" : presence.wireName + (focused ? ", focused" : ""),
             rank.isEmpty ? "" : "rank \(rank.printable)", isWeak ? "weak identity" : "",
             right == "none" ? "no right to the camera" : "",
@@ -153,20 +136,18 @@ extension SessionStatus {
     }
 
     private var words: String {
-        var words = state.rawValue
-        switch state {
+        let state: String
+        switch self.state {
         case .interrupted where causes.contains(.videoDeviceBlockedByPrivacy):
-            // Somebody's will, and nothing that passes by itself; what else there is comes after it.
-            let others = causes.ordered.filter { $0 != .videoDeviceBlockedByPrivacy }.map(\.shortName)
-            words = "switched off (privacy)"
-            if !others.isEmpty { words += ", and interrupted: \(others.joined(separator: ", "))" }
-        case .interrupted: words += ": \(causes.ordered.map(\.shortName).joined(separator: ", "))"
-        case .restricted: words += " to \(access.names.joined(separator: ", "))"
-        case .stopped, .running: break
+            // A user's will goes before all causes that pass by themselves.
+            let others = causes.ordered.filter { $0 != .videoDeviceBlockedByPrivacy }
+            state = "switched off (privacy)" + (others.isEmpty ? "" : ", and interrupted: \(others.shortNames)")
+        case .interrupted: state = "interrupted: \(causes.ordered.shortNames)"
+        case .restricted: state = "restricted to \(access.names.joined(separator: ", "))"
+        case .stopped, .running: state = self.state.rawValue
         }
-        if let recording { words += ", recording \(recording)" }
-        if !rule.isEmpty { words += " because “\(rule.printable)”" }
-        return words
+        return state + (recording.map { ", recording \($0)" } ?? "")
+            + (rule.isEmpty ? "" : " because “\(rule.printable)”")
     }
 }
 
@@ -184,17 +165,11 @@ extension CameraStatus {
         return words.compactMap(\.self).joined(separator: "; ")
     }
 
-    /// Each app once, with how many of its sessions wait, first in line first; the holder's own app is no other one.
     private var waitingWords: String {
-        var counts: [(app: Interrupter, count: Int)] = []
-        for app in waiting {
-            if let place = counts.firstIndex(where: { $0.app == app }) {
-                counts[place].count += 1
-            } else {
-                counts.append((app, 1))
-            }
-        }
-        return counts.map { app, count in
+        var apps: [Interrupter] = []
+        for app in waiting where !apps.contains(app) { apps.append(app) }
+        return apps.map { app in
+            let count = waiting.count { $0 == app }
             let name = app.description.printable
             // Another user's apps all have this one name.
             if app == holder, app != .anotherUsersApp {
@@ -208,11 +183,11 @@ extension CameraStatus {
 
 struct Metrics: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        abstract: "Print what happened since camarbd's start, in numbers.",
+        abstract: "Print the broker's metrics since its start.",
         discussion: """
             The text is OpenMetrics: grants, interruptions by cause, waits and handovers as histograms, refusals by rule, \
-            recordings, and for root also resets, disconnects and the budgets that all users share. Others than root see \
-            what happened to their own sessions.
+            recordings, and for root also resets, disconnects and the budgets that all users share. Users other than \
+            root get the figures of their own sessions.
             Examples:
               camclient metrics
               camclient metrics | grep interruptions
@@ -222,16 +197,90 @@ struct Metrics: AsyncParsableCommand {
 
     @Option(
         name: .long,
-        help: .value(
-            "path", "Write them to a file in one step, in the older text format that node_exporter's collector reads."))
+        help: .value("path", "Write a file in one step, in the older text format of node_exporter's collector."))
     var textfile: String?
-
     @OptionGroup var connection: ConnectionOptions
 
     func run() async throws {
         let text = try await connection.ask { try await $0.metrics() }
         guard let textfile else { return Output.text(text) }
-        // The collector may look at any moment, and must never see half a file.
         try writeTextAtOnce(OpenMetrics.older(text), to: textfile)
+    }
+}
+
+struct Watch: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show every decision as it is made: the event, and the notices that apps receive.",
+        usage: "camclient watch [options]",
+        discussion: """
+            Lines are those of the scenario language, with the decision's id for `camclient explain` as a comment. With \
+            --timeline each app has a column; with --json each line is an object, which `camclient timeline --from FILE` \
+            draws. Ends with Ctrl-C, or after --duration.
+            Examples:
+              camclient watch
+              camclient watch --timeline
+              camclient watch --json --duration 1min > visit.jsonl
+              camclient watch --svg visit.svg        a drawing, at the end
+            """)
+
+    @Flag(help: "A column for each app, time running down.") var timeline = false
+    @Option(name: .long, help: .value("file", "Draw all events into this file at the end.")) var svg: String?
+    @Option(
+        name: .shortAndLong, help: .value("time", "How long to watch, such as 10s or 2min; without it until Ctrl-C."))
+    var duration: TimeArgument?
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func run() async throws {
+        let interrupts = Interrupts.stream()
+        let client = try connection.connect()
+        var picture = TimelineBuilder()
+        var live = LiveTimeline(width: Output.isTerminal ? Output.width : 160, style: output.style)
+        let notices = client.brokerNotices
+        try await client.subscribeToDecisions()
+        for camera in try await client.status().cameras {
+            note(.fact(.now, .holder(camera: camera.camera.name, camera.holder?.description)), &picture, &live)
+        }
+        var failure: Failure?
+        watching: for await notice in arrivals(notices, until: interrupts, for: duration) {
+            switch notice {
+            case nil: break watching
+            case .ended(let error)?:
+                failure = Failure(error)
+                break watching
+            case .decided(let decision, let moment, let trace, let parts)?:
+                if !timeline, !output.json { show(decision, trace) }
+                for entry in parts.compactMap({ $0.entry(of: decision, at: moment) }) { note(entry, &picture, &live) }
+            case .holderChanged(let camera, let holder)?:
+                note(.fact(.now, .holder(camera: camera.name, holder?.description)), &picture, &live)
+            default: break
+            }
+        }
+        if let svg { try writeText(picture.timeline(until: .now).svg(), to: svg, for: .owner) }
+        if let failure { throw failure }
+    }
+
+    private func show(_ decision: DecisionID, _ trace: String) {
+        // `explain` has no answer for a decision without a notice.
+        if trace.contains("\n") { Output.line("# decision \(decision)") }
+        Output.line(Self.rounded(trace))
+    }
+
+    private static func rounded(_ trace: String) -> String {
+        trace.split(separator: " ", omittingEmptySubsequences: false).map { word in
+            word.split(separator: "\n", omittingEmptySubsequences: false).map { part in
+                guard part.utf8.count > 6, let time = TimeText.parse(part) else { return String(part) }
+                return TimeText.write(.milliseconds((time.wholeNanoseconds / 500_000 + 1) / 2))
+            }.joined(separator: "\n")
+        }.joined(separator: " ")
+    }
+
+    private func note(_ entry: LogEntry, _ picture: inout TimelineBuilder, _ live: inout LiveTimeline) {
+        picture.note(entry)
+        if output.json {
+            Output.json(entry.json)
+        } else if timeline {
+            Output.lines(live.note(entry))
+        }
     }
 }

@@ -2,7 +2,7 @@ import ArbiterProtocol
 import Camarb
 import Workbench
 
-/// Everything a command that has a session waits for, in one order: events, alarms and Ctrl-C. Used by one task.
+/// Everything that a command with a session waits for, in one order: events, alarms and Ctrl-C. Used by one task.
 final class Inbox {
     enum Item: Sendable {
         case notice(SessionNotice)
@@ -14,27 +14,28 @@ final class Inbox {
     private let continuation: AsyncStream<Item>.Continuation
     private var tasks: [Task<Void, Never>] = []
     private var alarms = 0
+    private var kept: [Item] = []
+    private(set) var session = SessionView()
+    private var lastError: String?
 
     init(
         _ notices: Notices<SessionNotice>, interrupts: AsyncStream<Void>? = nil,
         onNotice: @escaping @Sendable (SessionNotice) -> Void = { _ in }
     ) {
-        // Events that nobody waits for pile up here: a session that runs for a day has a few thousand.
+        // Unread events pile up here: a session that runs for a day has a few thousand.
         let (stream, continuation) = AsyncStream.makeStream(of: Item.self)
         iterator = stream.makeAsyncIterator()
         self.continuation = continuation
         tasks.append(
             Task.detached {
                 for await notice in notices {
-                    // The inbox's owner has left: nothing takes the events any more.
                     if Task.isCancelled { return }
                     onNotice(notice)
                     continuation.yield(.notice(notice))
                 }
             })
-        if let interrupts {
-            tasks.append(Task.detached { for await _ in interrupts { continuation.yield(.interrupt) } })
-        }
+        guard let interrupts else { return }
+        tasks.append(Task.detached { for await _ in interrupts { continuation.yield(.interrupt) } })
     }
 
     deinit { for task in tasks { task.cancel() } }
@@ -49,16 +50,10 @@ final class Inbox {
         return number
     }
 
-    /// Wakes the inbox's reader from elsewhere, with an alarm that is nobody's.
     func doorbell() -> @Sendable () -> Void {
         let continuation = continuation
         return { continuation.yield(.alarm(0)) }
     }
-
-    private var kept: [Item] = []
-
-    private(set) var session = SessionView()
-    private(set) var lastError: String?
 
     func next() async -> Item {
         let item = kept.isEmpty ? await iterator.next() ?? .interrupt : kept.removeFirst()
@@ -73,8 +68,9 @@ final class Inbox {
         return item
     }
 
-    /// Waits for an alarm; what comes meanwhile stays in the inbox. Throws at the session's end, or on Ctrl-C.
-    func pause(until alarm: Int) async throws(Failure) {
+    /// Lets a time pass; events stay in the inbox. Throws at the session's end, or on Ctrl-C.
+    func pause(for duration: Duration) async throws(Failure) {
+        let alarm = alarm(in: duration)
         while true {
             switch await iterator.next() ?? .interrupt {
             case .alarm(alarm): return
@@ -103,11 +99,12 @@ final class Inbox {
         }
     }
 
-    func waitUntilRunning(within limit: Duration) async throws -> GrantID {
+    func start(_ handle: SessionHandle, within limit: Duration) async throws {
+        try await handle.startRunning()
         try await sayingWhat("waiting for the camera") {
-            try await wait(for: "DidStartRunning", within: limit) { event in
+            try await wait(for: "DidStartRunning", within: limit) { event -> Void? in
                 switch event {
-                case .didStartRunning(let grant): return grant
+                case .didStartRunning: return ()
                 case .wasInterrupted, .interruptionChanged, .runtimeError: Output.notice("camclient: \(event.line)")
                 case .sessionStopped(let told):
                     throw Failure(

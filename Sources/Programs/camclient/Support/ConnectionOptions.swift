@@ -31,17 +31,17 @@ struct SessionOptions: ParsableArguments {
     @Option(
         name: .long,
         help: .value(
-            "id", "The camera's id, as `camclient devices` shows it; default: the back one, else the first by its id."),
+            "id", "The camera's id from `camclient devices`; without it the back camera, else the first by its id."),
         completion: CameraCompletion.kind) var camera = ""
 
-    @Option(name: .long, help: .value("name", "The app's name, as a claim; the broker's own knowledge comes first."))
+    @Option(name: .long, help: .value("name", "The app's name, as a claim; a name that the broker knows goes first."))
     var app: String?
 
-    @Option(name: .long, help: "What the app is.") var kind = ClientKind.app
+    @Option(name: .long, help: "The kind of client.") var kind = ClientKind.app
 
-    @Flag(name: .long, help: "The app says that it can share the screen and keep the camera.") var multitasking = false
+    @Flag(name: .long, help: "Declare that the app can share the screen and keep the camera.") var multitasking = false
 
-    @Flag(name: .long, help: "The app says that it wants the whole screen.") var requiresFullScreen = false
+    @Flag(name: .long, help: "Declare that the app requires the whole screen.") var requiresFullScreen = false
 
     @Option(
         name: [.customLong("set"), .customShort("s")], parsing: .singleValue,
@@ -50,7 +50,6 @@ struct SessionOptions: ParsableArguments {
 
     func configuration() throws(Failure) -> Configuration { try readSettings(settings) }
 
-    /// What lines call this client.
     var lane: String { app ?? "camclient" }
 
     func run<Result>(
@@ -59,7 +58,6 @@ struct SessionOptions: ParsableArguments {
         _ body: (CameraClient, SessionHandle) async throws -> Result
     ) async throws -> Result {
         let client = try connection.connect(reconnects: reconnects)
-        // What the client is, where the command line says anything.
         if app != nil || kind != .app || multitasking || requiresFullScreen {
             try await client.declare(
                 ClientDeclaration(
@@ -69,6 +67,14 @@ struct SessionOptions: ParsableArguments {
         let wanted = try configured() ?? configuration()
         return try await client.withSession(camera: camera, configuration: wanted) { try await body(client, $0) }
     }
+}
+
+struct CaptureOptions: ParsableArguments {
+    @OptionGroup var session: SessionOptions
+    @Option(help: .value("time", "How long to wait for the camera, and for each answer to it, such as 500ms or 1min."))
+    var timeout = TimeArgument(duration: .seconds(10))
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
 }
 
 extension ClientKind: ExpressibleByArgument {}
@@ -87,19 +93,15 @@ func readSettings(_ settings: [String]) throws(Failure) -> Configuration {
     return configuration
 }
 
-/// A time on the command line: `250ms`, `2s`, `1.5s`, `3min`, `1h`; at most a year.
+/// A time on the command line: `250ms`, `2s`, `1.5s`, `3min`, `1h`; at most a year, since more is a slip of the finger.
 struct TimeArgument: ExpressibleByArgument {
-    /// More is a slip of the finger.
-    private static let most = Duration.seconds(366 * 86_400)
-    static let tenSeconds = TimeArgument(duration: .seconds(10))
-
     var duration: Duration
     var defaultValueDescription: String { duration.shortText }
 
     init(duration: Duration) { self.duration = duration }
 
     init?(argument: String) {
-        guard let duration = TimeText.parse(argument), duration <= Self.most else { return nil }
+        guard let duration = TimeText.parse(argument), duration <= .seconds(366 * 86_400) else { return nil }
         self.duration = duration
     }
 }
@@ -108,26 +110,7 @@ extension Moment {
     static var now: Moment { Moment(nanoseconds: camarb_monotonic_ns()) }
 }
 
-func sayingWhat<Result>(
-    _ what: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
-) async rethrows -> Result {
-    let begin = Moment.now
-    let speaker = Task.detached {
-        try await Task.sleep(for: .seconds(2))
-        if !Output.isErrorTerminal { Output.notice("\(what) …") }
-        while Output.isErrorTerminal {
-            Output.progress("\(what) … \((Moment.now - begin).shortText)")
-            try await Task.sleep(for: .seconds(1))
-        }
-    }
-    defer {
-        speaker.cancel()
-        Output.endProgress()
-    }
-    return try await body()
-}
-
-/// What the broker says until the user ends the command, or its time is over: then nil.
+/// The broker's notices, and nil when Ctrl-C comes or the time is over.
 func arrivals(
     _ notices: Notices<BrokerNotice>, until interrupts: AsyncStream<Void>, for time: TimeArgument? = nil
 ) -> AsyncStream<BrokerNotice?> {
@@ -142,23 +125,19 @@ func arrivals(
     }
 }
 
-/// What a shell offers behind `--camera`: the ids of the broker's cameras, where there is a broker that says them at once.
+/// The completion of `--camera`: the ids of the broker's cameras, where a broker answers at once.
 enum CameraCompletion {
-    /// Somebody waits for it between two key presses.
-    private static let timeMax = Duration.milliseconds(500)
     private static let names = Mutex<[String]>([])
 
-    /// The completion of bash expands each word, and would run what a broker calls a camera: a camera that may be called
-    /// otherwise than in plain words is not offered.
+    /// The completion of bash expands each word, and would run a camera's name: only plain words are offered.
     static let kind = CompletionKind.custom { _, _, _ in names.withLock { $0 }.filter(PlainWord.isOne).map(shellWord) }
 
-    /// To zsh a description comes behind a colon, and identities of cameras have colons of their own.
+    /// For zsh a description follows a colon, and identities of cameras have colons of their own.
     private static func shellWord(_ name: String) -> String {
         CompletionShell.requesting == .zsh ? name.replacing(":", with: "\\:") : name
     }
 
-    /// A shell asks by this word, and has no ear for what goes wrong.
-    static func isAsked(_ arguments: [String]) -> Bool { arguments.first == "---completion" }
+    static func isRequested(_ arguments: [String]) -> Bool { arguments.first == "---completion" }
 
     static func prepare(_ arguments: [String]) async {
         var address: String?
@@ -174,12 +153,10 @@ enum CameraCompletion {
             continuation.yield(status?.cameras.map(\.camera.name) ?? [])
         }
         Task.detached {
-            try? await Task.sleep(for: timeMax)
+            // Somebody waits between two key presses.
+            try? await Task.sleep(for: .milliseconds(500))
             continuation.yield([])
         }
-        for await answer in answers {
-            names.withLock { $0 = answer }
-            return
-        }
+        for await answer in answers { return names.withLock { $0 = answer } }
     }
 }

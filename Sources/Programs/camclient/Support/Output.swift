@@ -7,55 +7,49 @@ import Workbench
 
 /// Lines on standard output and notices on standard error, each in one write: those of several processes do not mix.
 enum Output {
-    static func line(_ text: String) { write(text + "\n", to: STDOUT_FILENO) }
+    static func line(_ text: String) { self.text(text + "\n") }
     static func lines(_ lines: some Sequence<String>) { for line in lines { self.line(line) } }
-    static func text(_ text: String) { write(text, to: STDOUT_FILENO) }
-    static func json(_ object: JSONObject) { line(JSONEncoding.text(of: object)) }
-    static func json(_ described: JSON) { line(described.text) }
-    static func bytes(_ bytes: ArraySlice<UInt8>) { write(bytes, to: STDOUT_FILENO) }
+    static func text(_ text: String) { bytes(Array(text.utf8)[...]) }
+    static func json(_ value: some Encodable) { line(JSONEncoding.text(of: value)) }
+
+    static func bytes(_ bytes: ArraySlice<UInt8>) {
+        endProgress()
+        // SIGPIPE has usually ended the process when a reader left.
+        if writeAll(bytes, to: STDOUT_FILENO) || errno == EPIPE { return }
+        Failure.exit(for: Failure.file("standard output", "cannot be written", errno))
+    }
+
     /// Notices quote files and other programs, and have no colours: nothing in them steers a terminal.
-    static func notice(_ text: String) { write(text.printableLines + "\n", to: STDERR_FILENO) }
+    static func notice(_ text: String) {
+        endProgress()
+        _ = writeAll(Array((text.printableLines + "\n").utf8)[...], to: STDERR_FILENO)
+    }
 
     private static let isProgressShown = Atomic<Bool>(false)
     private static let clearedLine = "\r\u{1b}[K"
 
-    /// A line that replaces itself, until anything else is written; only for a terminal on standard error. It fits the
-    /// terminal, where it would leave a line behind each time: what does not is cut off, of `subject` first, from its beginning.
+    /// A line that replaces itself, until anything else is written; only for a terminal on standard error. It is cut to the
+    /// terminal's width, of `subject` first, from its beginning: a longer line would not be replaced.
     static func progress(_ text: String, of subject: String = "") {
         guard isErrorTerminal else { return }
         // In its last column some terminals begin the next line.
         let room = max(1, width(of: STDERR_FILENO, otherwise: 80) - 1)
         var line = subject.isEmpty ? text : "\(subject): \(text)"
         if !subject.isEmpty, line.count > room { line = "…\(subject.suffix(max(0, room - text.count - 3))): \(text)" }
-        write(Array("\(clearedLine)\(line.prefix(room))".utf8)[...], whole: STDERR_FILENO)
+        _ = writeAll(Array("\(clearedLine)\(line.prefix(room))".utf8)[...], to: STDERR_FILENO)
         isProgressShown.store(true, ordering: .relaxed)
     }
 
     static func endProgress() {
         if isProgressShown.exchange(false, ordering: .relaxed) {
-            write(Array(clearedLine.utf8)[...], whole: STDERR_FILENO)
+            _ = writeAll(Array(clearedLine.utf8)[...], to: STDERR_FILENO)
         }
-    }
-
-    private static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8)[...], to: descriptor) }
-
-    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
-        endProgress()
-        write(bytes, whole: descriptor)
-    }
-
-    private static func write(_ bytes: ArraySlice<UInt8>, whole descriptor: Int32) {
-        if writeAll(bytes, to: descriptor) { return }
-        // A reader that left has seen enough; SIGPIPE has usually ended the process before this.
-        if descriptor != STDOUT_FILENO || errno == EPIPE { return }
-        Failure.exit(for: Failure.file("standard output", "cannot be written", errno))
     }
 
     static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
     static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    /// Columns of the terminal; `$COLUMNS` or 100 where there is none.
     static var width: Int { width(of: STDOUT_FILENO, otherwise: environment("COLUMNS").flatMap { Int($0) } ?? 100) }
 
     private static func width(of descriptor: Int32, otherwise: Int) -> Int {
@@ -64,7 +58,6 @@ enum Output {
     }
 }
 
-/// A line on a terminal that says how far something is, once it has taken two seconds.
 final class Progress {
     private let begin = Moment.now
     private var last = Moment.now
@@ -78,27 +71,90 @@ final class Progress {
     }
 }
 
+func sayingWhat<Result>(
+    _ what: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+) async rethrows -> Result {
+    let begin = Moment.now
+    let speaker = Task.detached {
+        try await Task.sleep(for: .seconds(2))
+        if !Output.isErrorTerminal { Output.notice("\(what) …") }
+        while Output.isErrorTerminal {
+            Output.progress("\(what) … \((Moment.now - begin).shortText)")
+            try await Task.sleep(for: .seconds(1))
+        }
+    }
+    defer {
+        speaker.cancel()
+        Output.endProgress()
+    }
+    return try await body()
+}
+
 enum ColourChoice: String, ExpressibleByArgument, CaseIterable { case auto, always, never }
 
 struct OutputOptions: ParsableArguments {
-    @Flag(name: .long, help: "One JSON value a line, for programs.") var json = false
+    @Flag(name: .long, help: "Print one JSON value a line, for programs.") var json = false
 
-    @Option(name: .customLong("color"), help: .value("when", "auto: on a terminal, unless NO_COLOR is set."))
+    @Option(name: .customLong("color"), help: .value("when", "Colours; auto: on a terminal, unless NO_COLOR is set."))
     var colour = ColourChoice.auto
 
     var style: TerminalStyle {
-        switch colour {
-        case .always: TerminalStyle(hasColour: true)
-        case .never: TerminalStyle(hasColour: false)
-        case .auto: TerminalStyle(hasColour: Output.isTerminal && environment("NO_COLOR") == nil)
-        }
+        TerminalStyle(
+            hasColour: colour == .always || colour == .auto && Output.isTerminal && environment("NO_COLOR") == nil)
     }
 
-    func show(_ object: JSONObject, _ lines: @autoclosure () -> [String]) { list([object], lines()) }
-    func show(described: JSON, _ lines: @autoclosure () -> [String]) { list([described], lines()) }
+    func show(_ value: JSONObject, _ lines: @autoclosure () -> [String]) { list([value], lines()) }
+    func show(_ value: some Described, _ lines: @autoclosure () -> [String]) { list([value.json], lines()) }
 
     func list(_ values: [some Encodable], _ lines: @autoclosure () -> [String]) {
-        guard json else { return Output.lines(lines()) }
-        Output.lines(values.map { JSONEncoding.text(of: $0) })
+        Output.lines(json ? values.map { JSONEncoding.text(of: $0) } : lines())
     }
+}
+
+func columns(_ rows: [[String]]) -> [String] {
+    let widths = (0..<(rows.map(\.count).max() ?? 0)).map { column in
+        rows.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0
+    }
+    return rows.map { row in
+        var line = row.enumerated().map { $1.rightPadded(widths[$0]) }.joined(separator: "  ")
+        while line.last == " " { line.removeLast() }
+        return line
+    }
+}
+
+func table<Row>(_ rows: [Row], _ described: KeyValuePairs<String, (Row) -> String>) -> [String] {
+    columns([described.map(\.key)] + rows.map { row in described.map { $0.value(row) } })
+}
+
+extension String {
+    func leftPadded(_ columns: Int) -> String { String(repeating: " ", count: max(0, columns - count)) + self }
+    func rightPadded(_ columns: Int) -> String { self + String(repeating: " ", count: max(0, columns - count)) }
+
+    /// `printable`, with its lines and tabs as they are.
+    var printableLines: String {
+        split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0).printable }
+                .joined(separator: "\t")
+        }.joined(separator: "\n")
+    }
+
+    var withoutLastNewline: String { hasSuffix("\n") ? String(dropLast()) : self }
+}
+
+extension Sequence where Element == Cause {
+    var shortNames: String { map(\.shortName).joined(separator: ", ") }
+}
+
+extension Int {
+    var grouped: String { Workbench.grouped(self) }
+    func counted(_ what: String) -> String { Workbench.count(self, what) }
+}
+
+extension Duration {
+    var seconds: String { (Double(wholeNanoseconds) / 1e9).shortDescription }
+    var roundSeconds: Double { Double(wholeNanoseconds / 1_000_000) / 1000 }
+}
+
+extension ArgumentHelp {
+    static func value(_ name: String, _ text: String) -> ArgumentHelp { ArgumentHelp(text, valueName: name) }
 }

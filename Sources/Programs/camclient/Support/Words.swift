@@ -9,15 +9,21 @@ struct CommandWords {
 
     init?(_ line: String) {
         guard let words = try? Words(line) else { return nil }
-        self.line = line
-        self.words = words
+        (self.line, self.words) = (line, words)
+    }
+
+    /// A line's command and its words; nil for an empty line and for a comment.
+    static func command(of line: String) throws(Failure) -> (String, CommandWords)? {
+        guard var words = CommandWords(line) else { throw Failure(.usage, "“\(line)”: a quotation does not end.") }
+        guard let command = words.next(), !command.hasPrefix("#") else { return nil }
+        return (command, words)
     }
 
     var isEmpty: Bool { words.isAtEnd }
 
     mutating func takeRest() -> [String] {
         var rest: [String] = []
-        while let word = words.anything() { rest.append(word.whole) }
+        while let word = next() { rest.append(word) }
         return rest
     }
 
@@ -64,22 +70,63 @@ struct CommandWords {
     }
 }
 
-/// The commands of a script, as its help has them: the first words of the entries of its list.
-enum CommandList {
-    static func names(in help: String) -> [String] {
+/// The lines of `camclient run` and `camclient shell`: the arguments, then those of standard input where it is read.
+struct ScriptLines {
+    let help: String
+    let isTyped: Bool
+    private var given: ArraySlice<String>
+    private var read: AsyncStream<String>.Iterator?
+
+    /// - Parameter staysOpen: standard input is read after the arguments, too.
+    init(_ arguments: [String], _ help: String, staysOpen: Bool = false) {
+        (given, self.help) = (arguments[...], help)
+        isTyped = arguments.isEmpty && Output.isInputTerminal
+        read = arguments.isEmpty || staysOpen ? inputLines().makeAsyncIterator() : nil
+    }
+
+    /// Reads all arguments, so that a mistake in the last is found before the first is carried out.
+    static func check(_ arguments: [String], _ read: (String) throws(Failure) -> Void) throws(Failure) {
+        for argument in arguments {
+            do throws(Failure) { try read(argument) } catch {
+                // The user may have left out the quotation marks.
+                guard arguments.count > 1, error.message.contains("missing") else { throw error }
+                throw Failure(
+                    error.status,
+                    error.message + " Each argument is a whole command, in quotation marks if it has spaces.")
+            }
+        }
+    }
+
+    mutating func next(prompt: String = "") async -> String? {
+        if let line = given.popFirst() { return line }
+        while true {
+            if isTyped, !prompt.isEmpty { Output.text(prompt) }
+            let line = await read?.next()
+            guard isTyped, line == "help" else { return line }
+            Output.line(help)
+        }
+    }
+
+    mutating func nextArgument<Command>(as read: (String) -> Command?) -> (line: String, command: Command)? {
+        guard let line = given.first, let command = read(line) else { return nil }
+        given.removeFirst()
+        return (line, command)
+    }
+
+    /// The first words of the entries of a help's list, two spaces deep: `start, stop  what they do`.
+    static func commands(in help: String) -> [String] {
         help.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
             .reduce(into: []) { names, entry in
                 let entry = entry.dropFirst(2)
-                // `start, stop  what they do`: two spaces end the list, and where there are none, it is one command.
-                let gap = zip(entry.indices, entry.indices.dropFirst()).first { entry[$0] == " " && entry[$1] == " " }
-                let heads = gap.map { entry[..<$0.0].split(separator: ",") } ?? [entry]
+                // Two spaces end the names; without them the entry is one command.
+                let heads = entry.firstRange(of: "  ").map { entry[..<$0.lowerBound].split(separator: ",") } ?? [entry]
                 for name in heads.compactMap({ $0.split(separator: " ").first.map(String.init) })
                 where !names.contains(name) { names.append(name) }
             }
     }
 
     static func unknown(_ word: String, in help: String, _ subcommand: String) -> Failure {
-        let instead = NearestWord.insteadOf(word, names(in: help), lists: "camclient \(subcommand) --help")
+        let instead = NearestWord.insteadOf(word, commands(in: help), lists: "camclient \(subcommand) --help")
         return Failure(.usage, "“\(word)” is not a command; \(instead)")
     }
 }

@@ -1,7 +1,7 @@
 public import ArbiterProtocol
 
-/// The timeline as it happens, for a terminal that only appends: time runs down, each lane is a column, each event
-/// a line that shows every lane's state and then says what happened.
+/// The live timeline, for a terminal that only appends: time runs down, each lane is a column, each event a line with every lane's
+/// state and the event's words.
 ///
 ///     time    photos               call
 ///      0.12s  ━ running            ·                    photos didStartRunning
@@ -9,14 +9,14 @@ public import ArbiterProtocol
 public struct LiveTimeline: Sendable {
     private var builder = TimelineBuilder()
     private var begin: Moment?
-    /// Time does not run up again when two sources of events overlap.
+    /// Moments of two sources may overlap.
     private var latest = Moment.zero
     private var headed: [String] = []
     private var linesSinceHeader = 0
     private let width: Int
     private let style: TerminalStyle
 
-    /// A header is repeated so often that it stays on the screen.
+    /// The header stays on the screen.
     private static let linesForEachHeader = 30
     private static let timeWidth = 9
     private static let laneWidthMax = 24
@@ -34,33 +34,28 @@ public struct LiveTimeline: Sendable {
     }
 
     public mutating func note(_ fact: TimelineFact, at moment: Moment) -> [String] {
-        // A session that was closed is not news again when its client goes.
+        // A closed session's client leaves without news.
         if case .left(let lane) = fact, builder.state(of: lane) == nil { return [] }
         builder.note(fact, at: moment)
         switch fact {
         case .appeared(let lane): return line("\(lane.printable) appeared", at: moment, changed: lane)
         case .left(let lane): return line("\(lane.printable) left", at: moment, changed: lane)
         case .holder(let camera, let holder):
-            let who = holder.map { "held by \($0.printable)" } ?? "free"
-            return line("\(camera.printable) \(who)", at: moment, changed: nil)
+            return line("\(camera.printable) \(holder.map { "held by \($0.printable)" } ?? "free")", at: moment)
         case .deadline(let camera, let kind, let due):
             let text = due.map { "due in \(($0 - moment).shortText)" } ?? "over"
-            return line("\(camera.printable) \(kind.rawValue) \(text)", at: moment, changed: nil)
-        case .note(let text): return line(text.printable, at: moment, changed: nil)
+            return line("\(camera.printable) \(kind.rawValue) \(text)", at: moment)
+        case .note(let text): return line(text.printable, at: moment)
         }
     }
 
-    private func laneWidth(_ lanes: Int) -> Int {
-        // Half of the line is for the lanes, half for the words.
-        min(Self.laneWidthMax, max(2, (width - Self.timeWidth) / 2 / max(1, lanes)))
-    }
-
-    private mutating func line(_ text: String, at moment: Moment, changed: String?) -> [String] {
+    private mutating func line(_ text: String, at moment: Moment, changed: String? = nil) -> [String] {
         if begin == nil { begin = moment }
         latest = max(latest, moment)
         let since = begin.map { latest - $0 } ?? .zero
         let lanes = builder.appLanes
-        let laneWidth = laneWidth(lanes.count)
+        // Half of the line is for the lanes, half for the words.
+        let laneWidth = min(Self.laneWidthMax, max(2, (width - Self.timeWidth) / 2 / max(1, lanes.count)))
         var lines: [String] = []
         if lanes != headed || linesSinceHeader >= Self.linesForEachHeader {
             headed = lanes

@@ -1,9 +1,8 @@
 import ArbiterProtocol
 
-/// How everything looks, in a terminal and in SVG: no two causes, states or marks the same, with or without colours.
+/// The looks of causes, states and marks, in a terminal and in SVG: no two the same, with or without colours.
 extension Cause {
-    /// A letter for where its name does not fit, which every legend explains; colours; and its hatching: stripes of a
-    /// direction and of widths, or dots.
+    /// The letter stands where the name does not fit; the hatching has stripes of a direction and of widths, or dots.
     var look:
         (
             letter: Character, ink: TerminalStyle.Ink, colour: String,
@@ -77,7 +76,7 @@ extension Timeline.Deadline.Kind {
     }
 }
 
-/// Colours for a terminal, or none. Shapes say the same without colour.
+/// Colours for a terminal, or none: shapes have the same meaning without them.
 public struct TerminalStyle: Hashable, Sendable {
     public var hasColour: Bool
     public init(hasColour: Bool) { self.hasColour = hasColour }
@@ -101,9 +100,9 @@ public struct TerminalStyle: Hashable, Sendable {
     }
 }
 
-/// The paints of an SVG timeline: colours light enough for dark words on them, and hatchings that tell causes apart without any.
+/// The paints of an SVG timeline: colours light enough for dark words on them, and hatchings that differ without colours.
 enum SVGPalette {
-    /// Fonts, and what a dark screen changes; paper is white whatever the screen is.
+    /// Paper is white, whatever the screen is.
     static let style = """
         text { font: 12px "DejaVu Sans", Verdana, Helvetica, sans-serif; fill: #1d232a; }
         .lane { font-weight: bold; text-anchor: end; } .heading { font-weight: bold; }
@@ -117,11 +116,13 @@ enum SVGPalette {
         """
 
     static let grace = "fill=\"#d9480f\""
+    static let graceLeft = "stroke=\"#d9480f\" stroke-dasharray=\"2 2\""
     static let recording = "rx=\"2\" fill=\"#c92a2a\""
-
-    static func mark(_ kind: Timeline.Mark.Kind, at x: Double, _ y: Double, _ hint: String) -> String {
-        "<path d=\"M\(x.px) \(y.px) \(kind.look.shape)\" \(kind.look.paint)>\(hint)</path>\n"
-    }
+    static let ranOut = "class=\"ink\" stroke=\"#c92a2a\" stroke-width=\"2\""
+    static let timeLeft = "class=\"ink\" stroke=\"#495057\" stroke-dasharray=\"2 3\""
+    static let note = "class=\"note\" rx=\"8\" fill=\"#f1f3f5\" stroke=\"#868e96\""
+    /// Under words on a hatching.
+    static let plate = "class=\"plate\" rx=\"3\" fill=\"#ffffff\" fill-opacity=\"0.86\""
 
     static func colour(_ cause: Cause?) -> String { cause?.look.colour ?? "#868e96" }
     static func hatching(_ cause: Cause?) -> String { "url(#\(pattern(cause)))" }
@@ -132,8 +133,7 @@ enum SVGPalette {
         return all.map { cause in
             let colour = colour(cause)
             let (degrees, stripes, isDotted) = cause?.look.hatching ?? (90, [1, 2], false)
-            var x = 0
-            var shapes = ""
+            var (x, shapes) = (0, "")
             for stripe in stripes {
                 shapes += "<rect x=\"\(x)\" width=\"\(stripe)\" height=\"\(isDotted ? stripe : 8)\" fill=\"\(colour)\" "
                 shapes += "fill-opacity=\"0.6\"/>"
@@ -151,19 +151,34 @@ enum SVGPalette {
 
 extension Double {
     /// Pixels to a hundredth, as short as possible and the same on every machine.
-    var px: String {
-        let hundredths = Int((self * 100).rounded())
-        let fraction = abs(hundredths % 100)
-        let sign = hundredths < 0 ? "-" : ""
-        let whole = abs(hundredths / 100)
-        if fraction == 0 { return "\(sign)\(whole)" }
-        if fraction % 10 == 0 { return "\(sign)\(whole).\(fraction / 10)" }
-        return "\(sign)\(whole).\(fraction < 10 ? "0" : "")\(fraction)"
+    var px: String { ((self * 100).rounded() / 100).shortDescription }
+}
+
+enum TimeAxis {
+    private static let steps: [Int64] = [
+        10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000, 600_000,
+        1_800_000, 3_600_000,
+    ]
+
+    /// In seconds below a minute, so that neighbours look alike.
+    static func text(_ tick: Duration) -> String {
+        let milliseconds = tick.wholeNanoseconds / 1_000_000
+        return milliseconds < 60_000 ? "\((Double(milliseconds) / 1000).shortDescription)s" : tick.shortText
+    }
+
+    static func ticks(_ duration: Duration, atMost count: Int) -> [Duration] {
+        let milliseconds = max(0, duration.wholeNanoseconds / 1_000_000)
+        let longest: Int64 = 3_600_000
+        // Multiples of the longest step follow, so that a week has no more ticks than a minute.
+        let step =
+            steps.first { milliseconds / $0 <= Int64(count) }
+            ?? longest * ((milliseconds / longest + Int64(count) - 1) / Int64(count))
+        return stride(from: 0, through: milliseconds, by: Int(step)).map { .milliseconds($0) }
     }
 }
 
 extension String {
-    /// The text for XML 1.0, in which two more are no characters.
+    /// The text for XML 1.0, which excludes two more characters.
     var xml: String {
         let safe: [Unicode.Scalar] = printable.unicodeScalars.map { $0 == "\u{fffe}" || $0 == "\u{ffff}" ? "?" : $0 }
         return String(String.UnicodeScalarView(safe)).markupEscaped(inAttribute: true)

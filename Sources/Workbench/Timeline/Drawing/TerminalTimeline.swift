@@ -1,14 +1,13 @@
 import ArbiterProtocol
 
 extension Timeline {
-    /// Narrower than this, nothing could be read; it is drawn for this width then.
+    /// A narrower drawing would be unreadable; it gets this width.
     public static let terminalWidthMin = 20
-    /// Wider than any screen; it is drawn for this width then.
+    /// A wider drawing gets this width.
     public static let terminalWidthMax = 400
 
-    /// The picture as lines for a terminal, none wider than `width` columns: the lanes with a time axis, a legend of
-    /// what is drawn and shortened, then every interruption, recording, deadline and note with its times, so that
-    /// nothing depends on what fits into a lane.
+    /// The picture as lines for a terminal, none wider than `width` columns: the lanes with a time axis, a legend, then a table of
+    /// every interruption, recording, deadline and note with its times, so that nothing depends on the room in a lane.
     public func terminalLines(width: Int, style: TerminalStyle) -> [String] {
         let width = min(max(width, Self.terminalWidthMin), Self.terminalWidthMax)
         return TerminalDrawing(timeline: self, width: width, style: style).lines()
@@ -16,27 +15,25 @@ extension Timeline {
 }
 
 struct TerminalDrawing {
-    let timeline: Timeline
-    let width: Int
-    let style: TerminalStyle
-    package let names: ShortNames
+    private let timeline: Timeline
+    private let width: Int
+    private let style: TerminalStyle
+    private let names: ShortNames
     private let labelWidth: Int
     private let columns: Int
 
     private static let recordingLabel = "  recording"
 
-    /// A place of a lane. Of a character that is two columns wide, the second place is empty.
+    /// The cell after a character that is two columns wide is empty.
     private typealias Cell = (glyph: String, ink: TerminalStyle.Ink?)
 
     init(timeline: Timeline, width: Int, style: TerminalStyle) {
-        self.timeline = timeline
-        self.width = width
-        self.style = style
-        let names = timeline.lanes.map(\.name.printable)
+        (self.timeline, self.width, self.style) = (timeline, width, style)
+        let names = timeline.lanes.map(\.shownName)
         var labels = names
         if timeline.lanes.contains(where: { !$0.recordings.isEmpty }) { labels.append(Self.recordingLabel) }
         labels += timeline.lanes.flatMap(\.deadlines).map { Self.label(of: $0.kind) }
-        // Names take a third at most: the picture is what the line is for.
+        // Names take a third of the line at most.
         labelWidth = min((labels.map(\.columns).max() ?? 0) + 2, width / 3)
         columns = width - labelWidth
         self.names = ShortNames(names, columns: labelWidth - 1)
@@ -46,30 +43,27 @@ struct TerminalDrawing {
         var lines = [axis()]
         for (index, lane) in timeline.lanes.enumerated() {
             lines.append(names[index].padded(labelWidth) + picture(of: lane))
-            if !lane.recordings.isEmpty { lines.append(label(Self.recordingLabel) + recordings(lane)) }
+            lines += row(Self.recordingLabel, lane.recordings, "▬", .brightRed) { recording, range, cells in
+                cells[range.lowerBound].glyph = "●"
+                if range.count > 1, recording.finished != nil { cells[range.upperBound - 1].glyph = "■" }
+            }
             for kind in Timeline.Deadline.Kind.allCases {
-                let deadlines = lane.deadlines.filter { $0.kind == kind }
-                if !deadlines.isEmpty { lines.append(label(Self.label(of: kind)) + drawn(deadlines)) }
+                lines += row(Self.label(of: kind), lane.deadlines.filter { $0.kind == kind }, "╍", nil) {
+                    if !$0.isMet { $2[$1.upperBound - 1] = ("┫", .brightRed) }
+                }
             }
         }
         return (lines + legend() + tables()).map(\.trimmedAtEnd)
     }
 
-    private func label(_ text: String) -> String { text.fitted(labelWidth - 1).padded(labelWidth) }
-
     private static func label(of kind: Timeline.Deadline.Kind) -> String { "  \(kind.rawValue)" }
 
-    private func column(_ moment: Moment) -> Int {
-        let whole = Double(timeline.duration.wholeNanoseconds)
-        guard whole > 0 else { return 0 }
-        let share = Double((moment - timeline.begin).wholeNanoseconds) / whole
-        return min(columns, max(0, Int(share * Double(columns))))
-    }
+    private func column(_ moment: Moment) -> Int { Int(timeline.share(moment) * Double(columns)) }
 
-    /// The columns of a time: one at least, so that what is short still shows.
-    private func columns(_ begin: Moment, _ end: Moment) -> Range<Int> {
-        let first = min(column(begin), columns - 1)
-        return first..<max(first + 1, column(end))
+    /// The columns of a part: one at least.
+    private func range(_ part: some TimelinePart) -> Range<Int> {
+        let first = min(column(part.begin), columns - 1)
+        return first..<max(first + 1, column(part.end))
     }
 
     private func axis() -> String {
@@ -87,42 +81,36 @@ struct TerminalDrawing {
 
     private func picture(of lane: Timeline.Lane) -> String {
         var cells = [Cell](repeating: (" ", nil), count: columns)
-        var tiny: [(column: Int, span: Timeline.Span)] = []
+        var tiny: [Timeline.Span] = []
         for span in lane.spans {
-            let from = column(span.begin)
-            let to = column(span.end)
-            if from == to {
-                switch span.state {
-                case .interrupted, .restricted, .running: break
-                // Passing through these is no news, and would only hide a name.
-                case .stopped, .free, .starting, .held: continue
-                }
-                tiny.append((min(from, columns - 1), span))
+            let range = column(span.begin)..<column(span.end)
+            if range.isEmpty {
+                tiny.append(span)
                 continue
             }
-            let ink = span.state.look.ink
-            for column in from..<to { put(String(span.state.look.glyph), ink, column, &cells) }
-            write(span, from..<to, ink, &cells)
+            for column in range { put(String(span.state.look.glyph), span.state.look.ink, column, &cells) }
+            write(span, range, &cells)
         }
         for warning in lane.warnings {
-            for column in column(warning.begin)..<max(column(warning.begin), column(warning.end)) {
-                put("┄", cells[column].ink, column, &cells)
+            for column in column(warning.begin)..<column(warning.end) { put("┄", cells[column].ink, column, &cells) }
+        }
+        // A handover that is shorter than a column still shows; other states would only hide a name.
+        for span in tiny {
+            switch span.state {
+            case .interrupted, .restricted, .running:
+                let glyph = span.state.reason?.look.letter ?? span.state.look.glyph
+                put(String(glyph), span.state.look.ink, range(span).lowerBound, &cells)
+            case .stopped, .free, .starting, .held: break
             }
         }
-        // What is shorter than a column still shows: a handover is the point of the picture.
-        for (column, span) in tiny {
-            let glyph = span.state.reason?.look.letter ?? span.state.look.glyph
-            put(String(glyph), span.state.look.ink, column, &cells)
-        }
         for mark in lane.marks {
-            let column = min(column(mark.moment), columns - 1)
-            put(mark.kind.look.glyph, mark.kind.look.ink, column, &cells)
+            put(mark.kind.look.glyph, mark.kind.look.ink, min(column(mark.moment), columns - 1), &cells)
         }
         for span in lane.spans { keepLetter(of: span, &cells) }
         return painted(cells)
     }
 
-    /// A letter that something short lies over moves to the next place of its span.
+    /// A covered letter moves to the next place of its span.
     private func keepLetter(of span: Timeline.Span, _ cells: inout [Cell]) {
         let range = column(span.begin)..<column(span.end)
         guard let letter = span.state.reason?.look.letter, let first = range.first, cells[first].glyph != String(letter)
@@ -132,27 +120,28 @@ struct TerminalDrawing {
         put(String(letter), span.state.look.ink, free, &cells)
     }
 
-    /// Puts a glyph over what is there; half of a wide character that it hits is gone, too.
+    /// Puts a glyph into a cell; the other half of a wide character that was there is cleared.
     private func put(_ glyph: String, _ ink: TerminalStyle.Ink?, _ column: Int, _ cells: inout [Cell]) {
         if cells[column].glyph.isEmpty, column > 0 { cells[column - 1].glyph = " " }
         if column + 1 < cells.count, cells[column + 1].glyph.isEmpty { cells[column + 1].glyph = " " }
         cells[column] = (glyph, ink)
     }
 
-    private func write(_ span: Timeline.Span, _ range: Range<Int>, _ ink: TerminalStyle.Ink?, _ cells: inout [Cell]) {
+    private func write(_ span: Timeline.Span, _ range: Range<Int>, _ cells: inout [Cell]) {
+        let ink = span.state.look.ink
         var start = range.lowerBound
         let shown: String
         switch span.state {
         case .interrupted, .restricted:
             if let letter = span.state.reason?.look.letter { put(String(letter), ink, start, &cells) }
             let labels = span.state.labels.map { " \($0.printable) " }
-            // Between the letter and the next span there is a glyph on each side.
+            // A glyph on each side stands between the letter and the next span.
             guard let fitting = labels.first(where: { $0.columns + 3 <= range.count }) else { return }
             shown = fitting
             start += (range.count - shown.columns) / 2
         case .held(let holder):
             let name = holder.printable
-            // Without a gap behind it, it would become one word with the next.
+            // The gap keeps it apart from the next name.
             shown = name.columns < range.count ? "\(name) " : "\(names.told(name)) ".fitted(range.count)
         case .running, .starting, .stopped, .free: return
         }
@@ -166,46 +155,35 @@ struct TerminalDrawing {
         }
     }
 
-    private func recordings(_ lane: Timeline.Lane) -> String {
+    /// A row of bars beneath a lane; none without a part.
+    private func row<Part: TimelinePart>(
+        _ label: String, _ parts: [Part], _ glyph: String, _ ink: TerminalStyle.Ink?,
+        _ end: (Part, Range<Int>, inout [Cell]) -> Void
+    ) -> [String] {
+        if parts.isEmpty { return [] }
         var cells = [Cell](repeating: (" ", nil), count: columns)
-        for recording in lane.recordings {
-            let range = columns(recording.begin, recording.end)
-            for column in range { cells[column] = ("▬", .brightRed) }
-            cells[range.lowerBound].glyph = "●"
-            if range.count > 1, recording.finished != nil { cells[range.upperBound - 1].glyph = "■" }
+        for part in parts {
+            for column in range(part) { cells[column] = (glyph, ink) }
+            end(part, range(part), &cells)
         }
-        return painted(cells)
-    }
-
-    private func drawn(_ deadlines: [Timeline.Deadline]) -> String {
-        var cells = [Cell](repeating: (" ", nil), count: columns)
-        for deadline in deadlines {
-            let range = columns(deadline.begin, deadline.end)
-            for column in range { cells[column] = ("╍", nil) }
-            if !deadline.isMet { cells[range.upperBound - 1] = ("┫", .brightRed) }
-        }
-        return painted(cells)
+        return [label.fitted(labelWidth - 1).padded(labelWidth) + painted(cells)]
     }
 
     private func painted(_ cells: [Cell]) -> String {
-        var text = ""
-        var run = ""
+        var (text, run) = ("", "")
         var ink: TerminalStyle.Ink?
         let end = cells.lastIndex { $0.glyph != " " }.map { $0 + 1 } ?? 0
         for cell in cells[..<end] {
             if cell.ink != ink {
                 text += style.paint(run, ink)
-                run = ""
-                ink = cell.ink
+                (run, ink) = ("", cell.ink)
             }
             run += cell.glyph
         }
         return text + style.paint(run, ink)
     }
 
-    private func times(_ begin: Moment, _ end: Moment) -> String { timeline.words(from: begin, to: end) }
-
-    func legend() -> [String] {
+    private func legend() -> [String] {
         var entries: [(sample: String, ink: TerminalStyle.Ink?, words: String)] = []
         for (state, words) in timeline.lanes.statesToExplain {
             let letter = state.reason.map { String($0.look.letter) } ?? ""
@@ -220,8 +198,7 @@ struct TerminalDrawing {
         add("┫", .brightRed, "it ran out") { $0.deadlines.contains { !$0.isMet } }
         entries += timeline.lanes.marks.map { ($0.look.glyph, $0.look.ink, $0.look.words) }
         var lines: [String] = []
-        var line = ""
-        var used = 0
+        var (line, used) = ("", 0)
         for entry in entries {
             let needed = 3 + entry.sample.columns + entry.words.columns
             if used > 0, used + needed > width {
@@ -245,38 +222,10 @@ struct TerminalDrawing {
         return lines.isEmpty ? [] : [""] + lines
     }
 
-    func tables() -> [String] {
-        // A line for each interruption, with its causes in the order in which they came.
-        let interrupted = table("interrupted", \.interruptions, timeline.words)
-        let restricted = table("restricted", \.spans) { lane, span in
-            guard case .restricted = span.state else { return nil }
-            return "\(lane.shownName)  \(times(span.begin, span.end))  \(span.state.label.printable)"
+    private func tables() -> [String] {
+        timeline.tables(timeline.lanes).flatMap { title, rows in
+            ["", style.paint(title, .bold)]
+                + rows.flatMap { TextColumns.wrap($0, width: width, first: "  ", hang: 4) }
         }
-        let warned = table("told to yield", \.warnings) { lane, warning in
-            "\(lane.shownName)  \(timeline.time(warning.begin))  \(warning.words(since: timeline.begin))"
-        }
-        let recorded = table("recorded", \.recordings) { lane, recording in
-            "\(lane.shownName) \(recording.id)  \(times(recording.begin, recording.end))  \(recording.words)"
-        }
-        let held = table("held", \.spans) { lane, span in
-            guard case .held(let holder) = span.state else { return nil }
-            return "\(lane.shownName)  \(times(span.begin, span.end))  by \(holder.printable)"
-        }
-        let deadlines = table("deadlines", \.deadlines, timeline.words)
-        let marks = table("besides", \.marks, timeline.words)
-        let notes = table("meanwhile", timeline.notes.map(timeline.words))
-        return interrupted + restricted + warned + recorded + held + deadlines + marks + notes
-    }
-
-    private func table<Part>(
-        _ title: String, _ parts: KeyPath<Timeline.Lane, [Part]>, _ words: (Timeline.Lane, Part) -> String?
-    ) -> [String] {
-        table(title, timeline.lanes.flatMap { lane in lane[keyPath: parts].compactMap { words(lane, $0) } })
-    }
-
-    private func table(_ title: String, _ rows: [String]) -> [String] {
-        guard !rows.isEmpty else { return [] }
-        return ["", style.paint(title, .bold)]
-            + rows.flatMap { TextColumns.wrap($0, width: width, first: "  ", hang: 4) }
     }
 }

@@ -12,10 +12,9 @@ enum TextColumns {
         character.unicodeScalars.contains { scalar in wide.contains { $0.contains(scalar.value) } } ? 2 : 1
     }
 
-    /// Words in lines of at most `width` columns: the first begins with `first`, the others are indented as deep as
-    /// `hang` says. A word that is longer than a line is broken, so that none of it is lost.
+    /// Words in lines of at most `width` columns: the first begins with `first`, the others with `hang` spaces. A word that is
+    /// longer than a line is broken.
     static func wrap(_ text: String, width: Int, first: String, hang: Int) -> [String] {
-        // An indentation that left no room would make a line of each letter.
         let hang = min(hang, width / 2)
         var lines: [String] = []
         var line = first
@@ -74,10 +73,10 @@ extension String {
     }
 }
 
-/// Names for a narrow place, no two the same: whole, else without what all with a point begin with, else the beginning.
+/// Names for a narrow place, no two the same: whole, else without the beginning that all names with a point share, else cut.
 struct ShortNames {
     private let long: [String]
-    /// Without the part that tells nothing: `…photos` for `org.example.photos`.
+    /// `…photos` for `org.example.photos`.
     private var told: [String] = []
     private var short: [String] = []
 
@@ -88,7 +87,7 @@ struct ShortNames {
             let told = name.hasPrefix(common) && !common.isEmpty ? "…" + name.dropFirst(common.count) : name
             self.told.append(told)
             var candidate = name.columns <= columns ? name : told.fitted(columns)
-            // What begins alike and is cut alike is told apart by the number of its lane.
+            // The number of the lane keeps names apart that are cut alike.
             let known = names.firstIndex(of: name) ?? index
             if candidate != name,
                 short.enumerated().contains(where: { $0.element == candidate && long[$0.offset] != name })
@@ -105,16 +104,12 @@ struct ShortNames {
     func told(_ name: String) -> String { long.firstIndex(of: name).map { told[$0] } ?? name }
 
     var shortened: [(short: String, name: String)] {
-        var found: [(short: String, name: String)] = []
-        for (short, name) in zip(short, long) where short != name && !found.contains(where: { $0.name == name }) {
-            found.append((short, name))
-        }
-        return found
+        zip(short, long).enumerated().filter { $1.0 != $1.1 && long.firstIndex(of: $1.1) == $0 }.map(\.element)
     }
 
+    /// - Parameter names: sorted, so that all share what the first and the last share.
     private static func commonBeginning(_ names: [String]) -> String {
         guard let first = names.first, let last = names.last, names.count > 1 else { return "" }
-        // They are sorted: what the first and the last share, all share.
         let shared = zip(first, last).prefix { $0 == $1 }.map(\.0)
         guard let point = shared.lastIndex(of: ".") else { return "" }
         return String(shared[...point])

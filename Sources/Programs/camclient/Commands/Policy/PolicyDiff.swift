@@ -10,17 +10,14 @@ struct PolicyDiff: AsyncParsableCommand {
         commandName: "diff",
         abstract: "Find the shortest scenario on which two policies behave differently, and all kinds of differences.",
         discussion: """
-            Two policies that differ only in names, or in an order that decides nothing, are reported as equal without a walk.
-            Else both get the same events, in small worlds made of what either of them can see; recorders answer \
-            at once. A difference is another notice to a client, or another holder of a camera; names of rules do not count.
-            Each difference is of one kind, as the second policy treats apps:
+            Both policies go through the same events, in small worlds made of all that either of them reads; recorders \
+            answer at once. A difference is one of a client's notices, or of a camera's holder; names of rules are none. \
+            Each has one kind, by the second policy's treatment of apps:
             \(Self.vocabulary)
-            --allow names kinds, or a whole direction (stricter, laxer, other), that do not make the command fail: the worlds are \
-            then walked whole, and not only a few steps after the first difference. A path ends at its first difference; \
-            further ones, which follow from it, do not count.
-            Keys by which the two differ and that no walk reads (units, hours of modes, what the machine measures) are named.
-            Exit status 0: no difference, or only allowed ones. 1: another one. 6: cut off by a bound, or keys differ that no \
-            walk reads, and no other difference was found.
+            --allow takes kinds, or a whole direction (stricter, laxer, other), that do not change the exit status. A path \
+            ends at its first difference. Keys in which the two differ and that no walk reads are listed.
+            Exit status 0: no difference, or only allowed ones. 1: another one. 6: no other difference so far, and a bound \
+            cut the walk off, or the two differ in keys that no walk reads.
             Examples:
               camclient policy diff policies/ios9.toml policies/ipados16.toml
               camclient policy diff kiosk.toml kiosk-new.toml --clients 2 --depth 8
@@ -31,16 +28,13 @@ struct PolicyDiff: AsyncParsableCommand {
 
     @Argument(help: .value("file", "The first policy file."), completion: .file(extensions: ["toml"])) var first: String
     @Argument(help: .value("file", "The second."), completion: .file(extensions: ["toml"])) var second: String
-    @Option(help: .value("number", "Steps from the beginning, at most; without it as far as the bounds reach."))
+    @Option(help: .value("number", "Steps from the beginning, at most; without it the other bounds end the walk."))
     var depth: Int?
-    @Flag(help: "Also what no policy sees: the machine's own events, configurations, clients that vanish.")
+    @Flag(help: "Walk events that no policy reads, too: the machine's own, configurations, clients that vanish.")
     var everything = false
     @Option(help: .value("kinds", "Kinds of differences, or directions, that are allowed, with commas between them."))
     var allow: String?
-    @Option(
-        help: .value(
-            "folder",
-            "Write the shortest way to each kind of difference into this folder, as a scenario under either policy."))
+    @Option(help: .value("folder", "Write the shortest scenario of each kind into this folder, under either policy."))
     var witnesses: String?
     @OptionGroup var policyFiles: PolicyFileOptions
     @Option(help: .value("folder", "Drop-ins of the first alone, instead of --policy-dir.")) var firstDir: String?
@@ -77,7 +71,7 @@ struct PolicyDiff: AsyncParsableCommand {
             try PolicyFileOptions.load(second, dropIns: secondDir ?? policyFiles.policyDir).policy,
         ]
         let (allowed, world, begin) = (try allowed(), search.world, Moment.now)
-        var report = PolicyDifference.Report()
+        let report: PolicyDifference.Report
         var (neverVaried, notCompared): ([String], [String]) = ([], [])
         if let idle = PolicyDifference.idleRanksOfEquals(policies[0], policies[1]) {
             report = .nothingToWalk(idle)
@@ -93,7 +87,6 @@ struct PolicyDiff: AsyncParsableCommand {
         }
         let took = Moment.now - begin
         try writeWitnesses(report.differences)
-        // Two files may hold policies of one name.
         let names = policies[0].name == policies[1].name ? sides : policies.map(\.name)
         let shown = DifferenceReport(
             command: self, report: report, names: names, allowed: allowed, neverVaried: neverVaried,
@@ -103,7 +96,6 @@ struct PolicyDiff: AsyncParsableCommand {
         if report.cutOffBy != nil || !notCompared.isEmpty { throw Failure(.cutOff) }
     }
 
-    /// The files; of one file with two folders of drop-ins, also those.
     private var sides: [String] {
         first != second
             ? [first, second]
@@ -148,13 +140,14 @@ struct DifferenceReport {
             if cut != nil, keys != nil { lines.append("  not compared: \(unseen)") }
             return lines + ["  never varied: \(neverVaried.joined(separator: ", "))"]
         }
-        var lines = ["# \(names[0]) and \(names[1]) differ after \(Self.steps(witness.length)):", ""] + witness.inputs
+        var lines =
+            ["# \(names[0]) and \(names[1]) differ after \(witness.length.counted("step")):", ""] + witness.inputs
         for (name, outcome) in zip(names, witness.outcomes) {
             lines += ["  \(name):"] + (outcome.isEmpty ? ["nobody is told anything"] : outcome).map { "       \($0)" }
         }
         let reach =
             report.cutOffBy.map { "until it was cut off \($0.sentence)" }
-            ?? (report.isExhausted ? "in all worlds" : "within \(Self.steps(report.depth))")
+            ?? (report.isExhausted ? "in all worlds" : "within \(report.depth.counted("step"))")
         lines += ["", "# Kinds of differences \(reach) (\(figures)):"]
         for difference in report.differences { lines += self.lines(difference).map { "# \($0)" } }
         if !report.perhaps.isEmpty {
@@ -177,8 +170,6 @@ struct DifferenceReport {
             : [same, "  no rule gives the rank \(idle): only a program that lowers itself to it by name could tell"]
     }
 
-    private static func steps(_ number: Int) -> String { "\(number) step\(number == 1 ? "" : "s")" }
-
     private var unseen: String { "they differ in \(notCompared.joined(separator: ", ")), which no walk reads" }
 
     private var verdict: String {
@@ -189,8 +180,9 @@ struct DifferenceReport {
 
     private var size: String {
         let steps = report.isExhausted ? "any number of steps" : "\(report.depth) steps"
-        return "of \(VerifyVerdict.casts(report.casts, of: report.castsInAll)), "
-            + "up to \(command.search.world.clients) clients × \(command.search.world.cameras) cameras, \(steps)"
+        let world = command.search.world
+        return
+            "of \(castsWords(report.casts, of: report.castsInAll)), \(worldWords(world.clients, world.cameras)), \(steps)"
     }
 
     private func lines(_ difference: PolicyDifference.Difference) -> [String] {

@@ -11,16 +11,14 @@ import Workbench
 struct PolicyReportCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "report",
-        abstract:
-            "Write one page about a policy: its text, what scenarios reach, what holds, what it leads to and why.",
+        abstract: "Write a page about a policy: its text, coverage and promises, and scenarios with reasons.",
         usage: "camclient policy report [options] <file> --html <file>",
         discussion: """
-            The page is one file without network: the policy's text with its coverage beside each line, its statements \
-            with their verdicts and, where one is broken, the shortest way to break it; with --against, the shortest \
-            difference from another policy; timelines of scenarios and traces, where each span says why it began; and \
-            the situations of two apps and one camera, with what leads from one to another.
+            The page is one file without network: the policy's text with its coverage, its statements with their verdicts, \
+            timelines of scenarios and traces with the reason of each span, the situations of two apps and one camera, and \
+            with --against the shortest difference from another policy.
             Exit status 0: everything holds. 1: something is broken, or a problem. 6: cut off by a bound. The page is \
-            written in each of these cases, and says which it is.
+            written in each of these cases, and has the verdict.
             Examples:
               camclient policy report kiosk.toml --html kiosk.html
               camclient policy report kiosk.toml --scenarios mine --html kiosk.html
@@ -33,25 +31,24 @@ struct PolicyReportCommand: AsyncParsableCommand {
     @Option(help: .value("file", "Another policy to compare with.")) var against: String?
     @Option(help: .value("dir", "Scenarios, or folders of them, run with this policy in the place of theirs."))
     var scenarios: [String] = []
-    @Option(help: .value("folder", "The folder that `policy FILE` in a scenario is relative to."))
-    var policies = "policies"
-    @Option(help: .value("folder", "Drop-ins to read over the policy.")) var policyDir: String?
+    @OptionGroup var scenarioOptions: ScenarioOptions
+    @OptionGroup var policyFiles: PolicyFileOptions
     @OptionGroup var world: WorldOptions
-    @Option(help: .value("time", "How long each search may take, such as 20s or 2min.")) var maxTime = "20s"
-
-    func validate() throws { _ = try searchTime(maxTime) }
+    @Option(help: .value("time", "Time for each search, such as 20s or 2min."))
+    var maxTime = TimeArgument(duration: .seconds(20))
 
     func run() async throws {
-        let loaded = try PolicyFileOptions.load(file, dropIns: policyDir)
+        let loaded = try policyFiles.load(file)
         var report = PolicyReport(
             file: file, policy: loaded, texts: try loaded.files.map { PolicyText(name: $0, text: try readText($0)) },
             program: "camclient \(Release.version)")
-        report.problems = PolicyFile.check(path: file, dropIns: policyDir, accounts: MachineAccounts())?.problems ?? []
+        report.problems = policyFiles.check(file)?.problems ?? []
         try runScenarios(&report)
-        report.traces = try trace.map { try picture(of: $0, loaded.policy, against) }
+        let other = try against.map { try PolicyFileOptions.load($0, dropIns: nil).policy }
+        report.traces = try trace.map { try picture(of: $0, [loaded.policy, other].compactMap(\.self)) }
         report.graph = StateGraph(loaded.policy, while: patience())
         report.walked = try verify(loaded.policy)
-        if let against { report.comparison = try compare(loaded.policy, against) }
+        if let against, let other { report.comparison = try compare(loaded.policy, against, other) }
         Output.endProgress()
         let page = report.page(nonce: Self.nonce())
         if html == "-" {
@@ -68,14 +65,13 @@ struct PolicyReportCommand: AsyncParsableCommand {
         if report.isCutOff { throw Failure(.cutOff) }
     }
 
-    /// 128 bits that nobody who wrote the policy could know.
     private static func nonce() -> String {
         var random = SystemRandomNumberGenerator()
         return String(random.next() as UInt64, radix: 36) + String(random.next() as UInt64, radix: 36)
     }
 
     private func patience() -> @Sendable () -> Bool {
-        let deadline = Moment.now + ((try? searchTime(maxTime)) ?? .seconds(20))
+        let deadline = Moment.now + maxTime.duration
         return { Moment.now < deadline }
     }
 
@@ -92,7 +88,7 @@ struct PolicyReportCommand: AsyncParsableCommand {
         let policy = report.policy.policy
         var reach = ScenarioReach(policy)
         for path in try scenarioFiles(scenarios) {
-            let scenario = try Scenario.load(path: path, policies: policies)
+            let scenario = try Scenario.load(path: path, policies: scenarioOptions.policies)
             reach.run(scenario)
             if report.scenarios.count < PolicyReport.scenariosMax {
                 report.scenarios.append(ToldScenario(scenario.under(policy), while: patience()))
@@ -104,45 +100,38 @@ struct PolicyReportCommand: AsyncParsableCommand {
     }
 
     private func verify(_ policy: Policy) throws -> PolicyReport.Walked {
-        let place = SearchOptions.place(file)
+        let place = place(of: file)
         let walk = try at(file) { () throws(ScenarioError) in
             try PolicyWalk(policy, clients: world.clients, cameras: world.cameras, scope: .policy)
         }
         let begin = Moment.now
         let found = walk.run(policyLine: place.name, policies: place.folder, limiter: limiter("verify"))
         var walked = PolicyReport.Walked(walk, found, took: Moment.now - begin)
-        if let finding = found.finding,
-            let scenario = try? Scenario.parse(finding.scenario, file: "the counterexample", policies: place.folder)
-        {
-            walked.counterexample = ToldScenario(scenario.under(policy), while: patience())
-        }
+        walked.counterexample = found.finding.flatMap { story($0.scenario, under: policy, in: place.folder) }
         return walked
     }
 
-    private func compare(_ policy: Policy, _ path: String) throws -> PolicyReport.Comparison {
-        let other = try PolicyFileOptions.load(path, dropIns: nil).policy
+    private func story(_ text: String, under policy: Policy, in folder: String, title: String? = nil) -> ToldScenario? {
+        guard let scenario = try? Scenario.parse(text, file: "the scenario", policies: folder) else { return nil }
+        return ToldScenario(scenario.under(policy), title: title, while: patience())
+    }
+
+    private func compare(_ policy: Policy, _ path: String, _ other: Policy) throws -> PolicyReport.Comparison {
         let difference = try at(path) { () throws(ScenarioError) in
             try PolicyDifference(policy, other, clients: world.clients, cameras: world.cameras, scope: .policy)
         }
         let found = difference.isSame ? .nothingToWalk() : difference.run(limiter: limiter("diff"))
-        var pair: [ToldScenario] = []
-        if let witness = found.witness,
-            let scenario = try? Scenario.parse(
-                (["policy built-in"] + witness.inputs).joined(separator: "\n"), file: "the difference", policies: ".")
-        {
-            pair = [policy, other].map {
-                ToldScenario(scenario.under($0), title: "The shortest difference", while: patience())
-            }
+        let witness = found.witness.map { (["policy built-in"] + $0.inputs).joined(separator: "\n") }
+        let pair = [policy, other].compactMap { policy in
+            witness.flatMap { story($0, under: policy, in: ".", title: "The shortest difference") }
         }
         return PolicyReport.Comparison(file: path, report: found, pair: pair, neverVaried: difference.neverVaried)
     }
 
-    private func picture(of path: String, _ policy: Policy, _ against: String?) throws -> PolicyReport.TracePicture {
+    private func picture(of path: String, _ policies: [Policy]) throws -> PolicyReport.TracePicture {
         guard let part = try TraceReader.read(path: path, mayBeCut: true).first else {
             throw Failure(.usage, "\(path): there is no part of a trace in it.")
         }
-        var policies = [policy]
-        if let against { policies.append(try PolicyFileOptions.load(against, dropIns: nil).policy) }
         let pictures = try part.checked { () throws(Arbiter.BrokenSnapshot) in
             try policies.map { policy throws(Arbiter.BrokenSnapshot) in
                 try ToldScenario(part, under: policy, while: patience())

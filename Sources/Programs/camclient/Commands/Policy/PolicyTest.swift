@@ -9,19 +9,16 @@ import Workbench
 
 struct PolicyTest: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "test", abstract: "Run scenarios, and list which rules of their policies they reach.",
+        commandName: "test", abstract: "Run scenarios, and show which rules of their policies they reach.",
         discussion: """
-            A rule counts when a scenario made it fire, and once more when a scenario saw it not match; an order key \
-            counts when it decided, and when two bids were equal in it. Each fact of a rule counts when the rule \
-            answered and the answer would have been another without it, and once more when this fact alone kept the \
-            rule from that. What a rank gives (grace, min-hold, lease, immediate, deny) and the choices of \
-            [contention] count when they decided something; a grace and a min-hold also for an app on another \
-            camera. What the rules themselves make impossible is named with the reason, and not counted. Policies \
-            written inside a scenario are not counted.
-            --suggest looks for the smallest scenarios that reach what is missing, in the worlds that \
-            `camclient policy verify` walks, and prints them; --save writes them into a folder.
-            Exit status 1 when a scenario does not come out as written, or less is reached than --min-coverage asks; \
-            6 when --suggest was cut off by a bound before it had looked everywhere.
+            A rule counts when a scenario makes it fire, and once more when a scenario sees it not match; an order key \
+            when it decides, and when two bids are equal in it; a fact of a rule when the answer depends on it; the keys \
+            of a rank and the choices of [contention] when they decide something. Combinations that the rules make \
+            impossible are listed with the reason, and do not count, nor do policies inside a scenario.
+            --suggest searches the worlds of `camclient policy verify` for the smallest scenarios that reach the rest, and \
+            prints them; --save writes them into a folder.
+            Exit status 1 when a scenario differs from its file, or the coverage is below --min-coverage; \
+            6 when a bound cut --suggest off.
             Examples:
               camclient policy test Tests/scenarios/policies
               camclient policy test mine --policy my-kiosk.toml --suggest
@@ -31,23 +28,20 @@ struct PolicyTest: AsyncParsableCommand {
 
     @Argument(help: .value("dir", "Scenario files, or folders of them."), completion: .file(extensions: ["scenario"]))
     var files: [String]
-    @Option(help: .value("folder", "The folder that `policy FILE` in a scenario is relative to."))
-    var policies = "policies"
-    @Option(
-        help: .value(
-            "file", "This policy at the beginning of every scenario, in the place of its own; only it is reported."))
+    @OptionGroup var scenarios: ScenarioOptions
+    @Option(help: .value("file", "A policy for every scenario, in the place of its own; only it is reported."))
     var policy: String?
     @OptionGroup var policyFiles: PolicyFileOptions
-    @Option(help: .value("percent", "Fail below so many percent, from 0 to 100, of any policy."))
+    @Option(help: .value("percent", "Fail below this coverage of any policy, from 0 to 100."))
     var minCoverage: Double?
-    @Flag(help: "Write what happens into files that differ; the exit status is 1 all the same.") var rewrite = false
-    @Flag(help: "Look for scenarios that reach what is missing, and print them.") var suggest = false
-    @Option(help: .value("folder", "Write what --suggest finds into files of this folder.")) var save: String?
-    @OptionGroup(title: "Looking for scenarios (--suggest)") var search: SearchOptions
+    @Flag(help: "Write the outcome into files that differ; the exit status is still 1.") var rewrite = false
+    @Flag(help: "Search for scenarios that reach the rest, and print them.") var suggest = false
+    @Option(help: .value("folder", "Write the suggested scenarios into files of this folder.")) var save: String?
+    @OptionGroup(title: "Search for scenarios (--suggest)") var search: SearchOptions
     @OptionGroup var output: OutputOptions
 
     func validate() throws {
-        if save != nil, !suggest { throw ValidationError("--save takes what --suggest finds; say --suggest, too.") }
+        if save != nil, !suggest { throw ValidationError("--save needs --suggest, whose scenarios it writes.") }
         if let minCoverage, !(0...100).contains(minCoverage) {
             throw ValidationError("--min-coverage is \(minCoverage); it takes a number from 0 to 100.")
         }
@@ -60,20 +54,19 @@ struct PolicyTest: AsyncParsableCommand {
         var tally = CoverageTally()
         if let replacement { tally.expect(replacement) }
         try policyFiles.requireFolder()
-        var batch = ScenarioBatch(try scenarioFiles(files), policies: policies, output: output)
-        batch.dropIns = policyFiles.policyDir
-        batch.rewrite = rewrite
+        var batch = ScenarioBatch(
+            try scenarioFiles(files), policies: scenarios.policies, output: output, rewrite: rewrite,
+            dropIns: policyFiles.policyDir)
         batch.run { scenario in
             guard let replacement else { return tally.run(scenario) }
             return tally.run(scenario.under(replacement.policy), files: [replacement])
         }
-        // What none of them could reach says nothing about the policy.
+        // Without a readable scenario there is no coverage.
         if batch.isUnreadable { return try batch.finish() }
         if !output.json, batch.unreadable > 0 {
             Output.line("what follows leaves out the scenarios that could not be read")
         }
-        var isEnough = true
-        var isWhole = true
+        var (isEnough, isWhole) = (true, true)
         for entry in tally.policies {
             if let minCoverage, (entry.coverage.total.percent ?? 0) < minCoverage { isEnough = false }
             try show(entry)
@@ -127,7 +120,6 @@ extension CoverageTally.Entry {
     }
 }
 
-/// Scenarios that `policy test --suggest` found for what the tested ones leave out, printed or written into a folder.
 struct SuggestedScenarios {
     let path: String
     let coverage: PolicyCoverage
@@ -140,22 +132,18 @@ struct SuggestedScenarios {
         search = ScenarioSearch(
             coverage.policy, coverage.gaps, clients: options.world.clients, cameras: options.world.cameras,
             pairsOnly: options.pairs)
-        let (gaps, place) = (search, SearchOptions.place(path))
+        let (gaps, place) = (search, place(of: path))
         report = try at(path) { () throws(ScenarioError) in
             try gaps.run(
-                SearchBounds(statesMax: options.maxStates), policyLine: place.name, policies: place.folder,
-                limiter: options.limiter(path, since: Moment.now))
+                options.bounds, policyLine: place.name, policies: place.folder, limiter: options.limiter(path))
         }
         Output.endProgress()
     }
 
     func lines(isPrinting: Bool) -> [String] {
-        let left =
-            report.left.isEmpty
-            ? []
-            : ["  nothing is suggested for what was \(why):"]
-                + report.left.map { "    \($0.claim(in: coverage.policy))" }
-        return left + (isPrinting ? report.suggestions.flatMap { ["", $0.scenario.withoutLastNewline] } : [])
+        let left = report.left.map { "    \($0.claim(in: coverage.policy))" }
+        return (left.isEmpty ? [] : ["  nothing is suggested for what was \(why):"]) + left
+            + (isPrinting ? report.suggestions.flatMap { ["", $0.scenario.withoutLastNewline] } : [])
     }
 
     /// Writes each suggestion into a file whose name is its sentence; a file that is there already stays as it is.
@@ -174,19 +162,19 @@ struct SuggestedScenarios {
         }
     }
 
-    var why: String {
-        let size = "up to \(search.clients.counted("client")) × \(search.cameras.counted("camera"))"
+    private var why: String {
+        let size = worldWords(search.clients, search.cameras)
         if let cut = report.cutOffBy {
             return "not reached so far: the search was cut off \(cut.sentence), after \(report.states.grouped) "
                 + "states of worlds of \(size)"
         }
-        return "not reached in any world of \(VerifyVerdict.casts(report.casts, of: report.castsInAll)), \(size), "
+        return "not reached in any world of \(castsWords(report.casts, of: report.castsInAll)), \(size), "
             + "nor by what the machine does in smaller ones; walked whole in \(report.states.grouped) states"
     }
 
     private static func name(_ sentence: String) -> String {
         let words = sentence.lowercased().split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }
-        // File systems take names of 255 bytes; a number and the suffix come behind this.
+        // File systems take names of 255 bytes; a number and the suffix follow.
         return String(words.joined(separator: "-").prefix(200))
     }
 

@@ -19,38 +19,24 @@ struct WorldOptions: ParsableArguments {
     }
 }
 
-func searchTime(_ text: String) throws -> Duration {
-    guard let time = TimeText.parse(text) else {
-        throw ValidationError("--max-time \(text) is not a time; a time is written 30s, 500ms or 10min.")
-    }
-    return time
-}
-
 struct SearchOptions: ParsableArguments {
     @OptionGroup var world: WorldOptions
-    @Flag(help: "Not every choice of kinds of clients, but only enough that every two kinds meet.") var pairs = false
+    @Flag(help: "Not every choice of kinds of clients, but only as many that every two kinds meet.") var pairs = false
     @Option(help: .value("number", "States to look at, at most.")) var maxStates = 5_000_000
-    @Option(help: .value("time", "How long to search, such as 30s or 10min.")) var maxTime = "1min"
-    @Option(help: .value("size", "Memory to take, such as 500M or 2G.")) var maxMemory = "2G"
+    @Option(help: .value("time", "Time for each search, such as 30s or 10min."))
+    var maxTime = TimeArgument(duration: .seconds(60))
+    @Option(help: .value("size", "Memory for all searches, such as 500M or 2G."))
+    var maxMemory = CountArgument(count: 2_000_000_000)
 
     func validate() throws {
         guard maxStates > 0 else { throw ValidationError("--max-states \(maxStates) is not above 0.") }
-        _ = try searchTime(maxTime)
-        guard Self.bytes(maxMemory) != nil else {
-            throw ValidationError("--max-memory \(maxMemory) is not a size; a size is written 500M or 2G.")
-        }
+        guard maxMemory.count > 0 else { throw ValidationError("--max-memory 0 is not above 0.") }
     }
 
-    private static func bytes(_ text: String) -> Int? {
-        let units = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30]
-        guard let last = text.last, let unit = units[String(last).uppercased()], let count = Int(text.dropLast()),
-            count > 0, count < 1 << 20
-        else { return nil }
-        return count * unit
-    }
+    var bounds: SearchBounds { SearchBounds(statesMax: maxStates) }
 
-    /// Says on a terminal how far the search is, and stops it at the bounds that need a clock or a look at memory.
-    func limiter(_ what: String, since begin: Moment) -> SearchLimiter {
+    /// Shows on a terminal how far the search is, and stops it at the bounds of time and memory.
+    func limiter(_ what: String, since begin: Moment = .now) -> SearchLimiter {
         let limiter = limiter([what])
         return { progress in
             var progress = progress
@@ -59,16 +45,13 @@ struct SearchOptions: ParsableArguments {
         }
     }
 
-    /// The same for walks that are done together. Each has its time, and the memory is that of all.
+    /// A limiter of walks that are done together: each has its time, and the memory is that of all.
     func limiter(_ walks: [String]) -> SearchLimiter {
-        let timeMax = (try? searchTime(maxTime)) ?? .seconds(60)
-        let memoryMax = Self.bytes(maxMemory) ?? .max
-        let shown = Progress()
+        let (timeMax, memoryMax, shown) = (maxTime.duration, Int(clamping: maxMemory.count), Progress())
         return { progress in
             if progress.elapsed >= timeMax { return .time }
             var memory = Int(clamping: camarb_own_memory())
             if memory >= memoryMax {
-                // Worlds that are done leave much that nobody uses.
                 camarb_give_back_memory()
                 memory = Int(clamping: camarb_own_memory())
                 if memory >= memoryMax { return .memory }
@@ -82,17 +65,10 @@ struct SearchOptions: ParsableArguments {
     }
 
     static func rate(_ transitions: Int, _ time: Duration) -> Int {
-        let milliseconds = max(1, Int(time.wholeNanoseconds / 1_000_000))
-        return transitions * 1000 / milliseconds
-    }
-
-    static func place(_ path: String) -> (folder: String, name: String) {
-        guard let slash = path.lastIndex(of: "/") else { return (".", path) }
-        return (String(path[..<slash]), String(path[path.index(after: slash)...]))
+        transitions * 1000 / max(1, Int(time.wholeNanoseconds / 1_000_000))
     }
 }
 
-/// Drop-ins over policy files, read as camarbd reads them over its own.
 struct PolicyFileOptions: ParsableArguments {
     @Option(
         help: .value(
@@ -101,16 +77,14 @@ struct PolicyFileOptions: ParsableArguments {
 
     func load(_ file: String) throws(Failure) -> LoadedPolicy { try Self.load(file, dropIns: policyDir) }
 
-    static func load(_ file: String, dropIns: String?) throws(Failure) -> LoadedPolicy {
+    static func load(_ file: String, dropIns: String?, _ sentence: String = "") throws(Failure) -> LoadedPolicy {
         do throws(FileProblems) {
             return try PolicyFile.load(path: file, dropIns: dropIns, accounts: MachineAccounts())
-        } catch { throw Failure(error) }
+        } catch { throw Failure(error, sentence) }
     }
 
-    func requirePolicy(_ policy: String?) throws(Failure) {
-        if policy == nil, policyDir != nil {
-            throw Failure(.usage, "--policy-dir needs --policy, whose drop-ins are meant.")
-        }
+    func check(_ file: String) -> FileProblems? {
+        PolicyFile.check(path: file, dropIns: policyDir, accounts: MachineAccounts())
     }
 
     func requireFolder() throws(Failure) {
@@ -121,10 +95,31 @@ struct PolicyFileOptions: ParsableArguments {
         closedir(folder)
     }
 
-    /// What a scenario's `policy` line says of the policy, and the folder that it is relative to: its file, or the policy
-    /// itself where drop-ins have made it one that is in no file.
+    /// A scenario's `policy` line for a policy, and the folder that it is relative to: its file, or the policy itself where
+    /// drop-ins have changed it.
     func line(_ file: String, _ policy: Policy) -> (name: String, folder: String) {
-        let place = SearchOptions.place(file)
+        let place = place(of: file)
         return (policyDir == nil ? place.name : Scenario.policyBlock(policy), place.folder)
     }
+}
+
+struct OtherPolicyOptions: ParsableArguments {
+    @Option(help: .value("file", "Decide by this policy instead.")) var policy: String?
+    @OptionGroup var policyFiles: PolicyFileOptions
+
+    func validate() throws {
+        if policy == nil, policyFiles.policyDir != nil {
+            throw ValidationError("--policy-dir needs --policy, whose drop-ins are meant.")
+        }
+    }
+
+    func load() throws(Failure) -> Policy? {
+        guard let policy else { return nil }
+        return try policyFiles.load(policy).policy
+    }
+}
+
+struct ScenarioOptions: ParsableArguments {
+    @Option(help: .value("folder", "The folder that `policy FILE` in a scenario is relative to."))
+    var policies = "policies"
 }

@@ -1,9 +1,9 @@
 import Arbiter
 import ArbiterProtocol
 import PolicyFile
+import System
 import Workbench
 
-/// What a walk of a policy's worlds came to, in words and for programs. It says no more than was walked.
 struct VerifyVerdict {
     let file: String
     let dropIns: String?
@@ -16,7 +16,7 @@ struct VerifyVerdict {
 
     var problems: [String] { walk.problems(report) }
 
-    /// The scenario alone goes to standard output, so that it can be kept as a file.
+    /// Standard output has the scenario alone, so that it can be kept as a file.
     func show() {
         for problem in problems { Output.notice("\(file): \(problem)") }
         guard let finding = report.finding else { return Output.lines(lines) }
@@ -25,7 +25,7 @@ struct VerifyVerdict {
     }
 
     private var lines: [String] {
-        // What is said of time is walked while the machine does nothing by itself.
+        // Statements about time are walked while the machine does nothing by itself.
         let timed = everything ? report.timed?.applied.count ?? 0 : 0
         let others = statements.count - timed
         let held =
@@ -74,26 +74,17 @@ struct VerifyVerdict {
         var ways = ["--max-time, --max-states and --max-memory allow more", "--resume FILE goes on later"]
         if walk.clients > 1 { ways.append("--clients \(walk.clients - 1) has smaller worlds") }
         if report.castsInAll > 1 { ways.append("--pairs has fewer casts") }
-        // Smaller worlds do not help where it is the steps that are many.
+        // Smaller worlds have as many steps of time.
         if let timed = report.timed, timed.cutOffBy != nil, let step = timed.step {
             ways.append("times of the policy that are multiples of more than \(step.shortText) make fewer steps")
         }
         return ways.joined(separator: ", ")
     }
 
-    private var casts: String { Self.casts(report.casts, of: report.castsInAll) }
-
-    static func casts(_ walked: Int, of all: Int) -> String {
-        walked == all
-            ? (all == 1 ? "the one cast" : "all \(all.grouped) casts") : "\(walked.grouped) of \(all.counted("cast"))"
-    }
+    private var casts: String { castsWords(report.casts, of: report.castsInAll) }
 
     private var size: String {
-        Self.size(walk.clients, walk.cameras) + (everything ? ", whatever the machine does" : "")
-    }
-
-    private static func size(_ clients: Int, _ cameras: Int) -> String {
-        "up to \(clients.counted("client")) × \(cameras.counted("camera"))"
+        worldWords(walk.clients, walk.cameras) + (everything ? ", whatever the machine does" : "")
     }
 
     private static func worlds(_ walked: Int, of all: Int) -> String {
@@ -109,7 +100,7 @@ struct VerifyVerdict {
             + " in \(took.shortText), \(SearchOptions.rate(report.transitions, took).grouped) transitions a second"
     }
 
-    /// What was walked for the statements about time: less, since there every wait and hold is counted.
+    /// The walk for the statements about time is smaller, since it counts every wait and hold.
     private func figures(_ timed: PolicyWalk.TimedReport) -> String {
         let step =
             timed.step.map { "time in steps of \($0.shortText)" }
@@ -117,7 +108,7 @@ struct VerifyVerdict {
         let cut = timed.cutOffBy.map { "; cut off \($0.sentence)" } ?? ""
         return "for \(timed.applied.count.counted("statement")) about time: "
             + Self.walked(timed.states, timed.transitions, Self.worlds(timed.worlds, of: timed.worldsInAll))
-            + ", \(Self.size(timed.clients, timed.cameras)), \(step)\(cut)"
+            + ", \(worldWords(timed.clients, timed.cameras)), \(step)\(cut)"
     }
 
     var json: JSONObject {
@@ -135,19 +126,30 @@ struct VerifyVerdict {
         ]
     }
 
+    static func origins(_ file: String, _ dropIns: String?) -> (PolicyPart) -> String? {
+        let loaded = try? PolicyFile.load(path: file, dropIns: dropIns, accounts: MachineAccounts())
+        return { part in loaded?.origins[part].map { "\($0.file.fileName):\($0.line)" } }
+    }
+
     private func json(_ finding: PolicyWalk.Finding) -> JSONObject {
-        let origins = PolicyWalk.origins(file, dropIns)
+        let origin = Self.origins(file, dropIns)
         let loop: JSONObject? = finding.loop.map { ["stem": $0.stem, "around": $0.around] }
         return [
             "message": finding.message, "statement": finding.statement, "length": finding.length,
             "scenario": finding.scenario, "loop": loop, "cameras": finding.cameras.map(\.json),
-            "repairs": finding.repairs?.map { $0.json(origins) },
+            "repairs": finding.repairs?.map { repair in
+                [
+                    "part": repair.change.place.table, "name": repair.change.place.name,
+                    "origin": origin(repair.change.place), "change": repair.change.words { _ in nil },
+                    "states": repair.states, "worlds": repair.worlds, "whole": repair.isWhole,
+                ] as JSONObject
+            },
         ]
     }
 }
 
 extension PolicyWalk.TimedReport {
-    var json: JSONObject {
+    fileprivate var json: JSONObject {
         [
             "clients": clients, "cameras": cameras, "worlds": worlds, "worldsInAll": worldsInAll, "states": states,
             "transitions": transitions, "stepSeconds": step?.roundSeconds, "cutOffBy": cutOffBy?.rawValue,
@@ -156,7 +158,7 @@ extension PolicyWalk.TimedReport {
 }
 
 extension PolicyWalk.Fairness {
-    var json: JSONObject {
+    fileprivate var json: JSONObject {
         [
             "worlds": worlds, "worldsInAll": worldsInAll, "states": states, "transitions": transitions,
             "cutOffBy": cutOffBy?.rawValue,
@@ -165,26 +167,19 @@ extension PolicyWalk.Fairness {
 }
 
 extension CameraStanding {
-    var json: JSONObject {
+    fileprivate var json: JSONObject {
         [
-            "camera": camera.name, "at": TimeText.write(at), "tenancy": tenancy.rawValue, "holder": holder?.json,
-            "beneficiary": beneficiary?.json, "waiting": waiting.map(\.json),
+            "camera": camera.name, "at": TimeText.write(at), "tenancy": tenancy.rawValue,
+            "holder": holder.map(Self.json), "beneficiary": beneficiary.map(Self.json),
+            "waiting": waiting.map(Self.json),
             "deadlines": deadlines.map { ["at": TimeText.write($0.at), "what": $0.what] as JSONObject },
         ]
     }
-}
 
-extension CameraStanding.Bidder {
-    var json: JSONObject {
-        ["session": session, "rank": rank, "rankRule": rankRule, "rule": rule, "behind": behind]
-    }
-}
-
-extension Repair {
-    fileprivate func json(_ origin: (PolicyPart) -> String?) -> JSONObject {
+    private static func json(_ bidder: Bidder) -> JSONObject {
         [
-            "part": change.place.table, "name": change.place.name, "origin": origin(change.place),
-            "change": change.words { _ in nil }, "states": states, "worlds": worlds, "whole": isWhole,
+            "session": bidder.session, "rank": bidder.rank, "rankRule": bidder.rankRule, "rule": bidder.rule,
+            "behind": bidder.behind,
         ]
     }
 }

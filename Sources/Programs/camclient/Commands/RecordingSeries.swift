@@ -1,5 +1,6 @@
 import ArbiterProtocol
 import Camarb
+import Glibc
 import Workbench
 
 /// The recordings of one command: one, or as many as interruptions make of it.
@@ -21,44 +22,41 @@ final class RecordingSeries {
     }
 
     private let command: Record
-    /// Attached before each recording; nil: they are silent films.
     private let sound: RecordingMicrophone?
     private let inbox: Inbox
     private var files: RecordingFiles
     private var gaps = RecordingGaps()
     private var recorded = Duration.zero
     private var interruption: Interruption?
-    /// The broker has refused a recording, and the notice that says why is on its way.
+    /// The broker has refused a recording, and the interruption's notice has not arrived.
     private var isHeldUp = false
 
     init(_ command: Record, into files: RecordingFiles, with sound: RecordingMicrophone?, _ inbox: Inbox) {
         (self.command, self.files, self.sound, self.inbox) = (command, files, sound, inbox)
     }
 
-    private var goesOn: Bool { command.again }
-    private var duration: Duration? { command.duration?.duration }
-
     func record(_ session: SessionHandle, into first: NewFile) async throws -> Bool {
         var target = first
         while true {
-            let left = duration.map { $0 - recorded }
+            let left = command.duration.map { $0.duration - recorded }
             guard let id = try await begin(session, target, left) else {
                 if try await runsAgain() { continue }
                 target.removeIfEmpty()
                 return inbox.session.stop == nil
             }
             let part = try await end(of: id, session, target, left)
-            // A part whose length nobody knows takes nothing off.
             recorded += part.finished.duration ?? .zero
             command.report(part)
-            if goesOn { try writeGaps() }
-            guard goesOn, part.isCut, duration.map({ recorded < $0 }) ?? true else { return part.isWanted }
+            if command.again { try writeGaps() }
+            guard command.again, part.isCut, command.duration.map({ recorded < $0.duration }) ?? true else {
+                return part.isWanted
+            }
             guard try await runsAgain() else { return inbox.session.stop == nil }
             target = try files.next()
         }
     }
 
-    /// - Returns: nil where the session was interrupted in this very moment, and the series goes on.
+    /// - Returns: nil where the session has just been interrupted, and the series goes on.
     private func begin(
         _ session: SessionHandle, _ target: NewFile, _ left: Duration?
     ) async throws -> RecordingID? {
@@ -66,11 +64,10 @@ final class RecordingSeries {
             try await sound?.attach(to: session)
             let id = try await session.startRecording(
                 to: target.descriptor, options: command.choices.options(for: left, target.fileType))
-            // The one before it is over.
             interruption = nil
             return id
         } catch {
-            guard goesOn, error.kind == .interrupted else {
+            guard command.again, error.kind == .interrupted else {
                 target.removeIfEmpty()
                 throw error
             }
@@ -86,23 +83,23 @@ final class RecordingSeries {
         do { finished = try await wait(for: id, session, left) } catch {
             if target.hasBytes {
                 Output.notice(
-                    "camclient: \(try target.keepUnfinished()) plays as far as it goes; it is not known to be whole.")
+                    "camclient: \(try target.keep(isWhole: false)) plays as far as it goes; it is not known to be whole."
+                )
             }
             target.removeIfEmpty()
             throw error
         }
         var part = Part(finished: finished, interruption: interruption)
-        // A recording whose end is known and that has no frame is no film. Without --again its file stays as it is.
-        let isEmpty = finished.frames == 0 && finished.bytes ?? 0 > 0 && (goesOn || files.isFolder)
+        let isEmpty = finished.frames == 0 && finished.bytes ?? 0 > 0 && (command.again || files.isFolder)
         guard !isEmpty, target.hasBytes else {
             if isEmpty { target.remove() } else { target.removeIfEmpty() }
             return part
         }
-        // Bytes are told of a file that is known to be whole, and of no other.
-        let path = finished.bytes ?? 0 > 0 ? try target.keep() : try target.keepUnfinished()
+        // The notice has bytes only where the file is known to be whole.
+        let path = try target.keep(isWhole: finished.bytes ?? 0 > 0)
         part.file = path
         files.keeps(path)
-        if goesOn {
+        if command.again {
             gaps.kept(path, finished, firstCapture: CaptureTime.first(in: target.descriptor), isCut: part.isCut)
         }
         return part
@@ -113,7 +110,7 @@ final class RecordingSeries {
     private func wait(
         for id: RecordingID, _ session: SessionHandle, _ left: Duration?
     ) async throws -> RecordingFinished {
-        // The recorder ends it by captured time; this is for one that is late.
+        // The recorder ends it by captured time; this alarm is for a late recorder.
         let end = left.map { inbox.alarm(in: $0 + .seconds(2)) }
         let begin = Moment.now
         var tick = inbox.alarm(in: .seconds(1))
@@ -136,7 +133,7 @@ final class RecordingSeries {
                 guard tooLate == nil else { break }
                 tooLate = inbox.alarm(in: Record.finishMax)
                 do throws(BrokerError) { try await session.stopRecording() } catch {
-                    // It ended by itself in this very moment; its end is on the way.
+                    // It has just ended by itself; its notice is on the way.
                     guard error.kind == .notRecording else { throw error }
                 }
             case .notice(.event(let signal)):
@@ -148,7 +145,7 @@ final class RecordingSeries {
         }
     }
 
-    /// Waits until the session runs again. Returns false: Ctrl-C, or the session has stopped for good.
+    /// - Returns: false after Ctrl-C, and where the session has stopped for good.
     private func runsAgain() async throws -> Bool {
         while isHeldUp || !inbox.session.isRunning, inbox.session.stop == nil {
             switch await inbox.next() {
@@ -164,11 +161,93 @@ final class RecordingSeries {
     @discardableResult private func see(_ event: SessionEvent) throws(Failure) -> SessionEvent {
         switch event {
         case .wasInterrupted(let now): interruption = now
-        case .interruptionEnded(let end): if gaps.ended(end), goesOn { try writeGaps() }
+        case .interruptionEnded(let end): if gaps.ended(end), command.again { try writeGaps() }
         case .didStartRunning: isHeldUp = false
         case .sessionStopped, .runtimeError: Output.notice("camclient: \(event.line)")
         default: break
         }
         return event
+    }
+}
+
+/// The gaps between the files of one command, as JSON beside them: for each interruption that cut a recording, its cause, and the
+/// capture times of the last frame before it and of the first frame after it.
+struct RecordingGaps {
+    private struct Gap {
+        var before: String
+        var after: String?
+        var lastCapture: Moment?
+        var firstCapture: Moment?
+        var cause: Cause?
+        var interrupter: Interrupter?
+        var interruption: Duration?
+
+        var json: JSONObject {
+            let between: Int64? =
+                if let lastCapture, let firstCapture { (firstCapture - lastCapture).wholeNanoseconds } else { nil }
+            return [
+                "fileBefore": before, "fileAfter": after, "lastCapture": lastCapture?.nanoseconds,
+                "firstCapture": firstCapture?.nanoseconds, "nanoseconds": between, "cause": cause?.wireName,
+                "interrupter": interrupter?.wireName, "interruptionNanoseconds": interruption?.wholeNanoseconds,
+            ]
+        }
+    }
+
+    private var files: [String] = []
+    private var gaps: [Gap] = []
+    private var cut: RecordingID?
+    /// The last interruption that cut a recording. When a recorder core fails, it ends before its recording is completed.
+    private var ended: InterruptionEnd?
+
+    mutating func kept(_ path: String, _ finished: RecordingFinished, firstCapture: Moment?, isCut: Bool) {
+        let name = path.fileName
+        if !gaps.isEmpty, gaps[gaps.count - 1].after == nil {
+            gaps[gaps.count - 1].after = name
+            gaps[gaps.count - 1].firstCapture = firstCapture
+        }
+        files.append(name)
+        guard isCut else { return }
+        let before = ended.flatMap { $0.recording == finished.recording ? $0 : nil }
+        cut = before == nil ? finished.recording : nil
+        gaps.append(
+            Gap(
+                before: name, lastCapture: finished.lastCapture, cause: finished.cause,
+                interrupter: finished.interrupter, interruption: before?.duration))
+    }
+
+    mutating func ended(_ interruption: InterruptionEnd) -> Bool {
+        ended = interruption
+        guard let cut, interruption.recording == cut, !gaps.isEmpty else { return false }
+        gaps[gaps.count - 1].interruption = interruption.duration
+        self.cut = nil
+        return true
+    }
+
+    var text: String {
+        let lines = gaps.map { "\n    " + JSONEncoding.text(of: $0.json) }.joined(separator: ",")
+        return
+            "{\n  \"files\": \(JSONEncoding.text(of: files)),\n  \"gaps\": [\(lines)\(gaps.isEmpty ? "" : "\n  ")]\n}\n"
+    }
+}
+
+/// The capture time of a recording's first frame, as its file has it: the Matroska tag `FIRST_CAPTURE`. The preview may have
+/// other frames, and a recording's length counts the last frame's nominal display and no pause.
+enum CaptureTime {
+    /// The tags lie before the pictures, behind a reserved index of 64 KiB: this is more than all of that.
+    private static let headMax = 1 << 20
+    /// A TagName (RFC 9559) with its size and text, and the id of the TagString behind it.
+    private static let tag: [UInt8] = [0x45, 0xa3, 0x8d] + Array("FIRST_CAPTURE".utf8) + [0x44, 0x87]
+
+    static func first(in file: Int32) -> Moment? {
+        var head = [UInt8](repeating: 0, count: headMax)
+        let count = pread(file, &head, head.count, 0)
+        let starts = 0..<max(0, count - tag.count)
+        guard let start = starts.first(where: { head[$0] == tag[0] && head[$0...].starts(with: tag) }) else {
+            return nil
+        }
+        // A size of one byte, whose topmost bit marks it as one, and digits.
+        let text = head[(start + tag.count)...]
+        let digits = text.dropFirst().prefix(Int(text.first ?? 0) & 0x7f)
+        return Int64(String(decoding: digits, as: UTF8.self)).flatMap { $0 > 0 ? Moment(nanoseconds: $0) : nil }
     }
 }

@@ -4,13 +4,42 @@ import Glibc
 import System
 import Workbench
 
+struct Apps: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "List programs that use cameras, with their doors to the broker; allow and deny apps.",
+        discussion: """
+            Programs that were written for /dev/video* or PipeWire know no broker. They
+            reach it through a door:
+              camarb         no door: the program uses libcamarb
+              V4L2 door      /dev/video* are the broker's cameras; on or off for each
+                             program, by `apps on` and `apps off`
+              PipeWire door  the cameras of PipeWire and of portals are the broker's;
+                             camagent is that door
+              none           out of the V4L2 door's reach: static, setuid, sandboxed,
+                             or for another processor
+
+            Where the policy has apps = "ask", your answer about each app is kept:
+            `apps answers` lists the answers; allow, deny and forget change them.
+
+            Examples:
+              camclient apps                    programs, and their doors
+              camclient apps on cheese obs      from their next start on
+              camclient apps off --all          your list is empty again
+              sudo camclient apps off --all     the machine's cameras are everybody's
+              camarb-v4l2 ffplay /dev/video0    once, without the list
+            """,
+        subcommands: [
+            AppsList.self, AppsOn.self, AppsOff.self, AppAnswers.self, AppAllow.self, AppDeny.self, AppForget.self,
+        ], defaultSubcommand: AppsList.self)
+}
+
 struct AppsList: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List programs that use cameras, and by which door they come to the broker.",
+        commandName: "list", abstract: "List programs that use cameras, and their doors to the broker.",
         discussion: """
-            The list has programs that your desktop shows, and those of $PATH. The last column has the evidence that a program \
-            uses cameras: a known name, its category or description, a library for cameras that it links, or /dev/video among its words. \
-            A library that a program loads only when it runs is not seen, nor a program that a script starts.
+            Searches the programs of your desktop, and those of $PATH. The last column has the reason why a program is listed: a \
+            known name, a category or description, a linked library for cameras, or /dev/video in its file. \
+            Libraries that a program loads only when it runs, and programs that its script starts, are not seen.
             Examples:
               camclient apps
               camclient apps --json | jq -r 'select(.v4l2 == "off").program'
@@ -44,14 +73,11 @@ struct AppsList: AsyncParsableCommand {
 struct AppsOn: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "on",
-        abstract:
-            "Put the V4L2 door before programs; as root with --all: keep the machine's cameras for the broker again.",
+        abstract: "Switch the V4L2 door on for programs; as root with --all: keep the cameras for the broker.",
         discussion: """
-            For a user: writes names into the user's own list, ~/.config/camarb/apps, which the door itself reads in each program that \
-            starts; --all writes *. Programs see it from their next start on, in a login session that began with an empty list from \
-            the next login on.
-            For root, who is never served by the door, --all is about the machine: `apps on --all` takes back what `apps off --all` \
-            has given.
+            For a user: adds names to the user's own list, ~/.config/camarb/apps, which the door itself reads; --all adds *. A \
+            program has the door from its next start on; where the login session began with an empty list, from the next login on.
+            For root, who never has the door, --all is about the machine: it takes `apps off --all` back.
             Examples:
               camclient apps on cheese
               camclient apps on org.gnome.Cheese        by its desktop's name
@@ -81,19 +107,17 @@ struct AppsOn: AsyncParsableCommand {
 struct AppsOff: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "off",
-        abstract:
-            "Take the V4L2 door away from programs; as root with --all: give the machine's cameras to everybody again.",
+        abstract: "Switch the V4L2 door off for programs; as root with --all: give the cameras to everybody.",
         discussion: """
-            For a user: takes names out of the user's own list, ~/.config/camarb/apps; --all takes all of them out. The programs then \
-            open the machine's nodes themselves, and get Permission denied while the nodes are the broker's.
-            For root --all is about the machine: it switches off the rules by which udev keeps cameras for the broker \
-            (72-camarb.rules and 74-camarb.rules, by links to /dev/null in /etc/udev/rules.d), at once and until `apps on --all`. \
-            Every program then opens cameras as without camarb; sessions of the broker wait for those that do, and `camclient \
-            status` says bypassable.
+            For a user: removes names from the user's own list, ~/.config/camarb/apps; --all removes every name. The programs then \
+            open the machine's nodes themselves, and fail with Permission denied while these are the broker's.
+            For root --all is about the machine: links to /dev/null in /etc/udev/rules.d switch off the udev rules that keep \
+            cameras for the broker (72-camarb.rules and 74-camarb.rules) until `apps on --all`. Every program then opens \
+            cameras as without camarb; sessions of the broker wait for it, and `camclient status` shows bypassable.
             Examples:
               camclient apps off cheese
               camclient apps off --all
-              sudo camclient apps off --all       everybody opens cameras as before
+              sudo camclient apps off --all       every program opens cameras as before
             """)
 
     @OptionGroup var choice: DoorChoice
@@ -103,24 +127,23 @@ struct AppsOff: AsyncParsableCommand {
             machine: false,
             "The machine's cameras are everybody's again, past the broker. To take them back: camclient apps on --all"
         ) { list, program throws(Failure) in
-            guard let program else { return list.removeAll() }
+            guard let program else { return list.remove() }
             guard !list.isForAll else {
                 throw Failure(
                     .answerIsNo,
                     "\(program.said) is on as all programs are, by the line *. To name those that shall have it: camclient apps off --all, "
                         + "and camclient apps on with each.")
             }
-            list.remove(program.name)
+            list.remove(where: program.name.isMeant)
         }
     }
 }
 
 struct DoorChoice: ParsableArguments {
-    @Argument(
-        help: .value("program", "Names, whole paths, or desktops' names of programs, as `camclient apps` shows them."))
+    @Argument(help: .value("program", "Names, whole paths, or desktops' names of programs, as in `camclient apps`."))
     var programs: [String] = []
-    @Flag(help: "For a user: all programs of the user. For root: the cameras of the machine, for everybody.") var all =
-        false
+    @Flag(help: "For a user: all programs of the user. For root: the cameras of the machine, for everybody.")
+    var all = false
 
     func validate() throws {
         guard programs.isEmpty == all else {
@@ -128,7 +151,6 @@ struct DoorChoice: ParsableArguments {
         }
     }
 
-    /// Changes the user's list, and returns it; for root it is about the machine.
     func change(
         machine isOn: Bool, _ notice: String,
         _ change: (inout DoorList, DoorTarget?) throws(Failure) -> Void
@@ -143,7 +165,7 @@ struct DoorChoice: ParsableArguments {
         guard all else {
             throw Failure(
                 .usage,
-                "The V4L2 door is never on for root, whose list would say nothing. Whose programs are meant runs this; "
+                "The V4L2 door is never on for root, whose list would have no effect. Run this as the programs' user; "
                     + "for the cameras of the machine there is --all.")
         }
         try MachineProtection.set(isOn)
@@ -156,8 +178,8 @@ struct DoorTarget {
     let name: DoorName
     let entry: String
     let said: String
-    private let outOfReach: String?
-    private let isScriptOf: String?
+    private var outOfReach: String?
+    private var isScriptOf: String?
 
     init(_ said: String, _ search: ProgramSearch, _ entries: [DesktopEntry]) throws(Failure) {
         self.said = said
@@ -169,35 +191,33 @@ struct DoorTarget {
                 "“\(said)” cannot stand in the list: a line is a name or a whole path, without # before it. For all: --all"
             )
         }
+        let isPath = said.contains("/")
         let asDesktop = said.hasSuffix(".desktop") ? String(said.dropLast(".desktop".count)) : said
         let desktop = entries.first { $0.id == asDesktop }
+        outOfReach = desktop?.sandbox.map { "sandboxed by \($0)" }
         let command = desktop?.command.first
         let path =
-            said.contains("/")
-            ? said : search.path(of: said) ?? command.flatMap { $0.contains("/") ? $0 : search.path(of: $0) }
+            isPath ? said : search.path(of: said) ?? command.flatMap { $0.contains("/") ? $0 : search.path(of: $0) }
         if let path, let program = search.program(at: path, entry: desktop) {
             isScriptOf = program.runsAs
-            outOfReach = desktop?.sandbox.map { "sandboxed by \($0)" } ?? program.outOfReach
+            outOfReach = outOfReach ?? program.outOfReach
             name = program.name
-            // By the path, where one was given: the door compares it with where the file really is.
-            entry = said.contains("/") ? program.name.file ?? program.entry : program.entry
-            return
-        }
-        isScriptOf = nil
-        outOfReach = desktop?.sandbox.map { "sandboxed by \($0)" }
-        guard let path, let file = resolved(path) else {
-            guard !said.contains("/") else { throw Failure.file(said, "cannot be found", errno) }
-            // It may be installed later, or lie where nobody looks.
-            let known = KnownProgram.of(said)?.file ?? said
-            if KnownProgram.of(said) == nil {
+            // The door compares a path with the real file's.
+            entry = isPath ? program.name.file ?? program.entry : program.entry
+        } else if let path, let file = resolved(path) {
+            name = DoorName(names: [path.fileName, file.fileName], file: file)
+            entry = isPath ? file : path.fileName
+        } else if isPath {
+            throw Failure.file(said, "cannot be found", errno)
+        } else {
+            // The program may be installed later, or in another folder.
+            let known = KnownProgram.of(said)
+            if known == nil {
                 Output.notice("\(said) is not in $PATH, nor on your desktop. The list takes it all the same.")
             }
-            name = DoorName(names: [known], file: nil)
-            entry = known
-            return
+            entry = known?.file ?? said
+            name = DoorName(names: [entry], file: nil)
         }
-        name = DoorName(names: [path.fileName, file.fileName], file: file)
-        entry = said.contains("/") ? file : path.fileName
     }
 
     func mustBeInReach() throws(Failure) {
@@ -205,23 +225,20 @@ struct DoorTarget {
             throw Failure(
                 .answerIsNo, "\(said) is out of the V4L2 door's reach: it is \(outOfReach). Nothing was changed.")
         }
-        if let isScriptOf, said != isScriptOf {
-            throw Failure(
-                .answerIsNo,
-                "\(said) is a script of \(isScriptOf), and the door is put before programs. For all that \(isScriptOf) runs: "
-                    + "camclient apps on \(isScriptOf). Nothing was changed.")
-        }
+        guard let isScriptOf, said != isScriptOf else { return }
+        throw Failure(
+            .answerIsNo,
+            "\(said) is a script of \(isScriptOf), and the door is put before programs. For all that \(isScriptOf) runs: "
+                + "camclient apps on \(isScriptOf). Nothing was changed.")
     }
 }
 
 extension DoorList {
     fileprivate func noticeWhatIsMissing() {
         if geteuid() == 0 {
-            if MachineProtection.isInstalled, !MachineProtection.isOn {
-                Output.notice(
-                    "The machine's cameras are everybody's, past the broker. To take them back: camclient apps on --all"
-                )
-            }
+            guard MachineProtection.isInstalled, !MachineProtection.isOn else { return }
+            Output.notice(
+                "The machine's cameras are everybody's, past the broker. To take them back: camclient apps on --all")
         } else if !entries.isEmpty, environment("CAMARB_V4L2_LIST") != "1" {
             Output.notice(
                 "What you start here has no door yet: your login session began without a list. It is on from your next login on, and "
@@ -231,7 +248,7 @@ extension DoorList {
 }
 
 extension InstalledProgram {
-    fileprivate func nodes(_ list: DoorList) -> String {
+    private func nodes(_ list: DoorList) -> String {
         if asksBroker || !usesNodes || outOfReach != nil { return "none" }
         if geteuid() == 0 { return "not for root" }
         return list.has(name) ? "on" : "off"
@@ -239,14 +256,9 @@ extension InstalledProgram {
 
     fileprivate func door(_ list: DoorList) -> String {
         if asksBroker { return "camarb" }
-        var doors: [String] = []
-        if let outOfReach {
-            doors.append("none: \(outOfReach)")
-        } else if usesNodes {
-            doors.append("V4L2 door \(nodes(list))" + (runsAs.map { ", as \($0)" } ?? ""))
-        }
-        if usesPipeWire { doors.append("PipeWire door") }
-        return doors.joined(separator: "; ").printable
+        let node = usesNodes ? "V4L2 door \(nodes(list))" + (runsAs.map { ", as \($0)" } ?? "") : nil
+        return [outOfReach.map { "none: \($0)" } ?? node, usesPipeWire ? "PipeWire door" : nil].compactMap(\.self)
+            .joined(separator: "; ").printable
     }
 
     fileprivate func json(_ list: DoorList) -> JSONObject {
@@ -256,33 +268,4 @@ extension InstalledProgram {
             "reasons": reasons,
         ]
     }
-}
-
-struct Apps: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        abstract: "Which programs use cameras, by which door they come to the broker, and which of them may.",
-        discussion: """
-            Programs that were written for /dev/video* or PipeWire ask no broker. They
-            come to it through a door:
-              camarb         none: they are built on libcamarb, and ask themselves
-              V4L2 door      /dev/video* are the broker's cameras; on or off for each
-                             program, by `apps on` and `apps off`
-              PipeWire door  what PipeWire and portals offer are the broker's cameras;
-                             camagent is that door
-              none           static, setuid, sandboxed, or for another processor: the
-                             V4L2 door cannot be put before it
-
-            Where the policy has apps = "ask", what you said about each app is kept:
-            `apps answers` lists it; allow, deny and forget change it.
-
-            Examples:
-              camclient apps                    what there is, and what of it is on
-              camclient apps on cheese obs      from their next start on
-              camclient apps off --all          your list is empty again
-              sudo camclient apps off --all     the machine's cameras are everybody's
-              camarb-v4l2 ffplay /dev/video0    once, whatever the list says
-            """,
-        subcommands: [
-            AppsList.self, AppsOn.self, AppsOff.self, AppAnswers.self, AppAllow.self, AppDeny.self, AppForget.self,
-        ], defaultSubcommand: AppsList.self)
 }

@@ -5,8 +5,8 @@ package import ArbiterProtocol
 ///     {"moment":12345,"app":"photos","sequence":1,"decision":7,"event":"DidStartRunning","grant":3}
 ///     {"moment":12345,"fact":"note","text":"place photos fullscreen focused"}
 ///
-/// `moment` is nanoseconds of CLOCK_MONOTONIC; an event's other members have the names of `org.camarb.Session1`, and are null where
-/// nobody knows them.
+/// `moment` is nanoseconds of CLOCK_MONOTONIC; an event's other members have the names of `org.camarb.Session1`, and are null
+/// where they are unknown.
 package enum LogEntry: Hashable, Sendable {
     case event(Moment, app: String, SessionSignal)
     case fact(Moment, TimelineFact)
@@ -18,62 +18,56 @@ package enum LogEntry: Hashable, Sendable {
     }
 
     package var json: JSON {
+        let head = JSON.object(["moment": .integer(moment.nanoseconds)])
         switch self {
-        case .event(let moment, let app, let signal):
-            var members: [JSON.Member] = [
-                .init(key: "moment", value: .integer(moment.nanoseconds)), .init(key: "app", value: .string(app)),
-                .init(key: "event", value: .string(signal.event.wireName)),
-            ]
+        case .event(_, let app, let signal):
+            let members = head.adding(["app": .string(app), "event": .string(signal.event.wireName)]).members ?? []
             let names = Interface.session.signal(signal.event.wireName)?.carries.map(\.name) ?? []
             let arguments = signal.event.wireArguments(sequence: signal.sequence, decision: signal.decision)
-            for (name, argument) in zip(names, arguments) {
-                members.append(.init(key: name, value: argument.knownJSON))
-            }
-            return .object(members)
-        case .fact(let moment, let fact):
-            let json = JSON.object(["moment": .integer(moment.nanoseconds)])
+            return .object(members + zip(names, arguments).map { .init(key: $0, value: $1.knownJSON) })
+        case .fact(_, let fact):
             switch fact {
-            case .appeared(let lane): return json.adding(["fact": .string("appeared"), "app": .string(lane)])
-            case .left(let lane): return json.adding(["fact": .string("left"), "app": .string(lane)])
+            case .appeared(let lane): return head.adding(["fact": .string("appeared"), "app": .string(lane)])
+            case .left(let lane): return head.adding(["fact": .string("left"), "app": .string(lane)])
             case .holder(let camera, let holder):
-                return json.adding(["fact": .string("holder"), "camera": .string(camera), "holder": .optional(holder)])
+                return head.adding(["fact": .string("holder"), "camera": .string(camera), "holder": .optional(holder)])
             case .deadline(let camera, let kind, let due):
-                return json.adding([
+                return head.adding([
                     "fact": .string("deadline"), "camera": .string(camera), "kind": .string(kind.rawValue),
                     "due": due.map { .integer($0.nanoseconds) } ?? .null,
                 ])
-            case .note(let text): return json.adding(["fact": .string("note"), "text": .string(text)])
+            case .note(let text): return head.adding(["fact": .string("note"), "text": .string(text)])
             }
         }
     }
 
     package init?(json: JSON) throws(BrokerError) {
+        func text(_ key: String) -> String { json[key]?.string ?? "" }
         guard let nanoseconds = json["moment"]?.integer else { return nil }
         let moment = Moment(nanoseconds: nanoseconds)
-        if let fact = json["fact"]?.string {
-            switch fact {
-            case "appeared": self = .fact(moment, .appeared(lane: json["app"]?.string ?? ""))
-            case "left": self = .fact(moment, .left(lane: json["app"]?.string ?? ""))
-            case "holder": self = .fact(moment, .holder(camera: json["camera"]?.string ?? "", json["holder"]?.string))
-            case "deadline":
-                guard let kind = Timeline.Deadline.Kind(rawValue: json["kind"]?.string ?? "") else {
-                    throw BrokerError(
-                        .invalidArguments,
-                        "“\(json["kind"]?.string ?? "")” is no kind of deadline: those are lease and confirmation.")
-                }
-                self = .fact(
-                    moment,
-                    .deadline(
-                        camera: json["camera"]?.string ?? "", kind,
-                        due: json["due"]?.integer.map { Moment(nanoseconds: $0) }))
-            case "note": self = .fact(moment, .note(json["text"]?.string ?? ""))
-            default: return nil
+        switch json["fact"]?.string {
+        case "appeared": self = .fact(moment, .appeared(lane: text("app")))
+        case "left": self = .fact(moment, .left(lane: text("app")))
+        case "holder": self = .fact(moment, .holder(camera: text("camera"), json["holder"]?.string))
+        case "deadline":
+            guard let kind = Timeline.Deadline.Kind(rawValue: text("kind")) else {
+                throw BrokerError(
+                    .invalidArguments,
+                    "“\(text("kind"))” is not a kind of deadline: those are lease and confirmation.")
             }
-            return
+            let due = json["due"]?.integer.map { Moment(nanoseconds: $0) }
+            self = .fact(moment, .deadline(camera: text("camera"), kind, due: due))
+        case "note": self = .fact(moment, .note(text("text")))
+        case _?: return nil
+        case nil:
+            guard let member = json["event"]?.string, let app = json["app"]?.string else { return nil }
+            self = .event(moment, app: app, try Self.signal(member, json))
         }
-        guard let member = json["event"]?.string, let app = json["app"]?.string else { return nil }
+    }
+
+    private static func signal(_ member: String, _ json: JSON) throws(BrokerError) -> SessionSignal {
         guard let signal = Interface.session.signal(member) else {
-            throw BrokerError(.invalidArguments, "“\(member)” is no event of a session.")
+            throw BrokerError(.invalidArguments, "“\(member)” is not an event of a session.")
         }
         var arguments: [WireValue] = []
         for argument in signal.carries {
@@ -84,9 +78,8 @@ package enum LogEntry: Hashable, Sendable {
             }
             arguments.append(value)
         }
-        let read = try SessionSignal(
+        return try SessionSignal(
             signal: WireSignal(path: "", interface: InterfaceName.session, member: member, arguments: arguments))
-        self = .event(moment, app: app, read)
     }
 }
 
@@ -100,7 +93,7 @@ extension TimelineBuilder {
 }
 
 extension Timeline {
-    /// The picture goes on a little beyond the last event, so that what it led to shows.
+    /// The picture goes on a little beyond the last event, so that its effect shows.
     package init(_ entries: [LogEntry]) {
         var builder = TimelineBuilder()
         for entry in entries { builder.note(entry) }
@@ -119,7 +112,7 @@ extension LiveTimeline {
 }
 
 extension DecidedPart {
-    /// What a log and a picture have of it; nil where they have it by its consequences.
+    /// Its entry in a log and a picture; nil where they have its consequences.
     package func entry(of decision: DecisionID, at moment: Moment) -> LogEntry? {
         switch self {
         case .event(let event, let about, let note, _):
@@ -132,7 +125,7 @@ extension DecidedPart {
 }
 
 extension TimelineFact {
-    /// What a picture shows of an event by its name; nil for what it shows by its consequences.
+    /// An event's fact, by its name; nil where a picture has its consequences.
     package init?(event: String, about: String?, note: String?) {
         switch (event, about) {
         case ("created", let session?): self = .appeared(lane: session)
