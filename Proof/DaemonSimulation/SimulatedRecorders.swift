@@ -155,10 +155,7 @@ final class SimulatedRecorderCore: BusConnectionDelegate {
     func say(_ member: String, _ arguments: [WireValue]) {
         guard let connection, !isEnding else { return }
         world.note("core \(number) says \(member) \(arguments.compactMap(\.string).joined(separator: " "))")
-        let signal = BusMessage.signal(
-            on: connection, path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member)
-        for argument in arguments { signal?.append(argument) }
-        _ = signal?.send()
+        connection.signal(path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member, arguments)
     }
 
     func connectionReady(_ connection: BusConnection) {}

@@ -69,6 +69,7 @@ extension FuzzTarget {
         guard let first = input.first else { return }
         let isBig = first & 1 != 0
         let rest = Array(input.dropFirst())
+        SecondReader.begin()
         let next = Hearer.nextDescriptor
         if first & 2 == 0 { written(rest, isBig) } else { raw(rest, isBig) }
         precondition(Hearer.nextDescriptor == next, "A message left a descriptor open.")

@@ -178,7 +178,7 @@ final class Hearer: BusConnectionDelegate {
     }
 }
 
-/// What a connection of ours says to its peer, read by nothing of ours either. Little endian, as libsystemd writes here.
+/// What a connection of ours says to its peer, read by nothing of ours either. Little endian.
 struct Said {
     struct Message {
         /// 1 call, 2 answer, 3 error, 4 signal.

@@ -40,7 +40,7 @@ package struct RandomMessages {
     /// Whether both readers take it, as the same, with its body.
     package func isTaken(_ message: [UInt8]) -> Bool {
         SecondReader.compare(message)
-        guard var reader = try? MessageReader(message) else { return false }
+        guard var reader = (try? MessageHead(message))?.reader else { return false }
         while reader.letter != nil { guard (try? reader.skip()) != nil else { return false } }
         return true
     }
@@ -57,7 +57,7 @@ package struct RandomMessages {
             message[place] = values[number(below: values.count)]
         }
         changedCount += 1
-        if (try? MessageReader(message)) != nil { takenCount += 1 }
+        if (try? MessageHead(message)) != nil { takenCount += 1 }
         return message
     }
 

@@ -60,13 +60,16 @@ package final class SecondReader {
     /// Tests run in parallel.
     private static let shared = Mutex(try? SecondReader())
 
+    /// Opens its socket, which stays.
+    static func begin() { shared.withLock { _ in } }
+
     /// Compares both readings of bytes; those that are not one message are none of either's.
     package static func compare(_ bytes: [UInt8]) {
         guard bytes.count >= MessageFramer.messageBytesMin, bytes.count <= MessageFramer.messageBytesMax else { return }
         var framer = MessageFramer()
         guard (try? bytes.withUnsafeBytes({ try framer.take($0) })) == bytes.count, framer.isBetween else { return }
         // What brings descriptors has none here, and both would say so.
-        guard let own = try? MessageReader(bytes), own.kind != nil, own.descriptors == 0 else { return }
+        guard let own = try? MessageHead(bytes), own.descriptors == 0 else { return }
         let (first, second) = (Reading(own), shared.withLock { $0?.read(bytes) })
         guard let second else { preconditionFailure("libsystemd refuses a message that is taken: \(bytes)") }
         precondition(first.header == second.header, "A header is read as \(first.header), not \(second.header).")
@@ -77,13 +80,11 @@ package final class SecondReader {
 }
 
 extension SecondReader.Reading {
-    init(_ message: MessageReader) {
-        typealias Field = MessageReader.Field
-        header = [Field.path, Field.interface, Field.member, Field.destination, Field.sender, Field.signature].map {
-            String(decoding: message[$0], as: UTF8.self)
-        }
-        header += ["\(message.kind?.rawValue ?? 0) \(message.serial) \(message.replySerial) \(message.expectsAnswer)"]
-        var (reader, text) = (message, "")
+    init(_ message: MessageHead) {
+        let texts = [message.path, message.interface, message.member, message.destination, message.sender]
+        header = (texts + [message.signature]).map { String(decoding: message.bytes[$0], as: UTF8.self) }
+        header += ["\(message.kind.rawValue) \(message.serial) \(message.replySerial) \(message.expectsAnswer)"]
+        var (reader, text) = (message.reader, "")
         body = (try? Self.describe(&reader, &text)).map { text }
     }
 

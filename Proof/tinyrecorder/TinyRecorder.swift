@@ -225,9 +225,6 @@ final class Recorder: BusConnectionDelegate {
 
     private func signal(_ member: String, _ arguments: [WireValue]) {
         guard let connection else { return }
-        let signal = BusMessage.signal(
-            on: connection, path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member)
-        for argument in arguments { signal?.append(argument) }
-        _ = signal?.send()
+        connection.signal(path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member, arguments)
     }
 }

@@ -141,12 +141,12 @@ final class TestClient: BusConnectionDelegate {
     }
 
     func answer(
-        _ path: String, _ interface: String, _ member: String, at place: SourceLocation = #_sourceLocation,
-        filling fill: @escaping (BusMessage) -> Void
+        _ path: String, _ interface: String, _ member: String, _ arguments: [WireValue],
+        at place: SourceLocation = #_sourceLocation
     ) throws -> BusMessage {
         var result: Result<BusMessage, BrokerError>?
         let connection = try #require(connection)
-        connection.call(path: path, interface: interface, member: member, filling: fill, { result = $0 })
+        connection.call(path: path, interface: interface, member: member, arguments) { result = $0 }
         try process.wait("an answer to \(member)", at: place) { result != nil }
         return try #require(result).get()
     }
@@ -156,10 +156,7 @@ final class TestClient: BusConnectionDelegate {
         _ path: String, _ interface: String, _ member: String, _ arguments: [WireValue] = [],
         at place: SourceLocation = #_sourceLocation
     ) throws -> [WireValue] {
-        let answer = try answer(path, interface, member, at: place) { call in
-            for argument in arguments { call.append(argument) }
-        }
-        return try answer.arguments()
+        try answer(path, interface, member, arguments, at: place).arguments()
     }
 
     @discardableResult
@@ -184,10 +181,8 @@ final class TestClient: BusConnectionDelegate {
     }
 
     func get(_ path: String, _ interface: String, _ name: String) throws -> WireValue {
-        try answer(path, "org.freedesktop.DBus.Properties", "Get") { call in
-            call.append(interface)
-            call.append(name)
-        }.readWireVariant()
+        try answer(path, "org.freedesktop.DBus.Properties", "Get", [.string(interface), .string(name)])
+            .readWireVariant()
     }
 
     /// All `PropertiesChanged` of an object so far, with the names of those that came without a value.
@@ -202,11 +197,16 @@ final class TestClient: BusConnectionDelegate {
     }
 
     func setProperty(_ path: String, _ interface: String, _ name: String, _ value: String) throws {
-        _ = try answer(path, "org.freedesktop.DBus.Properties", "Set") { call in
-            call.append(interface)
-            call.append(name)
-            call.container("v", "s") { call.append(value) }
-        }
+        var result: Result<BusMessage, BrokerError>?
+        try #require(connection).call(
+            path: path, interface: "org.freedesktop.DBus.Properties", member: "Set", "ssv",
+            { call in
+                call.append(interface)
+                call.append(name)
+                call.append(variant: .string(value))
+            }, { result = $0 })
+        try process.wait("an answer to Set") { result != nil }
+        _ = try #require(result).get()
     }
 
     func place(_ app: String, _ presence: String, _ focused: Bool) throws {

@@ -86,9 +86,7 @@ final class FakeRecorder: BusConnectionDelegate {
 
     func say(_ member: String) {
         guard let connection else { return }
-        let signal = BusMessage.signal(
-            on: connection, path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member)
-        _ = signal?.send()
+        connection.signal(path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member)
     }
 
     static let camera = CameraCapabilities(

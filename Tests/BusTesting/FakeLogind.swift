@@ -106,19 +106,13 @@ package final class FakeLogind: BusConnectionDelegate {
             busyFor -= 1
             message.answer(BrokerError(.limitExceeded, "too busy"))
         case "ListSessions":
-            let answer = message.makeAnswer()
-            answer?.container("a", "(susso)") {
-                for session in sessions {
-                    answer?.container("r", "susso") {
-                        answer?.append(session.id)
-                        answer?.append(UInt32(0))
-                        answer?.append("somebody")
-                        answer?.append("")
-                        answer?.append(objectPath: Self.path(of: session.id))
-                    }
-                }
+            let list = sessions.map { session in
+                WireValue.structure([
+                    .string(session.id), .uint32(0), .string("somebody"), .string(""),
+                    .objectPath(Self.path(of: session.id)),
+                ])
             }
-            answer?.send()
+            message.answer([.array(type: "(susso)", list)])
         case "Inhibit" where refusesInhibitors: message.answer(BrokerError(.accessDenied, "Permission denied"))
         case "Inhibit":
             guard let (ours, theirs) = try? UnixPair.make() else { return }
@@ -147,19 +141,18 @@ package final class FakeLogind: BusConnectionDelegate {
     /// - Parameter sender: nil: logind's own.
     package func say(
         _ member: String, sender: String? = nil, path: String = path, interface: String = name + ".Manager",
-        _ fill: (BusMessage) -> Void
+        _ values: WireValue...
     ) {
-        guard let connection,
-            let signal = BusMessage.signal(
-                on: connection, path: path, interface: interface, member: member, sender: sender ?? owner)
-        else { return }
-        fill(signal)
-        signal.send()
+        connection?.signal(
+            path: path, interface: interface, member: member, sender: sender ?? owner,
+            values.map(\.signature).joined()
+        ) { writer in for value in values { writer.append(value) } }
+        connection?.flush()
     }
 
     package func say(asleep: Bool, sender: String? = nil) {
         isAsleep = asleep
-        say("PrepareForSleep", sender: sender) { $0.append(asleep) }
+        say("PrepareForSleep", sender: sender, .boolean(asleep))
     }
 
     package func say(new id: String, sender: String? = nil) { say("SessionNew", of: id, sender: sender) }
@@ -170,30 +163,23 @@ package final class FakeLogind: BusConnectionDelegate {
     }
 
     package func say(_ member: String, of id: String, sender: String? = nil) {
-        say(member, sender: sender) { signal in
-            signal.append(id)
-            signal.append(objectPath: Self.path(of: id))
-        }
+        say(member, sender: sender, .string(id), .objectPath(Self.path(of: id)))
     }
 
     package func say(
         changed id: String, _ changed: WireDictionary, of interface: String = name + ".Session", sender: String? = nil
     ) {
-        say("PropertiesChanged", sender: sender, path: Self.path(of: id), interface: Self.properties) { signal in
-            signal.append(interface)
-            signal.append(changed)
-            signal.append([String]())
-        }
+        say(
+            "PropertiesChanged", sender: sender, path: Self.path(of: id), interface: Self.properties,
+            .string(interface), .dictionary(changed), .strings([]))
     }
 
     /// Its name has another owner, as the bus says; empty: it has ended.
     package func say(owner newOwner: String, sender: String = MessageBus.name) {
         let earlier = owner
         if sender == MessageBus.name { owner = newOwner }
-        say("NameOwnerChanged", sender: sender, path: "/org/freedesktop/DBus", interface: MessageBus.name) { signal in
-            signal.append(Self.name)
-            signal.append(earlier)
-            signal.append(newOwner)
-        }
+        say(
+            "NameOwnerChanged", sender: sender, path: "/org/freedesktop/DBus", interface: MessageBus.name,
+            .string(Self.name), .string(earlier), .string(newOwner))
     }
 }

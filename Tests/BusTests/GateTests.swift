@@ -5,72 +5,84 @@ import Testing
 @Suite struct GateTests {
     private static let user: UInt32 = 4_000_000_000
     private static let token = hex("4000000000")
+    private static let accepted = "OK \(AuthenticationGate.ownID)\r\n"
 
     private static func hex(_ text: String) -> String { text.utf8.map { String($0, radix: 16) }.joined() }
 
-    /// What it lets pass of a text that comes in one piece or two, and where it stands then.
-    private func passed(_ text: String, cutAt cut: Int? = nil) -> (pass: String, left: Int, AuthenticationGate.Progress)
-    {
+    /// What it answers to a text that comes in one piece or two, and where it stands then.
+    private func answered(
+        _ text: String, cutAt cut: Int? = nil
+    ) -> (answer: String, left: Int, AuthenticationGate.Progress) {
         var gate = AuthenticationGate(user: Self.user)
         let bytes = Array(text.utf8)
-        var pass: [UInt8] = []
+        var answer: [UInt8] = []
         var taken = 0
         for part in cut.map({ [bytes[..<$0], bytes[$0...]] }) ?? [bytes[...]] {
             let (count, more) = gate.take(part)
             #expect(count <= part.count)
-            pass += more
+            answer += more
             taken += count
         }
-        return (String(decoding: pass, as: UTF8.self), bytes.count - taken, gate.progress)
+        return (String(decoding: answer, as: UTF8.self), bytes.count - taken, gate.progress)
     }
 
-    @Test func everyValidConversationPassesWhereverItIsCutAndWhatFollowsIsLeftToOthers() {
-        let upper = Self.token.uppercased()
-        for conversation in [
-            "\0AUTH EXTERNAL \(Self.token)\r\nBEGIN\r\n",
-            "\0AUTH EXTERNAL \(Self.token)\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n",
-            "\0AUTH EXTERNAL \(upper)\r\nBEGIN\r\n",
-            "\0AUTH EXTERNAL\r\nDATA\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n",
-            "\0AUTH\r\nAUTH EXTERNAL \(Self.token)\r\nBEGIN\r\n",
-            "\0CANCEL\r\nAUTH EXTERNAL\r\nDATA\r\nBEGIN\r\n",
+    @Test func everyValidConversationIsAnsweredWhereverItIsCutAndWhatFollowsIsLeftToOthers() {
+        let (upper, accepted) = (Self.token.uppercased(), Self.accepted)
+        for (conversation, answers) in [
+            ("\0AUTH EXTERNAL \(Self.token)\r\nBEGIN\r\n", accepted),
+            (
+                "\0AUTH EXTERNAL \(Self.token)\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n", accepted + "AGREE_UNIX_FD\r\n"
+            ),
+            ("\0AUTH EXTERNAL \(upper)\r\nBEGIN\r\n", accepted),
+            (
+                "\0AUTH EXTERNAL\r\nDATA\r\nNEGOTIATE_UNIX_FD\r\nBEGIN\r\n",
+                "DATA\r\n\(accepted)AGREE_UNIX_FD\r\n"
+            ),
+            (
+                "\0AUTH\r\nAUTH EXTERNAL \(Self.token)\r\nBEGIN\r\n",
+                "REJECTED EXTERNAL ANONYMOUS\r\n\(accepted)"
+            ),
+            ("\0CANCEL\r\nAUTH EXTERNAL\r\nDATA\r\nBEGIN\r\n", "REJECTED\r\nDATA\r\n\(accepted)"),
         ] {
             for cut in 0...conversation.utf8.count {
-                let (pass, left, progress) = passed(conversation + "l\u{1}AUTH\r\n", cutAt: cut)
-                #expect(pass == conversation && left == 8 && progress == .begun)
+                let (answer, left, progress) = answered(conversation + "l\u{1}AUTH\r\n", cutAt: cut)
+                #expect(answer == answers && left == 8 && progress == .begun)
             }
         }
     }
 
     @Test func anotherUserAnotherMechanismAndEveryMistakeAreNotLetIn() {
         let other = Self.hex("4000000001")
+        let (rejected, none) = ("REJECTED", "REJECTED EXTERNAL ANONYMOUS")
         for (said, told) in [
-            ("AUTH EXTERNAL \(other)", "CANCEL"), ("AUTH EXTERNAL \(Self.hex("04000000000"))", "CANCEL"),
-            ("AUTH EXTERNAL \(Self.token)00", "CANCEL"), ("AUTH EXTERNAL \(Self.token.dropLast())", "CANCEL"),
-            ("AUTH EXTERNAL ", "CANCEL"), ("AUTH EXTERNAL  \(Self.token)", "CANCEL"), ("AUTH EXTERNAL zz", "CANCEL"),
-            ("AUTH EXTERNAL \(Self.token) x", "CANCEL"), ("AUTH ANONYMOUS", "CANCEL"), ("AUTH ANONYMOUS 30", "CANCEL"),
-            ("AUTH DBUS_COOKIE_SHA1 30", "AUTH"), ("AUTH EXTERNALX", "AUTH"), ("AUTH", "AUTH"), ("HELLO", "UNKNOWN"),
-            ("", "UNKNOWN"), ("BEGIN now", "UNKNOWN"), ("begin", "UNKNOWN"), ("DATA \(Self.token)", "DATA"),
-            ("ERROR anything", "CANCEL"), ("NEGOTIATE_UNIX_FD x", "UNKNOWN"), ("A\0B\u{1b}[31m", "UNKNOWN"),
+            ("AUTH EXTERNAL \(other)", rejected), ("AUTH EXTERNAL \(Self.hex("04000000000"))", rejected),
+            ("AUTH EXTERNAL \(Self.token)00", rejected), ("AUTH EXTERNAL \(Self.token.dropLast())", rejected),
+            ("AUTH EXTERNAL ", rejected), ("AUTH EXTERNAL  \(Self.token)", rejected), ("AUTH EXTERNAL zz", rejected),
+            ("AUTH EXTERNAL \(Self.token) x", rejected), ("AUTH ANONYMOUS", rejected),
+            ("AUTH ANONYMOUS 30", rejected), ("AUTH DBUS_COOKIE_SHA1 30", none), ("AUTH EXTERNALX", none),
+            ("AUTH", none), ("HELLO", "ERROR"), ("", "ERROR"), ("BEGIN now", "ERROR"), ("begin", "ERROR"),
+            ("DATA \(Self.token)", "ERROR"), ("ERROR anything", rejected), ("NEGOTIATE_UNIX_FD", "ERROR"),
+            ("NEGOTIATE_UNIX_FD x", "ERROR"), ("A\0B\u{1b}[31m", "ERROR"),
         ] {
-            let (pass, _, progress) = passed("\0\(said)\r\nBEGIN\r\n")
-            #expect(pass == "\0\(told)\r\nBEGIN\r\n" && progress == .open, "\(said)")
+            let (answer, _, progress) = answered("\0\(said)\r\nBEGIN\r\n")
+            #expect(answer == "\(told)\r\nERROR\r\n" && progress == .open, "\(said)")
         }
         // What held is taken back.
-        let (pass, _, progress) = passed("\0AUTH EXTERNAL\r\nDATA \(other)\r\nBEGIN\r\n")
-        #expect(pass == "\0AUTH EXTERNAL\r\nCANCEL\r\nBEGIN\r\n" && progress == .open)
+        let (answer, _, progress) = answered("\0AUTH EXTERNAL\r\nDATA \(other)\r\nBEGIN\r\n")
+        #expect(answer == "DATA\r\nREJECTED\r\nERROR\r\n" && progress == .open)
     }
 
     @Test func theFirstByteIsAZeroAndLinesAndTheirNumberAreBounded() {
-        let early = passed("AUTH EXTERNAL\r\n")
-        #expect(early.pass.isEmpty && early.2 == .shut("it began with the byte 65 instead of a zero"))
+        let early = answered("AUTH EXTERNAL\r\n")
+        #expect(early.answer.isEmpty && early.2 == .shut("it began with the byte 65 instead of a zero"))
         let longest = "\0" + String(repeating: "x", count: AuthenticationGate.lineBytesMax - 2) + "\r\n"
-        #expect(passed(longest).pass == "\0UNKNOWN\r\n")
-        let (pass, left, progress) = passed("\0x" + longest.dropFirst())
-        #expect(pass == "\0" && left == 1)
+        #expect(answered(longest).answer == "ERROR\r\n")
+        let (answer, left, progress) = answered("\0x" + longest.dropFirst())
+        #expect(answer.isEmpty && left == 1)
         #expect(progress == .shut("a line of its authentication has more than 1024 bytes"))
         let many = String(repeating: "AUTH\r\n", count: AuthenticationGate.linesMax)
-        #expect(passed("\0" + many).2 == .open)
-        #expect(passed("\0" + many + "AUTH\r\n").2 == .shut("its authentication has more than 16 lines"))
+        #expect(answered("\0" + many).2 == .open)
+        #expect(answered("\0" + many + "AUTH\r\n").2 == .shut("its authentication has more than 16 lines"))
     }
 }
 

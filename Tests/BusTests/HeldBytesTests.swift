@@ -12,9 +12,10 @@ private final class Sender {
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
 
     /// It has authenticated.
-    init(_ feed: Feed, user: UInt32) throws {
+    init(_ room: HeldBytes, user: UInt32) throws {
         let (a, b) = try socketPair()
-        intake = Intake(socket: a, feed: feed, user: user, keepers: nil)
+        intake = Intake(
+            socket: a, gate: AuthenticationGate(user: user), peer: .stranger(user: user, keepers: nil, room))
         socket = b
         #expect(try say(RawWords.hello(of: user)) == nil)
     }
@@ -30,12 +31,10 @@ private final class Sender {
     func say(_ bytes: [UInt8]) throws -> BusConnection.End? {
         try #require(camarb_pass(socket, bytes, bytes.count, [], 0) == 0)
         while true {
-            // In the place of libsystemd: what was fed is gone.
-            defer { intake.clear(buffer) }
-            switch intake.read(into: buffer) {
+            switch intake.next(in: buffer) {
             case .nothing: return nil
             case .over(let end): return end
-            case .fed: continue
+            case .part, .begun, .message: continue
             case .atKeeper, .refused:
                 Issue.record("nothing was passed, and a keeper reads")
                 return nil
@@ -50,7 +49,7 @@ private final class Sender {
     }
 }
 
-/// What messages that are not whole may cost: all the memory that libsystemd takes for one, by user and in all.
+/// What messages that are not whole may cost: as much memory as they say that they will have, by user and in all.
 @Suite struct HeldBytesTests {
     private static let longest = MessageFramer.messageBytesMax
     private static let user: UInt32 = 7
@@ -71,62 +70,62 @@ private final class Sender {
 
     @Test("A user gets half of what the others have left, and again what it gave back; root is not bound, and counts")
     func halves() throws {
-        let feed = try Feed()
-        let half = Feed.halvesMax / 2
+        let room = HeldBytes()
+        let half = HeldBytes.bytesMax / 2
         /// How much more a user gets, to the byte.
-        func room(of user: UInt32) -> Int {
-            var (low, high) = (0, Feed.halvesMax)
+        func roomLeft(of user: UInt32) -> Int {
+            var (low, high) = (0, HeldBytes.bytesMax)
             while low < high {
                 let middle = (low + high + 1) / 2
                 // Also what is refused is taken up, until it is given back.
-                if feed.hold(middle, of: user) { low = middle } else { high = middle - 1 }
-                #expect(feed.hold(-middle, of: user))
+                if room.hold(middle, of: user) { low = middle } else { high = middle - 1 }
+                #expect(room.hold(-middle, of: user))
             }
             return low
         }
-        #expect(room(of: 1) == half && room(of: 2) == half)
-        #expect(feed.hold(half, of: 1))
-        #expect(room(of: 1) == 0 && room(of: 2) == half / 2)
-        #expect(feed.hold(-1000, of: 1))
-        #expect(room(of: 1) == 1000 && room(of: 2) == (half + 1000) / 2)
-        #expect(feed.hold(Feed.halvesMax, of: 0))
-        #expect(room(of: 1) == 0 && room(of: 2) == 0)
-        #expect(feed.hold(-Feed.halvesMax, of: 0) && feed.hold(1000 - half, of: 1))
-        #expect(room(of: 1) == half && room(of: 2) == half)
+        #expect(roomLeft(of: 1) == half && roomLeft(of: 2) == half)
+        #expect(room.hold(half, of: 1))
+        #expect(roomLeft(of: 1) == 0 && roomLeft(of: 2) == half / 2)
+        #expect(room.hold(-1000, of: 1))
+        #expect(roomLeft(of: 1) == 1000 && roomLeft(of: 2) == (half + 1000) / 2)
+        #expect(room.hold(HeldBytes.bytesMax, of: 0))
+        #expect(roomLeft(of: 1) == 0 && roomLeft(of: 2) == 0)
+        #expect(room.hold(-HeldBytes.bytesMax, of: 0) && room.hold(1000 - half, of: 1))
+        #expect(roomLeft(of: 1) == half && roomLeft(of: 2) == half)
     }
 
     @Test(
         "As many of the longest messages as a user's half has room for may be begun, however their headers are cut",
         arguments: [[16], [1, 16], [8, 16], [15, 16], [20], [15, 17], Array(1...16)])
     func headersInPieces(ends: [Int]) throws {
-        let feed = try Feed()
+        let room = HeldBytes()
         let pieces = zip([0] + ends, ends).map { Array(Self.message[$0..<$1]) }
-        let most = Feed.halvesMax / 2 / Self.longest
+        let most = HeldBytes.bytesMax / 2 / Self.longest
         var senders: [Sender] = []
         for _ in 0..<most {
-            let sender = try Sender(feed, user: Self.user)
+            let sender = try Sender(room, user: Self.user)
             #expect(try sender.say(pieces) == nil)
             senders.append(sender)
         }
-        #expect(try Sender(feed, user: Self.user).say(pieces) == Self.refusal)
+        #expect(try Sender(room, user: Self.user).say(pieces) == Self.refusal)
         // One that goes makes room for one.
-        senders[most - 1] = try Sender(feed, user: Self.user)
+        senders[most - 1] = try Sender(room, user: Self.user)
         #expect(try senders[most - 1].say(pieces) == nil)
-        #expect(try Sender(feed, user: Self.user).say(pieces) == Self.refusal)
+        #expect(try Sender(room, user: Self.user).say(pieces) == Self.refusal)
         // And so does one that ends its message, in as many pieces as it likes.
         let already = try #require(ends.last)
         #expect(try senders[0].say(Self.pieces(from: already, by: 50_000)) == nil)
         #expect(senders[0].wholeBy == nil)
-        senders.append(try Sender(feed, user: Self.user))
+        senders.append(try Sender(room, user: Self.user))
         #expect(try senders.last?.say(pieces) == nil)
         #expect(try senders[0].say(pieces) == Self.refusal)
         // Another user has its own half of what is left.
-        #expect(try Sender(feed, user: 8).say(pieces) == nil)
+        #expect(try Sender(room, user: 8).say(pieces) == nil)
     }
 
     @Test("A message has its time from its first byte on, not from its last; one that is whole has none")
     func timeToBeWhole() throws {
-        let sender = try Sender(try Feed(), user: Self.user)
+        let sender = try Sender(HeldBytes(), user: Self.user)
         for _ in 0..<2 {
             #expect(sender.wholeBy == nil)
             let before = EventLoop.now

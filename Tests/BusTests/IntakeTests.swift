@@ -20,7 +20,7 @@ import Testing
         let loop = try EventLoop()
         let strangers = [try Stranger(on: loop), try Stranger(on: loop)]
         for stranger in strangers { try stranger.authenticate() }
-        // Another version of the protocol: libsystemd drops such a message, and reads on. In two pieces, then in one.
+        // Another version of the protocol: such a message is passed over. In two pieces, then in one.
         var wrong = RawWords.ping
         wrong[3] = 9
         for pieces in [[wrong[..<20], wrong[20...]], [wrong[...]]] {

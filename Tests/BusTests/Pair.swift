@@ -62,17 +62,10 @@ struct Pair {
 }
 
 extension BusConnection {
-    /// A signal that libsystemd writes.
-    @discardableResult
-    func tell(_ member: String, _ values: WireValue...) -> Bool {
-        let signal = BusMessage.signal(on: self, path: "/a", interface: "org.camarb.Test", member: member)
-        for value in values { signal?.append(value) }
-        return signal?.send() ?? false
-    }
-
-    /// One that is written directly.
-    func tellDirectly(_ member: String, _ values: WireValue...) {
+    /// A signal that leaves at once.
+    func tell(_ member: String, _ values: WireValue...) {
         signal(path: "/a", interface: "org.camarb.Test", member: member, values)
+        flush()
     }
 }
 

@@ -109,12 +109,8 @@ final class FalseBroker: Sendable {
         for order in orders {
             switch order {
             case .send(let signal):
-                BusMessage.signal(
-                    on: connection, path: signal.path, interface: signal.interface, member: signal.member
-                ).map { message in
-                    for argument in signal.arguments { message.append(argument) }
-                    message.send()
-                }
+                connection.signal(
+                    path: signal.path, interface: signal.interface, member: signal.member, signal.arguments)
             case .end:
                 connection.close()
                 return hasClosed()

@@ -1,114 +1,162 @@
-package import ArbiterProtocol
+public import ArbiterProtocol
+import CLinux
 import Glibc
+import System
 
-/// Writing to strangers without libsystemd: what one turn says to a peer leaves in one piece.
+/// Writing: what one turn sends to a peer leaves in one piece.
 extension BusConnection {
-    /// Whether messages may be written directly: to a stranger that reads, and nothing of libsystemd's waits before them.
-    var isDirect: Bool { intake != nil && isReady && isOpen && !isEnding && queued.isEmpty && held.isEmpty }
-
     /// Writes a signal. It leaves at the end of the turn, together with all else that is written to this peer in it;
     /// outside a turn, right after the present handler.
-    package func signal(
-        path: String, interface: String, member: String, signature: String, _ body: (inout MessageWriter) -> Void
-    ) -> Bool {
-        if !wants(path: path, interface: interface, member: member) { return true }
-        guard isDirect else { return false }
-        write(.signal(path: path, interface: interface, member: member), signature, body)
-        return true
+    /// - Parameter sender: nil: a server's own name; a message bus names its senders itself.
+    public func signal(
+        path: String, interface: String, member: String, sender: String? = nil, _ signature: String,
+        _ body: (inout MessageWriter) -> Void
+    ) {
+        guard wants(path: path, interface: interface, member: member) else { return }
+        write(.signal(path: path, interface: interface, member: member, sender: sender ?? ownName), signature, body)
     }
 
-    /// The same; where it cannot be written directly libsystemd sends it.
-    package func signal(path: String, interface: String, member: String, _ arguments: [WireValue]) {
-        let isWritten = signal(
-            path: path, interface: interface, member: member, signature: arguments.map(\.signature).joined()
-        ) { writer in for argument in arguments { writer.append(argument) } }
-        if isWritten { return }
-        let message = BusMessage.signal(on: self, path: path, interface: interface, member: member)
-        for argument in arguments { message?.append(argument) }
-        message?.send()
+    public func signal(path: String, interface: String, member: String, _ arguments: [WireValue] = []) {
+        signal(path: path, interface: interface, member: member, arguments.map(\.signature).joined()) { writer in
+            for argument in arguments { writer.append(argument) }
+        }
     }
 
     package func send(_ message: SealedSignal) {
-        guard wants(path: message.path, interface: message.interface, member: message.member) else { return }
-        guard isDirect else { return message.send(on: self) }
-        if outgoing.bytes.isEmpty && stuck.isEmpty {
-            // Nothing to be before it, and nothing is copied: a thousand peers are a thousand sends.
-            let sent = message.bytes.withUnsafeBytes { sendNow($0) }
-            if sent < message.bytes.count { keep(message.bytes, from: sent) }
-            return
-        }
-        beginWriting()
-        outgoing.append(whole: message.bytes)
+        guard wants(path: message.path, interface: message.interface, member: message.member), isReady, isOpen,
+            !isEnding
+        else { return }
+        // Where nothing is to be before it, nothing is copied: a thousand peers are a thousand sends.
+        if outgoing.bytes.isEmpty { transmit(message.bytes) } else { outgoing.append(whole: message.bytes) }
     }
 
-    func write(_ head: MessageWriter.Head, _ signature: String, _ body: (inout MessageWriter) -> Void) {
-        beginWriting()
-        outgoing.message(head, serial: traffic.nextSerial(), signature: signature, body)
-    }
-
-    /// What the bus says, which is not there, is for whoever called it.
-    func wants(path: String, interface: String, member: String) -> Bool {
+    /// Signals in the name of the bus are sent to the client that called it, whatever its rules.
+    private func wants(path: String, interface: String, member: String) -> Bool {
         guard let wanted, interface != "org.freedesktop.DBus" else { return true }
         return wanted.want(path: path, interface: interface, member: member)
     }
 
-    private func beginWriting() {
-        guard outgoing.bytes.isEmpty else { return }
-        outgoing = traffic.writer()
-        traffic.hasWritten(self)
+    var ownName: String? { isServer ? BusMessage.serverName : nil }
+
+    @discardableResult
+    func write(_ head: MessageWriter.Head, _ signature: String, _ body: (inout MessageWriter) -> Void) -> UInt32 {
+        let serial = traffic.nextSerial()
+        guard isOpen, !isEnding else { return serial }
+        if outgoing.bytes.isEmpty {
+            outgoing = traffic.writer()
+            traffic.hasWritten(self)
+        }
+        outgoing.message(head, serial: serial, signature: signature, body)
+        if !isReady && outgoing.bytes.count > Self.queuedBytesMax { endSoon(.tooMuchQueued) }
+        return serial
+    }
+
+    /// - Parameter descriptors: the caller's; the peer gets duplicates.
+    /// - Throws: where it takes none, or none is left for the duplicates. Nothing is written then.
+    @discardableResult
+    func write(
+        _ head: MessageWriter.Head, _ signature: String, passing descriptors: [Int32],
+        _ body: (inout MessageWriter) -> Void
+    ) throws(SystemFault) -> UInt32 {
+        if descriptors.isEmpty || !isOpen || isEnding { return write(head, signature, body) }
+        guard passesDescriptors else { throw SystemFault("send a descriptor", EOPNOTSUPP) }
+        var copies: [Int32] = []
+        for descriptor in descriptors {
+            let copy = camarb_duplicate(descriptor)
+            guard copy >= 0 else {
+                for copy in copies { Glibc.close(copy) }
+                throw SystemFault("append to a message", copy)
+            }
+            copies.append(copy)
+        }
+        // They go along with the first of its own bytes.
+        flush()
+        let serial = traffic.nextSerial()
+        var writer = MessageWriter()
+        writer.message(head, serial: serial, signature: signature, descriptors: copies.count, body)
+        transmit(writer.bytes, copies)
+        return serial
     }
 
     package func flush() {
-        guard !outgoing.bytes.isEmpty else { return }
+        // A server's peer that has not authenticated yet is told what was written once it has.
+        guard !outgoing.bytes.isEmpty, isReady else { return }
         var written = MessageWriter()
         swap(&written, &outgoing)
         defer { traffic.giveBack(&written) }
-        guard isOpen else { return }
-        let sent = stuck.isEmpty ? written.bytes.withUnsafeBytes { sendNow($0) } : 0
-        if sent < written.bytes.count { keep(written.bytes, from: sent) }
+        if isOpen { transmit(written.bytes) }
     }
 
-    /// - Returns: bytes that the kernel took; all of them where the connection is over, which its end tells.
-    private func sendNow(_ bytes: UnsafeRawBufferPointer) -> Int {
-        while true {
-            let sent = Glibc.send(waitedOn, bytes.baseAddress, bytes.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
-            if sent >= 0 { return sent }
-            switch errno {
-            case EINTR: continue
-            case EAGAIN: return 0
-            default:
-                askForTurn()
-                return bytes.count
+    // MARK: The socket
+
+    /// Bytes that wait, and the descriptors that go along with the first of them.
+    struct Unsent {
+        var bytes: ArraySlice<UInt8>
+        var descriptors: [Int32]
+
+        func close() { for descriptor in descriptors { Glibc.close(descriptor) } }
+    }
+
+    /// Half of what may be queued is queued: callers that can leave something out do it now, while the peer can still be told.
+    public var isBehind: Bool {
+        unsent.count > Self.queuedMessagesMax / 2 || unsentBytes > Self.queuedBytesMax / 2
+    }
+
+    /// Sends bytes, or has them wait behind those that wait already.
+    /// - Parameter descriptors: taken over.
+    func transmit(_ bytes: [UInt8], _ descriptors: [Int32] = []) {
+        var message = Unsent(bytes: bytes[...], descriptors: descriptors)
+        if unsent.isEmpty && descriptors.isEmpty {
+            // The usual case, made short: a signal goes to a thousand peers.
+            let sent = bytes.withUnsafeBytes {
+                Glibc.send(socket, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
             }
+            if sent == bytes.count { return }
+            message.bytes = message.bytes.dropFirst(max(0, sent))
         }
-    }
-
-    private func keep(_ bytes: [UInt8], from place: Int) {
-        let before = waitingBytes
-        stuck.append(contentsOf: bytes[place...])
-        lookAtStuck(before)
-    }
-
-    /// What was written and has not left, and what is held behind it.
-    var waitingBytes: Int { stuck.count + held.reduce(0) { $0 + $1.payloadBytes } }
-
-    /// - Parameter before: bytes that waited already. The newest do not count: one long answer, such as a status with
-    ///   thousands of sessions, is no sign of a peer that does not read.
-    func lookAtStuck(_ before: Int) {
-        if isServer { traffic.unread.note(unreadBytes, of: self) }
-        if before > Self.queuedBytesMax || held.count > Self.queuedMessagesMax { return endSoon(.tooMuchQueued) }
+        if unsent.isEmpty && sendNow(&message) { return }
+        let before = unsentBytes
+        unsent.append(message)
+        unsentBytes += message.bytes.count
+        if isServer { traffic.unread.note(unsentBytes, of: self) }
+        // The newest does not count: one long answer, such as a status with thousands of sessions, is no sign of a peer that
+        // does not read.
+        if before > Self.queuedBytesMax || unsent.count > Self.queuedMessagesMax { return endSoon(.tooMuchQueued) }
         refresh()
     }
 
-    func sendStuck() {
-        let sent = stuck.withUnsafeBytes { sendNow($0) }
-        stuck.removeFirst(sent)
-        defer { if isServer { traffic.unread.note(unreadBytes, of: self) } }
-        guard stuck.isEmpty else { return }
-        stuck = []
-        let waiting = held
-        held = []
-        for message in waiting { send(message) }
+    /// - Returns: the kernel took all of it; or the peer takes nothing any more, which ends the connection in its turn.
+    private func sendNow(_ message: inout Unsent) -> Bool {
+        while true {
+            let sent = message.bytes.withUnsafeBytes {
+                camarb_send(socket, $0.baseAddress, $0.count, message.descriptors, message.descriptors.count)
+            }
+            if sent == -Int(EAGAIN) { return false }
+            message.close()
+            if sent < 0 {
+                let fault = SystemFault("send a message", Int32(sent))
+                isDeaf = true
+                if fault.saysThatThePeerIsGone { askForTurn() } else { endSoon(.fault(fault)) }
+                return true
+            }
+            if sent == message.bytes.count { return true }
+            message.bytes = message.bytes.dropFirst(sent)
+            message.descriptors = []
+        }
+    }
+
+    func sendUnsent() {
+        var count = 0
+        while count < unsent.count {
+            let before = unsent[count].bytes.count
+            let isSent = sendNow(&unsent[count])
+            unsentBytes -= isSent ? before : before - unsent[count].bytes.count
+            guard isSent else { break }
+            count += 1
+        }
+        unsent.removeFirst(count)
+        if unsent.isEmpty { unsent = [] }
+        if isServer { traffic.unread.note(unsentBytes, of: self) }
     }
 }
 
@@ -118,27 +166,16 @@ package final class SealedSignal {
     let path: String
     let interface: String
     let member: String
-    private let arguments: [WireValue]
-    /// For peers that libsystemd sends to; made for the first of them.
-    private var message: BusMessage?
 
     package init(
         on connection: BusConnection, path: String, interface: String, member: String, _ arguments: [WireValue]
     ) {
-        (self.path, self.interface, self.member, self.arguments) = (path, interface, member, arguments)
+        (self.path, self.interface, self.member) = (path, interface, member)
         var writer = MessageWriter()
         writer.message(
-            .signal(path: path, interface: interface, member: member), serial: connection.traffic.nextSerial(),
-            signature: arguments.map(\.signature).joined()
+            .signal(path: path, interface: interface, member: member, sender: connection.ownName),
+            serial: connection.traffic.nextSerial(), signature: arguments.map(\.signature).joined()
         ) { writer in for argument in arguments { writer.append(argument) } }
         bytes = writer.bytes
-    }
-
-    func send(on connection: BusConnection) {
-        if message == nil {
-            message = BusMessage.sealedSignal(
-                on: connection, path: path, interface: interface, member: member, arguments)
-        }
-        if let message { connection.send(message) }
     }
 }

@@ -1,262 +1,131 @@
 public import ArbiterProtocol
-import CSystemd
+import CLinux
 import Glibc
-package import System
+import System
 
-/// A D-Bus message: one that arrived, or one that is being built.
+/// A D-Bus message that arrived, in the bytes in which it came.
 ///
-/// Belongs to its connection's thread. A message that arrived may be kept to be answered later.
+/// Belongs to its connection's thread. May be kept to be answered later.
 public final class BusMessage {
-    public enum Kind: Sendable { case call, answer, error, signal }
-
-    let pointer: OpaquePointer
-    private let owner: BusConnection?
-    /// The connection it arrived on or was made for. A signal may be sent on others too.
-    public var connection: BusConnection {
-        guard let owner else { preconditionFailure("a message of another library is neither sent nor answered") }
-        return owner
-    }
-    /// The first fault met while building; such a message is not sent.
-    var buildFault: SystemFault?
-    package var fault: SystemFault? { buildFault }
-    /// Bytes of the values appended, as far as the queue's bound needs to know.
-    var payloadBytes = 0
-    /// What keepers found behind its descriptors, where a stranger sent it.
-    var passed: [PassedDescriptor] = []
-
-    init(owning pointer: OpaquePointer, _ connection: BusConnection?) { (self.pointer, owner) = (pointer, connection) }
-
-    /// A message of a connection that another library has, for its values alone.
-    package convenience init(ofAnotherLibrary pointer: OpaquePointer) {
-        self.init(owning: sd_bus_message_ref(pointer), nil)
+    public enum Kind: UInt8, Sendable {
+        case call = 1
+        case answer, error, signal
     }
 
-    convenience init(borrowing pointer: OpaquePointer, _ connection: BusConnection) {
-        self.init(owning: sd_bus_message_ref(pointer), connection)
+    /// A server's name in all that it sends: some D-Bus libraries drop signals without a sender, and others match signals
+    /// by the sender of the answers.
+    public static let serverName = ":1.0"
+
+    /// The connection it arrived on.
+    public let connection: BusConnection
+    let head: MessageHead
+    var reader: MessageReader
+    /// A trusted peer's descriptors, or the envelopes of a stranger's.
+    let descriptors: [Int32]
+    /// The keepers' findings about a stranger's descriptors.
+    let passed: [PassedDescriptor]
+
+    /// - Parameter descriptors: a trusted peer's, taken over.
+    init(_ head: MessageHead, _ descriptors: [Int32], _ passed: [PassedDescriptor], on connection: BusConnection) {
+        (self.head, reader) = (head, head.reader)
+        self.descriptors = passed.isEmpty ? descriptors : passed.map(\.envelope)
+        self.passed = passed
+        self.connection = connection
     }
 
-    deinit { _ = sd_bus_message_unref(pointer) }
+    deinit { if passed.isEmpty { for descriptor in descriptors { close(descriptor) } } }
 
-    public var kind: Kind {
-        var type: UInt8 = 0
-        _ = sd_bus_message_get_type(pointer, &type)
-        return switch Int(type) {
-        case SD_BUS_MESSAGE_METHOD_CALL: .call
-        case SD_BUS_MESSAGE_METHOD_RETURN: .answer
-        case SD_BUS_MESSAGE_METHOD_ERROR: .error
-        default: .signal
-        }
-    }
+    public var kind: Kind { head.kind }
 
     /// Empty where the message has none.
-    public var path: String { string(sd_bus_message_get_path(pointer)) }
-    public var interface: String { string(sd_bus_message_get_interface(pointer)) }
-    public var member: String { string(sd_bus_message_get_member(pointer)) }
-    public var destination: String { string(sd_bus_message_get_destination(pointer)) }
+    public var path: String { head.bytes.text(at: head.path) }
+    public var interface: String { head.bytes.text(at: head.interface) }
+    public var member: String { head.bytes.text(at: head.member) }
     /// On a message bus the bus's own word for the sender; from a peer no more than what the peer says.
-    public var sender: String { string(sd_bus_message_get_sender(pointer)) }
+    public var sender: String { head.bytes.text(at: head.sender) }
     /// The whole body's signature.
-    public var signature: String { string(sd_bus_message_get_signature(pointer, 1)) }
+    public var signature: String { head.bytes.text(at: head.signature) }
 
-    public var hasInterface: Bool { sd_bus_message_get_interface(pointer) != nil }
+    public var hasInterface: Bool { !head.interface.isEmpty }
     /// Comparisons that allocate nothing, for dispatch.
-    public func isPath(_ text: StaticString) -> Bool { same(sd_bus_message_get_path(pointer), text) }
-    public func isInterface(_ text: StaticString) -> Bool { same(sd_bus_message_get_interface(pointer), text) }
-    public func isMember(_ text: StaticString) -> Bool { same(sd_bus_message_get_member(pointer), text) }
-    public func isSignature(_ text: StaticString) -> Bool { same(sd_bus_message_get_signature(pointer, 1), text) }
-    package func isMember(_ text: String) -> Bool { same(sd_bus_message_get_member(pointer), text) }
-    package func isSignature(_ text: String) -> Bool { same(sd_bus_message_get_signature(pointer, 1), text) }
+    public func isPath(_ text: StaticString) -> Bool { head.bytes.has(text, at: head.path) }
+    public func isInterface(_ text: StaticString) -> Bool { head.bytes.has(text, at: head.interface) }
+    public func isMember(_ text: StaticString) -> Bool { head.bytes.has(text, at: head.member) }
+    public func isSignature(_ text: StaticString) -> Bool { head.bytes.has(text, at: head.signature) }
+    package func isMember(_ text: String) -> Bool { head.bytes.has(text, at: head.member) }
+    package func isSignature(_ text: String) -> Bool { head.bytes.has(text, at: head.signature) }
 
     /// The number at the end of the path behind a prefix, such as 7 in `/org/camarb/session/7`, written as numbers are.
     public func pathNumber(after prefix: StaticString) -> UInt64? {
-        guard let path = sd_bus_message_get_path(pointer) else { return nil }
-        return prefix.withUTF8Buffer { bytes in
-            guard let start = bytes.baseAddress,
-                strncmp(path, UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), bytes.count) == 0
-            else { return nil }
-            var digits = path + bytes.count
-            // No sign, no leading zero: a session has one path.
-            guard (UInt8(ascii: "1")...UInt8(ascii: "9")).contains(UInt8(bitPattern: digits[0])) else { return nil }
-            var number: UInt64 = 0
-            while digits[0] != 0 {
-                let digit = UInt64(UInt8(bitPattern: digits[0])) &- UInt64(UInt8(ascii: "0"))
-                let (product, over) = number.multipliedReportingOverflow(by: 10)
-                guard digit <= 9, !over, product <= .max - digit else { return nil }
-                number = product + digit
-                digits += 1
-            }
-            return number
+        let count = prefix.utf8CodeUnitCount
+        let path = head.path
+        guard path.count > count, head.bytes.has(prefix, at: path.lowerBound..<path.lowerBound + count) else {
+            return nil
         }
+        // No sign, no leading zero: a session has one path.
+        guard head.bytes[path.lowerBound + count] != UInt8(ascii: "0") else { return nil }
+        var number: UInt64 = 0
+        for place in path.lowerBound + count..<path.upperBound {
+            let digit = UInt64(head.bytes[place]) &- UInt64(UInt8(ascii: "0"))
+            let (product, over) = number.multipliedReportingOverflow(by: 10)
+            guard digit <= 9, !over, product <= .max - digit else { return nil }
+            number = product + digit
+        }
+        return number
     }
 
     /// False: the sender does not want an answer, not even an error.
-    public var expectsAnswer: Bool { sd_bus_message_get_expect_reply(pointer) > 0 }
+    public var expectsAnswer: Bool { head.expectsAnswer }
 
     /// The error an answer carries; nil when it is no error.
     public var error: BrokerError? {
-        guard let found = sd_bus_message_get_error(pointer) else { return nil }
-        let name = string(found.pointee.name)
-        let message = string(found.pointee.message)
+        guard kind == .error else { return nil }
+        let name = head.bytes.text(at: head.errorName)
+        var first = head.reader
+        let message = (try? first.readText("s")) ?? ""
         if let kind = BrokerError.Kind(rawValue: name) { return BrokerError(kind, message) }
         return BrokerError(.failed, message.isEmpty ? name : "\(message) (\(name))")
     }
 
-    private func string(_ text: UnsafePointer<CChar>?) -> String {
-        guard let text else { return "" }
-        return String(cString: text)
-    }
+    // MARK: Answering
 
-    private func same(_ text: UnsafePointer<CChar>?, _ other: StaticString) -> Bool {
-        guard let text else { return false }
-        return other.withUTF8Buffer { Self.same(text, $0) }
-    }
-
-    private func same(_ text: UnsafePointer<CChar>?, _ other: String) -> Bool {
-        guard let text else { return false }
-        var other = other
-        return other.withUTF8 { Self.same(text, $0) }
-    }
-
-    private static func same(_ text: UnsafePointer<CChar>, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard let start = bytes.baseAddress else { return text[0] == 0 }
-        return strncmp(text, UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self), bytes.count) == 0
-            && text[bytes.count] == 0
-    }
-}
-
-// MARK: - Making messages
-
-extension BusMessage {
-    /// What a server calls itself in all that it sends: some D-Bus libraries drop signals without a sender, and others
-    /// learn from the answers whose signals are meant.
-    public static let serverName = ":1.0"
-
-    /// - Parameter sender: nil on a message bus, which names the sender itself.
-    public static func signal(
-        on connection: BusConnection, path: String, interface: String, member: String, sender: String? = serverName
-    ) -> BusMessage? {
-        var created: OpaquePointer?
-        guard sd_bus_message_new_signal(connection.bus, &created, path, interface, member) >= 0, let created else {
-            return nil
-        }
-        if let sender { _ = sd_bus_message_set_sender(created, sender) }
-        return BusMessage(owning: created, connection)
-    }
-
-    /// A signal with its arguments, sealed: it can be sent on any number of connections.
-    public static func sealedSignal(
-        on connection: BusConnection, path: String, interface: String, member: String, _ arguments: [WireValue]
-    ) -> BusMessage? {
-        guard let message = signal(on: connection, path: path, interface: interface, member: member) else { return nil }
-        for argument in arguments { message.append(argument) }
-        return message.seal() ? message : nil
-    }
-
-    /// Nothing can be appended any more; the message can be sent on any number of connections. False when it could not be built.
-    public func seal() -> Bool {
-        if buildFault != nil { return false }
-        // The cookie is the sender's own count on each connection; libsystemd adjusts it where it is sent.
-        return sd_bus_message_seal(pointer, connection.nextSealCookie(), 0) >= 0
-    }
-
-    static func call(
-        on connection: BusConnection, to destination: String?, path: String, interface: String, member: String
-    ) throws(SystemFault) -> BusMessage {
-        var created: OpaquePointer?
-        try check(
-            sd_bus_message_new_method_call(connection.bus, &created, destination, path, interface, member),
-            "make a call of \(interface).\(member) at \(path)")
-        guard let created else { throw SystemFault("make a call", ENOMEM) }
-        return BusMessage(owning: created, connection)
-    }
-}
-
-// MARK: - Answering
-
-extension BusMessage {
-    /// An answer to fill and `send`; nil when the caller wants none.
-    public func makeAnswer() -> BusMessage? {
-        guard expectsAnswer else { return nil }
-        var created: OpaquePointer?
-        guard sd_bus_message_new_method_return(pointer, &created) >= 0, let created else { return nil }
-        return answer(owning: created)
-    }
-
-    /// Sends it on the connection it was made for. True when it went out or was queued.
-    @discardableResult
-    public func send() -> Bool { connection.send(self) }
-
-    /// Answers with these values.
+    /// Answers with these values. Descriptors among them stay the caller's.
     public func answer(_ values: [WireValue] = []) {
-        if connection.isDirect, !values.contains(where: \.hasDescriptor) {
-            return write(values.count == 1 ? values[0].signature : values.map(\.signature).joined()) { writer in
-                for value in values { writer.append(value) }
-            }
-        }
-        guard let answer = makeAnswer() else { return }
-        for value in values { answer.append(value) }
-        answer.send()
-        if let fault = answer.buildFault {
-            self.answer(BrokerError(.outOfResources, "The answer could not be sent: \(fault)."))
-        }
+        do throws(SystemFault) {
+            try answer(
+                values.count == 1 ? values[0].signature : values.map(\.signature).joined(),
+                passing: values.contains(where: \.hasDescriptor) ? values.flatMap(\.fileDescriptors) : []
+            ) { writer in for value in values { writer.append(value) } }
+        } catch { answer(BrokerError(.outOfResources, "The answer could not be sent: \(error).")) }
     }
 
     /// Answers with a value of whatever type, as `Properties.Get` does.
-    package func answer(variant value: WireValue) {
-        if connection.isDirect, !value.hasDescriptor { return write("v") { $0.append(variant: value) } }
-        guard let answer = makeAnswer() else { return }
-        answer.container("v", value.signature) { answer.append(value) }
-        answer.send()
-    }
+    package func answer(variant value: WireValue) { answer("v") { $0.append(variant: value) } }
 
     /// Answers with what `body` appends.
     /// - Parameter signature: of all of it. It has no descriptor in it.
-    /// - Parameter values: the same, for libsystemd, where the answer cannot be written directly.
-    package func answer(
-        _ signature: String, or values: @autoclosure () -> [WireValue], _ body: (inout MessageWriter) -> Void
-    ) {
-        if connection.isDirect { write(signature, body) } else { answer(values()) }
+    public func answer(_ signature: String, _ body: (inout MessageWriter) -> Void) {
+        try? answer(signature, passing: [], body)
     }
 
-    /// Answers with what `body` appends, without a descriptor and, where the peer reads, without an allocation.
-    private func write(_ signature: String, _ body: (inout MessageWriter) -> Void) {
+    private func answer(
+        _ signature: String, passing descriptors: [Int32], _ body: (inout MessageWriter) -> Void
+    ) throws(SystemFault) {
         guard expectsAnswer else { return }
-        precondition(connection.isDirect, "what cannot be written directly is answered with values")
-        connection.write(.answer(to: serial, destination: returnTo), signature, body)
+        try connection.write(
+            .answer(to: head.serial, destination: returnTo, sender: connection.ownName), signature,
+            passing: descriptors, body)
     }
-
-    private var serial: UInt32 {
-        var cookie: UInt64 = 0
-        _ = sd_bus_message_get_cookie(pointer, &cookie)
-        return UInt32(truncatingIfNeeded: cookie)
-    }
-
-    /// Where the caller has a name, the answer goes to that.
-    private var returnTo: String? { sd_bus_message_get_sender(pointer).map { String(cString: $0) } }
 
     /// Answers with an error.
     public func answer(_ error: BrokerError) {
         guard expectsAnswer else { return }
-        if connection.isDirect {
-            return connection.write(.error(name: error.kind.rawValue, to: serial, destination: returnTo), "s") {
-                $0.append(error.message)
-            }
+        let (name, own) = (error.kind.rawValue, connection.ownName)
+        connection.write(.error(name: name, to: head.serial, destination: returnTo, sender: own), "s") {
+            $0.append(error.message)
         }
-        var created: OpaquePointer?
-        let result = error.kind.rawValue.withCString { name in
-            error.message.withCString { sentence in
-                var pair = sd_bus_error(name: name, message: sentence, _need_free: 0)
-                return sd_bus_message_new_method_error(pointer, &created, &pair)
-            }
-        }
-        guard result >= 0, let created else { return }
-        let answer = answer(owning: created)
-        answer.payloadBytes = error.message.utf8.count
-        answer.send()
     }
 
-    private func answer(owning created: OpaquePointer) -> BusMessage {
-        if connection.isServer { _ = sd_bus_message_set_sender(created, Self.serverName) }
-        return BusMessage(owning: created, connection)
-    }
+    /// Where the caller has a name, the answer goes to that.
+    private var returnTo: String? { head.sender.isEmpty ? nil : sender }
 }

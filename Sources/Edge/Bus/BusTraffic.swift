@@ -5,11 +5,10 @@ final class BusTraffic: LoopPart {
     /// Of the connections that have one; few at a time (half-open ones, and calls under way).
     var deadlines = BusDeadlines()
     var unread = UnreadBytes()
-    /// What connections read into, one after the other.
+    /// Connections read into it one after the other.
     let readingBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: readingBytes, alignment: 16)
     private static let readingBytes = 16 * 1024
-    /// There from the first stranger on.
-    private var feed: Feed?
+    let held = HeldBytes()
 
     private unowned let loop: EventLoop
     private var written: [BusConnection] = []
@@ -20,9 +19,7 @@ final class BusTraffic: LoopPart {
     private var writers: [MessageWriter] = []
     /// More are in use at once only in a step that tells everybody something.
     private static let writersKept = 16
-    private var lastSerial = firstSerial
-    /// libsystemd counts each connection's own messages from 1 on, and comes nowhere near.
-    private static let firstSerial: UInt32 = 1 << 31
+    private var lastSerial: UInt32 = 0
 
     init(on loop: EventLoop) throws(SystemFault) {
         self.loop = loop
@@ -34,16 +31,9 @@ final class BusTraffic: LoopPart {
         readingBuffer.deallocate()
     }
 
-    func feedForStrangers() throws(SystemFault) -> Feed {
-        if let feed { return feed }
-        let feed = try Feed()
-        self.feed = feed
-        return feed
-    }
-
-    /// A number for a message that libsystemd does not make; never 0.
+    /// A number for a message; never 0.
     func nextSerial() -> UInt32 {
-        lastSerial = lastSerial == .max ? Self.firstSerial : lastSerial + 1
+        lastSerial = lastSerial == .max ? 1 : lastSerial + 1
         return lastSerial
     }
 
@@ -62,6 +52,10 @@ final class BusTraffic: LoopPart {
     func flush() {
         if written.isEmpty { return }
         // Flushing writes nothing and calls nobody, so that no other flush comes in between.
+        if written.count == 1 {
+            written.removeLast().flush()
+            return
+        }
         swap(&due, &written)
         // By place: an iterator would hold the array, and emptying it would make another.
         for place in due.indices { due[place].flush() }
@@ -114,12 +108,12 @@ struct BusDeadlines {
     }
 }
 
-/// What peers have left unread of what they were sent, in all: each may be behind (`BusConnection.queuedBytesMax`), and all of
-/// them together less than as many times that.
+/// Bytes that peers have left unread: each may be behind (`BusConnection.queuedBytesMax`), and all of them together less than
+/// as many times that.
 struct UnreadBytes {
     private var behind: [ObjectIdentifier: (bytes: Int, connection: BusConnection)] = [:]
     private var inAll = 0
-    /// What peers that left too much had left when they went, since the heap was last given back.
+    /// Bytes of peers that were ended for what they left unread, since the heap was last given back.
     private var freed = 0
 
     /// Giving the heap back looks through all of it, some milliseconds. To be left so much unread again takes a broker longer.
@@ -133,7 +127,7 @@ struct UnreadBytes {
         inAll += bytes - (behind[id]?.bytes ?? 0)
         behind[id] = bytes > 0 ? (bytes, connection) : nil
         guard inAll > BusConnection.queuedInAllMax else { return }
-        // Those that are ending give theirs back a moment later.
+        // Connections that are ending free theirs a moment later.
         let staying = behind.values.filter { !$0.connection.isEnding }
         guard staying.reduce(0, { $0 + $1.bytes }) > BusConnection.queuedInAllMax else { return }
         // Of equals the one that came first.
@@ -148,5 +142,24 @@ struct UnreadBytes {
         guard freed >= Self.worthwhileBytes else { return false }
         freed = 0
         return true
+    }
+}
+
+/// Bytes of strangers' messages that are not whole, by user and in all: as much memory as a message says that it will have.
+package final class HeldBytes {
+    private var ofUser: [UInt32: Int] = [:]
+    private var inAll = 0
+    /// Of what the others have left of it, a user gets at most half. One connection needs at most
+    /// `MessageFramer.messageBytesMax`.
+    package static let bytesMax = 16 * 1024 * 1024
+
+    package init() {}
+
+    /// Takes up bytes for a message that is not whole yet, or gives them back. False: there is no room for more.
+    package func hold(_ more: Int, of user: UInt32) -> Bool {
+        let own = ofUser[user, default: 0] + more
+        inAll += more
+        ofUser[user] = own > 0 ? own : nil
+        return more <= 0 || user == 0 || own <= (Self.bytesMax - (inAll - own)) / 2
     }
 }

@@ -7,7 +7,7 @@ import System
 ///     idle ──job──▶ busy ──all answered──▶ idle
 ///                    └──no answer in time──▶ stuck ──it has ended after all──▶ gone
 ///
-/// One that is stuck got SIGKILL and is not waited for: it may hang where no signal reaches it, and ends when whoever
+/// A keeper that is stuck got SIGKILL and is not waited for: it may hang where no signal reaches it, and ends when whoever
 /// keeps it there lets it. Its socket is kept as long: what is put in there has its last reference in that process.
 final class DescriptorKeeper {
     /// How long a keeper may take for one job, in nanoseconds: ten thousand times what it takes. Its user alone waits.
@@ -39,6 +39,7 @@ final class DescriptorKeeper {
     private var owed: [Owed] = []
 
     var isIdle: Bool { state == .working && owed.isEmpty }
+    func serves(only user: UInt32) -> Bool { state == .working && owed.allSatisfy { $0.user == user } }
 
     init(_ program: String, _ pool: DescriptorKeepers, on loop: EventLoop) throws(SystemFault) {
         self.pool = pool
@@ -149,7 +150,7 @@ final class DescriptorKeeper {
 
     private func alarmRang() {
         guard state == .working, let first = owed.first else { return }
-        // What it said may be there already: this process may have been the slow one.
+        // Its answer may be there already: this process may have been the slow one.
         read()
         guard state == .working, let now = owed.first, now.since == first.since,
             EventLoop.now >= now.since + answerTimeMax

@@ -21,7 +21,6 @@ public final class DescriptorKeepers {
     /// gets at most half: so that many users do not keep the next one out.
     public static let inAllMax = 128
 
-    /// What comes of a wish to have descriptors taken.
     public enum Answer {
         case taken([PassedDescriptor])
         /// The message brought so many, which is more than one may: all of them are closed. Its bytes are taken.
@@ -45,7 +44,7 @@ public final class DescriptorKeepers {
     private let note: (String) -> Void
     private var keepers: [DescriptorKeeper] = []
     private var stuck: [DescriptorKeeper] = []
-    /// Those that have ended, until that is heard of.
+    /// Ended keepers, until their process has been reaped.
     private var ending: [DescriptorKeeper] = []
     /// At most one a connection. Each is served in its order: what its user has on the way ends within seconds, by the
     /// bounds on half-read messages and on a recorder core's answers.
@@ -121,7 +120,7 @@ public final class DescriptorKeepers {
             }
             let keeper: DescriptorKeeper
             do throws(SystemFault) {
-                guard let found = try idleKeeper() else { return }
+                guard let found = try freeKeeper(for: user) else { return }
                 keeper = found
             } catch {
                 let wish = wishes.remove(at: index)
@@ -142,9 +141,10 @@ public final class DescriptorKeepers {
         }
     }
 
-    private func idleKeeper() throws(SystemFault) -> DescriptorKeeper? {
-        if let idle = keepers.first(where: \.isIdle) { return idle }
-        // Those that end at once are not replaced faster than they are heard of.
+    private func freeKeeper(for user: UInt32) throws(SystemFault) -> DescriptorKeeper? {
+        // Where all else that a keeper has to do is the user's own, nobody else waits for it.
+        if let free = keepers.first(where: \.isIdle) ?? keepers.first(where: { $0.serves(only: user) }) { return free }
+        // Keepers that end at once are not replaced faster than they are reaped.
         guard keepers.count + ending.count < Self.workingMax else { return nil }
         return try newKeeper()
     }
@@ -169,7 +169,7 @@ public final class DescriptorKeepers {
     }
 
     private func dispose(of socket: Int32, user: UInt32) -> Bool {
-        // Those that hang are as good: what they are given is closed when they end.
+        // A keeper that hangs is as good: its sockets are closed when it ends.
         for keeper in stuck where keeper.dispose(of: socket, user: user) { return true }
         if let idle = keepers.first(where: \.isIdle), idle.dispose(of: socket, user: user) { return true }
         if keepers.count < Self.workingMax, let new = try? newKeeper(), new.dispose(of: socket, user: user) {

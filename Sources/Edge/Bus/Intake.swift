@@ -1,18 +1,17 @@
 import CLinux
 import Glibc
-package import System
+import System
 
-/// Looks at what an untrusted peer sends, before libsystemd reads it.
+/// A connection's reading: the authentication, then one message after the other.
 ///
-///     looked at: the authentication ──▶ gate ──────────────────▶ feed ──▶ libsystemd
-///                a message, or a piece of one ──▶ framer ──────▶
-///                something with descriptors ──▶ keeper, envelopes ▶
+///     stranger: looked at ──▶ gate, or framer ──────────────▶ message; what it was made of is taken
+///               something with descriptors ──▶ keeper, envelopes ──▶ message
+///     trusted:  received, descriptors and all ──▶ gate, or framer ──▶ message
 ///
-/// Whether descriptors come along, how long a message is, whether it is time for messages at all: all is known before a
-/// byte is taken. So no file of the peer's comes into this process, and none is dropped by it either, which may wait as
-/// closing does. libsystemd never reads the peer's socket itself, not even one message that was looked at: it would
-/// drop a malformed one and read on. Until a message is whole nothing but its length's worth of memory is taken, and what
-/// the peer has sent beyond it stays in the kernel, on its account.
+/// Of a stranger, whether descriptors come along, how long a message is, whether it is time for messages at all: all is
+/// known before a byte is taken. So no file of the peer's comes into this process, and none is dropped by it either, which
+/// may wait as closing does. Until a message is whole nothing but its length's worth of memory is taken, and what the peer
+/// has sent beyond it stays in the kernel, on its account.
 package final class Intake {
     /// How long a message may take from its first byte to its last, in nanoseconds. A peer that sends one in pieces
     /// does so within milliseconds; a slow machine deserves some more.
@@ -21,33 +20,56 @@ package final class Intake {
     static let wholeTimeMaxWithDescriptors: Int64 = 1_000_000_000
     /// Bytes looked at for the beginning of a message: nearly every one of ours is shorter.
     private static let lookBytes = 2048
+    /// Descriptors of a trusted peer that no message has claimed yet: as many as the kernel passes with one.
+    private static let unclaimedMax = 253
 
     package enum Reading {
         case nothing
-        /// Something is in the feed. `isWhole`: it completes a message. `isAll`: it was all that had arrived.
-        case fed(isWhole: Bool, isAll: Bool)
+        /// Bytes were taken, and no message is whole by them. While the peer authenticates they may have an answer.
+        case part(answer: [UInt8])
+        /// From now on messages come.
+        case begun(AuthenticationGate, answer: [UInt8])
+        /// `isAll`: it was all that had arrived.
+        case message([UInt8], isAll: Bool)
         case atKeeper
-        /// A message has come that brought more descriptors than one may: none of it is in the feed, and nothing is left of it.
+        /// A message has come that brought more descriptors than one may, and nothing is left of it.
         case refused(Refused)
         case over(BusConnection.End)
     }
 
+    package enum Peer {
+        /// - user: its own, by the kernel.
+        /// - keepers: `nil` where no peer passes descriptors; one that does is disconnected.
+        case stranger(user: UInt32, keepers: DescriptorKeepers?, HeldBytes)
+        case trusted
+    }
+
     private let socket: Int32
-    private let feed: Feed
-    private let user: UInt32
-    private let keepers: DescriptorKeepers?
-    /// Nil once messages come.
+    private let peer: Peer
+    /// `nil` once messages come.
     private var gate: AuthenticationGate?
-    private var framer = MessageFramer()
+    private var framer: MessageFramer
     private(set) var isAtKeeper = false
+    /// Where in the buffer bytes lie that were seen and not read yet.
+    private var window = 0..<0
+    /// Bytes before the window that a stranger's socket still has.
+    private var read = 0
+    /// The window is all that there was.
+    private var isAllSeen = false
+    /// The window between two turns, where the socket does not have its bytes any more.
+    private var left: [UInt8] = []
+    /// The present message, while it is not whole.
+    private var partial: [UInt8] = []
     /// Bytes that the present message is to have, while it is not whole.
     private var held = 0
     private var taken: Taken?
-    /// What the present message brought, until it has arrived.
+    /// The present message's descriptors, where a stranger sent it.
     private var passed: [PassedDescriptor] = []
-    /// The present message, where nothing of it is fed.
+    /// Descriptors of a trusted peer, in their order.
+    private var unclaimed: [Int32] = []
+    /// The present message, where it is not read.
     private var refused: Refused?
-    /// When the message of which something was read has to be whole; nil between messages.
+    /// When the message of which something was read has to be whole; `nil` between messages.
     package private(set) var wholeBy: Int64?
     /// Called when a keeper has read, with why the connection is over, if it is.
     var whenRead: (BusConnection.End?) -> Void = { _ in }
@@ -55,18 +77,17 @@ package final class Intake {
     private struct Taken {
         var bytes: [UInt8]
         var passed: [PassedDescriptor]
-        var next: State
         /// It brought so many descriptors that none was kept.
         var tooMany: Int?
     }
 
-    /// A message that libsystemd never sees, since its header names descriptors that are not here.
+    /// A message whose header names descriptors that are not here.
     package struct Refused {
         let descriptors: Int
         /// As much of it as has come, to its end.
         fileprivate(set) var header: [UInt8] = []
 
-        /// What an answer to it has to name; nil where it wants none.
+        /// The serial that an answer names; `nil` where none is wanted.
         var serial: UInt32? {
             // A call (1), without the flag by which it wants no answer (1).
             guard header.count == MessageFramer.headerBytes, header[1] == 1, header[2] & 1 == 0 else { return nil }
@@ -75,106 +96,239 @@ package final class Intake {
         }
     }
 
-    /// - Parameter socket: the peer's, which is looked at here and nowhere else. Taken over.
-    /// - Parameter keepers: nil where no peer passes descriptors; one that does is disconnected.
-    package init(socket: Int32, feed: Feed, user: UInt32, keepers: DescriptorKeepers?) {
-        self.socket = socket
-        self.feed = feed
-        self.user = user
-        self.keepers = keepers
-        gate = AuthenticationGate(user: user)
-        _ = camarb_intake_keep_in_line(socket)
+    /// - Parameter socket: the peer's, which is read here and nowhere else. Taken over.
+    package init(socket: Int32, gate: AuthenticationGate, peer: Peer) {
+        (self.socket, self.gate, self.peer) = (socket, gate, peer)
+        switch peer {
+        case .stranger:
+            framer = MessageFramer()
+            _ = camarb_intake_keep_in_line(socket)
+        case .trusted: framer = MessageFramer(bytesMax: MessageFramer.trustedBytesMax)
+        }
     }
 
     deinit {
-        if held > 0 { _ = feed.hold(-held, of: user) }
-        if let keepers { keepers.close(socket, user: user) } else { close(socket) }
+        for descriptor in unclaimed { Glibc.close(descriptor) }
+        guard case .stranger(let user, let keepers, let room) = peer else {
+            _ = Glibc.close(socket)
+            return
+        }
+        if held > 0 { _ = room.hold(-held, of: user) }
+        if let keepers { keepers.close(socket, user: user) } else { Glibc.close(socket) }
     }
 
-    /// What libsystemd is to read next.
-    package func read(into buffer: UnsafeMutableRawBufferPointer) -> Reading {
+    /// A trusted peer's bound on one message, header and body together.
+    var bytesMax: Int {
+        get { framer.bytesMax }
+        set { framer.bytesMax = newValue }
+    }
+
+    /// Reads on. Before the buffer is another connection's, `rest` is called.
+    package func next(in buffer: UnsafeMutableRawBufferPointer) -> Reading {
         if isAtKeeper { return .atKeeper }
         if let taken {
             self.taken = nil
             if let count = taken.tooMany { refused = Refused(descriptors: count) }
-            return taken.bytes.withUnsafeBytes { put($0, taken.passed, taken.next) }
+            return taken.bytes.withUnsafeBytes { bytes in
+                if gate != nil { return authenticate(bytes).0 }
+                switch frame(bytes) {
+                case .success(let count): return put(bytes, count, broughtSome: !taken.passed.isEmpty)
+                case .failure(let fault): return .over(fault.end)
+                }
+            }
         }
-        var carries: Int32 = 0
-        let isMessage = gate == nil
-        let isBeginning = isMessage && framer.isBetween
-        let capacity = isMessage && !isBeginning ? buffer.count : min(Self.lookBytes, buffer.count)
-        let seen = camarb_intake_look(socket, buffer.baseAddress, capacity, &carries)
-        if seen == -Int(EAGAIN) { return .nothing }
-        // Whatever it was that ended it: there is nobody to tell.
-        guard seen > 0 else { return .over(.disconnected) }
-        let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<seen])
-        var next = State(gate: gate, framer: framer)
+        if window.isEmpty {
+            if let end = rest(buffer) { return .over(end) }
+            if let other = see(buffer) { return other }
+        }
+        let bytes = UnsafeRawBufferPointer(rebasing: buffer[window])
+        if gate != nil {
+            let (reading, count) = authenticate(bytes)
+            pass(count)
+            return reading
+        }
+        let before = framer
         let count: Int
-        let rewritten: [UInt8]?
-        do throws(Unfit) { (count, rewritten) = try next.take(bytes) } catch { return .over(error.end) }
-        if carries != 0 { return hand(count, isBeginning: isBeginning, rewritten ?? Array(bytes.prefix(count)), next) }
-        if isBeginning { passed = [] }
-        let taken = camarb_intake_take(socket, buffer.baseAddress, count)
-        guard taken == count else { return .over(.fault(SystemFault("read a message", Int32(min(taken, 0))))) }
-        if let rewritten { return rewritten.withUnsafeBytes { put($0, [], next) } }
-        return put(UnsafeRawBufferPointer(rebasing: bytes[..<count]), [], next, isAll: count == seen)
+        switch frame(bytes) {
+        case .success(let length): count = length
+        case .failure(let fault): return .over(fault.end)
+        }
+        if !framer.isBetween && read > 0 {
+            // Its end was not looked at: it is looked at from its beginning.
+            framer = before
+            window = 0..<0
+            isAllSeen = false
+            if let end = rest(buffer) { return .over(end) }
+            return .part(answer: [])
+        }
+        pass(count)
+        return put(bytes, count)
     }
 
-    /// After libsystemd has read what was fed, or would not.
-    package func clear(_ buffer: UnsafeMutableRawBufferPointer) { feed.clear(buffer) }
+    /// Leaves the buffer: of a stranger, what was read is taken from the socket, and no more.
+    /// - Returns: why the connection is over, if it is.
+    package func rest(_ buffer: UnsafeMutableRawBufferPointer) -> BusConnection.End? {
+        defer { (window, read) = (0..<0, 0) }
+        guard case .stranger = peer else {
+            if !window.isEmpty { left = Array(buffer[window]) }
+            return nil
+        }
+        if read == 0 { return nil }
+        let count = camarb_intake_take(socket, buffer.baseAddress, read)
+        return count == read ? nil : .fault(SystemFault("read a message", Int32(min(count, 0))))
+    }
 
-    /// What the message that has just arrived brought. Once: what nobody keeps is let go of with it.
-    func takePassed() -> [PassedDescriptor] {
-        if passed.isEmpty { return [] }
-        defer { passed = [] }
-        return passed
+    private func pass(_ count: Int) {
+        window = window.lowerBound + count..<window.upperBound
+        if case .stranger = peer { read += count }
+    }
+
+    /// Fills the window.
+    /// - Returns: what there is instead.
+    private func see(_ buffer: UnsafeMutableRawBufferPointer) -> Reading? {
+        let seen: Int
+        switch peer {
+        case .trusted:
+            if !left.isEmpty {
+                buffer.copyBytes(from: left)
+                window = 0..<left.count
+                left = []
+                return nil
+            }
+            seen = receive(buffer)
+            isAllSeen = seen < buffer.count && unclaimed.isEmpty
+            if unclaimed.count > Self.unclaimedMax { return .over(.fault(SystemFault("read a message", EBADMSG))) }
+        case .stranger:
+            var carries: Int32 = 0
+            let isBeginning = gate == nil && framer.isBetween
+            let isInside = gate == nil && !isBeginning
+            let capacity = isInside ? buffer.count : min(Self.lookBytes, buffer.count)
+            seen = camarb_intake_look(socket, buffer.baseAddress, capacity, &carries)
+            isAllSeen = seen < capacity
+            if seen > 0 && carries != 0 { return hand(UnsafeRawBufferPointer(rebasing: buffer[..<seen]), isBeginning) }
+        }
+        if seen == -Int(EAGAIN) { return .nothing }
+        // Whichever fault it was, nobody is left to be told.
+        guard seen > 0 else { return .over(.disconnected) }
+        window = 0..<seen
+        return nil
+    }
+
+    private func receive(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        withUnsafeTemporaryAllocation(of: Int32.self, capacity: Self.unclaimedMax) { found in
+            var count = 0
+            let seen = camarb_receive_passed(
+                socket, buffer.baseAddress, buffer.count, found.baseAddress, found.count, &count)
+            if count > 0 { unclaimed += found[..<count] }
+            return seen
+        }
+    }
+
+    /// The descriptors of the message that has just arrived. Once: they are let go of with the message.
+    /// - Parameter count: as many descriptors as its header says; of a stranger's message all are taken.
+    /// - Returns: `nil`: it brought another number.
+    func takeDescriptors(_ count: Int) -> (own: [Int32], passed: [PassedDescriptor])? {
+        if case .trusted = peer {
+            guard count <= unclaimed.count else { return nil }
+            if count == 0 { return ([], []) }
+            defer { unclaimed.removeFirst(count) }
+            return (Array(unclaimed.prefix(count)), [])
+        }
+        if passed.isEmpty { return count == 0 ? ([], []) : nil }
+        let brought = passed
+        passed = []
+        return brought.count == count ? ([], brought) : nil
     }
 
     // MARK: By way of a keeper
 
-    private func hand(_ count: Int, isBeginning: Bool, _ bytes: [UInt8], _ next: State) -> Reading {
-        guard let keepers else { return .over(.unfit("it passed a descriptor, and none is taken here")) }
-        isAtKeeper = true
+    private func hand(_ bytes: UnsafeRawBufferPointer, _ isBeginning: Bool) -> Reading {
+        guard case .stranger(let user, let keepers?, _) = peer else {
+            return .over(.unfit("it passed a descriptor, and none is taken here"))
+        }
+        let count: Int
+        if var open = gate {
+            count = open.take(bytes).count
+            if case .shut(let why) = open.progress { return .over(.unfit(why)) }
+        } else {
+            var ahead = framer
+            do throws(MessageFramer.Fault) { count = try ahead.take(bytes) } catch { return .over(end(of: error)) }
+        }
+        (isAtKeeper, isAllSeen) = (true, false)
+        let copy = Array(bytes.prefix(count))
         keepers.take(count, isBeginning: isBeginning, from: socket, user: user) { [weak self] answer in
-            self?.keeperRead(answer, isBeginning, bytes, next)
+            self?.keeperRead(answer, isBeginning, copy)
         }
         return .atKeeper
     }
 
-    private func keeperRead(_ answer: DescriptorKeepers.Answer, _ isBeginning: Bool, _ bytes: [UInt8], _ next: State) {
+    private func keeperRead(_ answer: DescriptorKeepers.Answer, _ isBeginning: Bool, _ bytes: [UInt8]) {
         isAtKeeper = false
         switch answer {
-        case .refused(let why): whenRead(.unfit(why))
+        case .refused(let why): return whenRead(.unfit(why))
         case .taken(let brought):
             if isBeginning { passed = brought }
-            taken = Taken(bytes: bytes, passed: brought, next: next)
-            whenRead(nil)
+            taken = Taken(bytes: bytes, passed: brought)
         case .tooMany(let count):
             passed = []
-            taken = Taken(bytes: bytes, passed: [], next: next, tooMany: count)
-            whenRead(nil)
+            taken = Taken(bytes: bytes, passed: [], tooMany: count)
+        }
+        whenRead(nil)
+    }
+
+    // MARK: Messages
+
+    private struct Unfit: Error { var end: BusConnection.End }
+
+    private func authenticate(_ bytes: UnsafeRawBufferPointer) -> (Reading, count: Int) {
+        guard var open = gate else { return (.nothing, 0) }
+        let (count, answer) = open.take(bytes)
+        gate = open.progress == .begun ? nil : open
+        switch open.progress {
+        case .open: return (.part(answer: answer), count)
+        case .begun: return (.begun(open, answer: answer), count)
+        case .shut(let why):
+            if case .stranger = peer { return (.over(.unfit(why)), count) }
+            return (.over(.fault(SystemFault("read a message", EPERM))), count)
         }
     }
 
-    // MARK: Feeding
-
-    private func put(
-        _ bytes: UnsafeRawBufferPointer, _ brought: [PassedDescriptor], _ next: State, isAll: Bool = false
-    ) -> Reading {
-        gate = next.gate
-        framer = next.framer
-        if let refused { return passOver(bytes, refused) }
-        let change = framer.unfinishedBytes - held
-        held += change
-        guard change == 0 || feed.hold(change, of: user) else {
-            return .over(.unfit("user \(user) has begun more messages than there is room for until they are whole"))
+    private func frame(_ bytes: UnsafeRawBufferPointer) -> Result<Int, Unfit> {
+        do throws(MessageFramer.Fault) { return .success(try framer.take(bytes)) } catch {
+            return .failure(Unfit(end: end(of: error)))
         }
-        // Nothing else is in there: there is room.
-        let result = feed.put(bytes, brought.map(\.number))
-        for descriptor in brought { descriptor.wasPassedOn() }
-        guard result == 0 else { return .over(.fault(SystemFault("hand on a message", result))) }
-        setWholeBy(brought.isEmpty ? Self.wholeTimeMax : Self.wholeTimeMaxWithDescriptors)
-        return .fed(isWhole: gate == nil && framer.isBetween, isAll: isAll)
+    }
+
+    private func end(of fault: MessageFramer.Fault) -> BusConnection.End {
+        guard case .stranger = peer else {
+            if case .tooLong(let count) = fault { return .messageTooLong(bytes: count) }
+            return .fault(SystemFault("read the beginning of a message", EBADMSG))
+        }
+        return switch fault {
+        case .order(let byte): .unfit("it began a message with the byte \(byte), which no D-Bus message does")
+        case .tooShort: .unfit("it sent a message without header fields")
+        case .tooLong(let count): .messageTooLong(bytes: count)
+        }
+    }
+
+    /// - Parameter count: so many of the bytes are the present message's.
+    private func put(_ bytes: UnsafeRawBufferPointer, _ count: Int, broughtSome: Bool = false) -> Reading {
+        let bytes = UnsafeRawBufferPointer(rebasing: bytes[..<count])
+        if let refused { return passOver(bytes, refused) }
+        if case .stranger(let user, _, let room) = peer {
+            let change = framer.unfinishedBytes - held
+            held += change
+            guard change == 0 || room.hold(change, of: user) else {
+                return .over(.unfit("user \(user) has begun more messages than there is room for until they are whole"))
+            }
+            setWholeBy(broughtSome ? Self.wholeTimeMaxWithDescriptors : Self.wholeTimeMax)
+        }
+        let isAll = isAllSeen && window.isEmpty
+        if framer.isBetween && partial.isEmpty { return .message(Array(bytes), isAll: isAll) }
+        partial += bytes
+        guard framer.isBetween else { return .part(answer: []) }
+        defer { partial = [] }
+        return .message(partial, isAll: isAll)
     }
 
     private func passOver(_ bytes: UnsafeRawBufferPointer, _ message: Refused) -> Reading {
@@ -182,96 +336,14 @@ package final class Intake {
         message.header += bytes.prefix(MessageFramer.headerBytes - message.header.count)
         setWholeBy(Self.wholeTimeMaxWithDescriptors)
         refused = framer.isBetween ? nil : message
-        return framer.isBetween ? .refused(message) : .fed(isWhole: false, isAll: false)
+        return framer.isBetween ? .refused(message) : .part(answer: [])
     }
 
     private func setWholeBy(_ time: Int64) {
-        if gate != nil || framer.isBetween {
+        if framer.isBetween {
             wholeBy = nil
         } else if wholeBy == nil {
             wholeBy = EventLoop.now + time
         }
-    }
-
-    private struct State {
-        var gate: AuthenticationGate?
-        var framer: MessageFramer
-
-        /// What is to be taken of the bytes, and what is handed on in their place, where that is not the same.
-        mutating func take(_ bytes: UnsafeRawBufferPointer) throws(Unfit) -> (Int, [UInt8]?) {
-            guard var open = gate else {
-                do throws(MessageFramer.Fault) { return (try framer.take(bytes), nil) } catch {
-                    switch error {
-                    case .order(let byte):
-                        throw Unfit(
-                            end: .unfit("it began a message with the byte \(byte), which no D-Bus message does"))
-                    case .tooShort: throw Unfit(end: .unfit("it sent a message without header fields"))
-                    case .tooLong(let count): throw Unfit(end: .messageTooLong(bytes: count))
-                    }
-                }
-            }
-            let (count, rewritten) = open.take(bytes)
-            switch open.progress {
-            case .open: gate = open
-            case .begun: gate = nil
-            case .shut(let why): throw Unfit(end: .unfit(why))
-            }
-            return (count, rewritten)
-        }
-    }
-
-    private struct Unfit: Error { var end: BusConnection.End }
-}
-
-/// The socket pair by which the intakes of a loop hand libsystemd what they have looked at.
-///
-/// All of a loop's connections share it. Something is in it only while one of them reads, and what that one leaves is thrown
-/// away: nobody else may ever find it.
-package final class Feed {
-    /// What libsystemd reads, under a number of each connection's own.
-    private let outlet: Int32
-    private let inlet: Int32
-    /// Bytes of messages that are not whole, by user and in all: libsystemd takes the memory for all of a message with its
-    /// first bytes.
-    private var halves: [UInt32: Int] = [:]
-    private var inAll = 0
-    /// Of what the others have left of it, a user gets at most half. One connection needs at most
-    /// `MessageFramer.messageBytesMax`.
-    package static let halvesMax = 16 * 1024 * 1024
-
-    package init() throws(SystemFault) {
-        var ends: [Int32] = [-1, -1]
-        try check(camarb_unix_pair(&ends), "make a socket for what is read")
-        (outlet, inlet) = (ends[0], ends[1])
-    }
-
-    deinit {
-        close(outlet)
-        close(inlet)
-    }
-
-    /// Another number for what libsystemd reads. The caller's.
-    func newOutlet() throws(SystemFault) -> Int32 {
-        let number = camarb_duplicate(outlet)
-        try check(number, "start a connection")
-        return number
-    }
-
-    /// - Returns: 0 or -errno. The descriptors stay the caller's.
-    func put(_ bytes: UnsafeRawBufferPointer, _ descriptors: [Int32]) -> Int32 {
-        bytes.isEmpty ? 0 : camarb_pass(inlet, bytes.baseAddress, bytes.count, descriptors, descriptors.count)
-    }
-
-    /// Takes up bytes for a message that is not whole yet, or gives them back. False: there is no room for more.
-    package func hold(_ more: Int, of user: UInt32) -> Bool {
-        let own = halves[user, default: 0] + more
-        inAll += more
-        halves[user] = own > 0 ? own : nil
-        return more <= 0 || user == 0 || own <= (Self.halvesMax - (inAll - own)) / 2
-    }
-
-    /// Throws away what was left. Descriptors among it are envelopes, which somebody else has too.
-    func clear(_ buffer: UnsafeMutableRawBufferPointer) {
-        while camarb_unread_bytes(outlet) > 0, camarb_intake_take(outlet, buffer.baseAddress, buffer.count) > 0 {}
     }
 }

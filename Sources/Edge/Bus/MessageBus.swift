@@ -3,7 +3,7 @@ import CLinux
 import Glibc
 public import System
 
-/// What a connection to a message bus tells its owner, on the loop's thread.
+/// The owner of a connection to a message bus, called on the loop's thread.
 public protocol MessageBusDelegate: AnyObject {
     /// The bus is there, and knows us. Nothing of an earlier connection holds: no match, no name, no answer under way.
     func busReady(_ bus: MessageBus)
@@ -24,11 +24,54 @@ extension MessageBusDelegate {
 /// it is looked for again, ever more rarely.
 ///
 /// The bus is a peer like any other, with two habits of its own: it wants to be greeted, and messages name the peer
-/// they are for. So this is a `BusConnection`, which waits for nothing, and not one of libsystemd's own.
+/// they are for.
 public final class MessageBus {
     /// The bus itself, as it is called on every bus.
     public static let name = "org.freedesktop.DBus"
     static let path = "/org/freedesktop/DBus"
+
+    /// Whose bus it is.
+    public enum Kind: Hashable, Sendable {
+        case system
+        /// A user's, on which that user's desktop is.
+        case session
+
+        /// Where the system's bus is unless `$DBUS_SYSTEM_BUS_ADDRESS` says otherwise.
+        public static let usualSystemAddress = "unix:path=/run/dbus/system_bus_socket"
+
+        /// The environment's address of the system's bus, else the usual one.
+        public static var systemAddress: String {
+            environment("DBUS_SYSTEM_BUS_ADDRESS") ?? usualSystemAddress
+        }
+
+        /// `nil` where the environment of no login session names the user's bus.
+        public var address: String? {
+            switch self {
+            case .system: Self.systemAddress
+            case .session:
+                environment("DBUS_SESSION_BUS_ADDRESS")
+                    ?? environment("XDG_RUNTIME_DIR").map { "unix:path=\($0)/bus" }
+            }
+        }
+
+        var words: String { self == .system ? "system bus" : "session bus" }
+
+        var nowhere: String {
+            self == .system
+                ? "the system bus's address names no Unix socket"
+                : "there is no session bus ($DBUS_SESSION_BUS_ADDRESS names no Unix socket, or neither it nor "
+                    + "$XDG_RUNTIME_DIR is set)"
+        }
+
+        /// Nanoseconds between tries to connect; each is twice as long as the one before. A machine has its bus from its
+        /// start on; a desktop's comes and goes with its login session, and is looked for as its other services are.
+        package var pauseMin: Int64 { self == .system ? 1_000_000_000 : 250_000_000 }
+        package var pauseMax: Int64 { self == .system ? 60_000_000_000 : 30_000_000_000 }
+
+        /// On a user's bus every program of that user's may send what it likes: nothing that concerns camarb is longer
+        /// than a permission store of ten thousand apps.
+        var messageBytesMax: Int? { self == .system ? nil : 1 << 20 }
+    }
 
     public let kind: Kind
     /// Where it may be, in the order in which it is tried.
@@ -71,14 +114,23 @@ public final class MessageBus {
     /// The handler is called once, later; with `.disconnected` when there is no bus.
     public func call(
         _ destination: String, path: String, interface: String, member: String, _ arguments: [WireValue] = [],
-        filling fill: ((BusMessage) -> Void)? = nil, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+        _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
     ) {
-        guard let connection else {
-            loop.defer { [kind] in handler(.failure(BrokerError(.disconnected, "There is no \(kind.words)."))) }
-            return
-        }
-        connection.call(
-            to: destination, path: path, interface: interface, member: member, arguments, filling: fill, handler)
+        guard let connection else { return failed(handler) }
+        connection.call(to: destination, path: path, interface: interface, member: member, arguments, handler)
+    }
+
+    /// The same, with what `body` appends.
+    public func call(
+        _ destination: String, path: String, interface: String, member: String, _ signature: String,
+        _ body: @escaping (inout MessageWriter) -> Void, _ handler: @escaping (Result<BusMessage, BrokerError>) -> Void
+    ) {
+        guard let connection else { return failed(handler) }
+        connection.call(to: destination, path: path, interface: interface, member: member, signature, body, handler)
+    }
+
+    private func failed(_ handler: @escaping (Result<BusMessage, BrokerError>) -> Void) {
+        loop.defer { [kind] in handler(.failure(BrokerError(.disconnected, "There is no \(kind.words)."))) }
     }
 
     /// Lets signals through that a match rule describes, until the bus is lost.
@@ -96,7 +148,7 @@ public final class MessageBus {
         "type='signal',sender='\(Self.name)',interface='\(Self.name)',member='NameOwnerChanged',arg0='\(name)'"
     }
 
-    /// What such a signal says; nil for others.
+    /// The contents of such a signal; `nil` for others.
     public static func ownerChange(_ signal: BusMessage) -> (name: String, owner: String)? {
         guard signal.sender == Self.name, signal.isMember("NameOwnerChanged"), signal.isSignature("sss"),
             let name = try? signal.readString(), (try? signal.readString()) != nil,
@@ -106,14 +158,8 @@ public final class MessageBus {
     }
 
     /// Says to all that listen what has changed.
-    public func emit(path: String, interface: String, member: String, filling fill: (BusMessage) -> Void = { _ in }) {
-        guard isReady, let connection,
-            // The bus itself names the sender.
-            let signal = BusMessage.signal(
-                on: connection, path: path, interface: interface, member: member, sender: nil)
-        else { return }
-        fill(signal)
-        signal.send()
+    public func emit(path: String, interface: String, member: String, _ arguments: [WireValue] = []) {
+        if isReady { connection?.signal(path: path, interface: interface, member: member, arguments) }
     }
 
     private func connect() {
@@ -128,7 +174,7 @@ public final class MessageBus {
             }
             do throws(SystemFault) {
                 connection = try BusConnection(adopting: descriptor, as: .client, on: loop, delegate: self)
-                connection?.bound = kind.bound
+                if let most = kind.messageBytesMax { connection?.messageBytesMax = most }
                 return
             } catch { fault = "\(error)" }
         }
@@ -154,7 +200,7 @@ extension MessageBus: BusConnectionDelegate {
                 pause = kind.pauseMin
                 isReady = true
                 delegate?.busReady(self)
-            // One that ended is told of below.
+            // `connectionEnded` tells of the end.
             case .failure(let error) where error.kind == .disconnected: break
             case .failure(let error): failed("the \(kind.words) does not take us: \(error.message)")
             }

@@ -3,15 +3,16 @@
 ///     0: 'l' or 'B', the order of bytes    4: length of the body    12: length of the header fields, u32 each
 ///
 /// A message has 16 bytes, its fields, zeros to the next multiple of 8, and its body (D-Bus specification, "Message
-/// Format"). Whether it means anything is libsystemd's affair.
+/// Format"). `MessageReader` finds out whether it means anything.
 package struct MessageFramer {
     package static let headerBytes = 16
-    /// Bytes that libsystemd reads of every message before it knows its length. A message without header fields has fewer,
-    /// and says nothing: it would read on into the next.
+    /// A message without header fields has fewer, and says nothing.
     package static let messageBytesMin = 24
-    /// Bytes of one message. libsystemd takes 128 MiB, and takes memory as soon as it has read the header; the longest
-    /// that our own tools send, a desktop's worth of apps to `AttachPlacing`, stays below this.
+    /// Bytes of a stranger's message. The longest that our own tools send, a desktop's worth of apps to `AttachPlacing`,
+    /// stays below this.
     package static let messageBytesMax = 128 * 1024
+    /// Bytes of any other: the specification's bound.
+    static let trustedBytesMax = 128 << 20
 
     /// Why bytes are no message; a sentence for the journal.
     package enum Fault: Error, Hashable {
@@ -20,7 +21,9 @@ package struct MessageFramer {
         case tooLong(Int)
     }
 
-    package init() {}
+    var bytesMax: Int
+
+    package init(bytesMax: Int = messageBytesMax) { self.bytesMax = bytesMax }
 
     /// The beginning of a header of which more is to come.
     private var header: [UInt8] = []
@@ -44,7 +47,7 @@ package struct MessageFramer {
         }
         // The usual case, made short: a message that is whole.
         if header.isEmpty && bytes.count >= Self.headerBytes {
-            let total = try Self.length(bytes)
+            let total = try length(bytes)
             let taken = min(total, bytes.count)
             left = total - taken
             unfinishedBytes = left > 0 ? total : 0
@@ -58,7 +61,7 @@ package struct MessageFramer {
             return part
         }
         let total = try known.withUnsafeBytes { bytes in
-            Result { () throws(Fault) in try Self.length(bytes) }
+            Result { () throws(Fault) in try length(bytes) }
         }.get()
         header = []
         let rest = min(total - Self.headerBytes, bytes.count - part)
@@ -71,14 +74,14 @@ package struct MessageFramer {
         guard byte == UInt8(ascii: "l") || byte == UInt8(ascii: "B") else { throw .order(byte) }
     }
 
-    private static func length(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Int {
-        guard let total = saidBytes(bytes) else { throw .order(bytes[0]) }
-        guard total >= messageBytesMin else { throw .tooShort }
-        guard total <= messageBytesMax else { throw .tooLong(total) }
+    private func length(_ bytes: UnsafeRawBufferPointer) throws(Fault) -> Int {
+        guard let total = Self.saidBytes(bytes) else { throw .order(bytes[0]) }
+        guard total >= Self.messageBytesMin else { throw .tooShort }
+        guard total <= bytesMax else { throw .tooLong(total) }
         return total
     }
 
-    /// What a header says of its message: header, padding and body together; nil for one that names no order of bytes.
+    /// A message's length by its header: header, padding and body together; `nil` for a header without an order of bytes.
     static func saidBytes(_ header: UnsafeRawBufferPointer) -> Int? {
         let isLittle = header[0] == UInt8(ascii: "l")
         guard isLittle || header[0] == UInt8(ascii: "B") else { return nil }

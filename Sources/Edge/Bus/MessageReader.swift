@@ -1,155 +1,41 @@
-/// One D-Bus message, read in place from its bytes (D-Bus specification, "Message Format" and "Marshaling"). Pure.
+/// A cursor over a D-Bus message, in the bytes in which it came (D-Bus specification, "Marshaling"). Pure.
 ///
-/// The header is checked as a whole before anything is read: fields, names and texts, lengths, zeros between them. The body
-/// is checked as it is read or skipped, value by value and never beyond its end. A value is where the cursor stands: `type`
-/// in a signature, `place` in the body. Both lie in the same bytes, so that no text is copied to find the next value.
-///
-/// Stricter than the specification, as libsystemd is: texts have no code points that are no characters, a signature has at most
-/// 254 bytes. Stricter than libsystemd: a boolean is 0 or 1, the bytes between header and body are zeros, a signature has pairs
-/// in arrays alone, containers nest 64 deep at the most, and the second version of the protocol is none.
+/// Values are checked as they are read or skipped, one by one and never beyond its end. A value is where the cursor stands: `type` in
+/// a signature, `place` in the message. Both lie in the same bytes, so that no text is copied to find the next value.
 package struct MessageReader {
     /// The bytes are no message, or the body is not what its signature says.
     package struct Malformed: Error {}
 
-    package enum Kind: UInt8, Sendable {
-        case call = 1
-        case answer, error, signal
-    }
+    /// Where a text lies in the bytes.
+    package typealias Text = Range<Int>
 
-    private enum Flag { static let noAnswer: UInt8 = 1 }
     /// Variants within variants, arrays within arrays: the specification's bound on all containers.
     private static let depthMax = 64
     package static let arrayBytesMax = 64 << 20
-    private static let nameBytesMax = 255
-    private static let pathBytesMax = 64 << 10
 
     package let bytes: [UInt8]
-    private let isBig: Bool
-    /// `nil` for a type of message that the specification does not define; such messages are ignored.
-    package private(set) var kind: Kind?
-    private var flags: UInt8 = 0
-    package private(set) var serial: UInt32 = 0
-    /// The call that an answer is for; 0 for others.
-    package private(set) var replySerial: UInt32 = 0
-    /// Descriptors that the message brings, as its header says.
-    package private(set) var descriptors: UInt32 = 0
-
-    /// Where a text lies in the bytes; empty where there is none, since no name is empty.
-    package typealias Text = Range<Int>
-    private var texts = InlineArray<9, Text>(repeating: 0..<0)
-
-    /// The body's beginning, the value that comes next, and the end of the innermost container.
-    private var body = 0
-    private(set) var place = MessageFramer.headerBytes
-    private(set) var end = 0
+    let isBig: Bool
+    /// So many descriptors came with it.
+    private let descriptors: UInt32
+    /// The next value, and the end of the innermost container.
+    private(set) var place: Int
+    var end: Int
     /// The next value's type, and the end of the types that belong to it.
-    private(set) var type = 0
-    private(set) var typeEnd = 0
+    private var type = 0
+    private var typeEnd = 0
     /// Containers around the cursor.
     private var depth = 0
 
-    /// Codes of header fields.
-    package enum Field {
-        package static let path: UInt8 = 1
-        package static let interface: UInt8 = 2
-        package static let member: UInt8 = 3
-        package static let errorName: UInt8 = 4
-        package static let replySerial: UInt8 = 5
-        package static let destination: UInt8 = 6
-        package static let sender: UInt8 = 7
-        package static let signature: UInt8 = 8
-        package static let descriptors: UInt8 = 9
-    }
-
-    /// - Parameter bytes: one message, from its first byte to its last.
-    package init(_ bytes: [UInt8]) throws(Malformed) {
-        self.bytes = bytes
-        guard bytes.count >= MessageFramer.headerBytes,
-            bytes.withUnsafeBytes({ MessageFramer.saidBytes($0) }) == bytes.count, bytes[1] != 0, bytes[3] == 1
-        else { throw Malformed() }
+    /// At a place in a message.
+    init(_ bytes: [UInt8], at place: Int, types: Text = 0..<0, descriptors: UInt32 = 0) {
+        (self.bytes, self.place, self.descriptors) = (bytes, place, descriptors)
         isBig = bytes[0] == UInt8(ascii: "B")
-        kind = Kind(rawValue: bytes[1])
-        flags = bytes[2]
         end = bytes.count
-        place = 8
-        serial = try number()
-        let fields: UInt32 = try number()
-        body = MessageFramer.headerBytes + (Int(fields) + 7) & ~7
-        end = MessageFramer.headerBytes + Int(fields)
-        while place < end { try readField() }
-        end = bytes.count
-        _ = try advance(8, 0)
-        try checkFields()
-        rewind()
+        (type, typeEnd) = (types.lowerBound, types.upperBound)
     }
 
-    private mutating func readField() throws(Malformed) {
-        let code = bytes[try advance(8, 1)]
-        let said = try signature()
-        func isType(_ letter: Unicode.Scalar) -> Bool {
-            said.count == 1 && bytes[said.lowerBound] == UInt8(ascii: letter)
-        }
-        switch code {
-        case 0: throw Malformed()
-        case Field.path, Field.interface, Field.member, Field.errorName, Field.destination, Field.sender:
-            guard isType(code == Field.path ? "o" : "s"), texts[Int(code)].isEmpty else { throw Malformed() }
-            let text = try lengthAndText()
-            guard Self.isName(bytes[text], code) else { throw Malformed() }
-            texts[Int(code)] = text
-        case Field.signature:
-            guard isType("g"), texts[Int(code)].lowerBound == 0 else { throw Malformed() }
-            texts[Int(code)] = try signature()
-        case Field.replySerial:
-            guard isType("u"), replySerial == 0 else { throw Malformed() }
-            replySerial = try number()
-            guard replySerial != 0 else { throw Malformed() }
-        case Field.descriptors:
-            guard isType("u"), !saysDescriptors else { throw Malformed() }
-            saysDescriptors = true
-            descriptors = try number()
-        default:
-            (type, typeEnd) = (said.lowerBound, said.upperBound)
-            while type < typeEnd { try skip() }
-        }
-    }
-    private var saysDescriptors = false
-
-    private func checkFields() throws(Malformed) {
-        let (hasPath, hasMember) = (!self[Field.path].isEmpty, !self[Field.member].isEmpty)
-        let isComplete =
-            switch kind {
-            case .call: hasPath && hasMember && replySerial == 0
-            case .signal: hasPath && hasMember && !self[Field.interface].isEmpty && replySerial == 0
-            case .answer: replySerial != 0
-            case .error: replySerial != 0 && !self[Field.errorName].isEmpty
-            case nil: true
-            }
-        guard isComplete, serial != 0, !isText(Field.path, "/org/freedesktop/DBus/Local"),
-            !isText(Field.interface, "org.freedesktop.DBus.Local"), !isText(Field.sender, "org.freedesktop.DBus.Local")
-        else { throw Malformed() }
-    }
-
-    /// A header field's text, or the body's signature.
-    package subscript(_ field: UInt8) -> ArraySlice<UInt8> { bytes[texts[Int(field)]] }
-
-    package func isText(_ field: UInt8, _ text: StaticString) -> Bool {
-        text.withUTF8Buffer { isText(field, $0) }
-    }
-
-    /// Without an allocation.
-    package func isText(_ field: UInt8, _ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        let own = texts[Int(field)]
-        return own.count == text.count && bytes.withUnsafeBytes { $0[own].elementsEqual(text) }
-    }
-
-    package var expectsAnswer: Bool { kind == .call && flags & Flag.noAnswer == 0 }
-
-    /// Reads from the first argument on again.
-    package mutating func rewind() {
-        (place, end, depth) = (body, bytes.count, 0)
-        let signature = texts[Int(Field.signature)]
-        (type, typeEnd) = (signature.lowerBound, signature.upperBound)
-    }
+    /// Reads or skips values of these types, which stand elsewhere.
+    mutating func begin(_ types: Text) { (type, typeEnd) = (types.lowerBound, types.upperBound) }
 
     // MARK: Values
 
@@ -158,7 +44,7 @@ package struct MessageReader {
 
     /// Passes over padding, which is zeros, and so many bytes.
     /// - Returns: where they begin.
-    private mutating func advance(_ alignment: Int, _ count: Int) throws(Malformed) -> Int {
+    mutating func advance(_ alignment: Int, _ count: Int) throws(Malformed) -> Int {
         let start = (place + alignment - 1) & ~(alignment - 1)
         guard start <= end, count <= end - start else { throw Malformed() }
         while place < start {
@@ -192,7 +78,8 @@ package struct MessageReader {
     /// A text (`s`), an object path (`o`) or a signature (`g`).
     package mutating func readText(_ letter: Unicode.Scalar) throws(Malformed) -> String {
         try expect(letter)
-        return try text(UInt8(ascii: letter))
+        let text = try nextText(UInt8(ascii: letter))
+        return bytes.withUnsafeBytes { String(decoding: $0[text], as: UTF8.self) }
     }
 
     /// The next descriptor's place among those that the message brought.
@@ -207,23 +94,27 @@ package struct MessageReader {
         type += 1
     }
 
-    private mutating func text(_ letter: UInt8) throws(Malformed) -> String {
-        let text = letter == UInt8(ascii: "g") ? try signature() : try lengthAndText()
-        guard letter != UInt8(ascii: "o") || Self.isPath(bytes[text]) else { throw Malformed() }
-        return bytes.withUnsafeBytes { String(decoding: $0[text], as: UTF8.self) }
-    }
-
-    /// A length, so many bytes of UTF-8 without a zero, and a zero.
-    private mutating func lengthAndText() throws(Malformed) -> Text {
-        let length: UInt32 = try number()
-        guard length < UInt32.max else { throw Malformed() }
-        let start = try advance(1, Int(length) + 1)
-        let text = start..<start + Int(length)
-        guard bytes[text.upperBound] == 0, bytes.withUnsafeBytes({ Self.isText($0[text]) }) else { throw Malformed() }
+    private mutating func nextText(_ letter: UInt8) throws(Malformed) -> Text {
+        if letter == UInt8(ascii: "g") { return try signature() }
+        let text = try lengthAndBytes()
+        let isFit = bytes.withUnsafeBytes { bytes in
+            let text = UnsafeRawBufferPointer(rebasing: bytes[text])
+            return letter == UInt8(ascii: "o") ? MessageHead.isPath(text) : MessageHead.isText(text)
+        }
+        guard isFit else { throw Malformed() }
         return text
     }
 
-    private mutating func signature() throws(Malformed) -> Text {
+    /// A length, so many bytes, and a zero.
+    mutating func lengthAndBytes() throws(Malformed) -> Text {
+        let length: UInt32 = try number()
+        guard length < UInt32.max else { throw Malformed() }
+        let start = try advance(1, Int(length) + 1)
+        guard bytes[start + Int(length)] == 0 else { throw Malformed() }
+        return start..<start + Int(length)
+    }
+
+    mutating func signature() throws(Malformed) -> Text {
         let length = Int(bytes[try advance(1, 1)])
         guard length < 255 else { throw Malformed() }
         let start = try advance(1, length + 1)
@@ -235,7 +126,7 @@ package struct MessageReader {
 
     // MARK: Containers
 
-    /// What is left of the container around one that was entered.
+    /// The container around one that was entered.
     package struct Around {
         fileprivate let type, typeEnd, end: Int
         fileprivate let isArray: Bool
@@ -291,23 +182,15 @@ package struct MessageReader {
     package mutating func skip() throws(Malformed) {
         guard let letter else { throw Malformed() }
         switch Unicode.Scalar(letter) {
-        case "y":
+        case "y", "n", "q", "i", "u", "x", "t", "d":
             type += 1
-            _ = try advance(1, 1)
-        case "n", "q":
-            type += 1
-            _ = try advance(2, 2)
-        case "i", "u":
-            type += 1
-            _ = try advance(4, 4)
-        case "x", "t", "d":
-            type += 1
-            _ = try advance(8, 8)
+            let size = Self.alignment(letter)
+            _ = try advance(size, size)
         case "b": _ = try readBool()
         case "h": _ = try readDescriptor()
         case "s", "o", "g":
             type += 1
-            _ = try text(letter)
+            _ = try nextText(letter)
         case let kind:
             let around = try enter(kind)
             while try hasMore(in: around) { try skip() }
@@ -349,66 +232,5 @@ package struct MessageReader {
         case "x", "t", "d", "(", "{": 8
         default: 4
         }
-    }
-}
-
-// MARK: - Texts
-
-extension MessageReader {
-    /// UTF-8 without a zero, and without code points that are no characters.
-    private static func isText(_ text: UnsafeRawBufferPointer.SubSequence) -> Bool {
-        var isASCII = true
-        for byte in text {
-            if byte == 0 { return false }
-            if byte >= 0x80 { isASCII = false }
-        }
-        if isASCII { return true }
-        guard let valid = String(validating: text, as: UTF8.self) else { return false }
-        return valid.unicodeScalars.allSatisfy {
-            !(0xfdd0...0xfdef).contains($0.value) && $0.value & 0xfffe != 0xfffe
-        }
-    }
-
-    /// Whether a text will do as a header field's.
-    package static func isName(_ text: some Collection<UInt8>, _ field: UInt8) -> Bool {
-        if field == Field.path { return isPath(text) }
-        guard text.count <= nameBytesMax, let first = text.first else { return false }
-        // A connection's own name: any word will do behind the colon.
-        let isUnique = field == Field.destination || field == Field.sender ? first == UInt8(ascii: ":") : false
-        let isOfBus = field == Field.destination || field == Field.sender
-        var (isBegin, dots) = (true, 0)
-        for byte in isUnique ? text.dropFirst() : text[...] {
-            switch byte {
-            case UInt8(ascii: "."):
-                if isBegin || field == Field.member { return false }
-                (isBegin, dots) = (true, dots + 1)
-                continue
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): if isBegin && !isUnique { return false }
-            case UInt8(ascii: "-"): if !isOfBus { return false }
-            default: if !isWordByte(byte) { return false }
-            }
-            isBegin = false
-        }
-        return !isBegin && (field == Field.member || dots > 0)
-    }
-
-    package static func isPath(_ text: some Collection<UInt8>) -> Bool {
-        guard text.first == UInt8(ascii: "/"), text.count <= pathBytesMax else { return false }
-        var isBegin = true
-        for byte in text.dropFirst() {
-            if byte == UInt8(ascii: "/") {
-                if isBegin { return false }
-                isBegin = true
-            } else {
-                guard isWordByte(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return false }
-                isBegin = false
-            }
-        }
-        return !isBegin || text.count == 1
-    }
-
-    private static func isWordByte(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
-            || byte == UInt8(ascii: "_")
     }
 }

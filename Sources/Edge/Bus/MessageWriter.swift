@@ -1,14 +1,15 @@
 public import ArbiterProtocol
+import Glibc
+import System
 
-/// D-Bus messages as bytes, one behind the other: signals and answers of a server, in little-endian order.
-///
-/// libsystemd could make them, too, and makes all those that bring descriptors. It allocates some ten times for each, though, and
-/// writes each by itself; what one step says to one client is written here without an allocation, and leaves in one piece. The
-/// form is that of the D-Bus specification, "Message Protocol"; what is written is what `sd-bus` reads (`MessageWriterTests`).
+/// D-Bus messages as bytes, one behind the other, in little-endian order: what one step sends to one client is written without
+/// an allocation, and leaves in one piece. The form is that of the D-Bus specification, "Message Protocol".
 public struct MessageWriter {
     package private(set) var bytes: [UInt8]
     /// Where the present one begins: everything is aligned from there.
     private var start = 0
+    /// The next descriptor's place among those of the message.
+    private var nextDescriptor: UInt32 = 0
 
     package init() { bytes = [] }
 
@@ -16,58 +17,72 @@ public struct MessageWriter {
     mutating func clear() { bytes.removeAll(keepingCapacity: true) }
 
     enum Head {
-        case signal(path: String, interface: String, member: String)
-        case answer(to: UInt32, destination: String?)
-        case error(name: String, to: UInt32, destination: String?)
+        case call(to: String?, path: String, interface: String, member: String)
+        case signal(path: String, interface: String, member: String, sender: String?)
+        case answer(to: UInt32, destination: String?, sender: String?)
+        case error(name: String, to: UInt32, destination: String?, sender: String?)
 
-        fileprivate var type: UInt8 {
+        fileprivate var kind: BusMessage.Kind {
             switch self {
-            case .answer: 2
-            case .error: 3
-            case .signal: 4
+            case .call: .call
+            case .answer: .answer
+            case .error: .error
+            case .signal: .signal
             }
+        }
+
+        private func isFit(_ name: String, _ field: UInt8) -> Bool {
+            Array(name.utf8).withUnsafeBytes { MessageHead.isName($0, field) }
+        }
+
+        /// - Throws: where a call's names are none.
+        func check() throws(SystemFault) {
+            guard case .call(let destination, let path, let interface, let member) = self else { return }
+            let names = [
+                (path, Field.path), (interface, Field.interface), (member, Field.member),
+                (destination ?? BusMessage.serverName, Field.destination),
+            ]
+            if names.allSatisfy({ isFit($0.0, $0.1) }) { return }
+            throw SystemFault("make a call of \(interface).\(member) at \(path)", EINVAL)
         }
     }
 
-    /// Codes of header fields.
-    private enum Field {
-        static let path: UInt8 = 1
-        static let interface: UInt8 = 2
-        static let member: UInt8 = 3
-        static let errorName: UInt8 = 4
-        static let replySerial: UInt8 = 5
-        static let destination: UInt8 = 6
-        static let sender: UInt8 = 7
-        static let signature: UInt8 = 8
-    }
+    private typealias Field = MessageHead.Field
 
     /// - Parameter serial: not 0.
     /// - Parameter signature: of all that `body` appends.
-    mutating func message(_ head: Head, serial: UInt32, signature: String, _ body: (inout MessageWriter) -> Void) {
+    /// - Parameter descriptors: so many are among that.
+    mutating func message(
+        _ head: Head, serial: UInt32, signature: String, descriptors: Int = 0, _ body: (inout MessageWriter) -> Void
+    ) {
         // One ends where its body does, without padding; and the next one is aligned from its own beginning.
         start = bytes.count
-        bytes.append(UInt8(ascii: "l"))
-        bytes.append(head.type)
-        bytes.append(1)  // No answer is expected.
-        bytes.append(1)  // The protocol's version.
-        number(UInt32(0))  // The body's length, below.
-        number(serial)
-        number(UInt32(0))  // The fields' length, below.
+        nextDescriptor = 0
+        // The order of bytes, the type, whether no answer is expected, the protocol's version; then the body's length, below.
+        let flags: UInt64 = head.kind == .call ? 0 : 1
+        raw(UInt64(UInt8(ascii: "l")) | UInt64(head.kind.rawValue) << 8 | flags << 16 | 1 << 24)
+        // And the fields' length, below.
+        raw(UInt64(serial))
         let fields = bytes.count
         switch head {
-        case .signal(let path, let interface, let member):
-            field(Field.path, "o", path)
-            field(Field.interface, "s", interface)
-            field(Field.member, "s", member)
-        case .answer(let serial, let destination): replies(to: serial, destination)
-        case .error(let name, let serial, let destination):
+        case .call(let destination, let path, let interface, let member):
+            names(path, interface, member)
+            if let destination { field(Field.destination, "s", destination) }
+        case .signal(let path, let interface, let member, let sender):
+            names(path, interface, member)
+            if let sender { field(Field.sender, "s", sender) }
+        case .answer(let serial, let destination, let sender): replies(to: serial, destination, sender)
+        case .error(let name, let serial, let destination, let sender):
             field(Field.errorName, "s", name)
-            replies(to: serial, destination)
+            replies(to: serial, destination, sender)
         }
-        field(Field.sender, "s", BusMessage.serverName)
         if !signature.isEmpty {
             begin(Field.signature, "g")
             self.signature(signature)
+        }
+        if descriptors > 0 {
+            begin(Field.descriptors, "u")
+            number(UInt32(descriptors))
         }
         patch(fields - 4, bytes.count - fields)
         align(8)
@@ -76,10 +91,17 @@ public struct MessageWriter {
         patch(start + 4, bytes.count - content)
     }
 
-    private mutating func replies(to serial: UInt32, _ destination: String?) {
+    private mutating func names(_ path: String, _ interface: String, _ member: String) {
+        field(Field.path, "o", path)
+        field(Field.interface, "s", interface)
+        field(Field.member, "s", member)
+    }
+
+    private mutating func replies(to serial: UInt32, _ destination: String?, _ sender: String?) {
         begin(Field.replySerial, "u")
         number(serial)
         if let destination { field(Field.destination, "s", destination) }
+        if let sender { field(Field.sender, "s", sender) }
     }
 
     private mutating func field(_ code: UInt8, _ type: Unicode.Scalar, _ text: String) {
@@ -89,10 +111,7 @@ public struct MessageWriter {
 
     private mutating func begin(_ code: UInt8, _ type: Unicode.Scalar) {
         align(8)
-        bytes.append(code)
-        bytes.append(1)
-        bytes.append(UInt8(truncatingIfNeeded: type.value))
-        bytes.append(0)
+        raw(UInt32(code) | 1 << 8 | type.value << 16)
     }
 
     mutating func append(whole messages: [UInt8]) { bytes.append(contentsOf: messages) }
@@ -102,7 +121,12 @@ public struct MessageWriter {
     public mutating func append(_ value: UInt64) { number(value) }
     public mutating func append(_ value: Int64) { number(value) }
     public mutating func append(_ value: UInt32) { number(value) }
+    public mutating func append(_ value: Int32) { number(value) }
+    public mutating func append(_ value: UInt8) { bytes.append(value) }
     public mutating func append(_ value: Bool) { number(UInt32(value ? 1 : 0)) }
+    public mutating func append(_ strings: [String]) {
+        array(of: "s") { writer in for string in strings { writer.append(string) } }
+    }
 
     /// A text ends where it has a zero byte, as C's do: D-Bus has none inside.
     public mutating func append(_ text: String) {
@@ -130,7 +154,6 @@ public struct MessageWriter {
         append(value)
     }
 
-    /// - Precondition: it has no descriptor in it (`WireValue.hasDescriptor`).
     public mutating func append(_ value: WireValue) {
         switch value {
         case .boolean(let value): append(value)
@@ -140,7 +163,10 @@ public struct MessageWriter {
         case .uint64(let value): number(value)
         case .double(let value): number(value.bitPattern)
         case .string(let text), .objectPath(let text): append(text)
-        case .fileDescriptor: preconditionFailure("A descriptor is no byte: libsystemd passes it.")
+        // A number of those that go along, in their order.
+        case .fileDescriptor:
+            number(nextDescriptor)
+            nextDescriptor += 1
         case .array(let type, let values):
             array(of: type) { writer in for value in values { writer.append(value) } }
         case .structure(let values):
@@ -181,6 +207,19 @@ public struct MessageWriter {
         part = Part(offset: offset, bytes: Array(bytes[place...]))
     }
 
+    /// One level of nesting of any kind: `a` with its element's type, `v` with its content's, `r` for a structure, `e` for an
+    /// entry of a dictionary. For what `WireValue` does not have.
+    public mutating func container(
+        _ kind: Unicode.Scalar, _ contents: String, _ fill: (inout MessageWriter) -> Void
+    ) {
+        switch kind {
+        case "a": return array(of: contents, fill)
+        case "v": signature(contents)
+        default: align(8)
+        }
+        fill(&self)
+    }
+
     private mutating func array(of type: String, _ elements: (inout MessageWriter) -> Void) {
         number(UInt32(0))
         let length = bytes.count - 4
@@ -202,10 +241,16 @@ public struct MessageWriter {
 
     // MARK: Bytes
 
-    private mutating func align(_ size: Int) { while (bytes.count - start) % size != 0 { bytes.append(0) } }
+    private mutating func align(_ size: Int) {
+        for _ in 0..<((start &- bytes.count) & (size - 1)) { bytes.append(0) }
+    }
 
     private mutating func number<Number: FixedWidthInteger>(_ value: Number) {
         align(MemoryLayout<Number>.size)
+        raw(value)
+    }
+
+    private mutating func raw<Number: FixedWidthInteger>(_ value: Number) {
         withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
     }
 

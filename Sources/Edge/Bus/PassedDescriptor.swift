@@ -18,8 +18,7 @@ public final class PassedDescriptor {
     /// The envelope's, by which a message's descriptor is known for this one.
     var cookie: UInt64 { found.cookie }
     let user: UInt32
-    /// The envelope, until it was passed on to libsystemd; else -1.
-    private var envelope: Int32
+    let envelope: Int32
     private var isKept = false
     private let keeper: DescriptorKeeper
 
@@ -32,8 +31,7 @@ public final class PassedDescriptor {
     }
 
     deinit {
-        if envelope >= 0 { Glibc.close(envelope) }
-        // libsystemd may have its own a moment longer: it lets go of a message after the handler that is running.
+        Glibc.close(envelope)
         keeper.pool?.ended(user, cookie, keeper, wasKept: isKept)
     }
 
@@ -52,14 +50,6 @@ public final class PassedDescriptor {
             return
         }
         pool.closeKept(envelope, user: user)
-    }
-
-    /// The envelope's number; it stays this one's until `wasPassedOn`.
-    var number: Int32 { envelope }
-
-    func wasPassedOn() {
-        Glibc.close(envelope)
-        envelope = -1
     }
 
     public var file: File { File(device: found.file.device, inode: found.file.inode) }
@@ -110,7 +100,7 @@ public final class PassedDescriptor {
 }
 
 extension BusMessage {
-    /// What a keeper found behind a descriptor of this message, or behind a duplicate of it; nil for one that no keeper took.
+    /// A keeper's finding about a descriptor of this message, or about a duplicate of it; `nil` where no keeper took it.
     public func passed(_ descriptor: Int32) -> PassedDescriptor? {
         if passed.isEmpty { return nil }
         let cookie = camarb_socket_cookie(descriptor)

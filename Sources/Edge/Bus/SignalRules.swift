@@ -33,7 +33,7 @@ package struct SignalRules: Hashable, Sendable {
 
     package init() {}
 
-    /// Those of a monitor. Nil where everything is wanted: there are none, or more than are looked through.
+    /// A monitor's rules. `nil` where it wants everything: there are none, or too many.
     package init?(all texts: [String]) {
         self.init()
         if texts.isEmpty { return nil }
@@ -62,7 +62,7 @@ package struct SignalRules: Hashable, Sendable {
         rules.contains { $0.matches(path: path, interface: interface, member: member) }
     }
 
-    /// Nil where no signal of ours can match: it is about the bus, which is not there, or about calls.
+    /// `nil` where no signal of camarbd's can match: the rule is about the bus, which is not there, or about calls.
     private static func rule(_ text: String) -> Rule? {
         var rule = Rule()
         for (key, value) in pairs(of: text) {

@@ -1,4 +1,4 @@
-/// What a connection's turns are charged to: turns are fair between accounts, not between connections, so that a peer
+/// The account that a connection's turns are charged to: turns are fair between accounts, not between connections, so that a peer
 /// that opens many gets no more of the loop.
 public struct TurnAccount: Hashable, Sendable {
     /// It must be heard whatever others do: half of the loop's time goes to such accounts, if they want it.
@@ -35,7 +35,7 @@ package struct TurnOrder: Sendable {
             let start = start(of: key)
             clock = start
             finishes[key] = start + cost
-            // Those whose time is up start at the clock like everybody else.
+            // Accounts whose time is up start at the clock, as unknown ones do.
             if finishes.count > TurnOrder.accountsMax { finishes = finishes.filter { $0.value > start } }
         }
     }
@@ -43,7 +43,7 @@ package struct TurnOrder: Sendable {
     /// Accounts whose past is remembered before those that have none to pay for are forgotten. The size of a full table;
     /// there are never more accounts that owe something than connections.
     static let accountsMax = 64
-    /// What an account may use in a window without waiting for its turn, in nanoseconds, while nobody waits: nearly
+    /// Nanoseconds that an account may use in a window without waiting for its turn, while nobody waits: nearly
     /// every call of a well-behaved client. Nine accounts together stay below a window.
     package static let atOnceTimeMax: Int64 = 1_000_000
     package static let windowTime: Int64 = 10_000_000

@@ -5,7 +5,7 @@ import System
 /// The turns of a loop's connections: one that has something to read asks, and has a slice of the loop's time when `TurnOrder`
 /// says so. Between two turns the loop is served: timers, signals, new connections, and whichever may go at once.
 struct Turns {
-    /// What a turn may take before it is over, in nanoseconds, where nobody waits: a client's slice. A message that has
+    /// A client's slice: nanoseconds of one turn, where nobody waits. A message that has
     /// been begun is finished; what single methods cost is bounded where they are.
     static let sliceMax: Int64 = 5_000_000
     /// The same while somebody waits, be it of the same account: where many connections talk without end, a call of a
@@ -20,7 +20,7 @@ struct Turns {
     private var descriptor: Int32 = -1
     private var lastNumber: UInt64 = 0
 
-    /// What the order calls a connection, from its beginning to its end.
+    /// A connection's number in the order, from its beginning to its end.
     mutating func number() -> UInt64 {
         lastNumber += 1
         return lastNumber

@@ -181,15 +181,11 @@ public final class Broker {
         if event.endsRunning { for link in cameras.order { link.forgetKept(of: session) } }
         guard let client = clients.owner(of: session) else { return }
         let (path, decision, signal) = (ObjectPath.session(session), arbiter.lastDecision, event.described)
-        let isWritten = client.connection.signal(
-            path: path, interface: InterfaceName.session, member: signal.name, signature: signal.signature
+        client.connection.signal(
+            path: path, interface: InterfaceName.session, member: signal.name, signal.signature
         ) { writer in
             signal.forEachArgument(of: event, sequence: sequence, decision: decision) { writer.append($0) }
         }
-        if isWritten { return }
-        client.connection.signal(
-            path: path, interface: InterfaceName.session, member: signal.name,
-            event.wireArguments(sequence: sequence, decision: decision))
     }
 }
 

@@ -138,7 +138,7 @@ final class ClientEngine: Sendable {
             guard face_is_connected(client) else { return -camarb_call(ENOTCONN) }
             let path = if let session { try session.path() } else { path ?? ObjectPath.root }
             guard let message = face_message(client, path, interface, member) else { return -camarb_call(ENOTCONN) }
-            let values = BusMessage(ofAnotherLibrary: message)
+            let values = SystemdMessage(message)
             for argument in arguments { values.append(argument) }
             if let fault = values.fault {
                 face_drop(message)
@@ -255,7 +255,7 @@ final class ClientEngine: Sendable {
             let isRefused = event.error.pointee != 0 || event.error_name.pointee != 0
             return isRefused ? .failure(BrokerError(of: event)) : .success((event.value, []))
         }
-        let message = BusMessage(ofAnotherLibrary: answer)
+        let message = SystemdMessage(answer)
         if let error = message.error { return .failure(error) }
         return Result { () throws(BrokerError) in (0, try message.arguments()) }
     }
@@ -294,7 +294,7 @@ final class FaceContext: @unchecked Sendable {
         }
     }
 
-    fileprivate func take(_ message: BusMessage) {
+    fileprivate func take(_ message: SystemdMessage) {
         guard listens, let arguments = try? message.arguments() else { return }
         signals.append(
             WireSignal(
@@ -317,5 +317,5 @@ private func connectFace(_ context: UnsafeMutableRawPointer?, _ fault: UnsafeMut
 
 private func faceWasTold(_ signal: OpaquePointer?, _ context: UnsafeMutableRawPointer?) {
     guard let signal, let context else { return }
-    Unmanaged<FaceContext>.fromOpaque(context).takeUnretainedValue().take(BusMessage(ofAnotherLibrary: signal))
+    Unmanaged<FaceContext>.fromOpaque(context).takeUnretainedValue().take(SystemdMessage(signal))
 }

@@ -67,6 +67,8 @@ final class RecorderServer: BusConnectionDelegate {
     func finish() {
         serving?.capture.shutDown()
         empty()
+        // The loop runs no deferred work any more.
+        connection?.flush()
         loop.exit(0)
     }
 
@@ -253,10 +255,6 @@ final class RecorderServer: BusConnectionDelegate {
     }
 
     private func signal(_ member: String, _ arguments: [WireValue]) {
-        guard let connection else { return }
-        let signal = BusMessage.signal(
-            on: connection, path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member)
-        for argument in arguments { signal?.append(argument) }
-        _ = signal?.send()
+        connection?.signal(path: ObjectPath.recorder, interface: InterfaceName.recorder, member: member, arguments)
     }
 }

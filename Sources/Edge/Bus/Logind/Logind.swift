@@ -99,7 +99,7 @@ public final class Logind {
             guard let self, round == begun else { return }
             switch result {
             case .success(let answer):
-                for session in (try? answer.readLoginSessions()) ?? [] { look(session.id, session.path) }
+                for session in (try? Self.sessions(in: answer)) ?? [] { look(session.id, session.path) }
                 answered()
             case .failure(let error):
                 lost("logind does not say which sessions there are: \(error.message)")
@@ -108,6 +108,19 @@ public final class Logind {
                 pause = min(pause * 2, MessageBus.Kind.system.pauseMax)
             }
         }
+    }
+
+    /// The answer of `ListSessions`, `a(susso)`.
+    private static func sessions(in answer: BusMessage) throws(BrokerError) -> [(id: String, path: String)] {
+        var found: [(id: String, path: String)] = []
+        try answer.readEach("a", "(susso)", most: BusMessage.valuesMax) { () throws(BrokerError) in
+            try answer.readEach("r", "susso", most: 1) { () throws(BrokerError) in
+                let id = try answer.readString()
+                try answer.skip("uss")
+                found.append((id, try answer.readObjectPath()))
+            }
+        }
+        return found
     }
 
     private func answered() {

@@ -51,7 +51,7 @@ union control {
     char space[CMSG_SPACE(descriptors_max * sizeof(int))];
 };
 
-int camarb_pass(int socket, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count) {
+ssize_t camarb_send(int socket, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count) {
     if (descriptor_count > descriptors_max) return -EINVAL;
     struct iovec part = {.iov_base = (void *)bytes, .iov_len = count};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
@@ -70,8 +70,12 @@ int camarb_pass(int socket, const void *bytes, size_t count, const int *descript
     ssize_t sent;
     do sent = sendmsg(socket, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
     while (sent < 0 && errno == EINTR);
-    if (sent < 0) return -errno;
-    return (size_t)sent == count ? 0 : -ENOBUFS;
+    return sent < 0 ? -errno : sent;
+}
+
+int camarb_pass(int socket, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count) {
+    ssize_t sent = camarb_send(socket, bytes, count, descriptors, descriptor_count);
+    return sent < 0 ? (int)sent : (size_t)sent == count ? 0 : -ENOBUFS;
 }
 
 int camarb_packet_send(int fd, const void *bytes, size_t count, int passed) {

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
@@ -254,21 +253,6 @@ int camarb_unix_accept(int listener) {
 
 int camarb_unix_pair(int ends[2]) {
     return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) < 0 ? -errno : 0;
-}
-
-int camarb_unread_bytes(int descriptor) {
-    int bytes = 0;
-    return ioctl(descriptor, FIONREAD, &bytes) < 0 ? 0 : bytes;
-}
-
-int camarb_peer_has_closed(int descriptor) {
-    struct pollfd looked = {.fd = descriptor, .events = POLLRDHUP};
-    return poll(&looked, 1, 0) > 0 && (looked.revents & (POLLRDHUP | POLLHUP)) != 0;
-}
-
-ssize_t camarb_peek(int descriptor, void *bytes, size_t capacity) {
-    ssize_t count = recv(descriptor, bytes, capacity, MSG_PEEK | MSG_DONTWAIT);
-    return count < 0 ? -errno : count;
 }
 
 int camarb_set_send_buffer(int descriptor, int bytes) {

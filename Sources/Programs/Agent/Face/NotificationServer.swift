@@ -105,17 +105,17 @@ final class NotificationServer: AskedService {
         let hasMarkup = capabilities.contains("body-markup")
         let replaced = order.replaces.flatMap { $0.server == owner ? $0.id : nil } ?? 0
         let milliseconds = order.time.map { Int32(clamping: $0.nanoseconds / 1_000_000) } ?? -1
-        bus.call(name, path: Self.path, interface: name, member: "Notify") { message in
+        bus.call(name, path: Self.path, interface: name, member: "Notify", "susssasa{sv}i") { message in
             message.append("Cameras")
             message.append(replaced)
             message.append("camera-video")
             message.append(order.text.summary)
             message.append(hasMarkup ? order.text.markup : order.text.body)
             message.append(order.buttons.flatMap { [$0.key, $0.label] })
-            message.container("a", "{sv}") {
-                message.container("e", "sv") {
-                    message.append("urgency")
-                    message.container("v", "y") { message.append(UInt8(order.isUrgent ? 2 : 1)) }
+            message.container("a", "{sv}") { hints in
+                hints.container("e", "sv") { hint in
+                    hint.append("urgency")
+                    hint.container("v", "y") { $0.append(UInt8(order.isUrgent ? 2 : 1)) }
                 }
             }
             message.append(milliseconds)

@@ -74,10 +74,9 @@ final class StatusItem: MessageBusDelegate {
         if old?.title != new.title { emit("NewTitle") }
         emit("NewToolTip")
         if hasOtherLines {
-            bus?.emit(path: Self.menuPath, interface: Self.menuInterface, member: "LayoutUpdated") { signal in
-                signal.append(menu.revision)
-                signal.append(IndicatorMenu.root)
-            }
+            bus?.emit(
+                path: Self.menuPath, interface: Self.menuInterface, member: "LayoutUpdated",
+                [.uint32(menu.revision), .int32(IndicatorMenu.root)])
         }
     }
 
@@ -181,20 +180,20 @@ extension StatusItem {
         let depth = try call.readInt32()
         let names = try call.readStrings(most: Self.namesMax)
         try require(parent)
-        guard let answer = call.makeAnswer() else { return }
         let children = parent == IndicatorMenu.root && depth != 0 ? menu.items.map(\.id) : []
-        answer.append(menu.revision)
-        append(parent, names, children: children, to: answer)
-        answer.send()
+        call.answer("u(ia{sv}av)") { writer in
+            writer.append(menu.revision)
+            append(parent, names, children: children, to: &writer)
+        }
     }
 
-    private func append(_ id: Int32, _ names: [String], children: [Int32], to answer: BusMessage) {
-        answer.container("r", "ia{sv}av") {
-            answer.append(id)
-            answer.append(menu.properties(id, names) ?? WireDictionary())
-            answer.container("a", "v") {
+    private func append(_ id: Int32, _ names: [String], children: [Int32], to writer: inout MessageWriter) {
+        writer.container("r", "ia{sv}av") { writer in
+            writer.append(id)
+            writer.append(menu.properties(id, names) ?? WireDictionary())
+            writer.container("a", "v") { writer in
                 for child in children {
-                    answer.container("v", "(ia{sv}av)") { append(child, names, children: [], to: answer) }
+                    writer.container("v", "(ia{sv}av)") { append(child, names, children: [], to: &$0) }
                 }
             }
         }

@@ -24,7 +24,7 @@ extension RecorderLife {
 
     private func connection(adopting descriptor: Int32) throws(SystemFault) -> BusConnection {
         let connection = try BusConnection(adopting: descriptor, as: .client, on: loop, delegate: self)
-        connection.bound = MessageBound(bytesMax: Self.messageBytesMax)
+        connection.messageBytesMax = Self.messageBytesMax
         return connection
     }
 

@@ -108,10 +108,10 @@ final class Request {
         message.answer(values)
     }
 
-    /// Answers with what `body` appends, or with the same as values (`BusMessage.answer`).
-    func answer(_ signature: String, or values: @autoclosure () -> [WireValue], _ body: (inout MessageWriter) -> Void) {
+    /// Answers with what `body` appends, all of it of this signature.
+    func answer(_ signature: String, _ body: (inout MessageWriter) -> Void) {
         isAnswered = true
-        message.answer(signature, or: values(), body)
+        message.answer(signature, body)
     }
 
     func answer(_ error: BrokerError) {

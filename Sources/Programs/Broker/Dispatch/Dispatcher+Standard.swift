@@ -123,31 +123,29 @@ extension Dispatcher {
     private func answerManagedObjects(_ request: Request) {
         let client = request.client
         request.answerLater()
-        guard let answer = request.message.makeAnswer() else { return }
+        guard request.message.expectsAnswer else { return }
         broker.properties.isRead(by: client)
-        answer.container("a", "{oa{sa{sv}}}") {
-            func add(_ path: String, _ object: BusObject) {
-                answer.container("e", "oa{sa{sv}}") {
-                    answer.append(objectPath: path)
-                    appendInterfaces(answer, object, client)
+        var objects: [(path: String, object: BusObject)] = [(ObjectPath.broker, .broker), (ObjectPath.shell, .shell)]
+        objects += cameras.order.filter { $0.capabilities != nil }.map { (ObjectPath.camera($0.camera), .camera($0)) }
+        objects += client.sessions.map { (ObjectPath.session($0), .session($0, of: client)) }
+        request.message.answer("a{oa{sa{sv}}}") { writer in
+            writer.container("a", "{oa{sa{sv}}}") { writer in
+                for (path, object) in objects {
+                    writer.container("e", "oa{sa{sv}}") { writer in
+                        writer.append(path)
+                        appendInterfaces(&writer, object, client)
+                    }
                 }
             }
-            add(ObjectPath.broker, .broker)
-            add(ObjectPath.shell, .shell)
-            for link in cameras.order where link.capabilities != nil {
-                add(ObjectPath.camera(link.camera), .camera(link))
-            }
-            for session in client.sessions { add(ObjectPath.session(session), .session(session, of: client)) }
         }
-        answer.send()
     }
 
-    private func appendInterfaces(_ message: BusMessage, _ object: BusObject, _ client: BrokerClient) {
-        message.container("a", "{sa{sv}}") {
+    private func appendInterfaces(_ writer: inout MessageWriter, _ object: BusObject, _ client: BrokerClient) {
+        writer.container("a", "{sa{sv}}") { writer in
             for table in tables(of: object) {
-                message.container("e", "sa{sv}") {
-                    message.append(table.interface.name)
-                    message.append((try? properties(object, table.interface.name, for: client)) ?? [:])
+                writer.container("e", "sa{sv}") { writer in
+                    writer.append(table.interface.name)
+                    writer.append((try? properties(object, table.interface.name, for: client)) ?? [:])
                 }
             }
         }
@@ -166,12 +164,12 @@ extension Dispatcher {
     }
 
     private func objectAdded(_ path: String, _ object: BusObject, _ client: BrokerClient) {
-        let signal = BusMessage.signal(
-            on: client.connection, path: ObjectPath.root, interface: StandardInterface.objectManager,
-            member: "InterfacesAdded")
-        signal?.append(objectPath: path)
-        if let signal { appendInterfaces(signal, object, client) }
-        signal?.send()
+        client.connection.signal(
+            path: ObjectPath.root, interface: StandardInterface.objectManager, member: "InterfacesAdded", "oa{sa{sv}}"
+        ) { writer in
+            writer.append(path)
+            appendInterfaces(&writer, object, client)
+        }
     }
 
     func objectRemoved(_ session: SessionID, _ client: BrokerClient) {

@@ -8,7 +8,7 @@ extension Inquiries {
     func answerStatus(_ request: Request) {
         let page = sessionPage(after: SessionID(0), for: request.client)
         let status = status(for: request.client, page)
-        request.answer("a{sv}aa{sv}aa{sv}", or: status.answer) { writer in
+        request.answer("a{sv}aa{sv}aa{sv}") { writer in
             writer.append(status)
             writer.append(each: status.cameras)
             page.write(to: &writer)
@@ -85,7 +85,7 @@ extension Inquiries {
 
     func answerSessions(after last: SessionID, _ request: Request) {
         let page = sessionPage(after: last, for: request.client)
-        request.answer("aa{sv}b", or: [page.sessions.wireValue, .boolean(page.hasMore)]) { writer in
+        request.answer("aa{sv}b") { writer in
             page.write(to: &writer)
             writer.append(page.hasMore)
         }

@@ -20,7 +20,10 @@ int camarb_intake_keep_in_line(int socket);
  * closes the socket last waits for the server of their files. */
 int camarb_intake_end(int socket);
 
-/* Passes bytes on with copies of descriptors; never waits. 0 or -errno. */
+/* Sends bytes with copies of descriptors; never waits. The bytes sent, with which all descriptors went, or -errno. */
+ssize_t camarb_send(int socket, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count);
+
+/* The same, all of it or nothing that is told: 0 or -errno. */
 int camarb_pass(int socket, const void *bytes, size_t count, const int *descriptors, size_t descriptor_count);
 
 /* One packet of a trusted peer and its descriptors, at most `max`; never waits. Bytes, 0 at the end, or -errno. */

@@ -74,14 +74,6 @@ int camarb_unix_listen(const char *path, int backlog);
 int camarb_unix_accept(int listener);
 /* Two connected Unix stream sockets, close-on-exec and non-blocking; 0 or -errno. */
 int camarb_unix_pair(int ends[2]);
-/* Bytes that have arrived and were not read. */
-int camarb_unread_bytes(int descriptor);
-/* 1: the other end of a stream socket is closed, or sends nothing more; its earlier bytes may still be there to read. */
-int camarb_peer_has_closed(int descriptor);
-
-/* The next bytes of a socket, which stay there: the count, 0 at its end, or -errno where there are none. Descriptors that come with them
- * are not received. */
-ssize_t camarb_peek(int descriptor, void *bytes, size_t capacity);
 /* 0 or -errno. */
 int camarb_set_send_buffer(int descriptor, int bytes);
 
