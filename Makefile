@@ -17,8 +17,8 @@ help:
 	@echo "make test-debian13     what depends on the release of Debian, on Debian 13, in a root that debootstrap makes; an hour the first time"
 	@echo "make planted-bugs      plants every known bug, and requires that its test finds it; half an hour"
 	@echo "make verify            every shipped policy in every state of small worlds, as far as MINUTES=10 each allow"
-	@echo "make fuzz              random stories under random policies for MINUTES=10, and the smallest of each kind that breaks a promise"
-	@echo "make metamorphoses     the same stories with what changes nothing behind each line: nobody hears of it (STORIES=20000, SEED=N)"
+	@echo "make fuzz              random runs under random policies for MINUTES=10, and the smallest of each kind that breaks a promise"
+	@echo "make metamorphoses     the same runs with what changes nothing behind each line: nobody hears of it (RUNS=20000, SEED=N)"
 	@echo "make fuzz-inputs       libFuzzer on what reads other people's bytes, MINUTES=10 each (TARGET='words': only these)"
 	@echo "make simulate          camarbd in simulated time, with faults by chance, for MINUTES=10 (SEED=N: from this seed on)"
 	@echo "make test-threads      ThreadSanitizer on what has threads, built apart (TEST='filter': only these)"
@@ -76,17 +76,17 @@ verify:
 	done; \
 	[ $$first = 0 ] && exit $$second; exit $$first
 
-# Other stories each time, unless SEED says which; the last line says which they were.
+# Other runs each time, unless SEED says which; the last line says which they were.
 fuzz:
 	@make/packages build
 	$(SWIFT_BUILD) explore
 	@.build/release/explore fuzz --seed $(or $(SEED),$(shell date +%s)) --minutes $(or $(MINUTES),10) --keep-going
 
-# What changes nothing, tried behind each line of such stories. Some of them are part of the tests.
+# What changes nothing, tried behind each line of such runs. Some of them are part of the tests.
 metamorphoses:
 	@make/packages build
 	$(SWIFT_BUILD) explore
-	@.build/release/explore fuzz --metamorphoses --seed $(or $(SEED),1) --stories $(or $(STORIES),20000) --keep-going
+	@.build/release/explore fuzz --metamorphoses --seed $(or $(SEED),1) --runs $(or $(RUNS),20000) --keep-going
 
 # A build of its own, in .build-fuzz.
 fuzz-inputs:

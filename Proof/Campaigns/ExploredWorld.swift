@@ -3,10 +3,8 @@ import ArbiterProtocol
 package import Scenario
 import Workbench
 
-/// A small world to be walked whole: how it begins, as a scenario, and what may happen in it, as input lines.
-///
-/// Clients that come and go are connected by a move rather than in the beginning. What recorders answer,
-/// and the passing of time to the earliest deadline, happens in every world.
+/// A small world that is walked whole: its beginning as a scenario, and its moves as input lines. Recorders' answers and the next
+/// deadline are moves of every world.
 package struct ExploredWorld: Sendable {
     package let name: String
     let scenario: Scenario
@@ -15,7 +13,6 @@ package struct ExploredWorld: Sendable {
     let faults: RecorderDuties.RecorderFaults
 
     /// - Parameter faults: what recorders do unasked: `crash`, `fail`, `disk-full`, `refuse`, `trouble`.
-    /// - Throws: what is wrong with the texts.
     package init(_ name: String, _ text: String, moves: [String], faults: [String] = []) throws(ScenarioError) {
         self.name = name
         scenario = try Scenario.parse(text, file: "the world “\(name)”", policies: ".")
@@ -38,7 +35,7 @@ package struct ExploredWorld: Sendable {
 
     package var size: (clients: Int, cameras: Int) { (clientCount, scenario.world.cameras.count) }
 
-    /// The worlds that are walked deep: each about one part of the contract, small enough to be walked whole or nearly so.
+    /// Worlds about one part of the contract each, small enough to be walked whole or nearly so.
     package static func deep() throws(ScenarioError) -> [ExploredWorld] {
         var worlds: [ExploredWorld] = []
         try addContended(&worlds)
@@ -50,7 +47,7 @@ package struct ExploredWorld: Sendable {
         return worlds
     }
 
-    /// A policy with three ranks; `weak` gets the given privileges.
+    /// A policy with three ranks; `weak` has the given keys.
     static func ranked(_ weak: String, _ contention: String = "", _ more: String = "") -> String {
         """
         policy \"""
@@ -77,7 +74,7 @@ package struct ExploredWorld: Sendable {
         """
     }
 
-    /// Clients, each with a session of its own name on a camera.
+    /// Clients, each with a session of its name on a camera.
     static func clients(_ cameras: KeyValuePairs<String, String>) -> String {
         let lines = cameras.map { "connect \($0.key)" } + cameras.map { "session \($0.key) camera=\($0.value)" }
         return "0s   " + lines.joined(separator: "\n     ") + "\n"
@@ -140,7 +137,7 @@ package struct ExploredWorld: Sendable {
             ranked("grace = \"2s\"", "", "[[camera]]\nid = \"front\"\nconflicts = [\"back\"]")
                 + "camera back\ncamera front\n" + three("back", "front", "back"),
             moves: startAndStop + ["unplug front", "plug front", "disconnect strong"])
-        // The middle camera excludes both others, which is more than two cameras: the row of §9 that needs three.
+        // The middle camera excludes both others: the row of §9 that needs three cameras.
         try worlds.add(
             "chain",
             ranked("", "", "[[camera]]\nid = \"b\"\nconflicts = [\"a\", \"c\"]") + "camera a\ncamera b\ncamera c\n"
@@ -161,7 +158,7 @@ package struct ExploredWorld: Sendable {
 
     /// Several sessions share a camera.
     private static func addShared(_ worlds: inout [ExploredWorld]) throws(ScenarioError) {
-        // Every session that loses watches; the strongest one configures.
+        // Every session that loses watches; the strongest configures.
         try worlds.add(
             "sharing",
             ranked("grace = \"2s\"", "sharing = \"read-only\"").replacing(
@@ -170,7 +167,7 @@ package struct ExploredWorld: Sendable {
             moves: startAndStop + [
                 "record weak", "presence weak background", "presence weak fullscreen", "disconnect middle",
             ], faults: ["crash"])
-        // Decided when a session starts: one controls, the others asked to watch or are refused.
+        // Only starts are decided: one session controls, the others watch or are refused.
         try worlds.add(
             "watching",
             """
@@ -195,7 +192,7 @@ package struct ExploredWorld: Sendable {
                 "configure strong sharingMode=exclusiveControl", "configure strong sharingMode=sharedReadOnly",
                 "unplug back", "plug back",
             ], faults: ["fail"])
-        // A shared camera and one that excludes it: sessions that watch lose the camera with its holder.
+        // Sessions that watch lose the camera with its holder.
         try worlds.add(
             "shared-conflict",
             ranked(

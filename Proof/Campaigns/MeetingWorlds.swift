@@ -1,8 +1,7 @@
 package import Scenario
 
 extension ExploredWorld {
-    /// The worlds that are walked wide: all events come in groups, and every two groups meet in one world,
-    /// so every pair of event kinds meets somewhere.
+    /// Events come in groups, and every two groups meet in one world, so that every pair of event kinds meets.
     package static func meetings() throws(ScenarioError) -> [ExploredWorld] {
         var worlds: [ExploredWorld] = []
         for (index, first) in groups.enumerated() {
@@ -15,7 +14,7 @@ extension ExploredWorld {
         return worlds
     }
 
-    /// Two apps, one of them stronger, a visitor that may come, two cameras; every fact is read by some rule.
+    /// Two apps of different ranks, a visitor, two cameras; some rule reads every fact.
     private static let meeting = """
         policy \"""
         name = "meeting"

@@ -4,23 +4,22 @@ import Explain
 import ReferenceArbiter
 package import Scenario
 
-/// Compares the real arbiter with the naive one after each line of a story: which session has each camera, what state
-/// each session is in, and which ones record.
+/// Compares the arbiter with the reference after each line of a case: the holder of each camera, the state of each session, and the
+/// recordings.
 ///
-/// Once a recorder fails, is late or refuses, or a camera came back without what a session needs, it only notes facts
-/// until nothing of that is left. It does not look at what happens between an order and its answer either.
+/// After a recorder failed, was late or refused, or a camera came back without what a session needs, the judge only notes facts until
+/// the fault is over. It does not compare between an order and its answer.
 package struct ReferenceJudge: FuzzJudge {
     private var reference = ReferenceArbiter(policy: .firstCome)
     private var recordings: [RecordingID: SessionID] = [:]
-    /// The app each question is about: numbers are the core's.
-    private var questions: [QuestionID: WholeWorld.App] = [:]
-    /// What is recorded for grants of before a restart.
+    private var questions: [QuestionID: ReferenceWorld.App] = [:]
+    /// Recordings of grants from before a restart.
     private var survivors: [GrantID: RecordingID] = [:]
-    /// When each recorder was told to begin or to end, while it has not answered.
+    /// The time of each recorder's unanswered order.
     private var orders: [CameraID: Moment] = [:]
     private var isSilent = false
     package private(set) var comparisons = 0
-    /// What both last agreed on; nil: something happened since.
+    /// The last judgement on which both agreed, unless something happened since.
     private var agreed: ReferenceArbiter.Judgement?
 
     package init() {}
@@ -39,7 +38,7 @@ package struct ReferenceJudge: FuzzJudge {
             if case .sessionStopped(let stop) = notice, stop.reason == .configurationLost { isSilent = true }
         }
         for case .announce(.question(let question)) in step.effects {
-            questions[question.id] = WholeWorld.App(question.app, isClaimed: question.isClaimed)
+            questions[question.id] = ReferenceWorld.App(question.app, isClaimed: question.isClaimed)
         }
         if isLate(step) { isSilent = true }
         switch step.event {
@@ -59,7 +58,7 @@ package struct ReferenceJudge: FuzzJudge {
         return take(step)
     }
 
-    /// Facts are noted during a fault, too. What the naive arbiter makes of them meanwhile is forgotten.
+    /// The judgement of the reference during a fault is forgotten.
     private mutating func note(_ step: Stage.Step) {
         switch step.event {
         case .reserved(_, _, let survivor?): survivors[survivor.grant] = survivor.recording
@@ -71,7 +70,7 @@ package struct ReferenceJudge: FuzzJudge {
         if !isRefused { _ = reference.take(step.event) }
     }
 
-    /// Times of a grant whose order was answered late run longer than where answers take no time.
+    /// The times of a grant with a late answer run longer than in the reference.
     private mutating func isLate(_ step: Stage.Step) -> Bool {
         var isLate = false
         switch step.event {
@@ -105,7 +104,7 @@ package struct ReferenceJudge: FuzzJudge {
             for (camera, state) in reference.world.cameras where state.survivor?.recording == id {
                 reference.world.cameras[camera]?.survivor?.recording = nil
             }
-            // By itself: one that was ordered to end is no recording any more.
+            // It ended by itself: a recording that was ordered to end is none any more.
             guard let session = recordings.removeValue(forKey: id), reference.judgement.recording.contains(session)
             else { return nil }
             if recordings.contains(where: { $0.key > id && $0.value == session }) { return nil }
@@ -113,7 +112,7 @@ package struct ReferenceJudge: FuzzJudge {
             reference.world.sessions[session]?.isPaused = false
             reference.judge()
             return nil
-        // What cameras can do, and which interruption was the last: the core's word is taken.
+        // The core knows the cameras' capabilities and the last interruption.
         case .commitConfiguration(let session) where isRefused:
             reference.closeBatch(session)
             return nil
@@ -133,7 +132,7 @@ package struct ReferenceJudge: FuzzJudge {
     }
 
     package mutating func rest(_ stage: Stage) -> String? {
-        // What is due at this very moment happens with the next line, and on both sides then.
+        // Deadlines of this moment fire with the next line, on both sides.
         if stage.nextMoment.map({ $0 <= stage.now }) == true { return nil }
         reference.pass(to: stage.now)
         if isSilent {
@@ -173,7 +172,7 @@ package struct ReferenceJudge: FuzzJudge {
         case .stopped: .stopped
         case .running: .running(session.access)
         case .interrupted: .interrupted(Set(session.causes.ordered))
-        // Behaving recorders answer at once.
+        // Recorders that behave answer at once.
         case .starting: nil
         }
     }
@@ -191,21 +190,20 @@ package struct ReferenceJudge: FuzzJudge {
     }
 }
 
-/// After a fault the naive arbiter goes on from what the core made of it: who has which camera, in which order, and
-/// which times run. What it knows of the world besides it has from the events.
+/// After a fault the reference takes over the core's holders, their order and the running times.
 extension ReferenceArbiter {
-    /// - Returns: false: the fault is not over yet.
+    /// - Returns: false where the fault is not over yet.
     mutating func resume(from arbiter: Arbiter) -> Bool {
         let state = arbiter.state
         guard state.isWhole else { return false }
         world.ticks = max(world.ticks, Int(state.lastOrdinal))
-        var sessions: [SessionID: WholeWorld.Session] = [:]
+        var sessions: [SessionID: ReferenceWorld.Session] = [:]
         state.forEachSession { slot in
             let id = state.id(slot)
             let row = state.sessions.rows[Int(slot.index)]
             guard !row.has.contains(.closing) else { return }
             var session =
-                world.sessions[id] ?? WholeWorld.Session(client: state.id(row.client), camera: state.id(row.camera))
+                world.sessions[id] ?? ReferenceWorld.Session(client: state.id(row.client), camera: state.id(row.camera))
             session.take(row, state)
             session.asked[session.camera] = state.sessionSettings[Int(slot.index)].wanted
             sessions[id] = session
@@ -214,7 +212,7 @@ extension ReferenceArbiter {
         for slot in state.cameraOrder {
             let (camera, row) = (state.id(slot), state.cameras.rows[Int(slot.index)])
             lookAtPictures(on: camera)
-            world.cameras[camera]?.holding = row.tenancy.held.map { WholeWorld.Holding($0, state) }
+            world.cameras[camera]?.holding = row.tenancy.held.map { ReferenceWorld.Holding($0, state) }
             world.cameras[camera]?.survivor = nil
             world.cameras[camera]?.keptFor = state.kept(slot)
             world.cameras[camera]?.wasGiven = row.grant != GrantID(0)
@@ -224,7 +222,7 @@ extension ReferenceArbiter {
         }
         (world.answers, world.denied) = ([:], [])
         for word in state.words {
-            world.answers[WholeWorld.App(word.app, isClaimed: word.isClaimed)] = word.answer
+            world.answers[ReferenceWorld.App(word.app, isClaimed: word.isClaimed)] = word.answer
             if word.isDenied { world.denied.insert(word.app) }
         }
         takeTimes(state)
@@ -236,7 +234,7 @@ extension ReferenceArbiter {
         (world.coolDowns, world.leases, world.falling, world.questions) = ([], [], [], [:])
         world.pressure = state.world.pressure
         for timer in state.timers {
-            let app = timer.app.map { WholeWorld.App(state.id($0), isClaimed: $0.isClaimed) }
+            let app = timer.app.map { ReferenceWorld.App(state.id($0), isClaimed: $0.isClaimed) }
             let camera = timer.camera.map { state.id($0) }
             switch timer.kind {
             case .coolDown:
@@ -258,7 +256,7 @@ extension ReferenceArbiter {
     }
 }
 
-extension WholeWorld.Session {
+extension ReferenceWorld.Session {
     fileprivate mutating func take(_ session: Session, _ state: State) {
         camera = state.id(session.camera)
         (usesAudio, watches) = (session.has.contains(.audio), session.has.contains(.asksToWatch))
@@ -273,7 +271,7 @@ extension WholeWorld.Session {
     }
 }
 
-extension WholeWorld.Holding {
+extension ReferenceWorld.Holding {
     fileprivate init(_ held: Held, _ state: State) {
         self.init(state.id(held.session))
         (granted, since, protectedUntil) = (Int(held.granted), held.since, held.minHoldUntil)
@@ -289,8 +287,8 @@ extension WholeWorld.Holding {
 }
 
 extension State {
-    /// Nothing of a fault is left: every camera is free or streams, and nothing is tried again or waited for, nor the file of a
-    /// session that is closed, which counts as one of its client's until then.
+    /// No fault is left: every camera is free or streams, no retry or answer is pending, and no file of a closed session, which counts
+    /// as its client's until then.
     fileprivate var isWhole: Bool {
         cameraOrder.allSatisfy { slot in
             let camera = cameras.rows[Int(slot.index)]

@@ -3,8 +3,8 @@ import ArbiterProtocol
 import Scenario
 import Workbench
 
-/// A state as a text, each property by its name and found by reflection: slow, and without knowing what there is, so
-/// that whatever is added to a state is in it by itself. What a fingerprint leaves out has to be named here, too.
+/// A state as a text by reflection: slow, but with every property that is added to a state. Properties that a fingerprint leaves out are
+/// named here, too.
 struct StateText {
     private let state: State
     private var ordinals: [Ordinal] = []
@@ -41,7 +41,7 @@ struct StateText {
         addTimers()
     }
 
-    /// Rows, and where they are: what is in them is written above.
+    /// Their rows are written one by one.
     private static let tables: Set = [
         "policy", "clients", "sessions", "cameras", "apps", "logins", "clientSlots", "sessionSlots", "appNames",
         "cameraNames", "loginNames", "cameraOrder", "clientTexts", "sessionSettings", "cameraSettings", "attributes",
@@ -65,7 +65,7 @@ struct StateText {
         "Held.since",
     ]
 
-    /// These count as something that is there or not.
+    /// Only their presence counts.
     private static let numbers: Set = ["announced", "recording", "endedBy"]
 
     private mutating func add(_ label: String, _ value: Any) {
@@ -113,7 +113,7 @@ struct StateText {
                 if let until = child.value as? Moment, until > state.now { add(label, until) }
             default:
                 text += " \(label)="
-                // What is optional is seen through, so that its name still says what it is.
+                // Under the label of the property, and not of the optional.
                 let inside = Mirror(reflecting: child.value)
                 if inside.displayStyle == .optional, let some = inside.children.first {
                     add(some.value, label)
@@ -129,14 +129,14 @@ struct StateText {
         moment == .distantFuture ? -1 : max(0, (moment - state.now).wholeNanoseconds)
     }
 
-    /// How long it has streamed counts where faults are to be forgotten.
+    /// How long it has streamed counts until faults are forgotten.
     private func streaming(_ held: Held) -> Int64? {
         let session = state.sessions[held.session]
         guard session.deaths > 0 || state.cameras[session.camera].faults > 0 else { return nil }
         return held.streamingSince.map { min(state.now - $0, Bound.steady).wholeNanoseconds }
     }
 
-    /// Of held time that counts, what was banked and what was used since are one.
+    /// The used part of a lease: banked, and since.
     private func used(_ held: Held) -> Int64? {
         guard held.leaseSince != nil else { return nil }
         let session = state.sessions[held.session]
@@ -164,7 +164,7 @@ struct StateText {
         text += "\n" + lines.sorted().joined(separator: "\n")
     }
 
-    /// What is said of apps and login sessions by name.
+    /// Words about apps and login sessions.
     private mutating func addNamed() {
         var lines: [String] = []
         let before = text
@@ -188,8 +188,7 @@ struct StateText {
     }
 }
 
-/// Holds fingerprints against the slow truth: two states have one fingerprint when they are equal, and only then.
-/// Nothing else would show that a fingerprint forgets a property.
+/// Checks that two states have one fingerprint if and only if they are equal, so that no property is forgotten.
 struct FingerprintCheck {
     private var fingerprints: [Whole: Fingerprint] = [:]
     private var known: Set<Fingerprint> = []

@@ -5,11 +5,11 @@ import Scenario
 import Workbench
 
 extension PolicyWalk {
-    /// Looks for two states that the walk takes for one although they go on differently; nil when there are none
-    /// among the first `statesMax` of each world. For tests: it tells states apart by everything they have.
-    package func audit(statesMax: Int) -> (states: Int, folded: Int, difference: String?) {
+    /// Looks for two states that the walk takes for one although their successors differ, among the first `statesMax` of each world.
+    /// For tests.
+    package func audit(statesMax: Int) -> (states: Int, classes: Int, difference: String?) {
         var states = 0
-        var folded = 0
+        var classes = 0
         for world in worlds {
             let symmetry = symmetry(of: world, leases)
             var canonical = CanonicalState()
@@ -33,14 +33,14 @@ extension PolicyWalk {
                 next.sort { ($0.first, $0.second) < ($1.first, $1.second) }
                 let own = fingerprint(state)
                 if let known = outcomes[own], known.next != next {
-                    return (states, folded, Self.difference(known.state, state, world))
+                    return (states, classes, Self.difference(known.state, state, world))
                 }
                 outcomes[own] = outcomes[own] ?? (state, next)
             }
             states += index
-            folded += outcomes.count
+            classes += outcomes.count
         }
-        return (states, folded, nil)
+        return (states, classes, nil)
     }
 
     private static func difference(_ one: ExploredState, _ other: ExploredState, _ world: SmallWorld) -> String {
@@ -51,8 +51,8 @@ extension PolicyWalk {
             + differing.joined(separator: "\n")
     }
 
-    /// How many states, leases apart, a walk reaches that does not count leases and one that does, and how many of the latter are
-    /// lost to the former. Nil: the policy has no leases, or a walk of one world is longer than `statesMax`. For tests.
+    /// How many states, leases apart, a walk reaches without and with leases counted, and how many of the latter the former misses;
+    /// `nil` where the policy has no leases, or a world has more than `statesMax`. For tests.
     package func lostWithoutLeases(statesMax: Int) -> (states: Int, counted: Int, lost: Int)? {
         guard let leases else { return nil }
         var found = (states: 0, counted: 0, lost: 0)
@@ -93,8 +93,8 @@ extension PolicyWalk {
         return (known.count, seen)
     }
 
-    /// Calls with every state that comes of one step.
-    /// - Parameter answers: recorders answer as steps of their own; else at once.
+    /// Calls the body with every successor.
+    /// - Parameter answers: recorders answer in steps of their own; else at once.
     private func forEachNext(
         of state: ExploredState, in world: SmallWorld, _ leases: LeaseAbstraction?, answers: Bool,
         _ body: (ExploredState) -> Void

@@ -4,12 +4,11 @@ import Explain
 import Scenario
 import Workbench
 
-/// Walks a world breadth first, so that the first violation found is one of the shortest.
+/// Walks a world breadth first, so that the first violation is one of the shortest.
 package struct Walk: Sendable {
     package let world: ExploredWorld
-    /// More states than this, and the walk stops and says that it is not complete.
     package let statesMax: Int
-    /// Whether every state is compared as a whole too: slow, and only of use where fingerprints are doubted.
+    /// Compares every state as a whole, too: slow, for tests of fingerprints.
     package var checksFingerprints = false
 
     package struct Report: Sendable {
@@ -33,17 +32,15 @@ package struct Walk: Sendable {
         var moment: Moment
     }
 
-    /// What a walk has seen so far, and the way to each state.
     private struct Visited {
         var report: Report
         var nodes: [Node] = []
         var seen: Set<Fingerprint> = []
         var check: FingerprintCheck?
-        /// Something is wrong, or there are as many states as may be.
         var isOver = false
     }
 
-    /// - Parameter forbidding: what else must not be, as a sentence about an arbiter that is in such a state.
+    /// - Parameter forbidding: another violation of a state, as a sentence.
     package func run(forbidding: (Arbiter) -> String? = { _ in nil }) -> Report {
         var visited = Visited(report: Report(world: world.name), check: checksFingerprints ? FingerprintCheck() : nil)
         var frontier = [(state: setUp(&visited), node: visited.nodes.count - 1)]
@@ -67,7 +64,7 @@ package struct Walk: Sendable {
     private func setUp(_ visited: inout Visited) -> ExploredState {
         var start = ExploredState(world.scenario.world.policy)
         for action in world.scenario.setup {
-            // An answer that a recorder does not owe would be the world's mistake, and shows in its first state.
+            // An answer that no recorder owes is the world's mistake, and shows in its first state.
             guard let event = start.event(action) else { continue }
             visited.report.kinds.insert(event.kind)
             let (_, wrong) = start.take(event)
@@ -83,8 +80,7 @@ package struct Walk: Sendable {
         return start
     }
 
-    /// Takes one step from a state.
-    /// - Returns: the state behind it where nobody has seen it before, and nothing is wrong with it.
+    /// - Returns: the next state, where it is new and without a violation.
     private func visit(
         _ event: Event, from state: ExploredState, _ node: Int, _ visited: inout Visited,
         _ forbidding: (Arbiter) -> String?
@@ -124,7 +120,7 @@ package struct Walk: Sendable {
         visited.isOver = true
     }
 
-    /// Everything that may happen in a state: the world's moves, the recorders' answers, the earliest deadline.
+    /// The world's moves, the recorders' answers, the earliest deadline.
     private func events(in state: ExploredState) -> [Event] {
         var events = world.actions.compactMap { state.event($0.action) }
         events += state.duties.answers(world.faults)
@@ -133,10 +129,10 @@ package struct Walk: Sendable {
     }
 }
 
-/// The way to a violation, as a scenario that can be run as it stands.
+/// The path to a violation, as a scenario that runs.
 package struct Counterexample: Sendable {
     package let message: String
-    /// The scenario; the violation stands in its last line, as a comment.
+    /// The last line has the violation as a comment.
     package let text: String
     package let length: Int
 
@@ -144,7 +140,7 @@ package struct Counterexample: Sendable {
         self.message = message
         length = path.count
         var lines = ["# Found by a walk of the world “\(world.name)”: \(message)", ""]
-        // The world's own lines up to its first event: its policy and cameras.
+        // The world's policy and cameras.
         for line in world.scenario.lines {
             if case .input = line.content { break }
             if line.text.first != "#" { lines.append(line.text) }
@@ -152,10 +148,8 @@ package struct Counterexample: Sendable {
         lines.append("0s   recorder all manual")
         var arbiter = Arbiter(policy: world.scenario.world.policy)
         var writer = ScenarioWriter(names: world.names)
-        // The world's cameras are plugged in by its own lines.
         let cameras = world.scenario.world.cameras.count
         for (index, (event, moment)) in path.enumerated() {
-            // The last step may be the one that stops the process; what led to it is the scenario all the same.
             let effects = arbiter.step(event, at: moment)
             if index >= cameras { lines += writer.lines(event, at: moment, effects) }
         }

@@ -4,15 +4,14 @@ import PolicyFile
 package import System
 import Workbench
 
-/// camarbd as a whole in simulated time: the broker and its wire as they are, with clients, recorder cores and faults
-/// by chance from a seed, all in one thread.
+/// camarbd as a whole in simulated time: the real broker and its wire, with random clients, recorder cores and faults, in one thread.
 ///
-/// Two phases, after TigerBeetle's simulator (VOPR). In the first one faults happen, and at each moment of rest promises of
-/// *safety* are looked at: clients believe what is so, notices have no gap, a camera has one recorder core and one grant at a
-/// time, every call is answered, nobody is disconnected for what others do, and the core keeps its promises. Then the faults
-/// end, and *liveness* is looked at: in bounded time everything is answered, and each session that asks alone runs.
+/// Two phases, after TigerBeetle's simulator (VOPR). In the first, faults happen, and *safety* is checked at each moment of rest:
+/// clients' views are true, notices have no gap, a camera has one recorder core and one grant at a time, every call is answered, no
+/// client is disconnected for another, and the core keeps its promises. After the faults *liveness* is checked: in bounded time
+/// every call is answered, and each session that asks alone runs.
 ///
-/// Not simulated: files of photos and recordings, which go through a process of their own, and plans, which have a thread.
+/// Files of photos and recordings, which have a process of their own, and plans, which have a thread, are not simulated.
 package final class DaemonSimulation {
     package struct Report {
         package var steps = 0
@@ -23,19 +22,18 @@ package final class DaemonSimulation {
         package var notices = 0
         package var recorders = 0
         package var faults: [(name: String, count: Int)] = []
-        /// Runs of a session all alone in the second phase.
+        /// Sessions that asked alone in the second phase.
         package var alone = 0
         /// Equal for two runs of a seed.
         package var digest: UInt64 = 0
-        /// The first promise that was broken; nil: none was.
+        /// The first broken promise.
         package var violation: String?
-        /// What happened last; what led to the violation is among it.
+        /// The last events.
         package var lines: [String] = []
     }
 
-    /// Cameras of a simulated machine: two, so that one may be busy and the other not.
     static let cameras = ["front", "back"]
-    /// As many as may meet; more make a run longer and no richer.
+    /// More clients make a run longer and no richer.
     static let clientsMax = 5
     static let apps = ["Meet", "Photos", "Notes", "Scanner"]
 
@@ -50,8 +48,8 @@ package final class DaemonSimulation {
     var faults: [Fault: Int] = [:]
     var left = Report()
 
-    /// - Parameter policies: files that the run begins with and reloads; none of them shares cameras.
-    /// - Throws: when the machine has no descriptors or no folder for a socket.
+    /// - Parameter policies: files, none of which shares cameras.
+    /// - Throws: where the machine has no descriptors, or no folder for a socket.
     package init(seed: UInt64, policies: [String]) throws(SystemFault) {
         precondition(!policies.isEmpty, "a run begins under a policy")
         world = try SimulatedWorld(seed: seed)
@@ -86,7 +84,7 @@ package final class DaemonSimulation {
             try world.pass(Int64(world.random.below(Self.pauseMax)) * SimulatedWorld.millisecond) { look() }
         }
         if world.violation == nil { try calm() }
-        // One session after another: all others stop, the app is put before its user, and it has to run.
+        // Each session alone, in front of its user, has to run.
         for client in clients {
             for session in client.sessions where world.violation == nil { try askAlone(session.id, of: client) }
         }
@@ -101,7 +99,7 @@ package final class DaemonSimulation {
         return left
     }
 
-    /// Milliseconds: seldom longer than a recorder core takes, so that things meet.
+    /// Milliseconds: mostly shorter than a recorder core takes, so that events meet.
     private static let pauseMax = 120
 
     func count(_ client: SimulatedClient) {
@@ -110,12 +108,12 @@ package final class DaemonSimulation {
         left.notices += client.notices
     }
 
-    /// What the machine says of itself: that so many percent of the last ten seconds work stood still for want of memory.
+    /// The machine's memory pressure: percent of the last ten seconds in which work stood still.
     static func say(stalled percent: Int, in folder: TemporaryFolder) throws(SystemFault) {
         try folder.write("full avg10=\(percent).00 avg60=0.00 avg300=0.00 total=0\n", to: "proc/pressure/memory")
     }
 
-    /// At rest: everything that was sent has been read.
+    /// At rest, when everything that was sent has been read.
     func look() {
         for sentence in broker.brokenPromises.prefix(1) { world.violated("The core: \(sentence)") }
         var running: [String: String] = [:]
@@ -162,8 +160,7 @@ package final class DaemonSimulation {
         }
     }
 
-    /// A recorder core that hangs is killed after 15 s, a device that failed is tried again at the latest after 8 s, a
-    /// camera that could not be described after 60 s.
+    /// A recorder core that hangs is killed after 15 s; a failed device is tried again after 8 s, an undescribed camera after 60 s.
     private static let calmTime = 90 * SimulatedWorld.second
 
     private func askAlone(_ session: SessionID, of client: SimulatedClient) throws(SystemFault) {
@@ -175,7 +172,7 @@ package final class DaemonSimulation {
         client.ask(session, "StartRunning")
         client.ask(session, "Continue")
         try world.settle()
-        // Cool-downs of the policies that are tried end within it.
+        // Cool-downs end within it.
         try world.pass(Self.aloneTime) { look() }
         guard let heard = client.sessions.first(where: { $0.id == session }) else { return }
         left.alone += 1
@@ -188,7 +185,6 @@ package final class DaemonSimulation {
 
     private static let aloneTime = 70 * SimulatedWorld.second
 
-    /// From the catalogue of faults: what may go wrong around a broker.
     enum Fault: String, CaseIterable {
         case clientVanishes, recorderCrashes, deviceFails, unplugged, heldOutside, switchedOff, troubleSaid, policyIsBad
         case hostilePeer, machineStalls
@@ -293,10 +289,10 @@ package final class DaemonSimulation {
         faults[fault, default: 0] += 1
     }
 
-    /// Below what one user may have half open, so that the run's other clients, which are of the same user, are not refused.
+    /// Below the half-open connections of one user, so that the other clients of that user are not refused.
     private static let hostileMax = 4
 
-    /// The device says that it is so, and a while later that all is well.
+    /// For a while.
     private func change(_ recorder: SimulatedRecorderCore?, _ state: String) {
         recorder?.say("DeviceChanged", [.string(state), .string("")])
         world.after(Int64(world.random.below(3000)) * SimulatedWorld.millisecond) { [weak recorder] in

@@ -4,24 +4,23 @@ import Camarb
 import Glibc
 import System
 
-/// An app of a simulation: it calls, and believes what it is told; what it is told must fit together.
+/// A simulated app, whose notices must be consistent.
 final class SimulatedClient: BusConnectionDelegate {
     private unowned let world: SimulatedWorld
     let app: String
     private var connection: BusConnection?
     private(set) var sessions: [HeardSession] = []
-    /// It has said who it is; before, it asks for nothing.
     private(set) var isDeclared = false
     private var underWay: [UInt64: (member: String, since: Int64)] = [:]
     private var callCount: UInt64 = 0
     private(set) var answers = 0
     private(set) var refusals = 0
     private(set) var notices = 0
-    /// Signals of sessions whose creation was not answered yet.
+    /// Signals of sessions before the answer to their creation.
     private var early: [WireSignal] = []
     private var streams: [Int32] = []
 
-    /// Longer than everything that an answer may wait for: cameras that are not known yet, and a recorder core that hangs.
+    /// Longer than unknown cameras and a hanging recorder core delay an answer.
     static let answerTimeMax = 40 * SimulatedWorld.second
     static let earlyMax = 64
 
@@ -64,7 +63,7 @@ final class SimulatedClient: BusConnectionDelegate {
         let number = callCount
         underWay[number] = (member, EventLoop.now)
         world.note("\(app) calls \(member)")
-        // Never by the client's own limit: the broker answers, or it is a violation.
+        // The client has no limit of its own: a missing answer is a violation.
         connection.call(path: path, interface: interface, member: member, arguments, timeout: .max / 2) {
             [weak self] result in
             guard let self, underWay.removeValue(forKey: number) != nil else { return }
@@ -108,14 +107,14 @@ final class SimulatedClient: BusConnectionDelegate {
         }
     }
 
-    /// Facts of the desktop, from a trusted client, as one of the broker's own user is.
+    /// Facts of the desktop, from a trusted client of the broker's own user.
     func tell(_ member: String, _ arguments: [WireValue]) {
         call(ObjectPath.shell, InterfaceName.shell, member, arguments)
     }
 
     private func place(_ session: SessionID) -> Int? { sessions.firstIndex { $0.id == session } }
 
-    /// - Returns: the oldest call that nobody has answered for too long.
+    /// The oldest call that waits for too long.
     var overdue: String? {
         underWay.values.filter { EventLoop.now - $0.since > Self.answerTimeMax }.min { $0.since < $1.since }?.member
     }
@@ -133,7 +132,7 @@ final class SimulatedClient: BusConnectionDelegate {
             return world.violated("\(app) was told \(signal.member) of \(signal.path).")
         }
         guard let place = place(id) else {
-            // Closed meanwhile, or not known yet.
+            // Closed meanwhile, or unknown yet.
             if early.count < Self.earlyMax { early.append(signal) }
             return
         }
@@ -148,7 +147,7 @@ final class SimulatedClient: BusConnectionDelegate {
     }
 }
 
-/// A session as its client knows it; what it hears must fit to what it heard.
+/// A client's view of a session.
 struct HeardSession {
     let id: SessionID
     var camera: String
@@ -156,7 +155,7 @@ struct HeardSession {
     private(set) var view = SessionView()
     fileprivate var sequence: UInt64 = 0
 
-    /// - Returns: what is wrong about the notice here, in a sentence; nil: nothing.
+    /// - Returns: how the notice contradicts the earlier ones.
     mutating func take(_ signal: SessionSignal) -> String? {
         sequence += 1
         guard signal.sequence == sequence else { return "number \(signal.sequence) came for number \(sequence)." }
@@ -184,7 +183,7 @@ struct HeardSession {
     }
 }
 
-/// A connection that is no client: it says nothing, half of something, or nonsense.
+/// A connection that sends nothing, half of something, or nonsense.
 final class HostilePeer {
     enum Manner: Int, CaseIterable { case silent, halfAuthentication, nonsense, endless, halfMessage, hugeMessage }
 
@@ -208,13 +207,13 @@ final class HostilePeer {
         case .nonsense: write(Array("GET / HTTP/1.1\r\n\r\n".utf8))
         case .endless: write([0] + [UInt8](repeating: UInt8(ascii: "A"), count: 3000))
         case .halfMessage:
-            // A call of 64 bytes of fields and 16 of body, without the last of them.
+            // A call of 64 bytes of fields and 16 of body, without its end.
             write(Array(Self.hello.utf8) + Self.header(body: 16, fields: 64) + [UInt8](repeating: 0, count: 40))
         case .hugeMessage: write(Array(Self.hello.utf8) + Self.header(body: 64 * 1024 * 1024, fields: 64))
         }
     }
 
-    /// The sixteen bytes that a message begins with, little-endian: a method call.
+    /// The first sixteen bytes of a method call, little-endian.
     private static func header(body: UInt32, fields: UInt32) -> [UInt8] {
         [UInt8(ascii: "l"), 1, 0, 1] + bytes(body) + bytes(1) + bytes(fields)
     }
@@ -223,7 +222,7 @@ final class HostilePeer {
         (0..<4).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 
-    /// Without waiting: a broker that reads none of it is no concern of the simulation's.
+    /// Without waiting for the broker to read.
     private func write(_ bytes: [UInt8]) {
         _ = send(descriptor, bytes, bytes.count, Int32(MSG_DONTWAIT) | Int32(MSG_NOSIGNAL))
     }

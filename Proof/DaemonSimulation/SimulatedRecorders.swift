@@ -6,13 +6,13 @@ import PolicyFile
 import System
 import Workbench
 
-/// The recorder cores of a simulation: one at a time for each camera, scripted by chance.
+/// Random recorder cores: one at a time for each camera.
 final class SimulatedRecorders: RecorderSource {
     unowned let world: SimulatedWorld
-    /// The latest of each camera, by what it serves.
+    /// By the camera's spec.
     private var latest: [String: SimulatedRecorderCore] = [:]
     private(set) var started = 0
-    /// How likely each of its faults is, in percent; 0: it behaves.
+    /// Percent of calls with a fault.
     var faultPercent = 0
 
     init(_ world: SimulatedWorld) { self.world = world }
@@ -36,13 +36,13 @@ final class SimulatedRecorders: RecorderSource {
         }
     }
 
-    /// What the recorder core of a camera serves: one that a shell may unplug.
+    /// A camera that a shell may unplug.
     static func spec(_ camera: String) -> String { "simulated:\(camera)" }
     func latest(of camera: String) -> SimulatedRecorderCore? { latest[Self.spec(camera)] }
     func grant(of camera: String) -> UInt64? { latest(of: camera).flatMap { $0.hasEnded ? nil : $0.grant } }
 }
 
-/// One of them: `Recorder1` over a camera that is not there.
+/// `Recorder1` without a camera.
 ///
 ///     running ──▶ socket ended (crash, kill, no more work) ──▶ ended
 final class SimulatedRecorderCore: BusConnectionDelegate {
@@ -55,18 +55,17 @@ final class SimulatedRecorderCore: BusConnectionDelegate {
     private(set) var hasEnded = false
     private var isEnding = false
     private(set) var grant: UInt64?
-    /// The grant was opened, and that was answered.
     private var isStreaming = false
-    /// It has said that its device is being started, and answered no beat since.
+    /// Since `Starting`, up to the next answered beat.
     private var isStarting = false
     private var streams: [Int32] = []
-    /// It takes calls and answers none any more.
+    /// It answers no further call.
     private var hangs = false
-    /// Answers are given in the order of the calls, as a capture loop's are.
+    /// Answers come in the order of the calls, as those of a capture loop do.
     private var lastAnswerDue: Int64 = 0
     private var workCount = 0
 
-    /// As the contract has it: without a grant it leaves.
+    /// Without a grant it leaves, by the contract.
     private static let idleTime = 3 * SimulatedWorld.second
 
     static let capabilities = CameraCapabilities(
@@ -95,18 +94,17 @@ final class SimulatedRecorderCore: BusConnectionDelegate {
         connection?.close()
     }
 
-    /// One of an earlier version.
+    /// Of an earlier version.
     private var isOld: Bool { number.isMultiple(of: 3) }
     private func isFaulty() -> Bool { world.random.chance(others.faultPercent) }
 
-    /// By SIGKILL: its end comes a little later, or much, where it is in its driver.
+    /// By SIGKILL, which takes longer inside a driver.
     func kill() {
         guard !isEnding else { return }
         world.note("core \(number) is killed")
         end(after: isFaulty() ? 2000 : 5, isInOrder: false)
     }
 
-    /// Its process goes, and its socket before or after that.
     func crash() {
         guard !isEnding else { return }
         world.note("core \(number) crashes")
@@ -163,7 +161,7 @@ final class SimulatedRecorderCore: BusConnectionDelegate {
     func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) {
         guard !isEnding else { return }
         isEnding = true
-        // The broker hung up: it finishes, and ends.
+        // The broker hung up.
         world.after(Int64(world.random.below(100)) * SimulatedWorld.millisecond) { [weak self] in
             self?.ended(isInOrder: true)
         }
@@ -183,7 +181,7 @@ final class SimulatedRecorderCore: BusConnectionDelegate {
             case 2: return say("DeviceChanged", [.string("no such state"), .string("")])
             case 3: return message.answer(BrokerError(.deviceFault, "The device failed, as it was told to."))
             case 4:
-                // The device is being started anew, or an answer of the capture thread's is as late without a word.
+                // The device is started anew, or the capture thread is as late without notice.
                 if isStreaming, world.random.chance(50) {
                     isStarting = true
                     say("Starting", [])
@@ -194,7 +192,7 @@ final class SimulatedRecorderCore: BusConnectionDelegate {
         }
         let due = max(lastAnswerDue, EventLoop.now + delay)
         lastAnswerDue = due
-        // What holds from the call on, and not from its answer.
+        // The grant is open from the call on.
         if message.member == "Open" {
             if let grant {
                 world.violated("Camera \(spec) was opened for grant \(first ?? 0) while grant \(grant) is open.")
@@ -207,7 +205,7 @@ final class SimulatedRecorderCore: BusConnectionDelegate {
         }
     }
 
-    /// Asked so often that its other faults come with other calls.
+    /// Beats are so frequent that other faults come with other calls.
     private func beat(_ message: BusMessage) {
         guard !isOld else {
             return message.answer(BrokerError(.unknownMethod, "A recorder core of an earlier version has no Beat."))
@@ -223,7 +221,7 @@ final class SimulatedRecorderCore: BusConnectionDelegate {
         }
     }
 
-    /// From here on it answers nothing, and is noticed where it streams.
+    /// It has to be killed where it streams.
     private func hang(in member: String) {
         hangs = true
         world.note("core \(number) hangs in \(member)")
@@ -234,7 +232,7 @@ final class SimulatedRecorderCore: BusConnectionDelegate {
         }
     }
 
-    /// Until a recorder core that hangs has to have been killed.
+    /// A hanging recorder core is killed within it.
     private static let hangTimeMax = 3 * SimulatedWorld.second
 
     private func answer(_ message: BusMessage, _ arguments: [WireValue]) {

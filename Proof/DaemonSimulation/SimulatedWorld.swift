@@ -3,22 +3,21 @@ import Glibc
 import PolicyFile
 import System
 
-/// What everybody in a simulation has: time, chance, the list of what happened, and the first thing that was wrong.
+/// The time, random numbers, log and first violation of a simulation.
 ///
-/// The same seed makes the same run: there are no threads (work beside the loop is done at once) and no processes, the
-/// machine's pressure is a file of the run's, and Swift has to be told to order dictionaries alike in each process.
+/// The same seed makes the same run: there are no threads (side work is done at once) and no processes, the machine's pressure is a
+/// file of the run, and `SWIFT_DETERMINISTIC_HASHING` orders dictionaries.
 final class SimulatedWorld {
     let time: VirtualTime
     let loop: EventLoop
     var random: SeededRandom
-    /// Of the whole run, as a number: two runs of a seed have the same.
+    /// Of the whole run.
     private(set) var digest: UInt64 = 0xcbf2_9ce4_8422_2325
     private(set) var lines: [String] = []
     private(set) var violation: String?
 
-    /// Nanoseconds: of a machine that has been up for a while.
+    /// Nanoseconds.
     private static let begun: Int64 = 1_000_000_000_000
-    /// What led to a violation is among the last lines.
     static let linesMax = 400
 
     private struct Work {
@@ -47,13 +46,13 @@ final class SimulatedWorld {
         if lines.count > Self.linesMax { lines.removeFirst(Self.linesMax / 4) }
     }
 
-    /// The first one counts: what comes after it may be its consequence.
+    /// The first counts: later ones may be its consequences.
     func violated(_ sentence: String) {
         note("VIOLATION: \(sentence)")
         if violation == nil { violation = sentence }
     }
 
-    /// Does it later, so many nanoseconds from now; of two with one moment the one that was asked for first comes first.
+    /// - Parameter delay: in nanoseconds. Of one moment, the first added runs first.
     func after(_ delay: Int64, _ run: @escaping () -> Void) {
         worksAdded += 1
         works.append(Work(due: EventLoop.now + max(0, delay), order: worksAdded, run: run))
@@ -69,16 +68,16 @@ final class SimulatedWorld {
         arm()
     }
 
-    /// Serves everything that is there, while time stands still.
+    /// Serves everything that is ready, while time stands still.
     func settle() throws(SystemFault) {
         for _ in 0..<Self.turnsMax where try loop.turn(timeout: 0) == false { return }
         violated("The loop was never at rest: \(Self.turnsMax) turns at one moment.")
     }
 
-    /// A step causes a few hundred turns at the most.
+    /// A step causes a few hundred turns.
     private static let turnsMax = 100_000
 
-    /// Lets time pass, and serves what it brings. `look` is called whenever everything rests.
+    /// - Parameter look: called whenever everything is at rest.
     func pass(_ nanoseconds: Int64, _ look: () -> Void) throws(SystemFault) {
         let end = EventLoop.now + nanoseconds
         for _ in 0..<Self.timersMax {
@@ -90,17 +89,17 @@ final class SimulatedWorld {
         violated("Time does not pass: \(Self.timersMax) timers fired within \(nanoseconds / 1_000_000) ms.")
     }
 
-    /// Within the longest wait of a simulation, a minute, some hundred fire.
+    /// Some hundred fire within a minute.
     private static let timersMax = 100_000
 
     static let millisecond: Int64 = 1_000_000
     static let second: Int64 = 1_000_000_000
 }
 
-/// A folder of a run's own, which goes with it.
+/// Removed with the run.
 final class TemporaryFolder {
     let path: String
-    /// Below it, in the order in which they were made.
+    /// In the order of their creation.
     private var names: [String] = []
 
     init() throws(SystemFault) {
@@ -113,7 +112,7 @@ final class TemporaryFolder {
     }
 
     deinit {
-        // What is inside was made after what it is in.
+        // Contents were made after their folders.
         for name in ["socket"] + names.reversed() where unlink(path + "/" + name) != 0 { rmdir(path + "/" + name) }
         rmdir(path)
     }
@@ -123,7 +122,7 @@ final class TemporaryFolder {
         if mkdir(path + "/" + name, 0o700) != 0 { throw SystemFault("make \(path)/\(name)", -errno) }
     }
 
-    /// Makes the name stand for another file; what stood there goes.
+    /// Makes the name a link to another file, in place of what was there.
     func link(_ name: String, to target: String) throws(SystemFault) {
         makeRoom(name)
         guard let whole = realpath(target, nil) else { throw SystemFault("find \(target)", -errno) }
@@ -132,7 +131,7 @@ final class TemporaryFolder {
     }
 
     func write(_ text: String, to name: String) throws(SystemFault) {
-        // Not through a link, into the file that it names.
+        // A link would be followed.
         makeRoom(name)
         let descriptor = open(path + "/" + name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw SystemFault("write \(path)/\(name)", -errno) }

@@ -4,18 +4,17 @@ import Bus
 import Glibc
 import System
 
-/// A whole broker with two cameras of which there are no pictures, two peers whose calls are out of the input, and a
-/// third that does nothing wrong.
+/// A whole broker with two cameras without pictures, two peers whose calls come from the input, and a bystander.
 ///
-/// Every call is answered once; what is said is D-Bus; the core breaks no promise; the peer that did nothing wrong is
-/// answered; and when all have gone nothing of theirs is left, no descriptor either.
+/// Every call is answered once, in valid D-Bus; the core breaks no promise; the bystander is answered; and after all have gone nothing
+/// of theirs is left, not even a descriptor.
 extension FuzzTarget {
     static func connection(_ input: [UInt8]) {
         let next = Hearer.nextDescriptor
         do throws(SystemFault) { try Conversation(input).run() } catch {
             preconditionFailure("This target could not be set up: \(error)")
         }
-        // A thread that has worked out an answer lets go of what it woke the loop with a moment later.
+        // A side thread closes the descriptor that woke the loop a moment later.
         let until = EventLoop.now + Conversation.answersTimeMax
         while Hearer.nextDescriptor != next {
             precondition(EventLoop.now < until, "A conversation left a descriptor open.")
@@ -25,9 +24,8 @@ extension FuzzTarget {
 }
 
 private final class Conversation {
-    /// Records of one input: more find nothing that fewer do not.
     static let recordsMax = 48
-    /// How long answers are waited for that are worked out beside the loop, in nanoseconds: no machine is as slow.
+    /// Nanoseconds, for answers that are worked out beside the loop.
     static let answersTimeMax: Int64 = 60_000_000_000
 
     private let loop: EventLoop
@@ -38,11 +36,11 @@ private final class Conversation {
 
     private final class Caller {
         let peer: Peer
-        /// Serials of the calls that want an answer, and the paths and members of all.
+        /// Serials of the calls that want an answer.
         var asked: [UInt32] = []
         var created: Set<UInt32> = []
         var lastSerial: UInt32 = 0
-        /// It has sent what is no call of ours: what is answered of it nobody knows.
+        /// It has sent bytes whose answers are unknown.
         var isWild = false
 
         init(_ peer: Peer) { self.peer = peer }
@@ -85,7 +83,7 @@ private final class Conversation {
         leave()
     }
 
-    /// One call: of a method of ours with arguments of its types, or with whatever bytes, or of D-Bus's own.
+    /// One call of a camarb method, with arguments of its types or any bytes, or of a method of D-Bus.
     private func call(_ caller: Caller, _ kind: UInt8) {
         caller.lastSerial += 1
         let target = kind % 16 == 13 ? foreign() : own()
@@ -97,7 +95,7 @@ private final class Conversation {
             member: target.member, signature: target.signature, body: body)
         if !wantsNone { caller.asked.append(caller.lastSerial) }
         if target.member == "CreateSession" { caller.created.insert(caller.lastSerial) }
-        // Of a malformed message nothing is heard, and no answer comes.
+        // A malformed message has no answer.
         if isRaw { caller.isWild = true }
         caller.peer.send(message)
         learn(caller)
@@ -119,7 +117,7 @@ private final class Conversation {
         return (path, interface.name, method.name, method.signatureTaken)
     }
 
-    /// The newest, or by the next byte another one, be it of somebody else or of nobody.
+    /// By the next byte the newest session, or another one, also of another peer or of none.
     private func session() -> String {
         let choice = Int(seed.byte())
         guard choice < 250, !sessions.isEmpty else { return ObjectPath.session(SessionID(UInt64(choice))) }
@@ -143,7 +141,6 @@ private final class Conversation {
         return (place < paths.count ? paths[place] : session(), interface, member, signature)
     }
 
-    /// Which sessions it has, from the answers.
     private func learn(_ caller: Caller) {
         guard !caller.created.isEmpty, !caller.isWild else { return }
         for message in Said(caller.peer.heard).messages where caller.created.remove(message.answers) != nil {

@@ -4,10 +4,10 @@ import CXCB
 import Glibc
 import System
 
-/// What a compositor says of its windows: sway on its socket, and the script of ours inside KWin.
+/// The windows of a compositor: sway on its socket, and the script inside KWin.
 extension FuzzTarget {
-    /// Messages are the same wherever they are cut; what is taken for a desktop has as many windows as are read at
-    /// most, and each of them is somewhere; and JSON reads back as the same.
+    /// Messages are the same wherever they are cut; a desktop has a bounded number of windows, each with a place; and JSON reads back
+    /// as the same.
     static func desktop(_ input: [UInt8]) {
         let rest = Array(input.dropFirst())
         guard let first = input.first, first & 1 == 0 else { return desktops(in: rest, depthMax: Desktop.kwinDepthMax) }
@@ -18,7 +18,7 @@ extension FuzzTarget {
         for message in whole.messages { desktops(in: message.bytes, depthMax: Desktop.swayDepthMax) }
     }
 
-    /// One client, of the process of most windows of the corpus.
+    /// A client of the process that has most windows of the corpus.
     private static var names: AppNames { AppNames([ClientProcess(process: 4711, app: "photos")], FewProcesses()) }
 
     private struct Heard: Equatable {
@@ -60,7 +60,6 @@ extension FuzzTarget {
     }
 }
 
-/// A machine where every second process is an app's, and no more is known of them.
 private struct FewProcesses: ProcessTable {
     func app(of process: Int32) -> String? { process % 2 == 0 ? "app\(process)" : nil }
     func parent(of process: Int32) -> Int32? { nil }
@@ -68,9 +67,9 @@ private struct FewProcesses: ProcessTable {
     func hasTerminal(_ process: Int32) -> Bool { false }
 }
 
-/// X servers that answer what they like.
+/// X servers that give any answer.
 extension FuzzTarget {
-    /// Each reading has its end, and no more windows than are read at most.
+    /// Each reading ends, with a bounded number of windows.
     static func xServer(_ input: [UInt8]) {
         var ends: [Int32] = [-1, -1]
         let made = socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends)
@@ -94,7 +93,7 @@ extension FuzzTarget {
     }
 
     private static let readings = 3
-    /// The server answers at once, whatever it answers.
+    /// Milliseconds; the server answers at once.
     private static let patience: Int32 = 8000
 
     /// - Returns: false where the server is lost.
@@ -110,16 +109,16 @@ extension FuzzTarget {
     }
 }
 
-/// A server that keeps to the form of the protocol, so that its answers are read, and to nothing else.
+/// A server that keeps only to the form of the protocol, so that its answers are read.
 private struct StrangeServer {
     let socket: Int32
     var answers: Answers
     var sequence: UInt16 = 0
     var atoms: UInt32 = 0
 
-    /// Requests of three readings with a handful of windows; a server that is asked for more closes.
+    /// More than three readings with a handful of windows take.
     private static let requestsMax = 20_000
-    /// Words of an answer behind its first 32 bytes: a property with hundreds of windows.
+    /// Words of an answer after its first 32 bytes: a property with hundreds of windows.
     private static let wordsMax: UInt32 = 2048
     private static let firstAtom: UInt32 = 100
     private static let extensionCode: UInt8 = 140
@@ -146,7 +145,6 @@ private struct StrangeServer {
         }
     }
 
-    /// Nil: the other side has closed.
     private func take(_ count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         var there = 0
@@ -171,18 +169,18 @@ private struct StrangeServer {
     private static func word(_ number: UInt32) -> [UInt8] { withUnsafeBytes(of: number) { Array($0) } }
     private static func half(_ number: UInt16) -> [UInt8] { withUnsafeBytes(of: number) { Array($0) } }
 
-    /// The setup, with one screen or with what it says are some.
+    /// The setup, with one screen or with any bytes as screens.
     private mutating func greet() -> Bool {
         guard let head = take(12) else { return false }
         let names = [6, 8].map { (Int(head[$0]) | Int(head[$0 + 1]) << 8) + 3 & ~3 }
         guard take(names[0] + names[1]) != nil else { return false }
         let isStrange = answers.isOnce(in: 8)
         var setup = Self.word(0) + Self.word(0x200000) + Self.word(0x1fffff) + Self.word(0)
-        // The vendor's length, the longest request, so many screens and formats.
+        // The vendor's length, the longest request, the numbers of screens and formats.
         setup += Self.half(isStrange ? UInt16(truncatingIfNeeded: answers.number()) : 0) + Self.half(.max)
         setup +=
             [isStrange ? answers.byte() : 1, isStrange ? answers.byte() : 0] + [0, 0, 32, 32, 8, 255] + Self.word(0)
-        // The screen, with its root first, and how many depths it has last.
+        // The screen, with its root first, and its number of depths last.
         setup += Self.word(77) + [UInt8](repeating: 0, count: 35) + [isStrange ? answers.byte() : 0]
         if isStrange { setup += answers.part(Int(answers.byte()) * 4) }
         return say([1, 0] + Self.half(11) + Self.half(0) + Self.half(UInt16(setup.count / 4)) + setup)
@@ -219,14 +217,14 @@ private struct StrangeServer {
         }
     }
 
-    /// An atom that was asked for, a window, or anything.
+    /// A known atom, a window, or any number.
     private mutating func small() -> UInt32 {
         let byte = answers.byte()
         return byte < 224 ? UInt32(byte) : answers.word()
     }
 
     private mutating func reply(_ data: UInt8, _ fields: [UInt8], words: [UInt32] = []) -> Bool {
-        // An error in its place: the window has gone.
+        // An error instead: the window has gone.
         if answers.isOnce(in: 24) { return say([0, 3] + Self.half(sequence) + [UInt8](repeating: 0, count: 28)) }
         let room = [UInt8](repeating: 0, count: 24 - fields.count)
         return say(
@@ -234,7 +232,7 @@ private struct StrangeServer {
                 + words.flatMap(Self.word))
     }
 
-    /// Something happened: one of the protocol's 34 kinds of events that have 32 bytes.
+    /// One of the protocol's 34 kinds of events of 32 bytes.
     private mutating func event() -> Bool {
         say([2 + answers.byte() % 33, 0] + Self.half(sequence) + answers.part(28))
     }

@@ -6,17 +6,16 @@ import TomlFile
 
 /// A simulated camera's file.
 extension FuzzTarget {
-    /// What was read can be written, and reads back as the same; what the camera says of itself is taken by the broker, and each
-    /// of its controls takes what it usually is. A refusal has a problem with its place, in words that steer no terminal.
+    /// A camera that was read can be written, and reads back as the same; the broker takes it, and each control takes its usual value.
+    /// A refusal has a problem with its place, without control characters for a terminal.
     static func cameraFile(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         do throws(FileProblems) {
             let model = try CameraFile.parse(text, id: "camera", file: "camera.toml")
             let written = CameraWriter.text(model)
-            do throws(FileProblems) {
-                let again = try CameraFile.parse(written, id: "camera", file: "written.toml")
-                precondition(again == model, "A camera reads back as another one:\n\(written)")
-            } catch { preconditionFailure("A camera that was written does not read back: \(error)\n\(written)") }
+            checkReadsBack(model, "A camera, written as \(written),") {
+                try CameraFile.parse(written, id: "camera", file: "written.toml")
+            }
             check(model.capabilities)
         } catch {
             precondition(!error.problems.isEmpty, "A camera was refused without a problem.")
@@ -38,10 +37,7 @@ extension FuzzTarget {
         for control in capabilities.controls {
             precondition(control.takes(control.usual), "A control does not take what it usually is: \(control)")
         }
-        do throws(BrokerError) {
-            let again = try CameraCapabilities(wire: capabilities.wire)
-            precondition(again == capabilities, "A camera is told as another one: \(capabilities)")
-        } catch { preconditionFailure("A camera that was read is refused by the broker: \(error.message)") }
+        checkReadsBack(capabilities, "A camera on the wire") { try CameraCapabilities(wire: capabilities.wire) }
     }
 }
 
@@ -109,12 +105,11 @@ private enum CameraWriter {
 
 /// Recordings whose recorder core was lost, as anybody may have changed them since.
 extension FuzzTarget {
-    /// A file that is refused is as it was, byte for byte; one that was completed is complete to whoever looks again;
-    /// one whose completion was lost as well, at any of its writes, is completed as it would have been; and past the
-    /// deadline nothing is written.
+    /// A file that is refused stays the same byte for byte; a completed file stays the same when it is completed again; a file whose
+    /// completion was lost at any write is completed as it would have been; and nothing is written past the deadline.
     static func lostRecording(_ input: [UInt8]) {
         let bytes = expanded(input.dropFirst())
-        // How far: of the writes, and of the looks at the clock.
+        // The number of writes, and of looks at the clock.
         let stage = Int(input.first ?? 0)
         let file = FileInMemory(bytes)
         let whole = completed(file)
@@ -141,7 +136,7 @@ extension FuzzTarget {
         precondition(hurried == whole || hurried == nil && late.bytes == bytes, "A late completion changed its file.")
     }
 
-    /// - Returns: nil where it was refused, and nothing was written then.
+    /// - Returns: `nil` where it was refused without a write.
     private static func completed(_ file: FileInMemory, until deadline: Int64 = 1, clock: @escaping () -> Int64 = { 0 })
         -> CompletedRecording?
     {
@@ -154,8 +149,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A recording's header has rooms of kilobytes with nothing in them: a mark and two bytes, the greater first, stand
-    /// for so many zeros.
+    /// A recording's header has kilobytes of zeros: a mark and two bytes, big-endian, stand for so many.
     private static func expanded(_ input: some Collection<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = Array(input)[...]
@@ -174,10 +168,9 @@ extension FuzzTarget {
     private static let fileBytesMax = 1 << 20
 }
 
-/// A file of a lost recording that is no file.
 private final class FileInMemory: LostFile {
     private(set) var bytes: [UInt8]
-    /// Writes that are still done: all behind them are lost with whoever writes.
+    /// Writes that are still done; all later ones are lost.
     private var ordersLeft: Int
 
     init(_ bytes: [UInt8], ordersMax: Int = .max) {

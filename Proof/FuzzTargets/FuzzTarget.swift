@@ -1,9 +1,7 @@
 import Synchronization
 
-/// What reads bytes that somebody else wrote, and what must hold of it whatever they are.
-///
-/// A target does with them what camarb does, and stops the process where it broke a promise: `fuzzer` (libFuzzer, with
-/// AddressSanitizer) looks for such bytes, and the tests run every one that was ever found, and the corpus, on each change.
+/// A reader of other people's bytes, with what must hold for any bytes. A target stops the process where a promise is broken: `fuzzer`
+/// (libFuzzer, with AddressSanitizer) looks for such bytes, and the tests run every one that was found, and the corpus.
 ///
 /// Threading: one thread at a time.
 package enum FuzzTarget: String, CaseIterable, Sendable {
@@ -22,13 +20,13 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
     case xServer = "x-server"
     case playPage = "play-page"
 
-    /// Says that the process does nothing else: from here on it is a broken promise where a target leaves a descriptor open.
+    /// In a process that does nothing else, a target that leaves a descriptor open breaks a promise.
     package static func isAlone() { Hearer.isAlone.store(true, ordering: .relaxed) }
 
-    /// Runs the bytes through. Returns, or stops the process with a sentence.
+    /// Returns, or stops the process with a sentence.
     package func run(_ bytes: [UInt8]) { target.run(bytes) }
 
-    /// Longer inputs find nothing that shorter ones do not, and take the time of many.
+    /// Longer inputs find nothing that shorter ones do not.
     package var bytesMax: Int { target.bytesMax }
 
     private var target: (run: ([UInt8]) -> Void, bytesMax: Int) {
@@ -40,7 +38,6 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .trace: (Self.trace(_:), 16 * 1024)
         case .frameRecord: (Self.frameRecord(_:), 256)
         case .recorderAnswer: (Self.recorderAnswer(_:), 4 * 1024)
-        // Above a line's bound.
         case .sasl: (Self.sasl(_:), 2 * 1024)
         case .framing: (Self.framing(_:), 2 * 1024)
         case .body: (Self.body(_:), 2 * 1024)
@@ -56,5 +53,14 @@ package enum FuzzTarget: String, CaseIterable, Sendable {
         case .xServer: (Self.xServer(_:), 2 * 1024)
         case .playPage: (Self.playPage(_:), 8 * 1024)
         }
+    }
+
+    static func checkReadsBack<Value: Equatable, Fault: Error>(
+        _ value: Value, _ what: String, _ read: () throws(Fault) -> Value
+    ) {
+        do throws(Fault) {
+            let again = try read()
+            precondition(again == value, "\(what) reads back as another: \(again), not \(value)")
+        } catch { preconditionFailure("\(what) does not read back: \(error)") }
     }
 }

@@ -1,14 +1,12 @@
 import ArbiterProtocol
 
-/// D-Bus messages as bytes, written as the specification says ("Marshaling", "Message Format") and by nothing of ours
-/// or of libsystemd's: what our reading makes of them can be compared with what was written.
+/// Writes D-Bus messages by the specification ("Marshaling", "Message Format"), independently of camarb and libsystemd.
 struct Marshaller {
     private(set) var bytes: [UInt8] = []
     let isBigEndian: Bool
 
     init(bigEndian: Bool = false) { isBigEndian = bigEndian }
 
-    /// A message's bytes.
     /// - Parameters:
     ///   - kind: 1 is a call, 4 a signal.
     ///   - flags: 1: no answer is wanted.
@@ -40,7 +38,7 @@ struct Marshaller {
         case .uint64(let value): number(value, 8)
         case .double(let value): number(value.bitPattern, 8)
         case .string(let text), .objectPath(let text): append(text)
-        // An index into what the message brought; none of these brings any.
+        // An index into the message's descriptors, of which there are none.
         case .fileDescriptor: number(UInt32(0), 4)
         case .array(let type, let values):
             list(alignment: Self.alignment(of: type)) { list in for value in values { list.append(value) } }

@@ -4,9 +4,9 @@ import Bus
 import Glibc
 import System
 
-/// What comes as records and as arguments of messages.
+/// Records and arguments of messages.
 extension FuzzTarget {
-    /// What was decoded encodes as the same.
+    /// A decoded record encodes as the same.
     static func frameRecord(_ bytes: [UInt8]) {
         for start in stride(from: 0, to: bytes.count, by: FrameRecord.encodedBytes) {
             let part = bytes[start..<min(bytes.count, start + FrameRecord.encodedBytes)]
@@ -16,17 +16,14 @@ extension FuzzTarget {
         }
     }
 
-    /// Capabilities that were taken describe a camera that can be used, and read back as the same. Of what a recorder
-    /// core says by itself, texts are lines of bounded length, and numbers are such as there are.
+    /// Capabilities that were taken describe a usable camera, and read back as the same. In a recorder core's signals, texts are lines
+    /// of bounded length, and numbers are possible.
     static func recorderAnswer(_ bytes: [UInt8]) {
         var seed = WireSeed(bytes)
         let wire = seed.dictionary()
         if let capabilities = try? CameraCapabilities(wire: wire) {
             precondition(!capabilities.formats.isEmpty, "A camera without formats was taken.")
-            do throws(BrokerError) {
-                let again = try CameraCapabilities(wire: capabilities.wire)
-                precondition(again == capabilities, "A camera reads back as another one: \(capabilities)")
-            } catch { preconditionFailure("A camera that was taken does not read back: \(error.message)") }
+            checkReadsBack(capabilities, "A camera") { try CameraCapabilities(wire: capabilities.wire) }
         }
         _ = try? Configuration(wire: wire)
         var reader = WireReader("PhotoCaptured", seed.arguments())
@@ -62,9 +59,8 @@ extension FuzzTarget {
         }
     }
 
-    /// Values that a program of another make has written are read as the same, in either order of bytes; bytes under a
-    /// signature that is none of theirs are refused or read within the bounds, wherever they are cut; and what was read
-    /// is written and read by ours as the same.
+    /// Values of another program are read as the same, in either byte order; bytes under a wrong signature are refused or read within
+    /// the bounds, wherever they are cut; and values that were read are written and read again as the same.
     static func body(_ input: [UInt8]) {
         guard let first = input.first else { return }
         let isBig = first & 1 != 0
@@ -79,7 +75,7 @@ extension FuzzTarget {
         var seed = WireSeed(input)
         let values = seed.arguments().map(\.asSent)
         let signature = values.map(\.signature).joined()
-        // Longer ones are no signatures.
+        // The longest signature of D-Bus.
         guard signature.utf8.count <= 255 else { return }
         let read = heard(signature, marshalled(values, bigEndian: isBig), isBig, cuts: [])
         precondition(
@@ -95,7 +91,7 @@ extension FuzzTarget {
 
     private static func raw(_ input: [UInt8], _ isBig: Bool) {
         let length = Int(input.first ?? 0) % 32
-        // Letters of signatures, so that most are some.
+        // Most texts of these letters are signatures.
         let letters = Array("ybnqiuxtdsoghav(){}as".utf8)
         let signature = String(
             decoding: input.dropFirst().prefix(length).map { letters[Int($0) % letters.count] }, as: UTF8.self)
@@ -115,7 +111,7 @@ extension FuzzTarget {
         return marshaller.bytes
     }
 
-    /// What a connection of ours reads in a call with that body; nil: nothing, or it was refused.
+    /// The arguments that a connection reads in a call with that body.
     private static func heard(_ signature: String, _ body: [UInt8], _ isBig: Bool, cuts: [Int]) -> [WireValue]? {
         let call = Marshaller.message(
             serial: 1, path: "/a", interface: "org.camarb.Test", member: "Take", signature: signature, body: body,
@@ -128,7 +124,7 @@ extension FuzzTarget {
         return hearer.arguments.first ?? nil
     }
 
-    /// Sent by a connection of ours to another one; nil: it could not be sent, or was not read.
+    /// The arguments after the way from one connection to another.
     private static func roundTrip(_ values: [WireValue]) -> [WireValue]? {
         do throws(SystemFault) {
             let loop = try EventLoop()
@@ -147,7 +143,7 @@ extension FuzzTarget {
 }
 
 extension WireValue {
-    /// With the texts that D-Bus has: no zero, and none of the code points that are no characters.
+    /// With texts that D-Bus allows: without zeros and noncharacters.
     var asSent: WireValue {
         switch self {
         case .string(let text): .string(text.asSent)

@@ -2,18 +2,17 @@ import ArbiterProtocol
 import Broker
 import RecorderCore
 
-/// What a client appends to a recording's metadata.
+/// The metadata of a recording.
 extension FuzzTarget {
-    /// Options that were taken read back as the same. A group that was taken is one line of JSON with the items as they
-    /// were sent: places on the earth, finite numbers; groups stand in their order, and no more come than may. One that
-    /// is refused counts for nothing.
+    /// Options that were taken read back as the same. A group that was taken is one line of JSON with its items: places on the earth,
+    /// finite numbers; groups are in order, and within their bound. A refused group changes nothing.
     static func metadata(_ input: [UInt8]) {
-        var story = MetadataStory(input)
-        story.run()
+        var run = MetadataRun(input)
+        run.run()
     }
 }
 
-private struct MetadataStory {
+private struct MetadataRun {
     private var seed: WireSeed
     private var tracks = [
         MetadataTrack(kind: MetadataTrack.location, type: .iso6709), MetadataTrack(kind: "place", type: .iso6709),
@@ -33,7 +32,6 @@ private struct MetadataStory {
             now += Int64(seed.byte()) * 1_000_000
             let kind = kind()
             let time = now + Int64(Int8(bitPattern: seed.byte())) * 10_000_000
-            // Numbers of items far below and far above what a group has room for.
             let items = (0..<Int(seed.byte()) % 8).map { _ in item(of: kind) }
             guard let group = group(kind, time, items) else { continue }
             let before = groups
@@ -75,10 +73,7 @@ private struct MetadataStory {
         do throws(BrokerError) {
             let options = try RecordingOptions(wire: wire)
             if !options.metadata.isEmpty { tracks = options.metadata }
-            do throws(BrokerError) {
-                let again = try RecordingOptions(wire: options.wire)
-                precondition(again == options, "Options read back as others: \(options)")
-            } catch { preconditionFailure("Options that were taken do not read back: \(error.message)") }
+            FuzzTarget.checkReadsBack(options, "Options") { try RecordingOptions(wire: options.wire) }
         } catch { Self.check(error) }
     }
 
@@ -91,7 +86,7 @@ private struct MetadataStory {
 
     private mutating func item(of kind: String) -> String {
         guard seed.byte() < 32, tracks.first(where: { $0.kind == kind })?.type == .iso6709 else { return text() }
-        // One as it should be: degrees, with a height or without.
+        // A valid place: degrees, with a height or without.
         let (latitude, longitude) = (Int(Int8(bitPattern: seed.byte())) % 91, Int(Int8(bitPattern: seed.byte())))
         func signed(_ number: Int, _ digits: Int) -> String {
             let text = String(number.magnitude)
@@ -141,13 +136,13 @@ private struct MetadataStory {
             arrivals.count <= MetadataGroups.perSecondMax, "\(arrivals.count) groups were taken within a second.")
     }
 
-    /// On the earth, computed from the other end: by the parts between the signs.
+    /// Whether a place is on the earth, by the parts between the signs.
     private static func checkPlace(_ text: String) {
         let bytes = Array(text.utf8)
         var parts: [[UInt8]] = []
         for byte in bytes.dropLast() {
             if byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-") { parts.append([]) }
-            // What a height is measured from has no sign.
+            // The reference of a height has no sign.
             if byte == UInt8(ascii: "C") { parts.append([]) }
             guard !parts.isEmpty else { preconditionFailure("A place does not begin with a sign: \(text)") }
             parts[parts.count - 1].append(byte)

@@ -6,17 +6,17 @@ import PlayServing
 import Synchronization
 import Workbench
 
-/// The page of `camclient policy play`: what any program of the machine sends to its port, and what its browser asks.
+/// The page of `camclient policy play`: requests of any program of the machine, and questions of its browser.
 extension FuzzTarget {
-    /// Whoever does not know the token gets nothing, and its person's next request is served; a question is answered by
-    /// a part of a page in which all that was typed is words, in bounded time.
+    /// A program without the token gets nothing, and the next request with it is served; a question is answered in bounded time by a
+    /// part of a page in which all typed text is escaped.
     static func playPage(_ input: [UInt8]) {
         let rest = Array(input.dropFirst())
         if (input.first ?? 0) & 1 == 0 { request(rest) } else { question(rest) }
     }
 
     private static let token = "0123456789abcdef0123456789abcdef"
-    /// In an input: the address that the page has on this run.
+    /// In an input, the page's address.
     private static let hostMark = Array("$HOST".utf8)
 
     private static func request(_ input: [UInt8]) {
@@ -45,7 +45,6 @@ extension FuzzTarget {
         answer: { question, mayGoOn in PlayAnswer(question, while: mayGoOn).text }
     )
 
-    /// What is served for as long as this process runs.
     private static let port: Int = {
         let server = PlayServer(pages, folder: ".", token: token) { "nonce" }
         let channel = try? server.listen(on: 0, MultiThreadedEventLoopGroup(numberOfThreads: 1)).wait()
@@ -56,7 +55,7 @@ extension FuzzTarget {
     /// Seconds; a question has one, and the sanitizer takes its time.
     private static let patience = 8
 
-    /// All that is said on a connection of its own, whose other end closes behind the last piece.
+    /// All answers on one connection, which the client closes after the last piece.
     private static func answers(to pieces: [[UInt8]]) -> [(status: Int, body: [UInt8])] {
         let socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         defer { close(socket) }
@@ -71,7 +70,7 @@ extension FuzzTarget {
                 connect(socket, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
         }
-        // The fuzzer looks at its clock by a signal; what was begun goes on, and sending waits for it.
+        // The fuzzer's timer interrupts calls; a connection goes on, and sending waits for it.
         precondition(isThere == 0 || errno == EINTR, "Nobody listens where the page is served: error \(errno)")
         for piece in pieces { while send(socket, piece, piece.count, Int32(MSG_NOSIGNAL)) < 0, errno == EINTR {} }
         shutdown(socket, Int32(SHUT_WR))
@@ -87,7 +86,7 @@ extension FuzzTarget {
         return parsed(said)
     }
 
-    /// Answers, one behind the other, of which the last may be cut.
+    /// The last answer may be cut.
     private static func parsed(_ said: [UInt8]) -> [(status: Int, body: [UInt8])] {
         var found: [(status: Int, body: [UInt8])] = []
         var rest = said[...]
@@ -116,7 +115,7 @@ extension FuzzTarget {
         check(Array(PlayAnswer(question) { looks.goOn() }.text.utf8))
     }
 
-    /// The clock of a question is looked at between steps: so many are more than any here has time for.
+    /// More steps than a question here has.
     private static let looksMax = 400
 
     private final class LooksLeft: Sendable {
@@ -125,7 +124,7 @@ extension FuzzTarget {
         func goOn() -> Bool { left.subtract(1, ordering: .relaxed).newValue > 0 }
     }
 
-    /// Elements that are opened are closed, in their order; and none is what a program draws nowhere.
+    /// Elements are closed in order, and only known ones occur.
     private static func check(_ html: [UInt8]) {
         var open: [String] = []
         var rest = html[...]

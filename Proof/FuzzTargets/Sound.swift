@@ -1,18 +1,18 @@
 import ArbiterProtocol
 import RecorderCore
 
-/// What a client's microphone sends, from its packets to the file's sound.
+/// A client's microphone, from its packets to the file's sound.
 extension FuzzTarget {
-    /// A packet that was taken says what was sent, and a problem is a sentence; what is kept has its bounds; and a
-    /// file's sound is as long as its moments are, with no more in it than was sent, as its encoder has it, too.
+    /// A packet is read as it was sent, and a problem is a sentence; the kept sound is bounded; and a file's sound is as long as its
+    /// moments, without more samples than were sent, also after its encoder.
     static func microphone(_ input: [UInt8]) {
-        var story = SoundStory(input)
-        story.run()
+        var run = SoundRun(input)
+        run.run()
     }
 }
 
-/// A recording beside a microphone, out of bytes: packets, pictures and pauses.
-private struct SoundStory {
+/// A recording with a microphone: packets, pictures and pauses.
+private struct SoundRun {
     private var seed: WireSeed
     private let rate: Int
     private let channels: Int
@@ -21,14 +21,14 @@ private struct SoundStory {
     private var timeline: SoundTimeline
     private var pieces: [SoundTimeline.Piece] = []
 
-    /// Nanoseconds of CLOCK_MONOTONIC, of a machine that has run for a while.
+    /// Nanoseconds of CLOCK_MONOTONIC.
     private static let begin: Int64 = 1_000_000_000_000
-    /// Longer files say nothing more, and take the time of many: nanoseconds.
+    /// Nanoseconds.
     private static let lengthMax: Int64 = 5_000_000_000
     private var now = Self.begin
-    /// When the next packet of a well-behaved microphone would begin.
+    /// The time of the next packet of a well-behaved microphone.
     private var next = Self.begin
-    /// Moments that are in the file; the last one goes on where it has no end.
+    /// The moments of the file; the last goes on while it has no end.
     private var parts: [(start: Int64, end: Int64?)] = [(Self.begin, nil)]
     private var samplesTaken = 0
     private var framesPlaced: Int64 = 0
@@ -71,7 +71,7 @@ private struct SoundStory {
         if isEncoded { encode() }
     }
 
-    /// As it should be, at a time that is off by some of a unit.
+    /// A valid packet, with a time that is off by some units.
     private mutating func usualPacket() -> [UInt8] {
         let units: [Int64] = [1_000, 100_000, 1_000_000, 20_000_000]
         let unit = units[Int(seed.byte()) % units.count]
@@ -88,7 +88,7 @@ private struct SoundStory {
             (0..<count).map { UInt8(truncatingIfNeeded: value >> (8 * UInt64($0))) }
         }
         var bytes = little(UInt64(bitPattern: packet.time), 8) + little(UInt64(frames), 4) + [0, 0, 0, 0]
-        // Without a list for each of some ten thousand.
+        // Without an array for each of some ten thousand.
         for sample in packet.samples {
             bytes.append(UInt8(truncatingIfNeeded: sample))
             bytes.append(UInt8(truncatingIfNeeded: sample >> 8))
@@ -149,7 +149,7 @@ private struct SoundStory {
             framesPlaced += piece.frames
             guard case .sound(let samples, let frames) = piece else { continue }
             let nominal = Double(samples.count / channels) * Double(timeline.fileRate) / Double(rate)
-            // A clock that is as fast or slow as one may be, catching up, and two frames for rounding.
+            // The largest drift of a clock, catching up, and two frames for rounding.
             precondition(
                 !samples.isEmpty && samples.count % channels == 0
                     && abs(Double(frames) - nominal) <= nominal * (0.012 + 0.0025) + 2,

@@ -9,23 +9,22 @@ import Synchronization
 import System
 import TomlFile
 
-/// The texts: policies, scenarios, traces, what the broker keeps of its own, and a process's place among control groups.
+/// Policies, scenarios, traces, the broker's own files, and paths of control groups.
 extension FuzzTarget {
-    /// What was read can be written, and reads back as the same.
+    /// A policy that was read can be written, and reads back as the same.
     static func policy(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         do throws(FileProblems) {
             let policy = try PolicyFile.parse(text, file: "policy.toml")
             let written = PolicyWriter.text(policy)
-            do throws(FileProblems) {
-                let again = try PolicyFile.parse(written, file: "written.toml")
-                precondition(again == policy, "A policy reads back as another one:\n\(written)")
-            } catch { preconditionFailure("A policy that was written does not read back: \(error)\n\(written)") }
+            checkReadsBack(policy, "A policy, written as \(written),") {
+                try PolicyFile.parse(written, file: "written.toml")
+            }
             _ = PolicyFile.check(text, file: "policy.toml")
         } catch { precondition(!error.problems.isEmpty, "A policy was refused without a problem.") }
     }
 
-    /// It is answered or refused, in a world where somebody has the camera and somebody waits.
+    /// A plan is answered or refused, in a world with a holder and a waiting session.
     static func scenario(_ bytes: [UInt8]) {
         let text = String(decoding: bytes, as: UTF8.self)
         do throws(ScenarioError) {
@@ -35,7 +34,7 @@ extension FuzzTarget {
         } catch { precondition(!error.problems.isEmpty, "A plan was refused without a problem.") }
     }
 
-    /// Lines get checksums that are right: what is behind them is what a forger would reach.
+    /// Lines get valid checksums, so that the reader behind them is reached.
     static func trace(_ bytes: [UInt8]) {
         var writer = TraceWriter()
         let sealed = bytes.split(separator: UInt8(ascii: "\n")).flatMap { line in
@@ -71,11 +70,9 @@ extension FuzzTarget {
         } catch { preconditionFailure("The world of this target is wrong: \(error)") }
     }()
 
-    /// It is answered or refused, in a world where somebody has the camera and somebody waits; the same question gets
-    /// the same answer, and where patience ends none instead of half of one; and in the policy's first moment no
-    /// promise of the core is broken.
+    /// A plan is answered or refused; the same question has the same answer, and with less patience none instead of a part of it; and
+    /// no promise of the core is broken when the policy is loaded.
     static func planPolicy(_ input: [UInt8]) {
-        // Policy and lines with a line between that neither has.
         let parts = String(decoding: input, as: UTF8.self).split(
             separator: "\n%%\n", maxSplits: 1, omittingEmptySubsequences: false)
         let scenario = parts.count == 2 ? String(parts[1]) : ""
@@ -89,7 +86,7 @@ extension FuzzTarget {
         checkLoading(sent)
     }
 
-    /// How often a plan may ask whether it may go on: more than any of a page or two does.
+    /// More steps than a plan of two pages has.
     private static let patience = 400
 
     private static func checkLoading(_ sent: SentPolicy) {
@@ -152,8 +149,7 @@ extension FuzzTarget {
         }
     }
 
-    /// A line that counts reads back as the same when it is written, and so does a file of such lines: nothing is read
-    /// into it, and nothing is lost.
+    /// Valid lines are written and read again as the same.
     static func answers(_ bytes: [UInt8]) {
         let read = lines(bytes)
         let kept = read.filter { if case .unreadable = $0 { false } else { true } }
@@ -174,8 +170,8 @@ extension FuzzTarget {
         return lines
     }
 
-    /// The same of holders and of grants that outlive a broker. A listener's name never leads out of its folder, a
-    /// secret is equal to itself alone, and a microphone is one that there can be.
+    /// Holders and surviving grants read back as the same. A listener's name stays in its folder, a secret equals only itself, and a
+    /// microphone is possible.
     static func holders(_ bytes: [UInt8]) {
         let (holders, strange) = StoredHolder.read(bytes)
         let lines = bytes.split(separator: UInt8(ascii: "\n")).count
@@ -201,10 +197,10 @@ extension FuzzTarget {
             "Holders read back as others: \(again.map(\.line)), and as none \(strangers)\n\(written)")
     }
 
-    /// An app's name is one line, and no longer than names are. A unit is a part of the path, the first one behind its slices, and
-    /// no service is vouched for but one that the path is of, in system.slice; what is in a user's part is none of the system's.
+    /// An app's name is one line of bounded length. A unit is the first part of the path after its slices. Only a service of
+    /// system.slice is vouched for; a unit in a user's part is none of the system's.
     static func controlGroup(_ bytes: [UInt8]) {
-        // As a path is read: a C string.
+        // A path is read as a C string.
         let path = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
         let (name, isVerified) = AppIdentity.unit(inControlGroup: path)
         if let name {

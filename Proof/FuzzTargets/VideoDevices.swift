@@ -6,19 +6,15 @@ import Glibc
 import RecorderCore
 import System
 
-/// Cameras whose drivers, or whose own firmware, answer what they like.
+/// Cameras whose drivers or firmware give any answer.
 extension FuzzTarget {
-    /// What a camera is said to be is what a broker believes of one; it is used with what it says it can, or it is
-    /// refused; and every buffer that it gives is given back.
+    /// The broker takes the description of the camera; the camera is used as described, or refused; every buffer is given back.
     static func videoDevice(_ input: [UInt8]) {
         let device = StrangeDevice(input)
         do throws(BrokerError) {
             let camera = try V4L2Camera(device, identity: "usb-1", stallTime: .max / 4)
             let found = camera.capabilities
-            do throws(BrokerError) {
-                let again = try CameraCapabilities(wire: found.wire)
-                precondition(again == found, "A camera reads back as another one: \(again), not \(found)")
-            } catch { preconditionFailure("A camera that is described is not believed: \(error.message)") }
+            checkReadsBack(found, "A camera") { try CameraCapabilities(wire: found.wire) }
             for format in found.formats.prefix(formatsTried) {
                 grant(camera, device, format)
                 precondition(device.descriptor < 0, "A camera that was let go is open.")
@@ -31,10 +27,9 @@ extension FuzzTarget {
 
     private static let formatsTried = 3
     private static let framesTried = 4
-    /// Larger pictures take the time of many small ones, and are made by the same lines.
     private static let pixelsMax = 320 * 240
 
-    /// One app has it, as far as the device lets it, and the next goes on with it.
+    /// Two apps have it, one after the other, as far as the device lets them.
     private static func grant(_ camera: V4L2Camera, _ device: StrangeDevice, _ format: CameraFormat) {
         defer { camera.stop() }
         do throws(BrokerError) {
@@ -74,14 +69,13 @@ extension FuzzTarget {
     }
 }
 
-/// A device that says what its bytes say.
 private final class StrangeDevice: VideoDevice {
-    /// Nanoseconds, the moment at which all of it happens.
+    /// Nanoseconds.
     static let now: Int64 = 1_000_000_000_000
 
     private var answers: Answers
     private var questions = 0
-    /// Nothing asks a device so often in so short a life; the controls are asked for with each change.
+    /// More questions than a run has; the controls are read at each change.
     private static let questionsMax = 200_000
     private let readiness = camarb_eventfd()
     private var isOpen = false
@@ -89,7 +83,7 @@ private final class StrangeDevice: VideoDevice {
     private var missing: Set<UInt32> = []
     private var mapped: Set<UnsafeMutableRawPointer> = []
 
-    /// A buffer of the pictures that are drawn here, with rows of four bytes a pixel; and the longest there is.
+    /// Rows of four bytes a pixel.
     private static let usualBufferBytes = 320 * 240 * 4
     private static let bufferBytesMax = 1 << 20
     private static let buffersMax = 32
@@ -115,7 +109,7 @@ private final class StrangeDevice: VideoDevice {
         throw VideoFault(doing, Self.codes[Int(answers.byte()) % Self.codes.count])
     }
 
-    /// What an app wants of it: controls inside their ranges and outside.
+    /// Controls inside their ranges and outside.
     func wanted(_ format: CameraFormat, _ capabilities: CameraCapabilities) -> Configuration {
         var wanted = Configuration([.activeFormat: .text(format.name)])
         if answers.isOnce(in: 2) { wanted[.videoZoomFactor] = .number(abs(Double(answers.number())) / 16) }
@@ -125,7 +119,7 @@ private final class StrangeDevice: VideoDevice {
             case .flag: wanted[control.key] = .flag(answers.isOnce(in: 2))
             case .words(let words): wanted[control.key] = .text(words[Int(answers.byte()) % max(1, words.count)])
             case .range: wanted[control.key] = .number(Double(answers.number()))
-            // No device of the kernel's has these.
+            // No kernel device has these.
             case .point, .gains: break
             }
         }
@@ -155,7 +149,6 @@ private final class StrangeDevice: VideoDevice {
         }
     }
 
-    /// Mostly one of a picture.
     private func side() -> UInt32 {
         let byte = answers.byte()
         return byte < 192 ? UInt32(byte) * 2 + 16 : answers.word()
@@ -206,7 +199,7 @@ private final class StrangeDevice: VideoDevice {
     func map(_ index: Int) throws(VideoFault) -> UnsafeMutableRawBufferPointer {
         try ask("map a buffer")
         guard index < Self.buffersMax else { throw VideoFault("look at a buffer", EINVAL) }
-        // No mapping of the kernel's is empty.
+        // No mapping of the kernel is empty.
         let bytes = answers.isOnce(in: 8) ? max(1, Int(answers.word()) % Self.bufferBytesMax) : Self.usualBufferBytes
         let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: bytes, alignment: 64)
         memory.initializeMemory(as: UInt8.self, repeating: answers.byte())
@@ -276,7 +269,7 @@ private final class StrangeDevice: VideoDevice {
 
     func set(_ id: UInt32, to value: Int64) throws(VideoFault) {
         try ask("set a control")
-        // These two are pressed, and have no value.
+        // Buttons have no value.
         guard let control = controls[id], id != camarb_cid_flash_strobe, id != camarb_cid_auto_focus_start else {
             return
         }
@@ -307,7 +300,7 @@ private final class StrangeDevice: VideoDevice {
         return answers.isOnce(in: 4) ? rectangle() : crop
     }
 
-    /// libv4lconvert's own, which is not ours.
+    /// libv4lconvert is not tested here.
     func convert(
         _ bytes: UnsafeRawBufferPointer, _ format: camarb_video_format, into target: UnsafeMutableRawBufferPointer
     ) throws(VideoFault) { try ask("convert a picture") }

@@ -1,6 +1,6 @@
 import ArbiterProtocol
 
-/// Arguments out of bytes, with the names that are looked for, so that the deep places are reached.
+/// Arguments from bytes, with known names, so that deep places are reached.
 struct WireSeed {
     private var bytes: ArraySlice<UInt8>
 
@@ -14,7 +14,6 @@ struct WireSeed {
         "picture-in-picture", "shell", "agent", "presence", "focused", "org.camarb.Session1", "org.camarb.Broker1",
         "critical", "nominal", "photos", "notes", "", "1920x1080", "420v 1920x1080",
     ]
-    /// Deeper than any value of ours.
     private static let depthMax = 4
     private static let elementsMax = 16
 
@@ -23,7 +22,6 @@ struct WireSeed {
     var isEmpty: Bool { bytes.isEmpty }
     mutating func byte() -> UInt8 { bytes.popFirst() ?? 0 }
 
-    /// The next bytes, as many as there are.
     mutating func part(_ count: Int) -> [UInt8] {
         let part = Array(bytes.prefix(count))
         bytes = bytes.dropFirst(count)
@@ -34,7 +32,7 @@ struct WireSeed {
 
     private mutating func text() -> String {
         let length = Int(byte())
-        // The upper half are the known words.
+        // The upper half are known words.
         if length >= 128 { return Self.keys[length % Self.keys.count] }
         return String(decoding: part(length), as: UTF8.self)
     }
@@ -50,14 +48,14 @@ struct WireSeed {
 
     mutating func arguments() -> [WireValue] { (0..<min(Self.elementsMax, Int(byte()))).map { _ in value(1) } }
 
-    /// Values of these types, as far as our methods and signals have some.
+    /// Values of these types, as far as camarb's methods and signals have them.
     mutating func values(_ signature: String) -> [WireValue] {
         var types = signature[...]
         var values: [WireValue] = []
         while let type = types.popFirst() {
             switch type {
             case "b": values.append(.boolean(byte() & 1 == 1))
-            // Small ones are those that exist.
+            // Small numbers exist.
             case "t": values.append(.uint64(byte() < 128 ? UInt64(byte()) : number()))
             case "u": values.append(.uint32(byte() < 128 ? UInt32(byte()) : UInt32(truncatingIfNeeded: number())))
             case "x": values.append(.int64(Int64(bitPattern: number())))
@@ -104,8 +102,7 @@ struct WireSeed {
     }
 }
 
-/// What something answers that we ask again and again: out of bytes, and zeros where they have ended, so that every
-/// input has its end.
+/// Answers from bytes, and zeros after their end, so that every input ends.
 struct Answers {
     private var bytes: ArraySlice<UInt8>
 
@@ -120,10 +117,10 @@ struct Answers {
         return part + repeatElement(0, count: count - part.count)
     }
 
-    /// Once in so many times, and never where the bytes have ended.
+    /// Once in so many times, and never after the end of the bytes.
     mutating func isOnce(in count: UInt8) -> Bool { byte() % count == count - 1 }
 
-    /// One that a careful device would say, or one at a bound, or any.
+    /// A usual number, a bound, or any number.
     mutating func number() -> Int64 {
         switch byte() {
         case 0..<160: Int64(Int8(bitPattern: byte()))
@@ -140,11 +137,10 @@ struct Answers {
     mutating func word() -> UInt32 { UInt32(truncatingIfNeeded: number()) }
 }
 
-/// Bytes with the places where they are cut: how many, each as a 256th of the whole, and the bytes.
+/// Bytes with cuts: their number, each as a 256th of the whole, and the bytes.
 struct CutBytes {
     static let cutsMax = 7
     var bytes: [UInt8]
-    /// In order, each within the bytes.
     var cuts: [Int]
 
     init(_ input: [UInt8]) {

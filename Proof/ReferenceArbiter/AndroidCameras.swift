@@ -1,6 +1,4 @@
-/// The rules by which Android gives out cameras, written down once more as plainly as they are told: one pass over
-/// the apps that have a camera, in the order of their openings. It shares nothing with the arbiter but the names of
-/// things, so that the two can be compared opening by opening.
+/// Android's rules for cameras, independently of the arbiter: one pass over the apps that have a camera, in the order of their openings.
 package struct AndroidCameras {
     package typealias Camera = (conflicts: Set<String>, cost: Int)
 
@@ -22,7 +20,7 @@ package struct AndroidCameras {
 
     package enum Outcome: Equatable {
         case refused
-        /// The openings that were thrown off their cameras, in ascending order.
+        /// In ascending order.
         case granted(evicted: [Int])
     }
 
@@ -31,7 +29,7 @@ package struct AndroidCameras {
     package let cameras: [String: Camera]
     /// Least recently opened first.
     package private(set) var holders: [Holder] = []
-    /// What the system says of each app, and what each of its clients gave up, by the names of values.
+    /// The system's values of each app, and those that its clients gave up.
     private var told: [String: [String: String]] = [:]
     private var lowered: [Int: (app: String, values: [String: String])] = [:]
 
@@ -41,7 +39,7 @@ package struct AndroidCameras {
         told[app, default: [:]][attribute] = value
     }
 
-    /// False: the client asked for more than its app has, and nothing changed.
+    /// - Returns: false where the client asked for more than its app has.
     package mutating func lower(_ client: Int, of app: String, _ attribute: String, to value: String) -> Bool {
         guard Self.number(attribute, value) >= number(of: app, attribute) else { return false }
         lowered[client, default: (app, [:])].values[attribute] = value
@@ -69,7 +67,7 @@ package struct AndroidCameras {
         return .granted(evicted: evicted.sorted())
     }
 
-    /// Nil: the newcomer is refused.
+    /// `nil` where the newcomer is refused.
     private func evictions(app: String, camera: String) -> [Int]? {
         let newcomer = priority(of: app)
         let isStrongest = strongestApp(with: app) == app
@@ -106,11 +104,10 @@ package struct AndroidCameras {
 
     private func cost(_ camera: String) -> Int { cameras[camera]?.cost ?? 0 }
 
-    /// What an app has that the system said nothing about.
+    /// The values of an app of which the system has said nothing.
     static let unknown = ["score": "unknown", "process-state": "nonexistent"]
 
-    /// The numbers that Android compares, by the names of `ProcessList` and `ActivityManager`. In the order of the
-    /// alphabet, so that the order of strength comes from the numbers alone.
+    /// The numbers that Android compares, by the names of `ProcessList` and `ActivityManager`, in alphabetical order.
     package static let numbers: [String: [String: Int]] = [
         "score": [
             "backup-app": 300, "cached-app-lmk-first": 950, "cached-app-max": 999, "cached-app-min": 900,

@@ -1,9 +1,9 @@
 package import ArbiterProtocol
 
-/// A session that asks to run, and may: nothing but another bid keeps it from its camera.
+/// A session that asks to run, and that only another bid keeps from its camera.
 struct Bid {
     var id: SessionID
-    var app: WholeWorld.App
+    var app: ReferenceWorld.App
     var camera: CameraID
     var started: Int
     var bidSince: Int
@@ -11,23 +11,22 @@ struct Bid {
     var rule: RankRule
     /// Its rank and what the order list compares; smaller is stronger.
     var strength: [Int]
-    /// It was sent away a moment ago.
+    /// Its cool-down runs.
     var cools: Bool
-    /// What its camera counts while it has it.
     var cost: Int
     /// It was let in beyond the budget.
     var exceeds: Bool
-    /// What it may do beside a holder, if it may watch at all.
+    /// Its access beside a holder, if it may watch at all.
     var watching: Access
 
     func beats(_ other: Bid) -> Bool { strength.lexicographicallyPrecedes(other.strength) }
 
-    /// Of bids that the policy does not tell apart the one that asked first.
+    /// Of equal bids the one that asked first.
     func isBefore(_ other: Bid) -> Bool { strength == other.strength ? started < other.started : beats(other) }
 }
 
-extension WholeWorld {
-    /// What the machine itself forbids, under every policy.
+extension ReferenceWorld {
+    /// The machine's causes, under every policy.
     func machine(_ session: Session, _ policy: Policy) -> Set<Cause> {
         var causes: Set<Cause> = []
         if let camera = cameras[session.camera] {
@@ -38,21 +37,21 @@ extension WholeWorld {
             if camera.isHeldOutside { causes.insert(.videoDeviceInUseByAnotherClient) }
         }
         if isAsleep { causes.insert(.systemSleep) }
-        if leave(session, policy.rights) == .wanted { causes.insert(.waitingForPermission) }
+        if consent(session, policy.rights) == .wanted { causes.insert(.waitingForPermission) }
         if isAway(session, policy.rights) { causes.insert(.loginSessionInactive) }
         if session.isSensitive { causes.insert(.sensitiveContentMitigationActivated) }
         if session.isReestablished { causes.insert(.brokerRestarted) }
         return causes
     }
 
-    /// A session that asked only to watch never has more, also while it is alone.
+    /// A session that asked only to watch never has more.
     func wish(_ session: Session, _ policy: Policy) -> Access {
         session.watches && policy.contention.shares ? .sharer : .all
     }
 
     func bids(_ session: Session, _ policy: Policy) -> Bool {
         let left = policy.limits(facts(session, policy)).reduce(wish(session, policy)) { $0.intersection($1.access) }
-        // A restart of the broker is over when the session runs: it keeps nobody from asking.
+        // A restart of the broker keeps no session from its bid.
         return !left.isEmpty && machine(session, policy).isSubset(of: [.brokerRestarted])
     }
 
@@ -76,7 +75,7 @@ extension WholeWorld {
         return (app(session), [rankRule(session, policy).rank] + order)
     }
 
-    /// With what its client gave up.
+    /// With the rank to which its client lowered itself.
     func rankRule(_ session: Session, _ policy: Policy) -> RankRule {
         let own = policy.rankRule(facts(session, policy))
         guard let lowered = clients[session.client]?.loweredTo.flatMap(policy.ranks.firstIndex(of:)) else { return own }
@@ -85,11 +84,11 @@ extension WholeWorld {
 }
 
 extension ReferenceArbiter {
-    func rankRule(_ session: WholeWorld.Session) -> RankRule { world.rankRule(session, policy) }
+    func rankRule(_ session: ReferenceWorld.Session) -> RankRule { world.rankRule(session, policy) }
 
     package func mayStart(_ id: SessionID) -> Bool {
         guard let session = world.sessions[id] else { return false }
-        guard mayUse(session), world.leave(session, policy.rights) != .denied else { return false }
+        guard mayUse(session), world.consent(session, policy.rights) != .denied else { return false }
         let own = rankRule(session)
         if own.deny { return false }
         let app = world.app(session)
@@ -107,7 +106,7 @@ extension ReferenceArbiter {
         return !siblings.values.contains { policy.excludes($0.camera, session.camera) && $0.camera != session.camera }
     }
 
-    /// Demotion only. A client without a session may take whatever is not stronger than what it took last.
+    /// Demotion only. A client without a session may take any rank that is not stronger than its last.
     package mutating func lower(_ client: ClientID, to rank: String) -> Bool {
         guard let wanted = policy.ranks.firstIndex(of: rank) else { return false }
         let sessions = world.sessions.values.filter { $0.client == client }
@@ -141,8 +140,8 @@ extension ReferenceArbiter {
         return true
     }
 
-    /// - Parameter name: nil: the one that was set is taken back.
-    /// - Returns: false: there is none of that name, or it is not this one's to set.
+    /// - Parameter name: `nil` takes back the mode that was set.
+    /// - Returns: false where there is no such mode, or the setter may not set it.
     mutating func setMode(_ name: String?, by setter: Mode.Setter) -> Bool {
         let touched = policy.modes.filter { $0.name == name || $0.name == world.modeByHand }
         guard touched.allSatisfy({ !$0.setBy.isEmpty && (setter == .root || $0.setBy.contains(setter)) }) else {
@@ -153,17 +152,16 @@ extension ReferenceArbiter {
         return true
     }
 
-    /// Before anybody is weighed: whether its client has a right to the camera.
-    func mayUse(_ session: WholeWorld.Session) -> Bool {
+    func mayUse(_ session: ReferenceWorld.Session) -> Bool {
         world.clients[session.client].map { world.right($0, to: session.camera, policy.rights).has } ?? false
     }
 
-    /// A policy comes into force, or is once more: it stops sessions that have no right by it, or that it denies.
-    /// - Parameter isOther: it is another one than before.
+    /// Stops sessions without a right under the policy, and those that it denies.
+    /// - Parameter isOther: the policy before was another one.
     package mutating func load(_ policy: Policy, isOther: Bool) {
         self.policy = policy
         if isOther { shortenTimes() }
-        // All are seen as they were before the first of them is stopped.
+        // All are looked at before the first is stopped.
         let stopped = world.sessions.filter {
             $0.value.started != nil && (!mayUse($0.value) || rankRule($0.value).deny)
         }

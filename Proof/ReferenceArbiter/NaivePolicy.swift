@@ -3,7 +3,7 @@ import ArbiterProtocol
 /// A policy as the reference reads it: rules from the top, the first that matches answers. It shares neither the compiled
 /// rules of the core nor `FactTest.holds` and `CameraCost.of`, so that a policy is read twice.
 extension Policy {
-    /// What the policy's own causes leave of a session's access.
+    /// The causes of the policy that limit a session.
     func limits(_ facts: Facts) -> [(cause: Cause, access: Access)] {
         CauseRule.causes.compactMap { cause in
             let rule = causeRules.first { $0.cause == cause && $0.when.allSatisfy(facts.passes) }
@@ -44,7 +44,7 @@ extension Policy {
     }
 
     /// A line about the pixel format is closer than one about any; of those as close, the lowest rate that is enough counts.
-    func cost(_ session: WholeWorld.Session) -> Int {
+    func cost(_ session: ReferenceWorld.Session) -> Int {
         guard let pictures = session.pictures else { return dearest(session.camera) }
         let cost = cost(session.camera)
         let fitting = cost.formats.filter { line in

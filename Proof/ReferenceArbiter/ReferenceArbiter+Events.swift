@@ -1,8 +1,8 @@
 package import ArbiterProtocol
 
-/// An event written down as facts of the naive arbiter's world, and judged.
+/// Events as facts of the reference's world.
 extension ReferenceArbiter {
-    /// - Returns: false: it asks for something that is not to be had, and changed nothing.
+    /// - Returns: false where the event is refused, and changed nothing.
     package mutating func take(_ event: Event) -> Bool {
         var occasion = Occasion()
         switch event {
@@ -45,7 +45,7 @@ extension ReferenceArbiter {
             occasion.isReload = isOther
         case .pressure(let level): world.press(level, settle: policy.pressureSettle)
         case .answered(let app, let isClaimed, let answer, let origin):
-            guard say(WholeWorld.App(app, isClaimed: isClaimed), answer, inStore: origin == .permissionStore) else {
+            guard say(ReferenceWorld.App(app, isClaimed: isClaimed), answer, inStore: origin == .permissionStore) else {
                 return false
             }
         case .stoppedByUser(let app): guard stop(named: app) else { return false }
@@ -63,12 +63,12 @@ extension ReferenceArbiter {
         switch event {
         case .connected(let id, let app, let identity):
             if world.clients[id] != nil { break }
-            world.clients[id] = WholeWorld.Client(
-                app: WholeWorld.App(app, isClaimed: !identity.isVerified), identity: identity)
+            world.clients[id] = ReferenceWorld.Client(
+                app: ReferenceWorld.App(app, isClaimed: !identity.isVerified), identity: identity)
         case .declared(let id, let attributes): return declare(id, attributes)
         case .declaredPresence(let id, let presence, let focused):
             guard let app = world.clients[id]?.app else { break }
-            world.declared[app] = WholeWorld.Place(presence: presence, isFocused: focused)
+            world.declared[app] = ReferenceWorld.Place(presence: presence, isFocused: focused)
         case .loweredPriority(let id, let rank): return world.clients[id] == nil || lower(id, to: rank)
         case .loweredAttribute(let id, let name, let value):
             return world.clients[id] == nil || lower(id, name, to: value)
@@ -92,17 +92,17 @@ extension ReferenceArbiter {
         client.kind = attributes.kind
         client.multitasking = attributes.multitasking
         client.requiresFullScreen = attributes.requiresFullScreen
-        // A client that the kernel does not vouch for belongs to the app that it names.
+        // A client without a vouched app belongs to the app that it names.
         if let name, before.isClaimed {
-            client.app = WholeWorld.App(AppID(name, user: before.id.user), isClaimed: true)
+            client.app = ReferenceWorld.App(AppID(name, user: before.id.user), isClaimed: true)
         }
         world.clients[id] = client
         forgetDeclared(before)
         return true
     }
 
-    /// What an app said of itself ends with its last client.
-    private mutating func forgetDeclared(_ app: WholeWorld.App?) {
+    /// An app's words about itself end with its last client.
+    private mutating func forgetDeclared(_ app: ReferenceWorld.App?) {
         if let app, !world.clients.values.contains(where: { $0.app == app }) { world.declared[app] = nil }
     }
 
@@ -113,7 +113,7 @@ extension ReferenceArbiter {
         guard world.sessions[id] == nil, world.clients[client] != nil,
             let camera = camera ?? back.keys.min() ?? world.cameras.keys.min()
         else { return }
-        var session = WholeWorld.Session(client: client, camera: camera)
+        var session = ReferenceWorld.Session(client: client, camera: camera)
         session.usesAudio = configuration[.usesAudio] == .flag(true)
         session.watches = configuration[.sharingMode] == .text("sharedReadOnly")
         session.isReestablished = reestablished
@@ -187,7 +187,7 @@ extension ReferenceArbiter {
         if session.batches == 1 { world.sessions[id]?.batch = Configuration() }
     }
 
-    /// - Returns: the session, if it asks for control: that is decided as if it started.
+    /// - Returns: the session, if it asks for control, which is decided like a start.
     private mutating func apply(_ batch: Configuration, _ id: SessionID) -> SessionID? {
         guard let session = world.sessions[id] else { return nil }
         if let audio = batch[.usesAudio] {
@@ -200,7 +200,7 @@ extension ReferenceArbiter {
             ask(batch, id)
             return session.watches && batch[.sharingMode] == .text("exclusiveControl") ? id : nil
         }
-        // It leaves one camera and asks for the other; its start request and its age stay.
+        // Its start request, and the request's age, stay.
         leave(id)
         world.sessions[id]?.camera = CameraID(name)
         world.sessions[id]?.bidSince = nil
@@ -210,8 +210,9 @@ extension ReferenceArbiter {
     }
 }
 
-extension WholeWorld {
-    /// What shells, operators, logind and the machine say. False: it is about something that there is not.
+extension ReferenceWorld {
+    /// Events of shells, operators, logind and the machine.
+    /// - Returns: false where the event names an unknown camera.
     mutating func take(_ event: Event) -> Bool {
         switch event {
         case .sourceAttached(let source, let user): attach(source, user)
@@ -253,7 +254,7 @@ extension WholeWorld {
         return true
     }
 
-    /// A higher pressure counts at once, a lower one when it has lasted: since it first was as low as that.
+    /// A higher pressure counts at once, a lower one once it has lasted.
     mutating func press(_ level: SystemPressure, settle: Duration) {
         if level >= pressure {
             (pressure, falling) = (level, [])
@@ -286,13 +287,13 @@ extension WholeWorld {
 
     private mutating func say(_ app: AppID, _ place: Place, _ source: PresenceSource) {
         guard source == .shell || source == .agent else { return }
-        // The focus is one for each user.
+        // Each user has one focus.
         if place.isFocused {
             for other in said[source, default: [:]].keys where other.user == app.user {
                 said[source]?[other]?.place.isFocused = false
             }
         }
-        // An event does not name the speaker: the one of this user alone is taken to say it, where it is there.
+        // An event does not name the speaker: it is this user's own, where that is attached.
         let isOwn = speakers.contains { $0.source == source && $0.user == app.user && $0.isThere }
         said[source, default: [:]][app] = Said(place: place, isOwn: isOwn)
     }

@@ -1,9 +1,9 @@
 package import ArbiterProtocol
 
-/// Which pictures sessions ask for, as far as a policy's costs tell them apart. What a batch makes of what was asked
-/// before is no decision: the one check of configurations says it.
+/// The pictures that sessions ask for, as far as a policy's costs tell them apart. Merging a batch is no decision, and left to
+/// `ConfigurationCheck`.
 extension ReferenceArbiter {
-    /// The session asks its camera for more; of each camera it remembers what it asked.
+    /// The session remembers its requests to each camera.
     mutating func ask(_ batch: Configuration, _ id: SessionID) {
         guard let session = world.sessions[id] else { return }
         let asked = asked(batch, of: session, on: session.camera)
@@ -22,13 +22,14 @@ extension ReferenceArbiter {
         world.sessions[id]?.pictures = pictures
     }
 
-    private func asked(_ batch: Configuration, of session: WholeWorld.Session, on camera: CameraID) -> Configuration {
+    private func asked(_ batch: Configuration, of session: ReferenceWorld.Session, on camera: CameraID) -> Configuration
+    {
         let before = session.asked[camera] ?? Configuration()
         let own = batch.keeping { $0 != .camera && $0 != .whenBusy }
         return check(camera)?.merged(own, into: before) ?? before
     }
 
-    private func pictures(_ asked: Configuration, _ camera: CameraID) -> WholeWorld.Pictures? {
+    private func pictures(_ asked: Configuration, _ camera: CameraID) -> ReferenceWorld.Pictures? {
         check(camera)?.formatAndRate(asked).map { format, rate in
             (pixelFormat: format.pixelFormat, width: format.width, height: format.height, frameRate: rate)
         }
@@ -38,7 +39,7 @@ extension ReferenceArbiter {
         world.cameras[camera]?.capabilities.map { ConfigurationCheck(capabilities: $0) }
     }
 
-    /// Nobody is cut for a configuration: of a session that has its camera, or has won it, a dearer one needs room.
+    /// No session is cut for a configuration: a dearer one of a holder needs room.
     package func hasRoom(for event: Event) -> Bool {
         switch event {
         case .configure(let id, let batch):
@@ -56,12 +57,12 @@ extension ReferenceArbiter {
         return sum <= budget || isStrongest(id)
     }
 
-    /// There is none, and the strongest app takes it all the same.
+    /// The strongest app may exceed the budget.
     func mayExceed(with batch: Configuration, _ id: SessionID) -> Bool {
         dearer(batch, id).map { $0.sum > $0.budget } ?? false
     }
 
-    /// What all cameras in use would cost with a batch that makes its session's own dearer; nil: it does not.
+    /// The cost of all cameras in use with a batch that makes its session's camera dearer.
     private func dearer(_ batch: Configuration, _ id: SessionID) -> (sum: Int, budget: Int)? {
         guard let session = world.sessions[id], session.started != nil, let budget = policy.contention.budget,
             policy.weighsPictures

@@ -1,9 +1,9 @@
 package import ArbiterProtocol
 
-/// After a restart of the broker: cameras that are kept for the apps that had them, and grants that are still captured for.
+/// After a restart of the broker, cameras are kept for the apps that had them, and grants survive.
 extension ReferenceArbiter {
-    /// A survivor is one only on a camera that nobody was given yet, and where the policy has room for it beside the others.
-    package mutating func keep(_ id: CameraID, for app: AppID, until: Moment, _ survivor: WholeWorld.Survivor?) {
+    /// A grant survives only on a camera that was not given since, and where the policy has room for it beside the others.
+    package mutating func keep(_ id: CameraID, for app: AppID, until: Moment, _ survivor: ReferenceWorld.Survivor?) {
         endSurvivor(on: id)
         guard let camera = world.cameras[id] else { return }
         world.cameras[id]?.keptFor = (app, until)
@@ -22,7 +22,7 @@ extension ReferenceArbiter {
         if isTooMuch || others.contains(where: { policy.excludes($0, id) }) { endSurvivor(on: id) }
     }
 
-    /// - Returns: false: there is no such grant, or it was another app's.
+    /// - Returns: false where there is no such grant, or it was another app's.
     package mutating func reclaim(_ id: SessionID, _ grant: GrantID) -> Bool {
         guard let session = world.sessions[id], session.batches == 0, session.started == nil,
             let camera = world.cameras[session.camera], let survivor = camera.survivor, survivor.grant == grant,
@@ -34,11 +34,11 @@ extension ReferenceArbiter {
         run(id)
         // Rules may read that it has run already.
         guard let session = world.sessions[id] else { return false }
-        if !mayUse(session) || rankRule(session).deny || world.leave(session, policy.rights) == .denied {
+        if !mayUse(session) || rankRule(session).deny || world.consent(session, policy.rights) == .denied {
             endSurvivor(on: session.camera)
             stop(id)
         } else {
-            // It has the camera as it had it before; whatever keeps it from running is seen in the look that follows.
+            // The look that follows finds what keeps it from running.
             world.cameras[session.camera]?.survivor = nil
             world.sessions[id]?.exceeds = policy.contention.strongestMayExceed
             hold(session.camera, id, world.app(session), rankRule(session))
@@ -63,7 +63,7 @@ extension ReferenceArbiter {
         }
     }
 
-    /// A session that came while the camera was kept is no newcomer against one that came back to it, and not newer.
+    /// A session that came while the camera was kept is neither a newcomer nor newer than one that came back to it.
     mutating func endReservations() {
         let over = world.cameras.filter { $0.value.keptFor.map { $0.until <= world.now } ?? false }
         for (id, camera) in over.sorted(by: { $0.value.holding?.granted ?? 0 < $1.value.holding?.granted ?? 0 }) {

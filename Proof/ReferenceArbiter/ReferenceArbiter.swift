@@ -1,17 +1,17 @@
 package import ArbiterProtocol
 
-/// A naive arbiter of a few screens: after each change it looks at the whole world anew.
+/// A naive arbiter that looks at the whole world anew after each change.
 ///
-/// It decides what `docs/semantics.md` says, under any policy, and shares no code with the real one: what both agree on
-/// was understood twice. From one look to the next it keeps only each camera's holder, and which promises of time still
-/// run. Recorders answer at once, and whoever describes a change says whether a configuration was taken.
+/// It decides by `docs/semantics.md`, under any policy, and shares no decision with the real one: what both agree on was understood
+/// twice. From one look to the next it keeps only each camera's holder, and the times that still run. Recorders answer at once, and
+/// the caller says whether a configuration was taken.
 package struct ReferenceArbiter: Sendable {
-    package var world = WholeWorld()
+    package var world = ReferenceWorld()
     package var policy: Policy
     package private(set) var judgement = Judgement()
-    /// Cameras that were left since the last look: a shared one may pass on as it is.
+    /// Cameras that were left since the last look: a shared camera may pass on without a cut.
     var left: Set<CameraID> = []
-    /// Cameras whose recorders have still to answer: that the stream is cut, or that the first frame is there.
+    /// Cameras whose recorders have not answered yet.
     var beingCut: Set<CameraID> = []
     var opening: Set<CameraID> = []
 
@@ -30,11 +30,11 @@ package struct ReferenceArbiter: Sendable {
     }
 
     package struct Occasion: Sendable {
-        /// The session whose start this is, or that asks for control: decided as newcomers are.
+        /// The session that starts, or asks for control: it is decided as a newcomer.
         package var starter: SessionID?
         /// The start may be refused.
         package var isStart = false
-        /// Another policy was just loaded: cameras that it excludes may be held side by side.
+        /// Another policy was loaded: cameras that exclude each other may be held side by side.
         package var isReload = false
 
         package init(starter: SessionID? = nil, isStart: Bool = false, isReload: Bool = false) {
@@ -43,18 +43,18 @@ package struct ReferenceArbiter: Sendable {
     }
 
     /// Looks at the world until nothing changes any more.
-    /// - Returns: false: the start is refused, and nothing changed.
+    /// - Returns: false where the start is refused; then nothing changed.
     @discardableResult package mutating func judge(_ occasion: Occasion = Occasion()) -> Bool {
         let before = self
         var occasion = occasion
         var mayBeRefused = occasion.isStart && policy.contention.newcomer == .refuse
-        // Each look after the first stops, starts or cuts somebody; a policy that goes round in circles has no end.
+        // Each look after the first stops, starts or cuts a session; a policy may also go round in circles.
         for _ in 0..<(32 + 16 * world.sessions.count) {
             endBarredSurvivors()
             noteWhoAsks()
             noteWhoBids()
             noteRanks()
-            // A rank that leaves nothing of its lease ends it before anybody is weighed.
+            // A lease of which a new rank leaves nothing ends before bids are compared.
             if endLeases() { continue }
             var round = Round(self, occasion)
             round.decide()
@@ -64,12 +64,12 @@ package struct ReferenceArbiter: Sendable {
             }
             let last = (judgement, world.cameras.mapValues { $0.holding?.granted }, ran)
             carryOut(round)
-            // Whoever sits from here on was weighed by the new policy.
+            // All holders from here on were admitted by the new policy.
             if !round.isSuccession { occasion.isReload = false }
             if !round.isSuccession { show(round) }
             let next = (judgement, world.cameras.mapValues { $0.holding?.granted }, ran)
             if last != next || round.isSuccession { continue }
-            // From the first answer of a recorder on, it is a newcomer no more.
+            // After the first answer of a recorder the session is no newcomer.
             guard takeAnswer() else { break }
             (occasion, mayBeRefused) = (Occasion(), false)
         }
@@ -94,7 +94,7 @@ package struct ReferenceArbiter: Sendable {
     private var ran: Set<SessionID> { Set(world.sessions.filter(\.value.hasRun).keys) }
 
     private mutating func noteWhoBids() {
-        // In the order of their ids: the contract leaves open which of several began to contend first.
+        // The contract leaves open which of several began to contend first: here by their ids.
         for id in world.sessions.keys.sorted() {
             guard let session = world.sessions[id], session.started != nil else { continue }
             let bids = world.bids(session, policy)
@@ -104,12 +104,12 @@ package struct ReferenceArbiter: Sendable {
     }
 
     private mutating func carryOut(_ round: Round) {
-        var warnings: [CameraID: (app: WholeWorld.App?, warning: WholeWorld.Warning)] = [:]
+        var warnings: [CameraID: (app: ReferenceWorld.App?, warning: ReferenceWorld.Warning)] = [:]
         for camera in world.cameras.keys.sorted() {
             guard let holding = world.cameras[camera]?.holding else { continue }
             if round.outcomes[holding.session] == .has { continue }
             if round.isSuccession, round.outcomes[holding.session] == nil { continue }
-            // A warning is the app's: a session of it that takes its place has what is left, and has to say itself that it is ready.
+            // A warning is the app's: another session of it has the time that is left, and has to be ready itself.
             if round.isSuccession, var warning = holding.warning, warning.toldUntil != nil {
                 warning.isReady = false
                 warnings[camera] = (world.sessions[holding.session].map(world.app), warning)
@@ -123,20 +123,22 @@ package struct ReferenceArbiter: Sendable {
         }
         noteWhoAsks()
         noteWhoExceeds(round)
-        // Granted in one moment: the contract leaves open which held longer, so that their ids decide.
-        let seats = round.seats.filter { $0.kind != .kept }.sorted { $0.bid.id < $1.bid.id }
-        let passing = policy.contention.shares ? left.intersection(seats.map(\.bid.camera)) : []
-        for seat in seats {
-            if world.cameras[seat.bid.camera]?.holding == nil {
-                world.cameras[seat.bid.camera]?.holding = WholeWorld.Holding(seat.bid.id)
-                if let (app, warning) = warnings[seat.bid.camera], app == seat.bid.app {
-                    world.cameras[seat.bid.camera]?.holding?.warning = warning
+        // The contract leaves open which of several grants of one moment is older: here their ids decide.
+        let allocations = round.allocations.filter { $0.kind != .kept }.sorted { $0.bid.id < $1.bid.id }
+        let passing = policy.contention.shares ? left.intersection(allocations.map(\.bid.camera)) : []
+        for allocation in allocations {
+            if world.cameras[allocation.bid.camera]?.holding == nil {
+                world.cameras[allocation.bid.camera]?.holding = ReferenceWorld.Holding(allocation.bid.id)
+                if let (app, warning) = warnings[allocation.bid.camera], app == allocation.bid.app {
+                    world.cameras[allocation.bid.camera]?.holding?.warning = warning
                 }
             }
-            guard world.cameras[seat.bid.camera]?.holding?.granted == nil, !mustWait(seat.bid.camera, passing) else {
+            guard world.cameras[allocation.bid.camera]?.holding?.granted == nil,
+                !mustWait(allocation.bid.camera, passing)
+            else {
                 continue
             }
-            grant(seat.bid)
+            grant(allocation.bid)
         }
         opening.subtract(left)
         beingCut.formUnion(left)
@@ -147,11 +149,13 @@ package struct ReferenceArbiter: Sendable {
 
     private mutating func noteWhoExceeds(_ round: Round) {
         if !round.isSuccession { for id in world.sessions.keys { world.sessions[id]?.exceeds = false } }
-        for seat in round.seats where seat.exceeds && seat.kind != .kept { world.sessions[seat.bid.id]?.exceeds = true }
+        for allocation in round.allocations where allocation.exceeds && allocation.kind != .kept {
+            world.sessions[allocation.bid.id]?.exceeds = true
+        }
     }
 
-    /// Something that excludes the camera is being cut in this moment.
-    /// - Parameter passing: cameras that nobody cuts, although their holders have left them.
+    /// A camera that excludes this one is being cut in this moment.
+    /// - Parameter passing: cameras that are not cut, although their holders have left them.
     private func mustWait(_ camera: CameraID, _ passing: Set<CameraID>) -> Bool {
         if passing.contains(camera) { return false }
         return left.subtracting(passing).union(beingCut).contains { other in
@@ -166,16 +170,16 @@ package struct ReferenceArbiter: Sendable {
         if !opening.contains(bid.camera) { run(bid.id) }
     }
 
-    mutating func hold(_ camera: CameraID, _ id: SessionID, _ app: WholeWorld.App, _ rule: RankRule) {
+    mutating func hold(_ camera: CameraID, _ id: SessionID, _ app: ReferenceWorld.App, _ rule: RankRule) {
         // An app that left the camera to somebody else begins a new lease.
         world.leases.removeAll { $0.camera == camera && $0.app != app && $0.until != nil }
-        var holding = WholeWorld.Holding(id)
+        var holding = ReferenceWorld.Holding(id)
         if let before = world.cameras[camera]?.holding, before.session == id { holding.warning = before.warning }
         holding.granted = world.tick()
         holding.since = world.now
         holding.protectedUntil = rule.minHold > .zero ? world.now + rule.minHold : nil
         if leaseEnd(rule.lease, app, on: camera) == world.now {
-            // Used up before anybody was stopped for it: a new one begins.
+            // It was used up before a session was stopped for it: a new lease begins.
             world.leases.removeAll { $0.camera == camera && $0.app == app }
         }
         holding.leaseUntil = leaseEnd(rule.lease, app, on: camera)
@@ -195,9 +199,9 @@ package struct ReferenceArbiter: Sendable {
             countLease(on: camera)
             if state.holding?.granted != nil { left.insert(camera) }
             world.cameras[camera]?.holding = nil
-            // It is the grant's, whoever has it next.
+            // A microphone is the grant's.
             world.sessions[id]?.hasMicrophone = false
-            // A recording ends with its session's control, and weighs in no look from here on.
+            // A recording ends with its session's control.
             world.sessions[id]?.isRecording = false
             world.sessions[id]?.isPaused = false
         }
@@ -214,9 +218,9 @@ package struct ReferenceArbiter: Sendable {
         for (id, session) in world.sessions {
             let shown = shown(id, session, round)
             judgement.sessions[id] = shown
-            // A recording never outlives the right to record, and never comes back by itself.
+            // A recording never outlives the right to record.
             if case .running(let access) = shown {
-                // Nobody runs before the first frame, nor while the streams in its way are cut.
+                // No session runs before the first frame, nor while streams in its way are cut.
                 if world.cameras[session.camera]?.holding?.granted != nil, !opening.contains(session.camera) { run(id) }
                 if access.contains(.record) {
                     if session.isRecording { judgement.recording.insert(id) }
@@ -228,7 +232,7 @@ package struct ReferenceArbiter: Sendable {
         }
     }
 
-    private func shown(_ id: SessionID, _ session: WholeWorld.Session, _ round: Round) -> Shown {
+    private func shown(_ id: SessionID, _ session: ReferenceWorld.Session, _ round: Round) -> Shown {
         guard session.started != nil else { return .stopped }
         let limits = policy.limits(world.facts(session, policy))
         let access = limits.reduce(world.wish(session, policy)) { $0.intersection($1.access) }
@@ -244,10 +248,10 @@ package struct ReferenceArbiter: Sendable {
     }
 }
 
-extension WholeWorld {
-    enum Leave { case given, wanted, denied }
+extension ReferenceWorld {
+    enum Consent { case given, wanted, denied }
 
-    func leave(_ session: Session, _ rights: Rights) -> Leave {
+    func consent(_ session: Session, _ rights: Rights) -> Consent {
         let app = app(session)
         if app.id.user == 0 { return .given }
         if denied.contains(app.id) { return .denied }
@@ -260,13 +264,13 @@ extension WholeWorld {
     }
 
     func asks(_ session: Session, _ rights: Rights) -> Bool {
-        session.started != nil && leave(session, rights) == .wanted && !isAsleep && !isAway(session, rights)
+        session.started != nil && consent(session, rights) == .wanted && !isAsleep && !isAway(session, rights)
     }
 }
 
 extension ReferenceArbiter {
-    /// - Returns: false: that cannot be said.
-    package mutating func say(_ app: WholeWorld.App, _ answer: AppAnswer?, inStore: Bool) -> Bool {
+    /// - Returns: false where the answer is not allowed.
+    package mutating func say(_ app: ReferenceWorld.App, _ answer: AppAnswer?, inStore: Bool) -> Bool {
         if app.id.user == 0 { return false }
         if inStore {
             if app.isClaimed || answer == .allow { return false }
@@ -275,24 +279,23 @@ extension ReferenceArbiter {
             world.answers[app] = answer
         }
         for (id, session) in world.sessions
-        where session.started != nil && world.leave(session, policy.rights) == .denied { stop(id) }
+        where session.started != nil && world.consent(session, policy.rights) == .denied { stop(id) }
         return true
     }
 
-    /// - Returns: false: nothing of that app is asked now.
-    package mutating func answer(_ app: WholeWorld.App, _ answer: AppAnswer) -> Bool {
+    /// - Returns: false where there is no question about that app.
+    package mutating func answer(_ app: ReferenceWorld.App, _ answer: AppAnswer) -> Bool {
         guard world.questions[app.id.user]?.app == app else { return false }
         return say(app, answer, inStore: false)
     }
 
-    /// - Returns: false: no app of the name asks for a camera.
+    /// - Returns: false where no app of the name asks for a camera.
     package mutating func stop(named app: AppID) -> Bool {
         let own = world.sessions.filter { $0.value.started != nil && world.app($0.value).id == app }
         for id in own.keys { stop(id) }
         return !own.isEmpty
     }
 
-    /// So long an answer counts.
     static let questionTime = Duration.seconds(30)
 
     mutating func noteQuestions() {

@@ -1,27 +1,27 @@
 import ArbiterProtocol
 
-/// One look at all cameras: which bid has each, and what becomes of all others.
+/// One look at all cameras: the bid that has each, and the outcomes of all others.
 struct Round {
-    let world: WholeWorld
+    let world: ReferenceWorld
     let policy: Policy
     let occasion: ReferenceArbiter.Occasion
-    /// Cameras whose first frame is not there yet.
+    /// Cameras before their first frame.
     let opening: Set<CameraID>
     let bids: [Bid]
     let contenders: [CameraID: [Bid]]
-    var seats: [Seat] = []
+    var allocations: [Allocation] = []
     var outcomes: [SessionID: Outcome] = [:]
-    var warnings: [CameraID: WholeWorld.Warning] = [:]
-    /// Only places inside an app, or between watching and control, changed hands: all else is for the next look.
+    var warnings: [CameraID: ReferenceWorld.Warning] = [:]
+    /// Only places inside an app, or between watching and control, changed hands: the next look decides the rest.
     var isSuccession = false
-    /// Whether the bid whose rivals were looked for last exceeds the budget beside all others.
+    /// Whether the last challenger exceeds the budget beside all others.
     var exceeds = false
 
-    struct Seat {
+    struct Allocation {
         enum Kind {
-            /// Its holder's since an earlier moment; `nil` grants of a holding are `won`.
+            /// Held since an earlier moment, or won in this one.
             case held, won
-            /// Nobody's: a stronger bid waits for it that is not passed over.
+            /// Kept for a stronger bid that waits and is not passed over.
             case kept
         }
         var kind: Kind
@@ -31,7 +31,7 @@ struct Round {
 
     enum Outcome: Equatable {
         case has, evicted, replaced
-        /// `isWinning`: it only waits for a holder's times.
+        /// `isWinning`: only a holder's time keeps it from its camera.
         case waits(isWinning: Bool = false, watches: Bool = false)
     }
 
@@ -42,16 +42,16 @@ struct Round {
         self.bids = bids
         contenders = Dictionary(grouping: bids) { $0.camera }.mapValues { bids in
             let admitted = bids.filter { Self.admits($0, world, policy) }
-            // On a camera that a session wants to control, those that only watch do not contend.
+            // Where a session wants control, sessions that only watch do not contend.
             let controlling = admitted.filter { !$0.watches }
             return controlling.isEmpty ? admitted : controlling
         }
     }
 
-    /// After a restart the camera is kept for the app that had it: the vouched-for one, where it is there.
-    private static func admits(_ bid: Bid, _ world: WholeWorld, _ policy: Policy) -> Bool {
+    /// After a restart the camera is kept for the app that had it: the vouched app, where it is there.
+    private static func admits(_ bid: Bid, _ world: ReferenceWorld, _ policy: Policy) -> Bool {
         guard let camera = world.cameras[bid.camera], camera.holding?.session != bid.id else { return true }
-        // What a survivor has is its session's alone, and so is what cannot run beside it.
+        // A survivor's camera, and each that it excludes, is only its session's.
         let survivors = world.cameras.filter { $0.value.survivor != nil }.keys
         if survivors.contains(where: { $0 == bid.camera || policy.excludes($0, bid.camera) }) { return false }
         guard let kept = camera.keptFor else { return true }
@@ -70,8 +70,8 @@ struct Round {
                     outcomes[bid.id] = isReplaced ? .replaced : .waits()
                 } else if let holding = world.cameras[camera]?.holding, holding.session == bid.id {
                     outcomes[bid.id] = .has
-                    let kind = holding.granted == nil ? Seat.Kind.won : .held
-                    seats.append(Seat(kind: kind, bid: bid, exceeds: bid.exceeds))
+                    let kind = holding.granted == nil ? Allocation.Kind.won : .held
+                    allocations.append(Allocation(kind: kind, bid: bid, exceeds: bid.exceeds))
                 } else {
                     challengers.append(bid)
                 }
@@ -79,23 +79,22 @@ struct Round {
         }
         if isOverspent() || occasion.isReload { expel() }
         bindAllButStrongest()
-        // A bid that was just cut comes behind all that wait.
-        for bid in challengers.sorted(by: { $0.cools != $1.cools ? $1.cools : $0.isBefore($1) }) { seat(bid) }
+        // A bid whose cool-down runs comes after all that wait.
+        for bid in challengers.sorted(by: { $0.cools != $1.cools ? $1.cools : $0.isBefore($1) }) { admit(bid) }
         for bid in bids where outcomes[bid.id] == nil { outcomes[bid.id] = .waits() }
-        // Beside whoever has just come.
+        // Also beside new holders.
         bindAllButStrongest()
         letWatch()
     }
 
-    /// Of an app's contenders for one camera the one of the best rank, then the newest.
+    /// Of an app's contenders for one camera the one with the best rank, then the newest.
     private func speaker(of bid: Bid) -> Bid {
         (contenders[bid.camera] ?? []).filter { $0.app == bid.app }.min {
             $0.rule.rank != $1.rule.rank ? $0.rule.rank < $1.rule.rank : $0.started > $1.started
         } ?? bid
     }
 
-    /// An app's better session takes its place over, and one that wants control does from one that only watches:
-    /// nothing stands between.
+    /// An app's better session takes its place at once, and so does a session that wants control from one that only watches.
     private mutating func succeed(on camera: CameraID) {
         guard let holding = world.cameras[camera]?.holding, let holder = bids.first(where: { $0.id == holding.session })
         else { return }
@@ -113,25 +112,25 @@ struct Round {
             policy.contention.sameApp == .replace && successor.app == holder.app && successor.watches == holder.watches
         outcomes[holder.id] = isReplaced ? .replaced : .waits()
         outcomes[successor.id] = .has
-        seats.append(Seat(kind: .won, bid: successor, exceeds: holder.exceeds))
+        allocations.append(Allocation(kind: .won, bid: successor, exceeds: holder.exceeds))
     }
 
     private func isHolder(_ bid: Bid) -> Bool { world.cameras[bid.camera]?.holding?.session == bid.id }
 
-    /// A start on its own app's camera is looked at like every other newcomer's where those held longest give way and
-    /// newcomers are refused. Its app's older session always loses to it.
+    /// Where the longest held gives way and newcomers are refused, a start on its own app's camera is decided like any newcomer's; its
+    /// app's older session always loses to it.
     func opensAnew(_ bid: Bid, over holder: Bid) -> Bool {
         policy.contention.budget != nil && policy.contention.givesWay == .longestHeld
             && policy.contention.newcomer == .refuse && occasion.isStart && occasion.starter == bid.id
             && bid.app == holder.app && bid.camera == holder.camera && bid.id != holder.id && !bid.watches
     }
 
-    /// A session that lost a camera to a holder on it may watch, where the policy shares cameras with it.
+    /// A session that lost to a holder may watch, where the policy shares the camera with it.
     private mutating func letWatch() {
         for bid in bids {
             guard case .waits(let isWinning, watches: false) = outcomes[bid.id],
-                let seat = seats.first(where: { $0.kind != .kept && $0.bid.camera == bid.camera }),
-                isWinning || outcomes[seat.bid.id] == .has, mayWatch(bid, beside: seat.bid)
+                let allocation = allocations.first(where: { $0.kind != .kept && $0.bid.camera == bid.camera }),
+                isWinning || outcomes[allocation.bid.id] == .has, mayWatch(bid, beside: allocation.bid)
             else { continue }
             outcomes[bid.id] = .waits(isWinning: isWinning, watches: true)
         }
@@ -142,7 +141,7 @@ struct Round {
             && (policy.contention.sharesWithEveryone || bid.app.id.user == holder.app.id.user)
     }
 
-    /// A newcomer that loses may not wait; one that asked only to watch may, while there is something to watch.
+    /// A newcomer that loses may not wait, but it may watch.
     func refuses(_ starter: SessionID) -> Bool {
         guard case .waits(isWinning: false, let watches) = outcomes[starter],
             let bid = bids.first(where: { $0.id == starter })

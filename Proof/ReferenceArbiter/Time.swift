@@ -1,8 +1,7 @@
 package import ArbiterProtocol
 
-/// Promises of time: when the next one ends, and what ends then.
+/// Times that run, and their ends.
 extension ReferenceArbiter {
-    /// Nil: nothing ends by itself.
     package var nextMoment: Moment? {
         var ends = world.coolDowns.map(\.until) + world.leases.compactMap(\.until) + world.falling.map(\.until)
         ends += world.speakers.compactMap(\.frozenUntil) + world.questions.values.map(\.until)
@@ -18,7 +17,7 @@ extension ReferenceArbiter {
             world.now = max(world.now, next)
             endTimes()
             judge()
-            // A time that ends and stands again at once would never let time pass.
+            // A time that begins again at once would never let time pass.
             repeats = next == last ? repeats + 1 : 0
             last = next
             if repeats > 100 { break }
@@ -40,14 +39,14 @@ extension ReferenceArbiter {
         for index in world.speakers.indices where world.speakers[index].frozenUntil.map({ $0 <= now }) == true {
             world.speakers[index].frozenUntil = nil
             let speaker = world.speakers[index]
-            // What it said, and nothing that another one said, ends with it.
+            // Only its own words end with it.
             world.said[speaker.source] = world.said[speaker.source]?.filter { app, said in
                 !(said.isStale && (speaker.user == nil ? !said.isOwn : said.isOwn && app.user == speaker.user))
             }
         }
     }
 
-    /// - Returns: whether one ended.
+    /// - Returns: whether a lease ended.
     @discardableResult mutating func endLeases() -> Bool {
         var isAny = false
         for camera in world.cameras.keys.sorted() {
@@ -63,13 +62,13 @@ extension ReferenceArbiter {
         return isAny
     }
 
-    mutating func coolDown(_ app: WholeWorld.App, on camera: CameraID) {
+    mutating func coolDown(_ app: ReferenceWorld.App, on camera: CameraID) {
         world.coolDowns.removeAll { $0.app == app && $0.camera == camera }
         guard policy.contention.coolDown > .zero else { return }
         world.coolDowns.append((app, camera, world.now + policy.contention.coolDown))
     }
 
-    func leaseEnd(_ lease: Duration?, _ app: WholeWorld.App, on camera: CameraID) -> Moment? {
+    func leaseEnd(_ lease: Duration?, _ app: ReferenceWorld.App, on camera: CameraID) -> Moment? {
         let used = world.leases.first { $0.app == app && $0.camera == camera }?.used ?? .zero
         return lease.map { world.now + max(.zero, $0 - used) }
     }
@@ -80,7 +79,7 @@ extension ReferenceArbiter {
         else { return }
         let index = world.leases.firstIndex { $0.app == app && $0.camera == camera }
         let before = index.map { world.leases[$0].used } ?? .zero
-        // The grace behind a lease is no part of it.
+        // The grace after a lease is no part of it.
         var used = before + (world.now - since)
         if let lease = holding.lease { used = max(before, min(used, lease)) }
         world.cameras[camera]?.holding?.leaseSince = world.now
@@ -91,13 +90,12 @@ extension ReferenceArbiter {
         }
     }
 
-    /// Whoever has another rank has its lease, of which counts what the app has used of others; when little is left of
-    /// it, the rank's grace is left.
+    /// A holder that gets another rank gets its lease, minus the time that the app has used; at least the rank's grace is left.
     mutating func noteRanks() {
         for camera in world.cameras.keys.sorted() {
             guard let holding = world.cameras[camera]?.holding, holding.granted != nil,
                 let session = world.sessions[holding.session], rankRule(session).lease != holding.lease,
-                // Whoever loses its camera for a cause loses it with the lease that ran.
+                // A holder that loses its camera for a cause keeps its old lease.
                 world.bids(session, policy)
             else { continue }
             countLease(on: camera)
@@ -108,12 +106,12 @@ extension ReferenceArbiter {
         }
     }
 
-    private func newEnd(_ session: WholeWorld.Session, on camera: CameraID) -> Moment? {
+    private func newEnd(_ session: ReferenceWorld.Session, on camera: CameraID) -> Moment? {
         let rule = rankRule(session)
         return leaseEnd(rule.lease, world.app(session), on: camera).map { max($0, world.now + rule.grace) }
     }
 
-    /// Since when each app does not ask for each camera any more.
+    /// Notes since when each app no longer asks for each camera.
     mutating func noteWhoAsks() {
         for index in world.leases.indices {
             let lease = world.leases[index]
@@ -126,7 +124,7 @@ extension ReferenceArbiter {
         world.leases.removeAll { $0.until.map { $0 <= world.now } ?? false }
     }
 
-    /// Neither an old deadline nor a new policy makes a time that runs longer.
+    /// A new policy makes no running time longer.
     package mutating func shortenTimes() {
         for camera in world.cameras.keys.sorted() {
             guard var holding = world.cameras[camera]?.holding, holding.granted != nil,
@@ -137,7 +135,7 @@ extension ReferenceArbiter {
                 let protected = min(until, holding.since + rule.minHold)
                 holding.protectedUntil = rule.minHold > .zero ? protected : nil
             }
-            // Where the policy before had no lease for it, its time counts from the grant.
+            // Without a lease under the policy before, its time counts from the grant.
             if rule.lease != nil, holding.leaseSince == nil {
                 world.cameras[camera]?.holding?.leaseSince = holding.since
             }

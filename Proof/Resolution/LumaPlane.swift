@@ -1,7 +1,6 @@
 /// The brightness of a picture, without gaps between its rows.
 package struct LumaPlane: Hashable, Sendable {
     package let width, height: Int
-    /// From black to white.
     package let contrast: Double
     private let levels: [UInt8]
 
@@ -23,18 +22,16 @@ package struct LumaPlane: Hashable, Sendable {
         self.levels = levels
     }
 
-    /// Beyond an edge it goes on as it is there.
+    /// Beyond an edge, the level of the edge.
     package subscript(x: Int, y: Int) -> Double {
         Double(levels[max(0, min(height - 1, y)) * width + max(0, min(width - 1, x))])
     }
 
-    /// What this pixel would be if the picture were magnified around its middle, at the same size: crop-and-upscale.
-    ///
-    /// Bicubic, with the kernel that libswscale has for a camera's own magnifying, so that a crop of the sensor and a
-    /// crop of the picture differ in nothing but which of the two is magnified.
+    /// The level of a pixel of the picture magnified around its middle (crop and upscale), bicubic with libswscale's kernel, as cameras
+    /// magnify.
     /// - Parameters:
-    ///   - x: from the left edge of the part that is left; outside of it is what has been cropped away.
-    ///   - y: the same from the top edge.
+    ///   - x: from the left edge of the crop.
+    ///   - y: from its top edge.
     package func magnified(by factor: Double, x: Int, y: Int) -> Double {
         let column = Self.place(x, size: width, factor)
         let row = Self.place(y, size: height, factor)
@@ -47,7 +44,6 @@ package struct LumaPlane: Hashable, Sendable {
         return sum
     }
 
-    /// Where a pixel of the magnified picture lies in this one, from the middle of a pixel.
     private static func place(_ position: Int, size: Int, _ factor: Double) -> (pixel: Int, rest: Double) {
         let middle = Double(size) / 2
         let place = (Double(position) + 0.5 - middle) / factor + middle - 0.5

@@ -1,20 +1,18 @@
 import Glibc
 package import RecorderCore
 
-/// How fine a camera sees: the resolution of its pictures of a `ResolutionChart`.
+/// Measures the resolution of a camera's pictures of a `ResolutionChart`.
 ///
-/// **What it gives** is the finest grating that is resolved, in hundreds of line widths a picture height: of 1,080 rows 10.8 at
-/// most. It belongs to the picture and not to the sensor: with lossless zoom, fewer pixels of the sensor show as much.
-/// Published of an iPhone 5's 1080p, read from a chart by eye, were 10.8 at zoom 1 and, cropped and magnified, 8 at 1.4545
-/// and 5 at 3. This measures less there (6.5 and 3.1); more than 7.4 and 3.6 geometry does not leave of 10.8.
+/// **The result** is the finest resolved grating, in hundreds of line widths a picture height: of 1,080 rows 10.8 at most. It belongs
+/// to the picture: with lossless zoom, fewer pixels of the sensor show as much. Published of an iPhone 5's 1080p, read by eye, were
+/// 10.8 at zoom 1 and, cropped and magnified, 8 at 1.4545 and 5 at 3. This measures 6.5 and 3.1 there; geometry leaves 7.4 and 3.6.
 ///
-/// **A grating is resolved** if it has 30 percent of the chart's contrast, and all coarser ones have it, too. ISO 12233 names
-/// 10 percent. But a bicubic filter leaves in a magnified picture some 20 percent of mirror images, in the place, period and
-/// lean of finer lines; a picture that was read pixel by pixel has 64 percent at its finest lines, an averaged one some 45.
+/// **A grating is resolved** where it and all coarser ones have 30 percent of the chart's contrast. ISO 12233 names 10 percent, but a
+/// bicubic filter leaves in a magnified picture some 20 percent of mirror images, in the place, period and lean of finer lines; a
+/// picture that was read pixel by pixel has 64 percent at its finest lines, an averaged one some 45.
 ///
-/// **Contrast is only what is where it belongs**: a cosine of the grating's own period and lean is fitted to the pixels
-/// that it must fall on. Aliases have another period or lean, and a fault of focus none. Lines of less than two pixels
-/// a pair are their own aliases, and never resolved.
+/// **Contrast** is the amplitude of a cosine of the grating's period and lean, fitted to its pixels. Aliases have another period or
+/// lean, and a fault of focus none. Lines of less than two pixels a pair are their own aliases, and never resolved.
 package struct ResolutionMeter {
     package let chart: ResolutionChart
 
@@ -22,32 +20,32 @@ package struct ResolutionMeter {
 
     /// Of the contrast between black and white.
     static let contrastMin = 0.3
-    /// The scale is known so well: zoom factors are published rounded, and cameras read whole pixels.
+    /// Zoom factors are published rounded, and cameras read whole pixels.
     static let scaleTolerance = 0.005
-    /// What is looked at of a picture, along each side: recorders draw marks along the edges.
+    /// The measured part of each side: recorders draw marks along the edges.
     static let part = 0.75
-    /// Fewer pixels are no measurement of a grating.
+    /// Pixels of a grating.
     static let columnsMin = 5
     static let rowsMin = 2
 
     /// In hundreds of line widths a picture height.
     /// - Parameter scale: sensor pixels for each of the picture's.
-    /// - Returns: nil where no grating that is in the picture is resolved.
+    /// - Returns: `nil` where no grating is resolved.
     package func resolution(of picture: LumaPlane, scale: Double) -> Double? {
         finest(View(of: picture, scale: scale)).map { lines($0, picture, scale) }
     }
 
-    /// The same of the middle of a picture, magnified to its size.
-    /// - Parameter scale: that of the picture itself.
+    /// Of the middle of a picture, magnified to its size.
+    /// - Parameter scale: of the picture itself.
     package func resolution(ofMagnifying picture: LumaPlane, by factor: Double, scale: Double) -> Double? {
         finest(View(of: picture, scale: scale, magnification: factor)).map { lines($0, picture, scale / factor) }
     }
 
     /// Sensor pixels for each of a picture's at zoom 1.
     ///
-    /// At the threshold of a lossless zoom one pixel read makes one of the picture; how many of the sensor's make one
-    /// that is read, along each side, is found out by where the gratings are.
-    /// - Returns: nil where the picture does not show the chart.
+    /// At the threshold of a lossless zoom one read pixel makes one of the picture; the places of the gratings tell how many pixels of
+    /// the sensor make one.
+    /// - Returns: `nil` where the picture does not show the chart.
     package func scale(of picture: LumaPlane, upscaleThreshold: Double) -> Double? {
         let widest = Double(chart.width) * (1 + 2 * Self.scaleTolerance) / Double(picture.width)
         let scales = (1...4).map { upscaleThreshold * Double($0) }.filter { $0 <= widest }
@@ -63,7 +61,7 @@ package struct ResolutionMeter {
         /// Sensor pixels for each pixel that is measured.
         let scale: Double
         let magnification: Double
-        /// Pixels of the middle, counted from the left upper corner of what is measured.
+        /// In pixels from the left upper corner.
         let middle: (x: Double, y: Double)
 
         init(of picture: LumaPlane, scale: Double, magnification: Double = 1) {
@@ -77,7 +75,7 @@ package struct ResolutionMeter {
             magnification == 1 ? picture[x, y] : picture.magnified(by: magnification, x: x, y: y)
         }
 
-        /// Pixels that lie wholly within a grating's measured part; nil where they are too few, or not in the picture.
+        /// The pixels wholly within a grating's measured part, where there are enough.
         func pixels(of grating: ResolutionChart.Grating) -> (columns: Range<Int>, rows: Range<Int>)? {
             let reach = ResolutionMeter.part * magnification
             guard
@@ -117,10 +115,10 @@ package struct ResolutionMeter {
         return finest
     }
 
-    /// Of gratings that any camera resolves that is in focus, if they are where the view has them.
+    /// Of gratings that any camera in focus resolves, at the places of the view.
     private func meanContrast(_ view: View) -> Double {
         let contrasts = chart.gratings.compactMap { grating in
-            // Coarser ones tell less exactly where they are.
+            // The places of coarser gratings are less exact.
             (2.1...10).contains(grating.period / view.scale) ? contrast(of: grating, in: view) : nil
         }
         return contrasts.count < 3 ? 0 : contrasts.reduce(0, +) / Double(contrasts.count)
@@ -172,7 +170,7 @@ private struct CosineFit {
         levelSine += level * sine
     }
 
-    /// Nil where the pixels tell a cosine from neither a sine nor a constant.
+    /// `nil` where the pixels do not tell a cosine from a sine or a constant.
     var amplitude: Double? {
         // Without their means the constant drops out, and two equations are left.
         let cc = cosineSquared - cosine * cosine / count

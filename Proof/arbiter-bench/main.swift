@@ -4,10 +4,10 @@ import Explain
 import Glibc
 import PolicyFile
 
-/// The in-process half of `make bench`: what one step of the decision core costs, in nanoseconds.
+/// The in-process half of `make bench`: nanoseconds of one step of the decision core.
 ///
-/// `decision`: one step of a session's life, beside CLIENTS clients with a session each. The other sessions are stopped, or, with
-/// `waiting`, wait for the same camera. `handoff`: all steps of one handoff, as `bench/c/handoff.c` has it done.
+/// `decision`: one step of a session's run, beside CLIENTS clients with a session each. The other sessions are stopped, or, with
+/// `waiting`, wait for the same camera. `handoff`: all steps of one handoff, as in `bench/c/handoff.c`.
 
 let usage = """
     usage: arbiter-bench decision CLIENTS STEPS POLICY [waiting]
@@ -26,7 +26,7 @@ func monotonic() -> Int64 {
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
-/// A world on its own clock, and how many effects it ordered: using them keeps the optimizer honest.
+/// A world on its own clock. Counting the effects keeps the optimizer from removing them.
 struct BenchWorld {
     var arbiter: Arbiter
     var now = Moment.zero
@@ -42,7 +42,7 @@ struct BenchWorld {
 
     mutating func apply(_ event: Event) { _ = step(event) }
 
-    mutating func life(of session: SessionID, asking batch: Configuration) {
+    mutating func run(_ session: SessionID, asking batch: Configuration) {
         var granted = GrantID(0)
         for case .open(_, let grant, _, _) in step(.startRunning(session)) { granted = grant }
         apply(.recorderStreaming(camera, granted, inForce: batch))
@@ -51,7 +51,7 @@ struct BenchWorld {
         apply(.stopRunning(session))
         apply(.recorderCut(camera, granted))
     }
-    static let stepsInALife = 6
+    static let stepsOfARun = 6
 
     /// The camera passes from its holder, of that grant, to a newcomer, and the loser stops: four decisions.
     mutating func handoff(of grant: GrantID, from loser: SessionID, to winner: SessionID) -> GrantID {
@@ -65,7 +65,7 @@ struct BenchWorld {
     private let inForce = Configuration([.activeFormat: .text("420v 1920x1080"), .frameRate: .number(30)])
 }
 
-/// Rounds before the measured ones, as a part of them: caches and branch predictors have seen it all then.
+/// Rounds before the measured ones, as a part of them.
 let warmUp = 10
 
 let words = CommandLine.arguments
@@ -115,22 +115,22 @@ if isHandoff {
     }
     measuredSteps = steps
 } else if others {
-    // The first holds the camera, the rest wait; the measured session asks in vain and leaves again.
+    // The first session holds the camera, the rest wait; the measured session asks in vain.
     for number in 1..<UInt64(clients) { world.apply(.startRunning(SessionID(number))) }
-    let lives = max(1, steps / 2)
-    for round in -lives / warmUp..<lives {
+    let rounds = max(1, steps / 2)
+    for round in -rounds / warmUp..<rounds {
         if round == 0 { begun = monotonic() }
         world.apply(.startRunning(session))
         world.apply(.stopRunning(session))
     }
-    measuredSteps = lives * 2
+    measuredSteps = rounds * 2
 } else {
-    let lives = max(1, steps / BenchWorld.stepsInALife)
-    for round in -lives / warmUp..<lives {
+    let rounds = max(1, steps / BenchWorld.stepsOfARun)
+    for round in -rounds / warmUp..<rounds {
         if round == 0 { begun = monotonic() }
-        world.life(of: session, asking: batch)
+        world.run(session, asking: batch)
     }
-    measuredSteps = lives * BenchWorld.stepsInALife
+    measuredSteps = rounds * BenchWorld.stepsOfARun
 }
 print(Double(monotonic() - begun) / Double(measuredSteps))
 guard world.effects > clients else { fail("the core ordered nothing") }

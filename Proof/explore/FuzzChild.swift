@@ -2,19 +2,18 @@ import Campaigns
 import Glibc
 import Workbench
 
-/// Lives stories in a process of its own, since a mistake in the core may end the process in the middle of one. A request is one
-/// line, and so is its verdict; a process that ends instead is a verdict too, and the next request starts another one.
+/// Runs cases in a child process, since a mistake of the core may end it. A request is one line, and so is its verdict; the end of the
+/// process is a verdict, too, and the next request starts another one.
 final class FuzzChild {
     private var process: pid_t?
-    /// Requests go there and answers come back.
     private var socket: Int32 = -1
     private var unread: [UInt8] = []
     private let judging: FuzzCommand.Judging
 
-    /// What a story may take of the processor: hundreds of times what the longest one does.
+    /// Of the processor: hundreds of times what the longest case takes.
     private static let secondsMax = 2
 
-    static let endless = "the story does not come to an end in \(secondsMax) s of the processor"
+    static let endless = "the run does not come to an end in \(secondsMax) s of the processor"
 
     static let command = "fuzz-child"
 
@@ -22,12 +21,12 @@ final class FuzzChild {
 
     deinit { end() }
 
-    func story(_ number: Int, seed: UInt64, shares: Bool) -> FuzzVerdict { ask("story \(seed) \(number) \(shares)") }
+    func run(_ number: Int, seed: UInt64, shares: Bool) -> FuzzVerdict { ask("run \(seed) \(number) \(shares)") }
     func run(_ text: String) -> FuzzVerdict { ask("text " + FuzzVerdict.escape(text)) }
 
     private func ask(_ request: String) -> FuzzVerdict {
         if process == nil { start() }
-        // A process that is gone shows when its answer is read.
+        // The end of the process shows when its answer is read.
         _ = send(request + "\n")
         var said: [String] = []
         while let line = readLine() {
@@ -70,11 +69,11 @@ final class FuzzChild {
         defer { posix_spawn_file_actions_destroy(&actions) }
         let kind = Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue)
         guard socketpair(AF_UNIX, kind, 0, &ends) == 0 else { Self.fail("no socket") }
-        // What it says as it dies names the class of its mistake.
+        // Its last words name the class of the mistake.
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
             posix_spawn_file_actions_adddup2(&actions, ends[1], descriptor)
         }
-        // The same hashes in each process: a story that depends on their order then does so in every run of it.
+        // A case that depends on the order of hashes does so in every run.
         let environment = ["SWIFT_DETERMINISTIC_HASHING=1", "SWIFT_BACKTRACE=\(Self.backtrace)"] + Self.inherited
         let arguments = ["explore", Self.command, judging.rawValue]
         let status = Self.withPointers(arguments) { arguments in
@@ -85,10 +84,10 @@ final class FuzzChild {
         (process, socket, unread) = (child, ends[0], [])
     }
 
-    /// Enough to name the function that stopped, and as quick as can be: shrinking stops many processes.
+    /// Enough to name the function that stopped; shrinking stops many processes.
     private static let backtrace = "enable=yes,color=no,threads=crashed,registers=none,images=none,symbolicate=fast"
 
-    /// Where a program that is not linked statically finds its libraries.
+    /// For a program that is linked dynamically.
     private static var inherited: [String] {
         ["PATH", "LD_LIBRARY_PATH"].compactMap { (name: String) -> String? in
             getenv(name).map { "\(name)=\(String(cString: $0))" }
@@ -104,7 +103,7 @@ final class FuzzChild {
     }
 
     private static func fail(_ what: String) -> Never {
-        print("a story needs a process of its own, and there is \(what)")
+        print("a run needs a process of its own, and there is \(what)")
         exit(2)
     }
 
@@ -120,7 +119,7 @@ final class FuzzChild {
         return "the process was ended by \(Self.names[signal] ?? "signal \(signal)")" + words + why
     }
 
-    /// The function of ours that stopped, of lines such as `1 [ra] 0x0000563c Arbiter.settle(_:) + 12 in explore at …`.
+    /// The function that stopped, of lines such as `1 [ra] 0x0000563c Arbiter.settle(_:) + 12 in explore at …`.
     private static func place(_ said: [String]) -> String? {
         for line in said where line.contains(" in explore at ") {
             guard let end = line.firstRange(of: " + "), let address = line.firstRange(of: " 0x") else { continue }
@@ -135,7 +134,7 @@ final class FuzzChild {
         SIGBUS: "SIGBUS", SIGSEGV: "SIGSEGV",
     ]
 
-    /// It ends by itself when nobody can ask it any more.
+    /// The child ends once its socket is closed.
     @discardableResult private func end() -> Int32 {
         guard let child = process else { return 0 }
         close(socket)
@@ -147,7 +146,7 @@ final class FuzzChild {
 
     static func answer(_ judging: FuzzCommand.Judging) {
         while let request = Swift.readLine() {
-            // Counts only while it works, so that a busy machine makes no story endless.
+            // A busy machine makes no case endless.
             var timer = itimerval()
             timer.it_value.tv_sec = secondsMax
             setitimer(__itimer_which_t(ITIMER_PROF.rawValue), &timer, nil)

@@ -7,28 +7,26 @@ import Scenario
 import Synchronization
 import Workbench
 
-/// `explore fuzz`: random stories under random policies, in processes of their own, and the smallest scenario of each
-/// way in which one breaks a promise.
+/// `explore fuzz`: random cases under random policies, in child processes, and the smallest scenario for each way in which they break a
+/// promise.
 struct FuzzCommand {
     private let campaign: FuzzCampaign
     private let threads: Int
-    /// Nil: as many stories as there are.
     private let time: Duration?
-    /// Where the smallest scenarios are kept, too.
+    /// For the smallest scenarios.
     private let folder: String?
     private let onlyPrints: Bool
     private let judging: Judging
     private let begun = ContinuousClock.now
 
     static let usage = """
-               explore fuzz [--seed N] [--stories N | --minutes M]      random stories under random policies
+               explore fuzz [--seed N] [--runs N | --minutes M]      random runs under random policies
                             [--first N] [--threads N] [--no-sharing]
                             --keep-going: one smallest scenario for each way to break a promise; --save DIR: keeps them
-                            --print: only prints the stories
-                            --metamorphoses: tries behind each line what changes nothing, in place of the naive arbiter
+                            --print: only prints the runs
+                            --metamorphoses: tries behind each line what changes nothing, in place of the reference
         """
 
-    /// Who looks at stories besides the stage.
     enum Judging: String {
         case reference
         case metamorphoses
@@ -36,20 +34,18 @@ struct FuzzCommand {
         var judge: any FuzzJudge {
             switch self {
             case .reference: ReferenceJudge()
-            case .metamorphoses: MetamorphosisJudge()
+            case .metamorphoses: MetamorphicJudge()
             }
         }
     }
 
-    /// Nil: the command line is wrong.
     init?(_ line: inout Arguments) {
         var options = FuzzCampaign.Options()
         let minutes = line.option("--minutes")
-        let stories = line.option("--stories")
+        let runs = line.option("--runs")
         options.seed = line.option("--seed").flatMap { UInt64($0) } ?? 1
         options.first = line.option("--first").flatMap { Int($0) } ?? 0
-        // Without either: what one sees while one waits.
-        options.stories = stories.flatMap { Int($0) } ?? (minutes == nil ? 1000 : nil)
+        options.runs = runs.flatMap { Int($0) } ?? (minutes == nil ? 1000 : nil)
         options.shares = !line.flag("--no-sharing")
         options.keepsGoing = line.flag("--keep-going")
         threads = line.option("--threads").flatMap { Int($0) } ?? 2
@@ -57,14 +53,14 @@ struct FuzzCommand {
         onlyPrints = line.flag("--print")
         judging = line.flag("--metamorphoses") ? .metamorphoses : .reference
         time = minutes.flatMap { Double($0) }.map { .seconds($0 * 60) }
-        guard line.arguments.isEmpty, threads > 0, stories == nil || options.stories != nil,
+        guard line.arguments.isEmpty, threads > 0, runs == nil || options.runs != nil,
             minutes == nil || time != nil
         else { return nil }
         campaign = FuzzCampaign(options)
     }
 
     func run() async -> Int32 {
-        // A process that ended is seen when it is read from.
+        // The end of a child is seen when its answer is read.
         signal(SIGPIPE, SIG_IGN)
         if onlyPrints { return printStories() }
         let progress = FuzzProgress()
@@ -83,7 +79,6 @@ struct FuzzCommand {
         return findings.isEmpty ? 0 : 1
     }
 
-    /// The same on each thread, until all are through.
     private func side(_ body: @escaping @Sendable () -> Void) async {
         await withTaskGroup { group in for _ in 0..<threads { group.addTask { body() } } }
     }
@@ -91,12 +86,12 @@ struct FuzzCommand {
     private func live(_ progress: FuzzProgress) {
         let child = FuzzChild(judging)
         while let number = campaign.next() {
-            let verdict = child.story(number, seed: campaign.options.seed, shares: campaign.options.shares)
+            let verdict = child.run(number, seed: campaign.options.seed, shares: campaign.options.shares)
             campaign.note(number, verdict)
             let passed = ContinuousClock.now - begun
             if let time, passed >= time { campaign.stop() }
             progress.show(passed) { [campaign] in
-                "\(campaign.tally.stories) stories, \(campaign.tally.broken) broke a promise"
+                "\(campaign.tally.runs) runs, \(campaign.tally.broken) broke a promise"
             }
         }
     }
@@ -105,8 +100,8 @@ struct FuzzCommand {
         let options = campaign.options
         do throws(PolicyGenerator.Altered) {
             while let number = campaign.next() {
-                let story = try FuzzCampaign.story(number, seed: options.seed, shares: options.shares)
-                print(story.text("Fuzz \(options.seed)/\(number)."))
+                let fuzzCase = try FuzzCampaign.fuzzCase(number, seed: options.seed, shares: options.shares)
+                print(fuzzCase.text("Fuzz \(options.seed)/\(number)."))
             }
             return 0
         } catch {
@@ -115,7 +110,7 @@ struct FuzzCommand {
         }
     }
 
-    /// What there is to make small, and what is small: said in the order of the findings, whoever is through first.
+    /// Findings to shrink, and their reports, which are printed in the order of the findings.
     private struct Work {
         private var taken = 0
         private var said = 0
@@ -142,21 +137,21 @@ struct FuzzCommand {
         let said = finding.broken.message
         var text = "# Fuzz \(place): \(said)\n"
         do throws(PolicyGenerator.Altered) {
-            let story = try FuzzCampaign.story(finding.number, seed: options.seed, shares: options.shares)
-            // Each run of an endless story takes its seconds.
+            let fuzzCase = try FuzzCampaign.fuzzCase(finding.number, seed: options.seed, shares: options.shares)
+            // Each run of an endless case takes seconds.
             let runsMax = said == FuzzChild.endless ? 300 : FuzzShrinker.runsUsual
-            var shrinker = FuzzShrinker(story, finding.broken, runsMax: runsMax) { child.run($0) }
+            var shrinker = FuzzShrinker(fuzzCase, finding.broken, runsMax: runsMax) { child.run($0) }
             let smallest = shrinker.shrink()
-            // The smallest has numbers of its own.
+            // The smallest case has other numbers in its message.
             let message = child.run(smallest.text("The smallest.")).broken?.message ?? said
             text = smallest.text("Fuzz \(place): \(String(message.map { $0.isNewline ? " " : $0 }))")
         } catch { text += error.text }
         keep(text, finding)
         let judging = judging == .reference ? "" : " --\(judging.rawValue)"
-        let again = "explore fuzz\(judging) --seed \(options.seed) --first \(finding.number) --stories 1"
+        let again = "explore fuzz\(judging) --seed \(options.seed) --first \(finding.number) --runs 1"
         return """
             ── \(finding.promise)
-            in \(finding.count) of the stories; story \(place): \(said)
+            in \(finding.count) of the runs; run \(place): \(said)
             again: \(again)\(options.shares ? "" : " --no-sharing")
 
             \(text)
@@ -165,7 +160,7 @@ struct FuzzCommand {
 
     private func keep(_ text: String, _ finding: FuzzCampaign.Finding) {
         guard let folder else { return }
-        // A name that every file system takes.
+        // File systems bound names.
         let path = "\(folder)/\(finding.promise.fileName.prefix(100)).scenario"
         do { try Scenario.write(text, path: path) } catch { print(error) }
     }
@@ -177,25 +172,25 @@ struct FuzzCommand {
         }
         let unmet = FuzzFeature.allCases.filter { tally.features[$0] == nil }.map(\.words)
         let events = tally.kinds.missing.map(\.rawValue)
-        var lines = ["met in stories: \(met.joined(separator: ", "))"]
+        var lines = ["met in runs: \(met.joined(separator: ", "))"]
         if !unmet.isEmpty { lines.append("never met: \(unmet.joined(separator: ", "))") }
         if !events.isEmpty { lines.append("events that never happened: \(events.joined(separator: ", "))") }
-        // In the order of the language; a policy's own attributes stand behind it.
+        // In the order of the language; attributes come last.
         let own = tally.said.keys.filter { !PolicyFile.language.contains($0) }.sorted()
         let said = (PolicyFile.language + own).map { "\($0) \(tally.said[$0] ?? 0)" }
         lines.append("policies that said each key: \(said.joined(separator: ", "))")
         let compared =
             judging == .reference ? "compared with the reference" : "compared with what should change nothing"
-        lines.append("\(compared) \(tally.compared) times, to their ends in \(tally.features[.compared] ?? 0) stories")
-        lines += findings.map { "\($0.count) stories: \($0.promise)" }
+        lines.append("\(compared) \(tally.compared) times, to their ends in \(tally.features[.compared] ?? 0) runs")
+        lines += findings.map { "\($0.count) runs: \($0.promise)" }
         lines.append(
-            "fuzzed \(tally.policies) policies in \(tally.stories) stories of \(tally.steps) steps, seed \(campaign.options.seed): "
-                + "\(tally.broken) stories broke a promise, in \(findings.count) ways")
+            "fuzzed \(tally.policies) policies in \(tally.runs) runs of \(tally.steps) steps, seed \(campaign.options.seed): "
+                + "\(tally.broken) runs broke a promise, in \(findings.count) ways")
         return lines.joined(separator: "\n")
     }
 }
 
-/// One line on a terminal, once it has taken long enough that somebody wonders.
+/// One line on a terminal, after a while.
 final class FuzzProgress: Sendable {
     private let last = Mutex(Duration.zero)
     private let isTerminal = isatty(STDERR_FILENO) == 1

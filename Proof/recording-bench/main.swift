@@ -7,12 +7,11 @@ import RecorderCore
 import RecordingFootage
 import Synchronization
 
-/// How large recordings of noisy footage become, and what a picture of them costs: the recording rows of `make bench`.
+/// The recording rows of `make bench`.
 ///
-/// `sizes` records so many seconds of each size that has a rule, prints what a minute of it has beside the rule, and
-/// fails where one is not met. `steps` prints what each step of a picture of 4K30 costs, in milliseconds of processor
-/// time, without the process that writes the file. `preview` records a simulated camera's 4K30 while its preview is
-/// looked at, and prints how many frames a second each got.
+/// `sizes` records so many seconds of noisy footage at each size with a rule, prints the megabytes of a minute, and fails where a rule
+/// is not met. `steps` prints the milliseconds of processor time of each step of a 4K30 picture, without the process that writes the
+/// file. `preview` records a simulated camera's 4K30 beside its preview, and prints the frames a second of both.
 
 func fail(_ sentence: String) -> Never {
     let line = "recording-bench: \(sentence)\n"
@@ -20,14 +19,14 @@ func fail(_ sentence: String) -> Never {
     exit(1)
 }
 
-/// Nanoseconds of processor time of this process, its threads included.
+/// Nanoseconds of processor time of this process.
 func processorTime() -> Int64 {
     var time = timespec()
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
     return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
 }
 
-/// A number with one decimal, in at least so many places.
+/// With one decimal, in at least so many places.
 func text(_ number: Double, _ places: Int = 8) -> String {
     let tenths = Int((number * 10).rounded())
     let text = "\(tenths / 10).\(tenths % 10)"
@@ -44,7 +43,7 @@ struct SizeRule {
 
     var layout: PictureLayout { PictureLayout(width: width, height: height, pixelFormat: "420v") }
 
-    /// docs/capture.md: H.264 within 15 % of what is published, JPEGs below twice of it.
+    /// docs/capture.md: H.264 within 15 % of the published size, JPEGs below twice of it.
     static let all = [
         SizeRule(name: "720p30", width: 1280, height: 720, frameRate: 30, allowed: 79 * 0.85...79 * 1.15),
         SizeRule(name: "1080p30", width: 1920, height: 1080, frameRate: 30, allowed: 130 * 0.85...130 * 1.15),

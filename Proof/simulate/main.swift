@@ -2,25 +2,24 @@ import DaemonSimulation
 import Glibc
 import System
 
-// One life of camarbd in simulated time. A process has one time, and so one life; Tests/simulation/run lives many.
+// One run of camarbd in simulated time: a process has one time. Tests/simulation/run makes many runs.
 
-/// None that shares cameras, and none with a lease: an app that has used its own up rightly does not run when it asks alone.
+/// Without shared cameras and leases: an app that has used up its lease does not run alone.
 private let policies = ["desktop", "ios9", "ipados16", "v4l2", "call-corks"]
-/// Lines before a violation that are shown.
 private let linesShown = 40
 
 private let help = """
-    simulate lives one life of camarbd in simulated time, with clients, recorder cores and faults by chance from a seed.
+    simulate runs camarbd once in simulated time, with clients, recorder cores and faults by chance from a seed.
 
     usage: simulate [--seed N] [--steps N] [--policies DIR] [--verbose]
 
-      --seed N        the same seed is the same life, where SWIFT_DETERMINISTIC_HASHING=1 (1)
+      --seed N        the same seed is the same run, where SWIFT_DETERMINISTIC_HASHING=1 (1)
       --steps N       of the first phase, in which faults happen (300)
       --policies DIR  where \(policies.map { $0 + ".toml" }.joined(separator: ", ")) are (policies)
       --verbose       everything that happened of late, not only what led to a broken promise
       --help          this text
 
-    Exit status: 0 every promise was kept, 1 one was not, 2 it could not be tried. Tests/simulation/run lives many.
+    Exit status: 0 every promise was kept, 1 one was not, 2 it could not be tried. Tests/simulation/run makes many runs.
 
     """
 

@@ -5,8 +5,8 @@ import FrameStream
 import Glibc
 import System
 
-/// `tinyrecorder`: the smallest recorder core there can be, to show that any program that speaks `Recorder1` can take
-/// camrecorder's place. One thread, one format, flat grey frames; a recording is a line of text a frame.
+/// `tinyrecorder`: a minimal recorder core, which shows that any program that speaks `Recorder1` can take camrecorder's place. One
+/// thread, one format, flat grey frames; a recording is a line of text a frame.
 @main enum TinyRecorder {
     static func main() {
         camarb_ignore_write_signals()
@@ -22,7 +22,7 @@ import System
     }
 }
 
-/// Everything lives on the loop's thread, so every order is carried out between two frames.
+/// On the loop's thread alone, so that every order is carried out between two frames.
 final class Recorder: BusConnectionDelegate {
     private let loop: EventLoop
     private var connection: BusConnection?
@@ -34,7 +34,7 @@ final class Recorder: BusConnectionDelegate {
     private var frames: UInt64 = 0
     private var lastCapture: Int64 = 0
     private var recording: (id: UInt64, file: Int32, frames: UInt64, bytes: Int, isPaused: Bool)?
-    /// A grey picture of one block, eight by eight pixels: as small as a JPEG of libjpeg's gets.
+    /// A grey JPEG of one block, eight by eight pixels.
     private static let photo: [UInt8] =
         [0xff, 0xd8, 0xff, 0xdb, 0, 67, 0] + Array(repeating: 16, count: 64) + [
             0xff, 0xc0, 0, 11, 8, 0, 8, 0, 8, 1, 1, 0x11, 0, 0xff, 0xc4, 0, 20, 0, 1,
@@ -127,7 +127,7 @@ final class Recorder: BusConnectionDelegate {
             "PhotoCaptured", [.uint64(photo), .uint32(8), .uint32(8), .uint64(bytes), .string(""), .dictionary([:])])
     }
 
-    /// The file that an envelope holds; the envelope is closed.
+    /// The file in an envelope, which is closed.
     private func openEnvelope(_ envelope: Int32) throws(BrokerError) -> Int32 {
         defer { close(envelope) }
         var mark: Int32 = -1
@@ -138,10 +138,10 @@ final class Recorder: BusConnectionDelegate {
         return file
     }
 
-    /// Lines of text have no sound: the client sees at once that nobody listens.
+    /// Lines of text have no sound: the client sees at once that its microphone is closed.
     private func giveUp(_ envelope: Int32) throws(BrokerError) {
         let microphone = try openEnvelope(envelope)
-        // The broker's keeper closes the last one, whatever is in it.
+        // The broker's keeper closes the last descriptor.
         _ = camarb_microphone_end(microphone)
         close(microphone)
     }

@@ -43,7 +43,7 @@ struct HistoryTests {
         #expect(world.explain(0)?.decision == decision)
     }
 
-    @Test("explains decisions however long ago the copy was made that they are lived again from")
+    @Test("explains decisions however long ago the copy was made that they are replayed from")
     func longAgo() {
         var world = ExplainedWorld.shelled(order: [.focused], causes: [.background])
         world.start("photos")

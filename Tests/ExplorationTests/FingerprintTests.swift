@@ -25,8 +25,8 @@ import Workbench
         #expect(world(oddLives: 3).fingerprint() == usual)
     }
 
-    @Test("Two interchangeable clients are folded: the one's state is the other's, and without folding it is not")
-    func folding() {
+    @Test("Two interchangeable clients have one state by symmetry reduction, and without it they have two")
+    func symmetry() {
         let states = [world(starts: 1), world(starts: 2)]
         #expect(states[0].fingerprint() != states[1].fingerprint())
         let symmetry = AppSymmetry([(Self.app(1), 0), (Self.app(2), 0)])

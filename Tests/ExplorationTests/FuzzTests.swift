@@ -6,7 +6,7 @@ import Scenario
 import Testing
 import Workbench
 
-/// Policies and stories by chance: what they can say, and that what breaks a promise is found and made small.
+/// Policies and cases by chance: what they can say, and that what breaks a promise is found and made small.
 @Suite struct FuzzTests {
     private static let seed: UInt64 = 7
 
@@ -40,24 +40,30 @@ import Workbench
             features.formUnion(verdict.features)
         }
         #expect(kinds.missing == [])
-        // Nobody compares here: that has tests of its own.
-        #expect(features.missing == [.compared])
+        // Nobody compares here: that has tests of its own. No random client takes video, so none sees a slate.
+        // The others are too rare for 800 runs: a recording's requests in an order that the arbiter takes.
+        let never: Set<FuzzFeature> = [.compared, .effect(.setSlate)]
+        let rare: Set<FuzzFeature> = [
+            .effect(.capturePhotoBracket), .effect(.detachMicrophone), .effect(.appendMetadata),
+            .effect(.resumeRecording), .notice("RecordingResumed"),
+        ]
+        #expect(never.isSubset(of: features.missing) && rare.union(never).isSuperset(of: features.missing))
     }
 
     /// `make metamorphoses` tries many more.
-    @Test("Nobody hears of what changes nothing, wherever it stands in a story")
+    @Test("Nobody hears of what changes nothing, wherever it stands in a run")
     func nobodyHears() throws {
-        let stories = isDebug ? 10 : 200
+        let runs = isDebug ? 10 : 200
         var compared = 0
-        for number in 0..<stories {
-            let verdict = FuzzCampaign.run(number, seed: Self.seed, judge: MetamorphosisJudge())
+        for number in 0..<runs {
+            let verdict = FuzzCampaign.run(number, seed: Self.seed, judge: MetamorphicJudge())
             #expect(verdict.broken == nil, "\(number): \(verdict.broken?.message ?? "")")
             compared += verdict.compared
         }
-        #expect(compared > 1000 * stories)
+        #expect(compared > 1000 * runs)
     }
 
-    @Test("A planted objection is found, and the story shrinks to what it is about")
+    @Test("A planted objection is found, and the run shrinks to what it is about")
     func planted() throws {
         // The core's own mistakes are not what is looked for here.
         var first: (number: Int, broken: FuzzVerdict.Broken)?
@@ -66,8 +72,8 @@ import Workbench
             if let broken = verdict.broken, broken.message.hasPrefix("planted") { first = (number, broken) }
         }
         let found = try #require(first)
-        let story = try FuzzCampaign.story(found.number, seed: Self.seed)
-        var shrinker = FuzzShrinker(story, found.broken) { FuzzRun.run($0, judge: ReloadAsleep()) }
+        let fuzzCase = try FuzzCampaign.fuzzCase(found.number, seed: Self.seed)
+        var shrinker = FuzzShrinker(fuzzCase, found.broken) { FuzzRun.run($0, judge: ReloadAsleep()) }
         let smallest = shrinker.shrink()
         #expect(smallest.lines.map(\.text) == ["sleep", "policy-reload built-in"])
         #expect(smallest.lines.allSatisfy { $0.at == .zero && $0.policy == nil })

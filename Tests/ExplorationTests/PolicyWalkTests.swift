@@ -59,17 +59,17 @@ struct PolicyWalkTests {
     }
 
     @Test(
-        "Folding mirror images loses no broken promise, and makes the walk smaller",
+        "Symmetry reduction loses no broken promise, and makes the walk smaller",
         arguments: ["kiosk.toml", "desktop.toml"])
-    func folding(_ name: String) throws {
+    func symmetry(_ name: String) throws {
         let policy = try Checkout.policy(name)
         let states = isDebug ? 2000 : 12_000
-        let folded = try PolicyWalk(policy, clients: 2, cameras: 1).run(
+        let reduced = try PolicyWalk(policy, clients: 2, cameras: 1).run(
             SearchBounds(statesMax: states), policyLine: name)
         let whole = try PolicyWalk(policy, clients: 2, cameras: 1, reducesSymmetry: false).run(
             SearchBounds(statesMax: 3 * states), policyLine: name)
-        #expect(folded.finding == nil && whole.finding == nil)
-        if folded.isComplete, whole.isComplete { #expect(folded.states < whole.states) }
+        #expect(reduced.finding == nil && whole.finding == nil)
+        if reduced.isComplete, whole.isComplete { #expect(reduced.states < whole.states) }
         for text in [Self.hidden, Self.booth] {
             let both = try [true, false].map {
                 try verify(text, scope: .everything, reducesSymmetry: $0, statesMax: 20_000)
@@ -85,7 +85,7 @@ struct PolicyWalkTests {
     func audit(_ name: String) throws {
         let found = try PolicyWalk(Checkout.policy(name), clients: 2, cameras: 2).audit(statesMax: isDebug ? 150 : 1000)
         #expect(found.difference == nil)
-        #expect(found.folded < found.states)
+        #expect(found.classes < found.states)
     }
 
     @Test("Layouts that no rule tells apart are walked once, and those that one tells apart each")

@@ -33,7 +33,7 @@ struct RandomStatementTests {
                 said.broken += 1
                 try finding.runs()
             } else {
-                #expect(report.cutOffBy != nil, "number \(number) is false, and holds:\n\(text)\n\(run.story)")
+                #expect(report.cutOffBy != nil, "number \(number) is false, and holds:\n\(text)\n\(run.log)")
                 said.cutOff += 1
             }
         }
@@ -105,7 +105,7 @@ private struct RandomRun {
     private var told: [String: Moment] = [:]
 
     /// The events, for a message.
-    var story: String { inputs.joined(separator: "\n") }
+    var log: String { inputs.joined(separator: "\n") }
 
     init(_ policy: RandomPolicy, _ random: inout SeededRandom) throws {
         let setup = """
@@ -182,7 +182,7 @@ private struct RandomRun {
 
     // MARK: Statements
 
-    /// A sentence that this run breaks; nil: nothing that could be said against it happened.
+    /// A sentence that this run breaks, where there is one.
     func falseStatement(_ random: inout SeededRandom) -> String? {
         var found: Set<String> = []
         func never(_ parts: String) { found.insert("[[never]]\nname = \"random\"\n\(parts)\n") }
@@ -214,7 +214,7 @@ private struct RandomRun {
         return found.isEmpty ? nil : random.pick(found.sorted())
     }
 
-    /// Some whole seconds that are less; nil: there are none.
+    /// Fewer whole seconds, where there are any.
     private static func below(_ time: Duration, _ random: inout SeededRandom) -> Int? {
         let most = Int((time - .nanoseconds(1)).components.seconds)
         return most > 0 ? 1 + random.below(most) : nil

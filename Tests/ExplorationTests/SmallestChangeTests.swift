@@ -146,7 +146,7 @@ private struct TinyWorld: Hashable, CustomStringConvertible {
         return differences.count { $0 }
     }
 
-    /// The world in which these facts are otherwise; nil where there is none.
+    /// The world in which these facts are otherwise, where there is one.
     func with(_ change: [Explanation.Alteration]) -> TinyWorld? {
         var other = self
         for alteration in change {

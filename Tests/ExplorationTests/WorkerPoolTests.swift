@@ -19,7 +19,9 @@ struct WorkerPoolTests {
         var words: [String?]
 
         init(_ report: PolicyWalk.Report) {
-            numbers = [report.worlds, report.casts, report.states, report.transitions, report.recounted, report.depth]
+            numbers = [
+                report.worlds, report.populations, report.states, report.transitions, report.recounted, report.depth,
+            ]
             numbers += report.applied
             words = [report.finding?.scenario, report.cutOffBy?.rawValue]
         }

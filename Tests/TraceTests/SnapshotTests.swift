@@ -21,7 +21,7 @@ struct SnapshotTests {
         "What goes on from a snapshot does what the original does, to the last effect",
         arguments: [1, 2, 3, 4] as [UInt64])
     func goesOn(_ seed: UInt64) throws {
-        let (policy, steps) = try FuzzRun.life(seed, steps: 1500)
+        let (policy, steps) = try FuzzRun.longRun(seed, steps: 1500)
         var original = Arbiter(policy: policy)
         var copy: Arbiter?
         var compared = 0
@@ -41,7 +41,7 @@ struct SnapshotTests {
 
     @Test("A state that walks write over with another one is that other, to the last field", arguments: [8, 9, 10])
     func becomes(_ seed: UInt64) throws {
-        let (policy, steps) = try FuzzRun.life(seed, steps: 200)
+        let (policy, steps) = try FuzzRun.longRun(seed, steps: 200)
         var original = Arbiter(policy: policy)
         var reused = original
         for (index, step) in steps.enumerated() {

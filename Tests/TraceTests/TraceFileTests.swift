@@ -10,7 +10,7 @@ import Workbench
 struct TraceFileTests {
     /// A trace of a long random life.
     static func life(seed: UInt64 = 1, events: Int = 300, isHonest: Bool = false) throws -> [UInt8] {
-        let (policy, steps) = try FuzzRun.life(seed, steps: events)
+        let (policy, steps) = try FuzzRun.longRun(seed, steps: events)
         return written(steps.prefix(events).map { ($0.event, $0.moment) }, policy, isHonest: isHonest)
     }
 

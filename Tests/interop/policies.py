@@ -75,7 +75,7 @@ def verdict():
     assert len(said["statements"]) == 4 and all(one["applied"] > 0 for one in said["statements"]), said
     assert "reloads" in said["neverVaried"] and said["problems"] == [], said
     some = camclient(None, "policy", "verify", KIOSK, "--pairs", "--cameras", "1").stdout
-    assert re.search(r"hold in every state of \d+ of 35 casts", some), some
+    assert re.search(r"hold in every state of \d+ of 35 populations", some), some
     with Folder() as folder:
         path = folder / "slip.toml"
         path.write_text(

@@ -1,115 +1,53 @@
 import Arbiter
-import ArbiterProtocol
+package import ArbiterProtocol
 import Explain
-import Scenario
+package import Scenario
 
-/// Sees from outside which features a story meets: in events, in what clients are told, and in what each session has at rest.
+/// The features that a run meets, seen from outside: in events, effects and notices, and in each session at rest.
 struct FeatureSpotter: Sendable {
     private(set) var features = Set<FuzzFeature>()
     private(set) var kinds = Set<EventKind>()
 
     mutating func note(_ step: Stage.Step) {
         kinds.insert(step.event.kind)
-        if let feature = Self.feature(step.event) { features.insert(feature) }
+        if case .policyLoaded(let policy) = step.event { features.insert(policy == .firstCome ? .builtIn : .reload) }
         for effect in step.effects {
+            features.insert(.effect(effect.described.kind))
             switch effect {
             case .notify(_, _, _, let notice): note(notice)
-            case .refused(let refusal): note(refusal, of: step.event)
-            case .killRecorder: features.insert(.killed)
-            case .openStream: features.insert(.stream)
-            case .resume: features.insert(.reclaimed)
+            case .refused(let refusal):
+                switch (refusal.error.kind, step.event) {
+                case (.refusedByPolicy, .startRunning): features.insert(.refused)
+                case (.accessDenied, .startRunning): features.insert(.noRight)
+                case (.unsupportedConfiguration, _): features.insert(.configurationRefused)
+                default: break
+                }
             case .announce(.questionEnded(_, _, .late)): features.insert(.unanswered)
-            case .answered, .cut, .open, .configure, .closeStreams, .capturePhoto, .capturePhotoBracket,
-                .attachMicrophone, .detachMicrophone, .startRecording, .stopRecording, .pauseRecording,
-                .resumeRecording, .appendMetadata, .setSlate, .announce:
-                break
+            default: break
             }
-        }
-    }
-
-    private static func feature(_ event: Event) -> FuzzFeature? {
-        switch event {
-        case .policyLoaded(let policy): policy == .firstCome ? .builtIn : .reload
-        case .reserved: .reservation
-        case .ready: .ready
-        case .commitConfiguration: .batch
-        case .attribute: .attribute
-        case .modeSet, .calendar: .mode
-        case .loweredPriority, .loweredAttribute: .lowered
-        case .sourceGone: .sourceGone
-        case .operatorChose: .operatorChose
-        case .heldOutside: .heldOutside
-        default: nil
-        }
-    }
-
-    private mutating func note(_ refusal: Refusal, of event: Event) {
-        switch (refusal.error.kind, event) {
-        case (.refusedByPolicy, .startRunning): features.insert(.refused)
-        case (.accessDenied, .startRunning): features.insert(.noRight)
-        case (.unsupportedConfiguration, _): features.insert(.configurationRefused)
-        default: break
         }
     }
 
     private mutating func note(_ notice: SessionEvent) {
+        features.insert(.notice(notice.wireName))
         switch notice {
-        case .willBeInterrupted: features.insert(.grace)
-        case .interruptionWithdrawn: features.insert(.withdrawn)
-        case .wasInterrupted(let told):
-            note(told.causes)
-            if told.interrupter == .anotherUsersApp { features.insert(.otherUser) }
-            if told.recording != nil { features.insert(.recordingCut) }
-        case .interruptionChanged(let told): note(told.causes)
-        case .accessChanged(let told):
-            if told.access != .all { features.insert(.limited) }
-            note(told.causes)
-        case .sessionStopped(SessionStop(.deniedByPolicy, rule: Law.noRight.text)): features.insert(.rightTaken)
-        case .sessionStopped(let told): note(told.reason)
-        case .recordingStarted: features.insert(.recording)
-        case .recordingFinished(let end): if end.why == .diskFull { features.insert(.diskFull) }
-        case .photoCaptured: features.insert(.photo)
-        case .configurationApplied(let told): features.insert(told.asked[.camera] == nil ? .configuration : .switched)
-        case .rampFinished: features.insert(.ramp)
-        case .connectionsFormed: features.insert(.switched)
-        case .interruptionEnded, .didStartRunning, .didStopRunning, .recordingPaused, .recordingResumed,
-            .cameraStateChanged, .runtimeError, .sharersChanged, .ended:
-            break
+        case .wasInterrupted(let news):
+            note(news.causes)
+            if news.interrupter == .anotherUsersApp { features.insert(.otherUser) }
+            if news.recording != nil { features.insert(.recordingCut) }
+        case .interruptionChanged(let news): note(news.causes)
+        case .accessChanged(let news):
+            if news.access != .all { features.insert(.limited) }
+            note(news.causes)
+        case .sessionStopped(let news):
+            features.insert(news.rule == Law.noRight.text ? .rightTaken : .stop(news.reason))
+        case .recordingFinished(let news): if news.why == .diskFull { features.insert(.diskFull) }
+        case .configurationApplied(let news): if news.asked[.camera] != nil { features.insert(.switched) }
+        default: break
         }
     }
 
-    private mutating func note(_ reason: StopReason) {
-        switch reason {
-        case .evicted: features.insert(.evicted)
-        case .leaseExpired: features.insert(.lease)
-        case .deniedByPolicy: features.insert(.denied)
-        case .configurationLost: features.insert(.configurationLost)
-        case .stoppedByUser: features.insert(.stoppedByUser)
-        case .deniedByUser: features.insert(.saidNo)
-        case .recorderFailed: features.insert(.gaveUp)
-        }
-    }
-
-    private mutating func note(_ causes: CauseSet) {
-        for cause in causes.ordered {
-            switch cause {
-            case .videoDeviceNotAvailableInBackground: features.insert(.background)
-            case .audioDeviceInUseByAnotherClient: features.insert(.audio)
-            case .videoDeviceNotAvailableWithMultipleForegroundApps: features.insert(.severalApps)
-            case .videoDeviceNotAvailableDueToSystemPressure: features.insert(.pressure)
-            case .sensitiveContentMitigationActivated: features.insert(.sensitive)
-            case .videoDeviceDisconnected: features.insert(.unplugged)
-            case .videoDeviceBlockedByPrivacy: features.insert(.privacy)
-            case .loginSessionInactive: features.insert(.loginSession)
-            case .systemSleep: features.insert(.sleep)
-            case .deviceError: features.insert(.deviceError)
-            case .recorderReset: features.insert(.reset)
-            case .brokerRestarted: features.insert(.brokerRestarted)
-            case .waitingForPermission: features.insert(.asked)
-            case .videoDeviceInUseByAnotherClient: break
-            }
-        }
-    }
+    private mutating func note(_ causes: CauseSet) { features.formUnion(causes.ordered.map { .cause($0) }) }
 
     mutating func rest(_ arbiter: Arbiter) {
         let asking = arbiter.status().sessions.filter { $0.state != .stopped }
@@ -119,7 +57,7 @@ struct FeatureSpotter: Sendable {
             for other in asking[(index + 1)...] {
                 if one.camera == other.camera {
                     if one.app == other.app { features.insert(.sameApp) }
-                } else if Self.conflict(one.camera, other.camera, policy) {
+                } else if policy.conflict(one.camera, other.camera) {
                     features.insert(one.app == other.app ? .ownConflict : .conflict)
                 }
             }
@@ -129,31 +67,44 @@ struct FeatureSpotter: Sendable {
         let sum = policy.cameras.reduce(0) { wanted.contains($1.camera) ? $0 + $1.cost.dearest : $0 }
         if sum > budget { features.insert(.budget) }
     }
-
-    private static func conflict(_ a: CameraID, _ b: CameraID, _ policy: Policy) -> Bool {
-        policy.cameras.contains {
-            ($0.camera == a && $0.conflicts.contains(b)) || ($0.camera == b && $0.conflicts.contains(a))
-        }
-    }
 }
 
-/// What a story can meet, and a run counts: a promise that was never tried is not kept.
-package enum FuzzFeature: String, Sendable, CaseIterable {
-    case sharing, conflict, ownConflict, sameApp, budget, refused
-    case grace, withdrawn, ready, lease, evicted, denied, reload, builtIn, reservation, reclaimed
-    case recording, recordingCut, diskFull, photo, stream
-    case configuration, configurationRefused, switched, ramp, batch
-    case limited, background, audio, severalApps, pressure, sensitive, attribute, mode, lowered
-    case unplugged, configurationLost, privacy, loginSession, sleep, heldOutside, deviceError, reset, killed, gaveUp
-    /// Somebody had no right to a camera, or lost it by a reload.
-    case noRight, rightTaken
-    /// A user was asked about an app, said no, did not answer, or stopped it.
-    case asked, saidNo, unanswered, stoppedByUser
-    case brokerRestarted, sourceGone, otherUser, operatorChose
-    /// Compared with the reference to its end.
-    case compared
+/// A situation that runs are counted by: a promise that was never tried is not kept.
+package struct FuzzFeature: Hashable, Sendable, CaseIterable {
+    package let words: String
 
-    package var words: String { rawValue.reduce(into: "") { $0 += $1.isUppercase ? "-\($1.lowercased())" : "\($1)" } }
+    package static func cause(_ cause: Cause) -> FuzzFeature { FuzzFeature(words: cause.shortName) }
+    package static func stop(_ reason: StopReason) -> FuzzFeature { FuzzFeature(words: reason.rawValue) }
+    package static func notice(_ name: String) -> FuzzFeature { FuzzFeature(words: name) }
+    package static func effect(_ kind: EffectKind) -> FuzzFeature { FuzzFeature(words: kind.rawValue) }
+
+    static let sharing = FuzzFeature(words: "sharing")
+    static let conflict = FuzzFeature(words: "conflict")
+    static let ownConflict = FuzzFeature(words: "own-conflict")
+    static let sameApp = FuzzFeature(words: "same-app")
+    static let budget = FuzzFeature(words: "over-the-budget")
+    static let refused = FuzzFeature(words: "start-refused")
+    static let noRight = FuzzFeature(words: "no-right")
+    static let rightTaken = FuzzFeature(words: "right-taken")
+    static let configurationRefused = FuzzFeature(words: "configuration-refused")
+    static let switched = FuzzFeature(words: "camera-switched")
+    static let reload = FuzzFeature(words: "reload")
+    static let builtIn = FuzzFeature(words: "built-in-policy")
+    package static let recordingCut = FuzzFeature(words: "recording-cut")
+    static let diskFull = FuzzFeature(words: "disk-full")
+    static let otherUser = FuzzFeature(words: "another-users-app")
+    package static let limited = FuzzFeature(words: "limited-access")
+    static let unanswered = FuzzFeature(words: "question-unanswered")
+    /// Compared with the reference to its end.
+    package static let compared = FuzzFeature(words: "compared")
+
+    package static let allCases: [FuzzFeature] =
+        [
+            .sharing, .conflict, .ownConflict, .sameApp, .budget, .refused, .noRight, .rightTaken,
+            .configurationRefused, .switched, .reload, .builtIn, .recordingCut, .diskFull, .otherUser, .limited,
+            .unanswered, .compared,
+        ] + Cause.allCases.map { .cause($0) } + StopReason.allCases.map { .stop($0) }
+        + NoticeDescription.all.map { .notice($0.name) } + EffectKind.allCases.map { .effect($0) }
 }
 
 extension Set where Element: CaseIterable {

@@ -4,39 +4,38 @@ package import PolicyFile
 import Synchronization
 import Workbench
 
-/// Which stories a run lives, and what it found: many threads take numbers and bring verdicts. Story `number` of a seed
-/// is always the same.
+/// The cases of a campaign and its findings: threads take numbers and return verdicts. Case `number` of a seed is always the same.
 package final class FuzzCampaign: Sendable {
     package struct Options: Sendable {
         package var seed: UInt64 = 1
         package var first = 0
-        /// Nil: until somebody says stop.
-        package var stories: Int?
+        /// `nil`: until `stop`.
+        package var runs: Int?
         package var shares = true
-        /// Goes on after a broken promise, to find others.
+        /// Goes on after a broken promise.
         package var keepsGoing = false
 
         package init() {}
     }
 
-    /// The first story that broke a promise in some way, and how many did.
+    /// The first case that broke a promise in some way, and their number.
     package struct Finding: Sendable {
         package var promise: PromiseClass
         package var number: Int
         package var broken: FuzzVerdict.Broken
         package var count = 1
 
-        /// The shorter story is preferred; among equals the lower number, and not the one that was found first.
+        /// Among equally short cases the lower number counts, which does not depend on threads.
         fileprivate func isShorter(than other: Finding) -> Bool {
             (broken.lines ?? .max, number) < (other.broken.lines ?? .max, other.number)
         }
     }
 
     package struct Tally: Sendable {
-        package var stories = 0
+        package var runs = 0
         package var steps = 0
         package var policies = 0
-        /// Comparisons with a judge's expectations, in all stories.
+        /// A judge's comparisons.
         package var compared = 0
         package var broken = 0
         package var features: [FuzzFeature: Int] = [:]
@@ -59,31 +58,31 @@ package final class FuzzCampaign: Sendable {
         state = Mutex(State(next: options.first))
     }
 
-    /// In every second one recorders behave, so that it can be compared with the reference.
-    /// - Throws: that its policy does not read back as it was written.
-    package static func story(
+    /// In every second case recorders behave, so that it can be compared with the reference.
+    /// - Throws: where its policy does not read back as it was written.
+    package static func fuzzCase(
         _ number: Int, seed: UInt64, shares: Bool = true
-    ) throws(PolicyGenerator.Altered) -> FuzzStory {
-        // Far apart for neighbours: the generator's own steps would otherwise overlap.
+    ) throws(PolicyGenerator.Altered) -> FuzzCase {
+        // The generators of neighbours must not overlap.
         var mixed = SeededRandom(seed: seed ^ (UInt64(truncatingIfNeeded: number) &* 0xD605_1FD1_9F4B_7A2D))
-        var generator = StoryGenerator(
+        var generator = CaseGenerator(
             SeededRandom(seed: mixed.next()), shares: shares, behaves: !number.isMultiple(of: 2))
-        return try generator.story()
+        return try generator.fuzzCase()
     }
 
     package static func run(
         _ number: Int, seed: UInt64, shares: Bool = true, judge: (any FuzzJudge)? = nil
     ) -> FuzzVerdict {
         do throws(PolicyGenerator.Altered) {
-            let story = try story(number, seed: seed, shares: shares)
-            return FuzzRun.run(story.text("Story \(seed)/\(number)."), judge: judge)
+            let fuzzCase = try fuzzCase(number, seed: seed, shares: shares)
+            return FuzzRun.run(fuzzCase.text("Run \(seed)/\(number)."), judge: judge)
         } catch { return FuzzVerdict(.broken(.init("a policy reads back as another one than was written"))) }
     }
 
     package func next() -> Int? {
         state.withLock { state in
             if state.isStopped { return nil }
-            if let stories = options.stories, state.next >= options.first + stories { return nil }
+            if let runs = options.runs, state.next >= options.first + runs { return nil }
             defer { state.next += 1 }
             return state.next
         }
@@ -93,7 +92,7 @@ package final class FuzzCampaign: Sendable {
 
     package func note(_ number: Int, _ verdict: FuzzVerdict) {
         state.withLock { state in
-            state.tally.stories += 1
+            state.tally.runs += 1
             state.tally.steps += verdict.steps
             state.tally.policies += verdict.policies
             state.tally.compared += verdict.compared
@@ -104,8 +103,8 @@ package final class FuzzCampaign: Sendable {
             switch verdict.outcome {
             case .kept: return
             case .broken(let found): broken = found
-            // The language and the generator disagree: a mistake of ours, and to be found like any other.
-            case .unreadable(let message): broken = .init("the story is no scenario: \(message)")
+            // The language and the generator disagree.
+            case .unreadable(let message): broken = .init("the run is no scenario: \(message)")
             }
             state.tally.broken += 1
             let finding = Finding(promise: broken.promise, number: number, broken: broken)
@@ -122,11 +121,11 @@ package final class FuzzCampaign: Sendable {
 
     package var tally: Tally { state.withLock { $0.tally } }
 
-    /// The most frequent first. Without `keepsGoing`, only the first story that broke something.
+    /// The most frequent first. Without `keepsGoing`, only the first case that broke something.
     package var findings: [Finding] {
         let all = state.withLock { Array($0.findings.values) }
         guard options.keepsGoing else {
-            // All stories before it were begun before it was, so that it is the same one with any number of threads.
+            // All cases before it were begun before it, so that it is the same with any number of threads.
             return all.min { $0.number < $1.number }.map { [$0] } ?? []
         }
         return all.sorted { ($1.count, $0.promise) < ($0.count, $1.promise) }

@@ -4,18 +4,16 @@ import PolicyFile
 package import Scenario
 import Workbench
 
-/// Lives one story with every check on; what the core does wrong may stop the process.
+/// Runs one case with every check on; a mistake of the core may stop the process.
 package struct FuzzRun {
     private var stage: Stage
     private var spotter = FeatureSpotter()
     private var judge: (any FuzzJudge)?
     private var verdict = FuzzVerdict(.kept)
 
-    /// - Parameter judge: also looks at each step.
     package static func run(_ text: String, judge: (any FuzzJudge)? = nil) -> FuzzVerdict {
         do {
-            // A story names no file, so that no folder is read.
-            let scenario = try Scenario.parse(text, file: "story", policies: ".")
+            let scenario = try Scenario.parse(text, file: "run", policies: ".")
             var run = FuzzRun(scenario, judge)
             run.verdict.outcome = run.live(scenario)
             run.verdict.features = run.spotter.features
@@ -26,12 +24,11 @@ package struct FuzzRun {
         } catch { return FuzzVerdict(.unreadable("\(error)")) }
     }
 
-    /// One long life: the policy that it begins under, and at least so many steps, unless it breaks a promise.
-    package static func life(_ seed: UInt64, steps: Int) throws -> (first: Policy, steps: [Stage.Step]) {
-        var generator = StoryGenerator(SeededRandom(seed: seed), shares: true, behaves: false)
-        // A turn is a step, or several.
-        let text = try generator.story(turns: steps).text("A life of \(steps) turns.")
-        let scenario = try Scenario.parse(text, file: "life", policies: ".")
+    /// One long run, of at least so many steps unless it breaks a promise, and its first policy.
+    package static func longRun(_ seed: UInt64, steps: Int) throws -> (first: Policy, steps: [Stage.Step]) {
+        var generator = CaseGenerator(SeededRandom(seed: seed), shares: true, behaves: false)
+        let text = try generator.fuzzCase(turns: steps).text("A run of \(steps) turns.")
+        let scenario = try Scenario.parse(text, file: "run", policies: ".")
         var stage = Stage(Arbiter(policy: scenario.world.policy))
         _ = scenario.run(on: &stage)
         return (scenario.world.policy, stage.takeSteps())
@@ -49,7 +46,7 @@ package struct FuzzRun {
         for key in policy.saidKeys { verdict.said[key, default: 0] += 1 }
     }
 
-    /// Up to the first broken promise: what comes after it is not promised.
+    /// Up to the first broken promise.
     private mutating func live(_ scenario: Scenario) -> FuzzVerdict.Outcome {
         var performed = 0
         func broken(_ message: String) -> FuzzVerdict.Outcome {
@@ -83,28 +80,27 @@ package struct FuzzRun {
             if case .policyLoaded(let policy) = step.event { count(policy) }
             spotter.note(step)
             isNews = isNews || step.effects.contains { if case .notify = $0 { true } else { false } }
-            // After an objection a judge knows nothing any more.
+            // After an objection a judge's state means nothing.
             if objection == nil { objection = judge?.judge(step) }
         }
         if let violation = stage.violations.first { return violation.message }
         if let objection { return objection }
-        // Where nobody was told anything, nobody runs beside anybody else than before.
+        // Without a notice, the same sessions run as before.
         if isNews { spotter.rest(stage.arbiter) }
         return judge?.rest(stage)
     }
 }
 
-/// A second check of a story, besides the stage's own: an arbiter written in another way, say.
+/// A second check of a case besides the stage's.
 package protocol FuzzJudge: Sendable {
     mutating func begin(_ policy: Policy)
-    /// What is wrong with a step, as a sentence; nil: nothing. Steps come in their order; those that plug in the
-    /// cameras of the world are the first.
+    /// An objection to a step, as a sentence. The first steps plug in the world's cameras.
     mutating func judge(_ step: Stage.Step) -> String?
-    /// A line was performed, or time has passed up to the next one, and every step of it was judged.
+    /// After all steps of a line, or of the time up to the next line.
     mutating func rest(_ stage: Stage) -> String?
-    /// How often it compared all that is to be seen with what it expects, in this story.
+    /// In this case.
     var comparisons: Int { get }
-    /// It judged up to the end of the story, faults under way excepted.
+    /// Whether it judged up to the end of the case.
     var judgedAll: Bool { get }
 }
 

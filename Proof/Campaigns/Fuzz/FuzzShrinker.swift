@@ -2,33 +2,32 @@ import Arbiter
 package import ArbiterProtocol
 import PolicyFile
 
-/// Takes away from a story what it does not need to break its promise: lines, then rules and keys of its policies,
-/// words and cameras, and then time; over and over, until nothing more can go. A smaller story counts when the first
-/// promise that it breaks is of the same class.
+/// Removes from a case what it does not need to break its promise: lines, clients, rules and keys of its policies, words, cameras and
+/// time, until nothing more can go. A smaller case counts where it first breaks a promise of the same class.
 package struct FuzzShrinker {
     private let promise: PromiseClass
     private let runsMax: Int
     private let run: (String) -> FuzzVerdict
-    var best: FuzzStory
+    var best: FuzzCase
     private var runs = 0
 
-    /// More runs are seldom worth their time: most stories are small after a tenth.
+    /// Most cases are small after a tenth of them.
     package static let runsUsual = 3000
 
-    /// - Parameter run: what becomes of a text; in another process, where the story stops the process.
+    /// - Parameter run: runs a text, in another process where the case stops its process.
     package init(
-        _ story: FuzzStory, _ broken: FuzzVerdict.Broken, runsMax: Int = runsUsual,
+        _ fuzzCase: FuzzCase, _ broken: FuzzVerdict.Broken, runsMax: Int = runsUsual,
         run: @escaping (String) -> FuzzVerdict
     ) {
         promise = broken.promise
         self.runsMax = runsMax
         self.run = run
-        best = story
+        best = fuzzCase
         best.cut(behind: broken)
     }
 
-    package mutating func shrink() -> FuzzStory {
-        var before: FuzzStory
+    package mutating func shrink() -> FuzzCase {
+        var before: FuzzCase
         repeat {
             before = best
             dropLines()
@@ -42,8 +41,8 @@ package struct FuzzShrinker {
         return best
     }
 
-    /// Takes the change where the story still breaks its promise with it.
-    mutating func accept(_ change: (inout FuzzStory) -> Void) -> Bool {
+    /// Keeps the change where the case still breaks its promise.
+    mutating func accept(_ change: (inout FuzzCase) -> Void) -> Bool {
         var candidate = best
         change(&candidate)
         guard candidate != best, runs < runsMax else { return false }
@@ -54,7 +53,7 @@ package struct FuzzShrinker {
         return true
     }
 
-    /// Halves first, then quarters, down to single lines; from the end, where less depends on them.
+    /// Halves first, down to single lines; from the end, on which less depends.
     private mutating func dropLines() {
         var size = max(1, best.lines.count / 2)
         while true {
@@ -78,8 +77,9 @@ package struct FuzzShrinker {
     }
 
     private mutating func drop(_ gone: Set<Int>) -> Bool {
-        accept { story in
-            story.lines = story.lines.indices.filter { !gone.contains($0) }.map { story.lines[$0] }.withoutOrphans
+        accept { fuzzCase in
+            fuzzCase.lines =
+                fuzzCase.lines.indices.filter { !gone.contains($0) }.map { fuzzCase.lines[$0] }.withoutOrphans
         }
     }
 
@@ -88,9 +88,9 @@ package struct FuzzShrinker {
             guard case .client(let name)? = best.lines[index].gives else { continue }
             for other in best.lines[..<index].compactMap(\.gives).reversed() {
                 guard case .client(let heir) = other else { continue }
-                let isTaken = accept { story in
-                    story.lines.remove(at: index)
-                    for line in story.lines.indices { story.lines[line].rename(client: name, to: heir) }
+                let isTaken = accept { fuzzCase in
+                    fuzzCase.lines.remove(at: index)
+                    for line in fuzzCase.lines.indices { fuzzCase.lines[line].rename(client: name, to: heir) }
                 }
                 if isTaken { break }
             }
@@ -103,7 +103,7 @@ package struct FuzzShrinker {
             index -= 1
             guard index < best.lines.count else { continue }
             var word = best.lines[index].words.count
-            // What is left without its command or its name is no line.
+            // A line keeps its command and its name.
             while word > 2, index < best.lines.count {
                 word -= 1
                 var words = best.lines[index].words
@@ -116,7 +116,7 @@ package struct FuzzShrinker {
 
     private mutating func dropCameras() {
         for index in best.cameras.indices.reversed() {
-            // Without any there would be two that nobody asked for.
+            // A scenario without cameras has two by default.
             if best.cameras.count > 1, accept({ $0.cameras.remove(at: index) }) { continue }
             for words in ["", best.cameras[index].words.split(separator: " ").first.map(String.init) ?? ""] {
                 if accept({ $0.cameras[index].words = words }) { break }
@@ -129,15 +129,15 @@ package struct FuzzShrinker {
         .seconds(3), .seconds(5), .seconds(10), .seconds(20), .seconds(30), .seconds(60), .seconds(70), .seconds(600),
     ]
 
-    /// Each time between two lines as short as it may be, and a round one.
+    /// Makes each time between two lines short and round.
     private mutating func shortenTimes() {
         for index in best.lines.indices.reversed() where index < best.lines.count {
             let before = index == 0 ? Moment.zero : best.lines[index - 1].at
             let gap = best.lines[index].at - before
             for shorter in Self.gaps where shorter < gap {
-                let isTaken = accept { story in
-                    for later in index..<story.lines.count {
-                        story.lines[later].at = before + (shorter + (story.lines[later].at - before - gap))
+                let isTaken = accept { fuzzCase in
+                    for later in index..<fuzzCase.lines.count {
+                        fuzzCase.lines[later].at = before + (shorter + (fuzzCase.lines[later].at - before - gap))
                     }
                 }
                 if isTaken { break }
@@ -145,13 +145,13 @@ package struct FuzzShrinker {
         }
     }
 
-    /// The story's own policy first, then those that it reloads.
+    /// The first policy, then those of reloads.
     mutating func simplifyPolicies() {
         simplify({ $0.policy }, with: { $0.policy = $1 })
         for index in best.lines.indices where index < best.lines.count && best.lines[index].policy != nil {
-            let isBuiltIn = accept { story in
-                story.lines[index].policy = nil
-                story.lines[index].text += " built-in"
+            let isBuiltIn = accept { fuzzCase in
+                fuzzCase.lines[index].policy = nil
+                fuzzCase.lines[index].text += " built-in"
             }
             if isBuiltIn || hoist(index) { continue }
             simplify(
@@ -160,28 +160,28 @@ package struct FuzzShrinker {
         }
     }
 
-    /// The policy of a reload from the beginning, and no reload.
+    /// Begins with the policy of a reload instead.
     private mutating func hoist(_ index: Int) -> Bool {
         guard let policy = best.lines[index].policy else { return false }
-        return accept { story in
-            story.policy = policy
-            story.lines.remove(at: index)
+        return accept { fuzzCase in
+            fuzzCase.policy = policy
+            fuzzCase.lines.remove(at: index)
         }
     }
 
-    private mutating func simplify(_ policy: (FuzzStory) -> Policy?, with put: (inout FuzzStory, Policy) -> Void) {
+    private mutating func simplify(_ policy: (FuzzCase) -> Policy?, with put: (inout FuzzCase, Policy) -> Void) {
         var place = 0
         while let current = policy(best) {
             let simpler = current.simplifications
             guard place < simpler.count else { return }
-            // What comes next stands at the same place once this is gone.
+            // Once it is taken, the next one is at the same place.
             if !accept({ put(&$0, simpler[place]) }) { place += 1 }
         }
     }
 }
 
-extension FuzzStory {
-    /// Nothing behind the moment at which a promise was broken plays a part in that.
+extension FuzzCase {
+    /// Without everything after the broken promise.
     fileprivate mutating func cut(behind broken: FuzzVerdict.Broken) {
         guard let count = broken.lines, count <= lines.count else { return }
         lines.removeSubrange(count...)
@@ -190,7 +190,7 @@ extension FuzzStory {
 }
 
 extension Policy {
-    /// Simpler by one thing each, the large things first. Each is one that a policy file can say.
+    /// Policies that are each simpler by one thing, the large things first.
     package var simplifications: [Policy] {
         var simpler = wholes + rules + settings
         simpler.removeAll { $0 == self }
@@ -203,12 +203,12 @@ extension Policy {
         return copy
     }
 
-    /// Without one each, the last first.
+    /// Each without one part, the last first.
     private func fewer<Part>(_ path: WritableKeyPath<Policy, [Part]>) -> [Policy] {
         self[keyPath: path].indices.reversed().map { index in with { $0[keyPath: path].remove(at: index) } }
     }
 
-    /// With what is so where a file says nothing, and then with one thing less in each value.
+    /// With the defaults of a file, and then with one thing less in each value.
     private func simpler<Owner>(
         _ keys: [Key<Owner>], _ path: WritableKeyPath<Policy, Owner>, usual: Owner
     ) -> [Policy] {
@@ -230,7 +230,7 @@ extension Policy {
         ]
     }
 
-    /// What a part cannot be without stays: its name, a rule's rank, the values of an attribute.
+    /// Required keys stay: names, a rule's rank, the values of an attribute.
     private var rules: [Policy] {
         var found: [Policy] = []
         for (index, attribute) in attributes.enumerated() {
@@ -264,7 +264,6 @@ extension Policy {
 
     private var settings: [Policy] {
         var usual = Policy(name: name)
-        // Rules give them.
         if !rankRules.isEmpty { usual.ranks = ranks }
         return simpler(PolicyKeys.contention, \.contention, usual: usual.contention)
             + simpler(PolicyKeys.access, \.rights, usual: usual.rights)
@@ -285,7 +284,7 @@ extension Policy {
         return policy
     }
 
-    /// Without what asks for something, statements included.
+    /// Without these tests, and without statements.
     private func withoutTests(_ isGone: (FactTest) -> Bool) -> Policy {
         with { policy in
             policy.statements = []
@@ -294,14 +293,14 @@ extension Policy {
         }
     }
 
-    /// Rules that gave the rank give the one above it.
+    /// Rules that gave the rank give the next stronger one.
     private func withoutRank(_ rank: Int) -> Policy {
         with { policy in
             policy.ranks.remove(at: rank)
             for index in policy.rankRules.indices where policy.rankRules[index].rank >= rank {
                 policy.rankRules[index].rank -= 1
             }
-            // A file gives a denied app no rank, which is read as the weakest.
+            // A denied app has no rank in a file, and is read with the weakest.
             for index in policy.rankRules.indices where policy.rankRules[index].deny {
                 policy.rankRules[index].rank = policy.ranks.count - 1
             }

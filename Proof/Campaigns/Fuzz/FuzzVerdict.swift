@@ -6,7 +6,7 @@ package struct FuzzVerdict: Hashable, Sendable {
     package var outcome: Outcome
     package var steps = 0
     package var policies = 0
-    /// How often a judge compared what is to be seen with what it expects.
+    /// A judge's comparisons.
     package var compared = 0
     package var features = Set<FuzzFeature>()
     package var kinds = Set<EventKind>()
@@ -20,7 +20,7 @@ package struct FuzzVerdict: Hashable, Sendable {
 
     package struct Broken: Hashable, Sendable {
         package var message: String
-        /// How many lines were performed, with the one that broke it; nil: the process ended before it could tell.
+        /// Lines that were performed, with the one that broke it; `nil` where the process ended.
         package var lines: Int?
         package var moment: Moment
 
@@ -39,10 +39,10 @@ package struct FuzzVerdict: Hashable, Sendable {
 }
 
 extension FuzzVerdict {
-    /// What a process that ran the story tells the one that asked: one line of fields.
+    /// The answer of a process that ran the case: one line of fields.
     package var line: String {
         var fields = ["\(steps)", "\(policies)", "\(compared)"]
-        fields += [features.map(\.rawValue), kinds.map(\.rawValue)].map { $0.joined(separator: " ") }
+        fields += [features.map(\.words), kinds.map(\.rawValue)].map { $0.joined(separator: " ") }
         fields.append(said.sorted { $0.key < $1.key }.map { "\($0.key):\($0.value)" }.joined(separator: " "))
         switch outcome {
         case .kept: fields.append("kept")
@@ -53,7 +53,7 @@ extension FuzzVerdict {
         return fields.map(Self.escape).joined(separator: "\t")
     }
 
-    /// Nil when the line is something else that the process said.
+    /// `nil` where the line is other output of the process.
     package init?(line: String) {
         let fields = line.split(separator: "\t", omittingEmptySubsequences: false).map { Self.unescape($0) }
         guard fields.count >= 7, let steps = Int(fields[0]), let policies = Int(fields[1]),
@@ -70,7 +70,7 @@ extension FuzzVerdict {
         self.steps = steps
         self.policies = policies
         self.compared = compared
-        features = Set(fields[3].split(separator: " ").compactMap { FuzzFeature(rawValue: String($0)) })
+        features = Set(fields[3].split(separator: " ").map { FuzzFeature(words: String($0)) })
         kinds = Set(fields[4].split(separator: " ").compactMap { EventKind(rawValue: String($0)) })
         self.said = said
     }
@@ -85,7 +85,7 @@ extension FuzzVerdict {
         return said
     }
 
-    /// One line, whatever the text is: also for a story on its way to be run.
+    /// One line for any text, also for cases.
     package static func escape(_ text: String) -> String {
         text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n").replacing("\t", with: "\\t")
     }
@@ -106,15 +106,14 @@ extension FuzzVerdict {
     }
 }
 
-/// Which promise a message is about: the message without its numbers, names and times, so that two stories that break
-/// the same one in the same way are seen as one.
+/// A message without its numbers, names and times, which is equal for cases that break a promise in the same way.
 package struct PromiseClass: Hashable, Sendable, Comparable, CustomStringConvertible {
     package let description: String
 
     package init(_ message: String) {
         var rest = Substring(message)
         var text = ""
-        // The number of the promise in semantics.md §8 stays: it is what the message is about.
+        // The number of the promise in semantics.md §8 stays.
         if let first = rest.first, first.isWholeNumber, rest.dropFirst().hasPrefix(": ") {
             text.append(first)
             rest = rest.dropFirst()
@@ -140,7 +139,7 @@ package struct PromiseClass: Hashable, Sendable, Comparable, CustomStringConvert
 
     private static let closing: [Swift.Character: Swift.Character] = ["“": "”", "\"": "\"", "[": "]"]
 
-    /// With its unit: `2s` and `250ms` are alike.
+    /// With its unit: `2s` and `250ms` are equal.
     private static func dropNumber(_ text: Substring) -> Substring {
         var rest = text.drop { $0.isWholeNumber }
         if rest.first == ".", rest.dropFirst().first?.isWholeNumber ?? false {

@@ -3,20 +3,17 @@ package import ArbiterProtocol
 package import PolicyFile
 import Workbench
 
-/// Random policies over the whole language of policy files, the same for the same numbers.
-///
-/// Each is written as a file and read back, so that it is one that a file can say. What the reader refuses is made
-/// anew. Rules that can never match or that others hide are not refused: a policy in force may have them, too.
+/// Random policies over the whole language of policy files, by a seed. Each is written and read back; a policy that the reader refuses is
+/// made anew. Rules that never match or that others hide are kept.
 package struct PolicyGenerator: Sendable {
     var random: SeededRandom
     private let shares: Bool
-    /// Those of the draft that is being made, which its rules may read.
+    /// Of the current draft.
     var modeNames: [String] = []
 
-    /// A policy that reads back as another one: a mistake of the writer or the reader.
+    /// A policy that reads back as another one.
     package struct Altered: Error { package let text: String }
 
-    /// - Parameter shares: whether cameras may be shared at all.
     package init(_ random: SeededRandom, shares: Bool = true) {
         self.random = random
         self.shares = shares
@@ -29,7 +26,7 @@ package struct PolicyGenerator: Sendable {
         }
     }
 
-    /// The same with something else in one place: what an administrator's reload mostly is.
+    /// The same policy with one change, as an administrator's reload mostly is.
     mutating func variant(of policy: Policy) throws(Altered) -> Policy {
         while true {
             let other = draft()
@@ -52,8 +49,7 @@ package struct PolicyGenerator: Sendable {
         }
     }
 
-    /// Whether a policy file can say it.
-    /// - Throws: that it reads back as another one.
+    /// - Throws: where it reads back as another one.
     private static func isAccepted(_ policy: Policy) throws(Altered) -> Bool {
         let text = PolicyWriter.text(policy)
         guard let read = try? PolicyFile.parse(text, file: "fuzz") else { return false }
@@ -73,15 +69,14 @@ package struct PolicyGenerator: Sendable {
         policy.rankRules = rankRules(policy)
         policy.contention = contention(policy.attributes)
         policy.cameras = cameras()
-        // They decide nothing, so that they are seldom worth their time; that they are read is worth a little.
+        // Statements decide nothing: only reading them is tried.
         if random.chance(5) { policy.statements = statements(policy.attributes) }
-        // Nor do these: the speakers are decided before the core hears of them, and the machine is measured before.
+        // The core does not see these.
         vary(PolicyKeys.shell + PolicyKeys.agent, &policy)
         if random.chance(5) { vary(PolicyKeys.pressure, &policy.pressure) }
         return policy
     }
 
-    /// What is made of names that stories know is left to the caller.
     private mutating func vary<Owner>(_ keys: [Key<Owner>], _ owner: inout Owner) {
         for key in keys { key.vary(&owner, &random) }
     }
@@ -91,7 +86,7 @@ package struct PolicyGenerator: Sendable {
         var rights = Rights()
         vary(PolicyKeys.access, &rights)
         if random.chance(40) { rights.users = random.some([1000, 1001]).map(account) }
-        // A name that no machine knows: it means nobody, and is written all the same.
+        // A name that no machine knows.
         if random.chance(10) { rights.users.append(Rights.Account(name: "mallory", number: nil)) }
         if random.chance(50) { rights.groups = random.some(FuzzNames.groups).map(account) }
         if random.chance(50) { rights.services = random.some(FuzzNames.apps) }
@@ -100,7 +95,6 @@ package struct PolicyGenerator: Sendable {
 
     private mutating func modes() -> [Mode] {
         random.some(FuzzNames.modes).map { name in
-            // A story says when a mode begins, whatever its hours.
             var mode = Mode(name: name)
             vary(PolicyKeys.mode, &mode)
             return mode
@@ -110,7 +104,7 @@ package struct PolicyGenerator: Sendable {
     private mutating func attributes() -> [Attribute] {
         random.some(Array(FuzzNames.attributes.indices)).map { index in
             let (name, values) = FuzzNames.attributes[index]
-            // A policy may leave out a value that a story's app is told.
+            // A policy may lack a value that a case uses.
             let kept = random.chance(70) ? values : random.some(values)
             return Attribute(name: name, values: kept, default: random.chance(50) ? random.pick(kept) : nil)
         }
@@ -121,7 +115,6 @@ package struct PolicyGenerator: Sendable {
         let keys = Contention.OrderKey.builtIn + attributes.map { .attribute($0.name) }
         if random.chance(85) { contention.order = Array(random.some(keys).prefix(1 + random.below(4))) }
         vary(PolicyKeys.contention, &contention)
-        // Whom it is shared with is said all the same: without sharing it says nothing.
         if !shares { contention.sharing = .none }
         return contention
     }
@@ -138,7 +131,7 @@ package struct PolicyGenerator: Sendable {
 
     private static let costs = [0, 1, 50, 75, 100, 200]
 
-    /// One number, or numbers for some of the formats that cameras of stories have, and for others.
+    /// One number, or numbers by formats.
     private mutating func cost() -> CameraCost {
         guard random.chance(35) else { return CameraCost(random.pick(Self.costs)) }
         let formats = random.some(FuzzNames.formats).map { format in
@@ -148,11 +141,10 @@ package struct PolicyGenerator: Sendable {
         }
         return CameraCost(formats: formats, other: random.chance(60) ? random.pick(Self.costs) : nil)
     }
-
 }
 
 extension CauseRule {
-    /// What its own policy declares, and another one does not have.
+    /// Whether it reads declarations that another policy lacks.
     fileprivate var readsDeclared: Bool {
         when.contains { test in
             switch test {
@@ -165,7 +157,7 @@ extension CauseRule {
 
 extension PolicyGenerator {
     mutating func causeRules(_ attributes: [Attribute]) -> [CauseRule] {
-        // Without any, sessions run more often, and then they meet.
+        // Without cause rules sessions meet more often.
         let count = random.chance(40) ? 0 : 1 + random.below(4)
         return (0..<count).map { index in
             var rule = CauseRule.unsaid
@@ -180,14 +172,14 @@ extension PolicyGenerator {
         for index in 0..<random.below(5) {
             rules.append(rankRule("k\(index)", facts(policy.attributes, emptyPercent: 5), policy.ranks))
         }
-        // Otherwise an app that matches no rule has neither grace nor lease.
+        // An app without a rule has neither grace nor lease.
         if random.chance(60) { rules.append(rankRule("rest", [], policy.ranks)) }
         return rules
     }
 
     private mutating func rankRule(_ name: String, _ when: [FactTest], _ ranks: [String]) -> RankRule {
         if random.chance(when.isEmpty ? 1 : 12) {
-            // What the reader makes of a rule without a rank.
+            // As the reader reads a rule without a rank.
             return RankRule(name: name, when: when, rank: ranks.count - 1, deny: true)
         }
         var rule = RankRule(name: name, when: when, rank: random.below(ranks.count))
@@ -195,7 +187,7 @@ extension PolicyGenerator {
         return rule
     }
 
-    /// One to three facts, each asked once, as a file has them.
+    /// One to three facts, each once.
     mutating func facts(_ attributes: [Attribute], emptyPercent: Int) -> [FactTest] {
         if random.chance(emptyPercent) { return [] }
         var facts: [FactTest] = []
@@ -221,7 +213,7 @@ extension PolicyGenerator {
         }
     }
 
-    /// Those about never before those about always, and parts in their order, as reading has them.
+    /// In the order of a file.
     mutating func statements(_ attributes: [Attribute]) -> [Statement] {
         var statements: [Statement] = []
         for index in 0..<random.below(3) {
@@ -235,12 +227,12 @@ extension PolicyGenerator {
             let part = random.pick(Statement.Part.allCases)
             statements.append(Statement(name: "w\(index)", .always(when: when, is: part)))
         }
-        // From numbers of their own, so that the policies behind this one stay as they are.
+        // Random numbers of their own, so that later policies stay the same.
         var other = self
         return other.narrowed(statements, attributes)
     }
 
-    /// The same with everything that narrows a statement, and statements about time behind them.
+    /// With everything that narrows a statement, and with statements about time.
     private mutating func narrowed(_ statements: [Statement], _ attributes: [Attribute]) -> [Statement] {
         var statements = statements
         for index in statements.indices {

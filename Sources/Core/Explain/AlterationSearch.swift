@@ -1,14 +1,13 @@
 import Arbiter
 import Vocabulary
 
-/// Looks for the smallest changes of facts that change a verdict, by living the moment again with each.
+/// Looks for the smallest changes of facts that change a verdict, by repeating the step with each.
 struct AlterationSearch {
     /// More than three facts at once are another situation, not another fact.
     static let factsMax = 3
-    /// Steps of a copy, some twenty microseconds each and twice that beside a thousand clients: less than a tenth of a
-    /// second of whoever asks.
+    /// Steps of a copy of some twenty microseconds each, and twice that beside a thousand clients: less than a tenth of a second.
     static let attemptsMax = 2000
-    /// As many ways out as a person compares.
+    /// As many as a person compares.
     static let changesMax = 8
 
     let before: Arbiter
@@ -27,7 +26,6 @@ struct AlterationSearch {
         }
     }
 
-    /// It was told that it waits, and has won: only the holder's time stands between it and the camera.
     private var isHeldOff: Bool { if case .interrupted = outcome { after.isHeldOff(session) } else { false } }
 
     private func changes(_ after: Arbiter) -> Bool {
@@ -69,8 +67,8 @@ struct AlterationSearch {
         return (found, .upTo(facts: Self.factsMax))
     }
 
-    /// Apps of which each alone, had it not asked for a camera, would have left the session its own.
-    /// A few steps of a copy: `Alternatives.contendersMax` at most.
+    /// Apps each of which alone, had it not asked for a camera, would have left the session its own. Takes
+    /// `Alternatives.contendersMax` steps of a copy at most.
     func stops(while mayGoOn: () -> Bool) -> [AppID] {
         switch outcome {
         case .interrupted, .refused, .stopped, .warned: break
@@ -80,7 +78,7 @@ struct AlterationSearch {
             guard mayGoOn() else { return false }
             var supposed = before
             supposed.assume(other.events.map { .event($0) })
-            // It is the one that started: then it did not.
+            // If this app's start is the event, the event does not happen.
             let isOwn =
                 if case .startRunning(let id) = event { other.events.contains(.stopRunning(id)) } else { false }
             _ = supposed.step(isOwn ? .timePassed : event, at: at)
@@ -89,7 +87,7 @@ struct AlterationSearch {
         .map(\.app.id) ?? []
     }
 
-    /// The facts as the event left them, and those that ended with it: a recording that was cut.
+    /// The facts after the event, and facts that ended with it: a recording that was cut.
     private var candidates: [Supposition] {
         let loses = if case .granted = outcome { false } else { true }
         let now = Alternatives(to: session, in: after)?.all(loses: loses) ?? []
@@ -119,17 +117,17 @@ extension Arbiter {
         if session.shown.isRunning { return true }
         let camera = state.cameras[session.camera]
         if camera.promise?.session == slot || camera.contest?.beneficiary == slot { return true }
-        // Until its first frame a winner has been told nothing.
+        // A winner receives no notice before its first frame.
         return camera.tenancy.held?.session == slot && camera.tenancy.isCapturing
     }
 
-    /// It has won, and waits for the holder's min-hold or grace.
+    /// It has won, and waits only for the holder's min-hold or grace.
     fileprivate func isHeldOff(_ id: SessionID) -> Bool {
         guard let slot = state.sessionSlots[id.rawValue] else { return false }
         return state.cameraOrder.contains { state.cameras[$0].contest?.beneficiary == slot }
     }
 
-    /// It holds its camera, and was told that it has to make way.
+    /// It holds its camera, and was warned.
     fileprivate func isWarned(_ id: SessionID) -> Bool {
         guard let slot = state.sessionSlots[id.rawValue] else { return false }
         let held = state.cameras[state.sessions[slot].camera].tenancy.held

@@ -1,7 +1,7 @@
 package import Arbiter
 public import Vocabulary
 
-/// As the core notes it, which has not the words yet.
+/// As the core notes it, without words.
 package typealias CoreVerdict = Verdict
 
 /// Why a decision fell as it did.
@@ -15,43 +15,40 @@ public struct Explanation: Sendable {
 
     public struct Verdict: Sendable {
         public var session: SessionID
-        /// Whose session it was; nil where nobody looked.
+        /// `nil` where nobody looked.
         public var app: AppID?
         package var outcome: CoreVerdict.Outcome
         public var rule: String
-        /// What the rule read, as a policy file writes it.
+        /// The facts that the rule read.
         public var read: [Fact]
         public var opponent: AppID?
-        /// The smallest changes that would have changed the verdict: each of these sets would have, and no smaller one.
-        /// Empty: none of those that were tried.
+        /// The smallest sets of changes that each would have changed the verdict; empty where none was found.
         public var changedBy: [[Alteration]] = []
-        /// Apps that hold or want a camera which it wanted: it would have been given its own, had this one alone not asked.
+        /// Apps each of which alone kept the session from its camera.
         public var stops: [AppID] = []
-        /// How far the search for them came; nil: nobody searched, because the verdict did not outlast its own step.
+        /// How far the search came; `nil` where the verdict did not outlast its own step, so that nobody searched.
         public var searched: Searched?
 
-        /// What the core noted, without any search.
-        /// - Parameter policy: the one in force after the step.
+        /// Without a search.
+        /// - Parameter policy: the policy in force after the step.
         package init(_ verdict: CoreVerdict, under policy: Policy) {
-            session = verdict.session
-            outcome = verdict.outcome
-            rule = verdict.text
-            read = FactReading.rights(verdict) + (verdict.facts.map { FactReading.read($0, policy) } ?? [])
-            opponent = verdict.against
+            (session, outcome, rule) = (verdict.session, verdict.outcome, verdict.text)
+            (read, opponent) = (
+                verdict.rightsRead + (verdict.facts.map { policy.facts(readFrom: $0) } ?? []), verdict.against
+            )
         }
 
         /// How a session stands at a moment, whatever decided it.
         init(
             of session: SessionID, app: AppID, _ outcome: CoreVerdict.Outcome, rule: String, _ facts: Facts,
-            opponent: AppID?,
-            under policy: Policy
+            opponent: AppID?, under policy: Policy
         ) {
             (self.session, self.app, self.outcome, self.rule) = (session, app, outcome, rule)
-            self.opponent = opponent
-            read = FactReading.read(facts, policy)
+            (read, self.opponent) = (policy.facts(readFrom: facts), opponent)
         }
     }
 
+    /// As a policy file writes it.
     public struct Fact: Hashable, Sendable {
         public var key: String
         public var value: String
@@ -59,7 +56,6 @@ public struct Explanation: Sendable {
 
     /// One fact with another value.
     public struct Alteration: Hashable, Sendable {
-        /// Whose fact it is.
         public var of: Subject
         /// The fact's name in a policy file, or the cause that a machine's fact is.
         public var key: String
@@ -97,8 +93,7 @@ extension CoreVerdict.Outcome {
 }
 
 extension [Explanation.Alteration] {
-    /// `focused = true (is false) and notes's presence = "background" (is "foreground")`: the session's own facts
-    /// without an owner.
+    /// `focused = true (is false) and notes's presence = "background" (is "foreground")`
     public var words: String {
         map { alteration in
             let whose =
@@ -118,6 +113,95 @@ extension Explanation.Searched {
         switch self {
         case .upTo(let facts): facts == 1 ? "every change of one fact" : "every change of up to \(facts) facts"
         case .first(let attempts): "the first \(attempts) changes, the smallest first"
+        }
+    }
+}
+
+// MARK: The facts that were read
+
+extension CoreVerdict {
+    /// The facts behind the right to a camera, where it was asked: no rule of a file reads these.
+    fileprivate var rightsRead: [Explanation.Fact] {
+        switch rule.law {
+        case .saidNo, .deniedInStore: return [Explanation.Fact(key: "answer", value: "\"deny\"")]
+        case .asks, .notAnswered, .nobodyToAsk: return [Explanation.Fact(key: "answer", value: "none")]
+        default: break
+        }
+        guard let right else { return [] }
+        var read = [Explanation.Fact(key: "right", value: "\"\(right.rawValue)\"")]
+        if let seat { read.append(Explanation.Fact(key: "seat", value: "\"\(seat.name)\"")) }
+        if let user = facts?.user { read.append(Explanation.Fact(key: "user", value: "\(user)")) }
+        return read
+    }
+}
+
+extension Facts {
+    /// The value of a fact as a policy file writes it.
+    func written(_ key: String) -> String {
+        let tests: [FactTest] =
+            [
+                app.map { .app($0) }, claimedApp.map { .claimedApp($0) }, .user(user), .loginSession(loginSession),
+                .foreground(presence.isForeground), presence.layout.map { .layout($0) }, .focused(isFocused),
+                .foregroundApps(foregroundApps), .client(client), .multitasking(multitasking), .camera(camera),
+                .position(position), .usesAudio(usesAudio), .microphoneTaken(microphoneTaken),
+                .pressure(atLeast: pressure), .mode(mode), .recording(isRecording), .bidIsNew(bidIsNew),
+                .operatorChosen(operatorChosen),
+            ].compactMap(\.self) + attributes.map { .attribute($0.name, $0.value) }
+        return tests.lazy.map(\.written).first { $0.key == key }?.value ?? "none"
+    }
+}
+
+/// A policy's rules read for explanations, measures and files. Decisions ask `CompiledPolicy`.
+extension Policy {
+    /// Each fact that the policy reads once, in file order.
+    fileprivate func facts(readFrom facts: Facts) -> [Explanation.Fact] {
+        var read: [Explanation.Fact] = []
+        for key in testsRead.map(\.written.key) where !read.contains(where: { $0.key == key }) {
+            read.append(Explanation.Fact(key: key, value: facts.written(key)))
+        }
+        return read
+    }
+
+    /// Every test of every rule and of the order list, in file order.
+    var testsRead: [FactTest] {
+        causeRules.flatMap(\.when) + rankRules.flatMap(\.when)
+            + contention.order.compactMap { key in
+                switch key {
+                case .focused: .focused(true)
+                case .foreground: .foreground(true)
+                case .recording: .recording(true)
+                case .operatorChosen: .operatorChosen(true)
+                case .attribute(let name):
+                    attributes.first { $0.name == name }.map { .attribute(name, $0.values[0]) }
+                case .newest, .oldest: nil
+                }
+            }
+    }
+
+    /// Every cause's first matching rule, in file order.
+    package func answers(_ facts: Facts) -> [CauseRule] {
+        var answered = CauseSet()
+        return causeRules.filter { rule in
+            guard !answered.contains(rule.cause), rule.when.allSatisfy({ $0.holds(for: facts) }) else { return false }
+            answered.insert(rule.cause)
+            return true
+        }
+    }
+
+    /// The first matching rank rule, or the weakest rank where none matches.
+    package func rank(_ facts: Facts) -> RankRule {
+        for index in rankRules.indices where rankRules[index].when.allSatisfy({ $0.holds(for: facts) }) {
+            return rankRules[index]
+        }
+        return RankRule(name: Law.weakestRank.text, rank: ranks.count - 1)
+    }
+}
+
+extension FactTest {
+    package var appName: String? {
+        switch self {
+        case .app(let name), .claimedApp(let name): name
+        default: nil
         }
     }
 }

@@ -1,26 +1,25 @@
 public import Arbiter
 public import Vocabulary
 
-/// How a session stands at this moment, and why: what holds it off, since when and till when.
+/// How a session stands at this moment, and why, since when and till when.
 ///
-/// An explanation follows one decision. What holds a session off may have been decided long before it asked, or by no
-/// verdict at all: a min-hold that began with the holder's grant, or a cool-down. So this asks the arbiter as it is, and needs
-/// no history.
+/// An `Explanation` follows one decision. A session may be held off by something older, or without any verdict: a min-hold that
+/// began with the holder's grant, or a cool-down. So this reads the arbiter as it is, and needs no history.
 public struct Standing: Sendable {
-    /// The verdict that stands now, as a decision of this moment would find it again.
+    /// The verdict of a decision at this moment.
     public var verdict: Explanation.Verdict
     public var camera: CameraID
-    /// Since when the session is so; nil: it runs, or is about to, and nothing was noted.
+    /// `nil` where the session runs, or is about to, and nothing was noted.
     public var since: Moment?
-    /// It has won, and only the holder's time keeps it from its camera.
+    /// Only the holder's time keeps it from its camera.
     public var hasWon: Bool
-    /// What keeps it from its camera and ends by itself, the earliest first.
+    /// The times that keep it from its camera, the earliest end first.
     public var limits: [Limit] = []
 
     public struct Limit: Hashable, Sendable {
         public var until: Moment
         public var kind: Kind
-        /// Whose time it is; nil: an app that is gone.
+        /// The app whose time it is; `nil` where it is gone.
         public var app: AppID?
         /// The rule that gives this time.
         public var rule: String
@@ -36,10 +35,8 @@ public struct Standing: Sendable {
 }
 
 extension Arbiter {
-    /// How some of the sessions that ask to run stand, in the order of their ids.
-    /// - Parameters:
-    ///   - isMeant: which ones.
-    ///   - mayGoOn: once it says no, nothing is tried any more, and what has been found is the answer.
+    /// The standings of some of the sessions that ask to run, in the order of their ids.
+    /// - Parameter mayGoOn: once it says no, the searches end with what they have found.
     public func standings(
         where isMeant: (SessionID, AppID) -> Bool, at now: Moment, while mayGoOn: () -> Bool = { true }
     ) -> [Standing] {

@@ -1,18 +1,17 @@
 public import Arbiter
 public import Vocabulary
 
-/// What each app holds or waits for, and why: everything in the order of ids.
+/// All cameras and sessions, in the order of their ids.
 public struct Status: Sendable {
     public var policy: String
-    /// False: no source says where apps are, so every client counts as foreground.
+    /// Without a source that says where apps are, every client counts as foreground.
     public var isPresenceKnown: Bool
     /// The privacy switch of the whole machine.
     public var isPrivate: Bool
     public var isAsleep: Bool
     public var pressure: SystemPressure
-    /// The mode in force; nil: none.
     public var mode: String?
-    /// Who set it by hand; nil: it follows the calendar, or none is in force.
+    /// `nil` where the mode follows the calendar, or none is in force.
     public var modeSetBy: Mode.Setter?
     public var cameras: [CameraStatus]
     public var sessions: [SessionStatus]
@@ -25,11 +24,10 @@ public struct Status: Sendable {
         public var tenancy: TenancyState
         public var holder: SessionID?
         public var holderApp: AppID?
-        /// The session that has won it, and waits only for the holder's time, a cut or a restart.
+        /// The winner, which waits only for the holder's time, a cut or a restart.
         public var next: SessionID?
         /// The rule that gave it to the holder.
         public var rule: String?
-        /// Since when the holder has it.
         public var heldSince: Moment?
         public var leaseUntil: Moment?
         public var revokedAt: Moment?
@@ -46,22 +44,18 @@ public struct Status: Sendable {
         public var causes: CauseSet
         public var isHolder: Bool
         public var isRecording: Bool
-        /// The recording under way, and whether its client has paused it.
         public var recording: RecordingID?
         public var isPaused: Bool
-        /// Its client's own is attached.
         public var hasMicrophone: Bool
-        /// Where the app is, by the first believed source.
+        /// By the first believed source.
         public var presence: Presence
         public var isFocused: Bool
         public var rank: String
-        /// By what it may use its camera.
         public var right: RightReason
         /// The rule behind the reason, or behind a limited access.
         public var rule: String?
-        /// Whose bid it waits for.
         public var waitsFor: AppID?
-        /// In force while it runs; otherwise what will be set when it does.
+        /// In force while it runs; else it will be in force then.
         public var configuration: Configuration
     }
 
@@ -85,23 +79,22 @@ public struct Status: Sendable {
 }
 
 extension Arbiter {
-    /// All of it: costs some microseconds a session.
+    /// Costs some microseconds a session.
     public func status() -> Status {
         var status = overview()
         status.sessions = sessions(after: SessionID(0), atMost: .max)
         return status
     }
 
-    /// Of many sessions only so many, in the order of their ids.
-    /// - Parameter last: only those with a greater id; 0 is before the first.
+    /// In the order of their ids.
+    /// - Parameter last: only sessions with a greater id; 0 is before the first.
     public func sessions(after last: SessionID, atMost count: Int) -> [Status.SessionStatus] {
         let open = state.sessionSlots.slots(after: last.rawValue).lazy
             .filter { !state.sessions[$0].has.contains(.closing) }
         return open.prefix(count).map { status(of: $0) }
     }
 
-    /// Whose sessions are on each camera without holding it, the first `count` of each in the order of their ids. A look
-    /// at each session, and no more.
+    /// The first `count` apps of each kind on each camera, in the order of their sessions' ids. A look at each session.
     public func company(atMost count: Int) -> [CameraID: Status.Company] {
         var found: [CameraID: Status.Company] = [:]
         for slot in state.sessionSlots.slots {
@@ -119,8 +112,7 @@ extension Arbiter {
         return found
     }
 
-    /// A user's own apps that wait for a camera which somebody else has: each app once a camera, since its longest wait, the
-    /// longest first.
+    /// A user's apps that wait for a camera of another app: each app once a camera, since its longest wait, the longest first.
     public func waits(of user: UInt32) -> [(camera: CameraID, app: AppID, since: Moment)] {
         var found: [(camera: CameraID, app: AppID, since: Moment)] = []
         for slot in state.sessionSlots.slots {
@@ -140,7 +132,7 @@ extension Arbiter {
         return found.sorted { ($0.since, $0.app) < ($1.since, $1.app) }
     }
 
-    /// The status without its sessions, whose number it does not cost.
+    /// The status without its sessions.
     public func overview() -> Status {
         Status(
             policy: policy.name, isPresenceKnown: isPresenceKnown, isPrivate: state.world.isPrivate,
@@ -153,7 +145,7 @@ extension Arbiter {
     }
 
     public func status(of id: CameraID) -> Status.CameraStatus? {
-        // Given to `map`, the function would hold a copy of the arbiter.
+        // A function that is given to `map` holds a copy of the arbiter.
         if let slot = state.camera(id) { status(of: slot) } else { nil }
     }
 
@@ -216,12 +208,12 @@ extension Arbiter {
             waitsFor: session.waits?.interrupter.map { state.id($0) }, configuration: configuration(of: slot))
     }
 
-    /// The groups that a session's client was in when it connected, by number.
+    /// The groups of a session's client when it connected.
     package func groups(of id: SessionID) -> [UInt32] {
         state.session(id).map { state.clientTexts[Int(state.sessions[$0].client.index)].groups } ?? []
     }
 
-    /// Its client was looked up by the number of its process alone.
+    /// Its client was identified by the number of its process alone.
     package func isWeak(_ id: SessionID) -> Bool {
         state.session(id).map { state.clients[state.sessions[$0].client].marks.contains(.weak) } ?? false
     }
@@ -231,45 +223,81 @@ extension Arbiter {
         state.client(client).map { state.sessions(of: $0).map { state.id($0) } } ?? []
     }
 
-    /// The app of a session, also of one that is about to end.
+    /// Also of a session that is about to end.
     public func app(of session: SessionID) -> AppID? {
         state.sessionSlots[session.rawValue].map { state.id(state.clients[state.sessions[$0].client].app) }
     }
 
-    /// The app a client counts as.
     public func app(of client: ClientID) -> AppID? { state.client(client).map { state.id(state.clients[$0].app) } }
 
-    /// The grant under which a camera captures now; nil when it does not.
+    /// The grant under which a camera captures now.
     public func grant(of camera: CameraID) -> GrantID? {
         guard let slot = state.camera(camera), state.cameras[slot].tenancy.isCapturing else { return nil }
         return state.cameras[slot].grant
     }
 
-    /// The session that has a camera.
     public func holder(of camera: CameraID) -> SessionID? {
         state.camera(camera).flatMap { state.cameras[$0].tenancy.held }.map { state.id($0.session) }
     }
 
-    /// Whether a camera is being cut.
     public func isRevoking(_ camera: CameraID) -> Bool {
         guard let slot = state.camera(camera), case .revoking = state.cameras[slot].tenancy else { return false }
         return true
     }
 
-    /// Whether any session has a start request. A look at each camera, and no more.
+    /// Whether any session has a start request. A look at each camera.
     public var isAskedToRun: Bool { state.cameraOrder.contains { state.cameras[$0].firstRequest != nil } }
 
-    /// Whether the session has a start request.
     public func asksToRun(_ session: SessionID) -> Bool {
         state.session(session).map { state.sessions[$0].request != nil } ?? false
     }
 
-    /// Whether any user's apps are told apart by where they are; false: every client counts as foreground.
+    /// Whether a source says where any user's apps are; else every client counts as foreground.
     public var isPresenceKnown: Bool { state.users.contains { state.isPresenceKnown(for: $0.user) } }
 
-    /// Which source says where a user's apps are, or what counts instead.
     public func presenceStanding(for user: UInt32) -> PresenceStanding { state.presenceStanding(for: user) }
 
-    /// What a camera counts towards the budget now, whoever has it; 0 for one that the policy does not name.
+    /// A camera's part of the budget now; 0 where the policy does not name it.
     public func costInUse(of camera: CameraID) -> Int { state.camera(camera).map { state.costInUse(of: $0) } ?? 0 }
+}
+
+/// The app that the operator has chosen by hand.
+public struct OperatorChoice: Hashable, Sendable {
+    public var app: AppID
+    /// Why the choice has no effect, as a sentence without its end; empty where it may have one.
+    public var trouble: String
+}
+
+extension Arbiter {
+    public func operatorChoice() -> OperatorChoice? {
+        state.world.operatorChoice.map { OperatorChoice(app: state.id($0), trouble: trouble(ofChoice: $0)) }
+    }
+
+    private func trouble(ofChoice slot: Slot<App>) -> String {
+        guard state.policy.reads.operatorChoice else { return "no rule of the policy asks for the operator's choice" }
+        guard !state.apps[slot].isConnected else { return "" }
+        let app = state.id(slot)
+        let connected = state.namedApps.filter { state.apps[$0].isConnected }.map { state.id($0) }
+        // A name that root gives is that of root's own app.
+        if let namesake = connected.first(where: { $0.name == app.name }) {
+            return "no app named “\(app.name)” of user \(app.user) is connected; "
+                + "did you mean “\(namesake.name)@\(namesake.user)”?"
+        }
+        let named = (policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when)).compactMap(\.appName)
+        guard !named.contains(app.name) else { return "" }
+        let known = connected.map { $0.user == app.user ? $0.name : "\($0.name)@\($0.user)" } + named
+        let guess = NearestWord.of(app.name, among: known).map { "; did you mean “\($0)”?" } ?? ""
+        return "no app named “\(app.name)” is connected or named in the policy\(guess)"
+    }
+}
+
+extension State {
+    /// `nil` where nothing was said of the login session.
+    package func facts(of slot: Slot<Login>) -> LoginSessionFacts? {
+        let login = logins[slot]
+        guard login.isKnown else { return nil }
+        return LoginSessionFacts(
+            active: login.isActive, locked: login.isLocked, seat: login.seat < 0 ? nil : seats[Int(login.seat)],
+            user: login.user)
+    }
 }

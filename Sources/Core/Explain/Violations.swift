@@ -2,10 +2,8 @@ public import Arbiter
 import Vocabulary
 
 extension Arbiter {
-    /// Every broken invariant of semantics.md §8 that a state can show, as sentences; empty when all hold.
-    ///
-    /// Checks the whole state: for tests and exploration. What concerns sequences of notices (3, 7, the
-    /// order of 8) is seen on the effects, and `Scenario` and `Exploration` look at those.
+    /// Every broken invariant of semantics.md §8 that a state can show, as sentences; for tests and walks. Sequences of notices (3,
+    /// 7, the order of 8) show in effects, and `TraceChecker` checks those.
     public func violations() -> [String] {
         let found = Sentences()
         InvariantCheck(state: state, found: found).run()
@@ -13,10 +11,9 @@ extension Arbiter {
     }
 }
 
-/// What was found, gathered while the state is only read.
+/// Gathered while the state is only read.
 private final class Sentences { var list: [String] = [] }
 
-/// One look at a whole state.
 private struct InvariantCheck {
     let state: State
     let found: Sentences
@@ -70,7 +67,7 @@ private struct InvariantCheck {
         let session = state.sessions[held.session]
         check(session.camera == slot, "1: \(name(slot)) is held by a session on another camera")
         check(session.request != nil, "1: \(name(slot)) is held by a session without a start request")
-        // Between tries a camera whose device was lost counts for nothing on others.
+        // Between tries a camera whose device was lost excludes no other.
         guard !camera.tenancy.isLost else { return }
         for other in others where state.cameras[other].tenancy.held != nil && !state.cameras[other].tenancy.isLost {
             check(
@@ -79,7 +76,7 @@ private struct InvariantCheck {
         }
     }
 
-    /// It ends by itself, nobody is promised its camera, and nobody has what it excludes.
+    /// A survivor ends by itself, its camera is promised to nobody, and no excluded camera is in use.
     private func checkSurvivor(_ slot: Slot<Camera>, _ camera: Camera) {
         check(state.reservation(of: slot) != nil, "1: \(name(slot)) is captured from for nobody, without an end")
         check(camera.promise == nil, "1: \(name(slot)) is promised while it is captured from for another grant")
@@ -93,9 +90,9 @@ private struct InvariantCheck {
         }
     }
 
-    // MARK: What users say
+    // MARK: Users' answers
 
-    /// Each row has what is said of its name, and no app that its user denies asks to run.
+    /// Each row has the word of its name, and no app that its user denies asks to run.
     private func checkWords() {
         for slot in state.namedApps {
             let name = state.id(slot)
@@ -111,8 +108,7 @@ private struct InvariantCheck {
         }
     }
 
-    /// A user is asked one question at most, about an app that asks, with an end; where an app waits for a word, its
-    /// user is asked something.
+    /// A user is asked one question at most, about an app that asks, with an end; where an app waits for a word, its user is asked.
     private func checkQuestions() {
         let asking = state.whoAsks.map { state.app(of: $0) }
         func user(_ app: AppRef) -> UInt32 { state.apps[app.slot].user }
@@ -159,14 +155,14 @@ private struct InvariantCheck {
         check(
             bound <= budget,
             "1: the held cameras but those that may exceed it cost \(bound), and the budget is \(budget)")
-        // A winner that waits for a cut holds its camera as good as already.
+        // A winner that waits for a cut counts as a holder.
         let winners = state.cameraOrder.compactMap { slot in
             state.cameras[slot].promise.flatMap { $0.isDormant ? nil : Grant($0.session, .max) }
         }
         guard state.policy.contention.reDecide == .facts,
             let strongest = (holders.map { Grant($0.session, $0.granted) } + winners).min(by: staysBefore)
         else { return }
-        // Whoever goes for its sake has its time.
+        // Holders that go for its sake have their time.
         let others = cost(
             holders.filter { state.app(of: $0.session) != state.app(of: strongest.session) && $0.contest == nil })
         check(others <= budget, "1: all but the strongest app's cameras cost \(others), and the budget is \(budget)")
@@ -174,8 +170,7 @@ private struct InvariantCheck {
 
     private func cost(_ holders: [Held]) -> Int { holders.reduce(0) { $0 + state.cost(of: $1.session) } }
 
-    /// The stronger of two that hold or have won, and of equals the one that ties favour; winners are granted in the order of
-    /// their ids.
+    /// The stronger first, and of equals the one that ties favour; winners are granted in the order of their ids.
     private func staysBefore(_ a: Grant, _ b: Grant) -> Bool {
         let (x, y) = (state.look(at: a.session).strength, state.look(at: b.session).strength)
         if x != y { return x < y }
@@ -209,8 +204,8 @@ private struct InvariantCheck {
         }
     }
 
-    /// What an interrupted client was told is what a look tells now. A session that has won is told nothing before its
-    /// first frame, and of an interrupter that is not known any more nobody is told.
+    /// An interrupted client was told the causes of now. A session that has won receives no notice before its first frame, and none
+    /// about an interrupter that is unknown by now.
     private func checkTold(_ slot: Slot<Session>, _ causes: CauseSet, _ by: AppRef?) {
         let (session, look) = (state.sessions[slot], state.look(at: slot))
         guard look.bids ? session.waits?.isSharing == false : session.waits == nil else { return }
@@ -256,7 +251,7 @@ private struct InvariantCheck {
             "5: session \(session.id)'s recording is not the ledger's")
     }
 
-    /// Sound comes with the grant alone, and a preview is black where the rule says so and nowhere else.
+    /// Sound comes only with the grant, and a preview is black only where the rule says so.
     private func checkMicrophone(_ slot: Slot<Session>) {
         let session = state.sessions[slot]
         let tenancy = state.cameras[session.camera].tenancy
@@ -278,12 +273,12 @@ private struct InvariantCheck {
             "14: session \(session.id) \(isDue ? "sees a picture, and may not record it" : "sees black for nothing")")
     }
 
-    /// No lost wake-up: what a fresh look would decide has been decided.
+    /// No lost wake-up: a fresh look would decide nothing new.
     private func checkWakeUps() {
         for slot in state.cameraOrder {
             let camera = state.cameras[slot]
             guard camera.tenancy == .free, camera.promise == nil, camera.firstRequest != nil else { continue }
-            // Nothing but its own requests can keep a camera from being granted.
+            // Only its own requests can keep the camera from being granted.
             let isAlone = !state.policy.linksCameras && !state.timers.contains { $0.camera == slot }
             for request in state.requests(on: slot) where state.look(at: request).bids {
                 check(

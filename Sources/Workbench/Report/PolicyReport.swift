@@ -150,9 +150,9 @@ extension PolicyReport {
             return (.unsure, "NOT COMPLETE, cut off \(cut.sentence). \(promises) hold as far as it went.")
         }
         if let problem = walked.problems.first { return (.bad, "A problem: \(problem).") }
-        let casts = castsWords(walked.report.casts, of: walked.report.castsInAll)
+        let populations = populationsWords(walked.report.populations, of: walked.report.populationsInAll)
         let size = worldWords(walked.walk.clients, walked.walk.cameras)
-        return (.good, "\(promises) hold in every state of \(casts), \(size).")
+        return (.good, "\(promises) hold in every state of \(populations), \(size).")
     }
 
     private var atAGlance: PageSection {

@@ -244,10 +244,11 @@ extension ToldScenario {
 
 package func count(_ number: Int, _ what: String) -> String { "\(grouped(number)) \(what)\(number == 1 ? "" : "s")" }
 
-/// The casts of a walk, and the bounds of its worlds.
-package func castsWords(_ walked: Int, of all: Int) -> String {
+/// The populations of a walk, and the bounds of its worlds.
+package func populationsWords(_ walked: Int, of all: Int) -> String {
     walked == all
-        ? (all == 1 ? "the one cast" : "all \(grouped(all)) casts") : "\(grouped(walked)) of \(count(all, "cast"))"
+        ? (all == 1 ? "the one population" : "all \(grouped(all)) populations")
+        : "\(grouped(walked)) of \(count(all, "population"))"
 }
 
 package func worldWords(_ clients: Int, _ cameras: Int) -> String {

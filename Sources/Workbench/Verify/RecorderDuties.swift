@@ -2,14 +2,13 @@ import Arbiter
 package import ArbiterProtocol
 import Scenario
 
-/// What recorders owe the broker: each order that waits for an answer, in every order the world can bring it. Part of
-/// an explored state; ids are left out of its equality, since they only count. A walk copies and asks it at every step:
-/// short arrays of plain values, which are written to only where something changes.
+/// The orders that recorders have not answered yet. They are part of an explored state, without their ids, which only count. A walk
+/// copies them at every step: short arrays of plain values, which are written only where something changes.
 package struct RecorderDuties: Hashable, Sendable {
-    /// Sorted by camera; those that an order was given for since their recorder began.
+    /// Sorted by camera; only cameras whose recorder got an order since it started.
     private var cameras: [Duty] = []
     private var recordings: [Recording] = []
-    private var photos: [Counted<PhotoID>] = []
+    private var photos: [Uncounted<PhotoID>] = []
 
     package struct RecorderFaults: OptionSet, Hashable {
         package let rawValue: UInt8
@@ -25,8 +24,8 @@ package struct RecorderDuties: Hashable, Sendable {
         ]
     }
 
-    /// A value that tells nothing about how the state goes on.
-    private struct Counted<Value: Hashable & Sendable>: Hashable, Sendable {
+    /// An id, which makes no state different from another.
+    private struct Uncounted<Value: Hashable & Sendable>: Hashable, Sendable {
         var value: Value
         static func == (a: Self, b: Self) -> Bool { true }
         func hash(into hasher: inout Hasher) {}
@@ -35,17 +34,17 @@ package struct RecorderDuties: Hashable, Sendable {
     private struct Duty: Hashable {
         let camera: CameraID
         var isStreaming = false
-        /// The first frame is still to come; a cut may overtake it.
-        var opening: Counted<GrantID>?
-        var cutting: Counted<GrantID>?
-        /// Sessions whose streams were ordered closed, in that order.
+        /// Before the first frame; a cut may come first.
+        var opening: Uncounted<GrantID>?
+        var cutting: Uncounted<GrantID>?
+        /// Sessions whose streams are being closed, in the order of the orders.
         var closing: [SessionID] = []
         var isKilled = false
         var hasRamp = false
-        /// It captures for a grant of another broker, which nobody has reclaimed.
+        /// It captures for an unclaimed grant of another broker.
         var isSurviving = false
         var batches: [Configuration] = []
-        var grant: Counted<GrantID>?
+        var grant: Uncounted<GrantID>?
 
         var mark: UInt64 {
             (isStreaming ? 2 : 0) | (opening != nil ? 4 : 0) | (cutting != nil ? 8 : 0) | (isKilled ? 16 : 0)
@@ -56,14 +55,14 @@ package struct RecorderDuties: Hashable, Sendable {
     }
 
     private struct Recording: Hashable {
-        var id: Counted<RecordingID>
+        var id: Uncounted<RecordingID>
         var camera: CameraID
         var session: SessionID
-        /// Nil while it runs.
+        /// `nil` while it runs.
         var ended: RecordingEnd?
     }
 
-    /// More files or batches under way add nothing that two do not show, and worlds stay finite.
+    /// More files or batches under way show nothing that two do not, and worlds stay finite.
     static let underWayMax = 2
 
     func allows(_ event: Event) -> Bool {
@@ -88,7 +87,7 @@ package struct RecorderDuties: Hashable, Sendable {
                 events.append(.recorderClosedStreams(camera, grant, session))
             }
             if duty.isSurviving, faults.contains(.crash), let grant = duty.grant?.value {
-                // The client that it captures for has ended.
+                // Its client has ended.
                 events.append(.recorderCut(camera, grant))
             }
             if duty.isKilled || (duty.lives && faults.contains(.crash)) { events.append(.recorderGone(camera)) }
@@ -109,16 +108,14 @@ package struct RecorderDuties: Hashable, Sendable {
                 }
             }
         }
-        for recording in recordings {
-            let why = recording.ended ?? .diskFull
-            guard recording.ended != nil || faults.contains(.diskFull) else { continue }
+        for recording in recordings where recording.ended != nil || faults.contains(.diskFull) {
             events.append(
-                .recordingFinished(recording.id.value, why: why, frames: 1, duration: .milliseconds(33), bytes: 1))
-        }
-        for photo in photos {
-            events.append(.photoCaptured(PhotoCaptured(photo: photo.value, width: 1, height: 1, bytes: 1)))
+                .recordingFinished(
+                    recording.id.value, why: recording.ended ?? .diskFull, frames: 1, duration: .milliseconds(33),
+                    bytes: 1))
         }
         return events
+            + photos.map { .photoCaptured(PhotoCaptured(photo: $0.value, width: 1, height: 1, bytes: 1)) }
     }
 
     var firstAnswer: Event? { answers([]).first }
@@ -133,26 +130,24 @@ package struct RecorderDuties: Hashable, Sendable {
         switch event {
         case .recorderStreaming(let camera, _, _):
             change(camera) { duty in
-                // A frame that a cut overtook leaves the camera cut.
+                // After a cut that came before the first frame, the camera stays cut.
                 if duty.cutting == nil { duty.isStreaming = true }
                 duty.opening = nil
             }
         case .recorderCut(let camera, _):
             change(camera) { duty in
-                duty.cutting = nil
-                duty.opening = nil
+                (duty.cutting, duty.opening) = (nil, nil)
                 if duty.isSurviving { (duty.isSurviving, duty.isStreaming) = (false, false) }
             }
         case .recorderClosedStreams(let camera, _, let session):
             change(camera) { $0.closing.removeAll { $0 == session } }
         case .recorderGone(let camera):
-            if let place = place(of: camera) { cameras.remove(at: place) }
+            cameras.removeAll { $0.camera == camera }
             end(.recorderReset) { $0.camera == camera }
         case .deviceFailed(let camera, _, _):
             change(camera) { duty in
                 (duty.isStreaming, duty.isSurviving) = (false, false)
-                duty.opening = nil
-                duty.closing = []
+                (duty.opening, duty.closing) = (nil, [])
             }
         case .recorderConfigured(let camera, _, let batch, _):
             change(camera) { duty in
@@ -170,13 +165,13 @@ package struct RecorderDuties: Hashable, Sendable {
     }
 
     mutating func survive(_ camera: CameraID, _ survivor: Survivor) {
-        let grant = Counted(value: survivor.grant)
+        let grant = Uncounted(value: survivor.grant)
         order(camera) { $0 = Duty(camera: camera, isStreaming: true, isSurviving: true, grant: grant) }
         guard let recording = survivor.recording else { return }
-        recordings.append(Recording(id: Counted(value: recording), camera: camera, session: Self.nobody))
+        recordings.append(Recording(id: Uncounted(value: recording), camera: camera, session: Self.nobody))
     }
 
-    /// The grant is a session's again, and so is what is recorded for it.
+    /// The grant, and its recording, are a session's again.
     mutating func reclaim(_ session: SessionID, _ grant: GrantID) {
         for index in recordings.indices where recordings[index].session == Self.nobody {
             guard let place = place(of: recordings[index].camera), cameras[place].grant?.value == grant else {
@@ -191,27 +186,25 @@ package struct RecorderDuties: Hashable, Sendable {
     package mutating func take(_ effect: Effect) {
         switch effect {
         case .resume(let camera, let grant, _, _):
-            let counted = Counted(value: grant)
+            let counted = Uncounted(value: grant)
             change(camera) { ($0.opening, $0.isSurviving) = (counted, false) }
         case .open(let camera, let grant, _, _):
-            let counted = Counted(value: grant)
+            let counted = Uncounted(value: grant)
             order(camera) { $0 = Duty(camera: camera, opening: counted, grant: counted) }
         case .cut(let camera, let grant, let why, _, _):
             order(camera) { duty in
-                (duty.isStreaming, duty.isSurviving) = (false, false)
-                duty.batches = []
-                duty.closing = []
-                duty.hasRamp = false
-                duty.cutting = Counted(value: grant)
+                (duty.isStreaming, duty.isSurviving, duty.hasRamp) = (false, false, false)
+                (duty.batches, duty.closing) = ([], [])
+                duty.cutting = Uncounted(value: grant)
             }
             end(why) { $0.camera == camera }
         case .killRecorder(let camera): order(camera) { $0.isKilled = true }
         case .configure(let camera, _, _, let batch): change(camera) { $0.batches.append(batch) }
-        case .capturePhoto(_, _, _, let photo): photos.append(Counted(value: photo))
+        case .capturePhoto(_, _, _, let photo): photos.append(Uncounted(value: photo))
         case .capturePhotoBracket(_, _, _, let first, let bracket):
-            for place in bracket.shots.indices { photos.append(Counted(value: first + PhotoID(place))) }
+            for place in bracket.shots.indices { photos.append(Uncounted(value: first + PhotoID(place))) }
         case .startRecording(let camera, _, let session, let id):
-            recordings.append(Recording(id: Counted(value: id), camera: camera, session: session))
+            recordings.append(Recording(id: Uncounted(value: id), camera: camera, session: session))
         case .stopRecording(_, let id, let why, _): end(why) { $0.id.value == id }
         case .closeStreams(let camera, _, let session):
             change(camera) { duty in
@@ -243,7 +236,7 @@ package struct RecorderDuties: Hashable, Sendable {
         }
     }
 
-    /// What is owed on a camera, and of a session's recordings, apart from ids: for fingerprints.
+    /// The duties of a camera for fingerprints, without ids.
     func mark(of camera: CameraID) -> UInt64 {
         guard let place = place(of: camera) else { return 0 }
         return 1 | cameras[place].mark | UInt64(cameras[place].batches.count) << 6 | UInt64(photos.count) << 16
@@ -268,10 +261,10 @@ package struct RecorderDuties: Hashable, Sendable {
     var areConfiguring: Bool { cameras.contains { !$0.batches.isEmpty } }
 
     var areDone: Bool {
-        cameras.allSatisfy { duty in
-            duty.opening == nil && duty.cutting == nil && !duty.isKilled && duty.batches.isEmpty
-                && duty.closing.isEmpty
-        }
-            && recordings.allSatisfy { $0.ended == nil } && photos.isEmpty
+        photos.isEmpty && recordings.allSatisfy { $0.ended == nil }
+            && cameras.allSatisfy { duty in
+                duty.opening == nil && duty.cutting == nil && !duty.isKilled && duty.batches.isEmpty
+                    && duty.closing.isEmpty
+            }
     }
 }

@@ -61,7 +61,7 @@ private struct AndroidWorld {
     /// The sessions that were created, by client and camera.
     private var sessions: [SessionID: (client: UInt64, camera: String)] = [:]
     private var nextClient: UInt64 = 1
-    private var story: [String] = []
+    private var log: [String] = []
 
     private static let costs = [0, 0, 10, 25, 34, 50, 50, 51, 100, 100, 130]
 
@@ -88,7 +88,7 @@ private struct AndroidWorld {
         arbiter = Arbiter(policy: ours)
         self.random = random
         for camera in cameras { _ = take(.cameraAppeared(CameraID(camera), Self.capabilities)) }
-        story.append("cameras \(known.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
+        log.append("cameras \(known.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
     }
 
     private static let capabilities = CameraCapabilities(
@@ -126,7 +126,7 @@ private struct AndroidWorld {
         sessions = sessions.filter { $0.value.client != client }
         rules.disconnect(Int(client))
         _ = take(.disconnected(ClientID(client)))
-        story.append("client \(client) leaves")
+        log.append("client \(client) leaves")
     }
 
     private mutating func tell() {
@@ -134,7 +134,7 @@ private struct AndroidWorld {
         let (attribute, value) = random.pick(values)
         rules.tell(app, attribute, value)
         expectQuiet(take(.attribute(appID(app), name: attribute, value: value)), "a value that is told")
-        story.append("\(app) \(attribute) \(value)")
+        log.append("\(app) \(attribute) \(value)")
     }
 
     private mutating func lower() {
@@ -143,14 +143,14 @@ private struct AndroidWorld {
         let isTaken = rules.lower(Int(client), of: app, attribute, to: value)
         let effects = take(.loweredAttribute(ClientID(client), attribute: attribute, to: value))
         if Self.isRefused(effects) == isTaken { differ("client \(client) of \(app) lowers \(attribute) to \(value)") }
-        story.append("client \(client) of \(app) lowers \(attribute) to \(value)\(isTaken ? "" : ", in vain")")
+        log.append("client \(client) of \(app) lowers \(attribute) to \(value)\(isTaken ? "" : ", in vain")")
     }
 
     private mutating func close() {
         guard let holder = rules.holders.isEmpty ? nil : random.pick(rules.holders) else { return }
         rules.close(holder.opening)
         _ = take(.stopRunning(SessionID(UInt64(holder.opening))))
-        story.append("opening \(holder.opening) closes")
+        log.append("opening \(holder.opening) closes")
     }
 
     private mutating func open() {
@@ -167,7 +167,7 @@ private struct AndroidWorld {
         openings += 1
         let expected = rules.open(opening, app: app, camera: camera)
         let outcome = outcome(take(.startRunning(session)))
-        story.append("client \(client) of \(app) opens \(camera) as \(opening): \(expected)")
+        log.append("client \(client) of \(app) opens \(camera) as \(opening): \(expected)")
         if case .granted(let losers) = expected {
             granted += 1
             evicted += losers.count
@@ -229,6 +229,6 @@ private struct AndroidWorld {
     }
 
     private mutating func differ(_ what: String) {
-        if difference == nil { difference = what + "\n" + story.joined(separator: "\n") }
+        if difference == nil { difference = what + "\n" + log.joined(separator: "\n") }
     }
 }

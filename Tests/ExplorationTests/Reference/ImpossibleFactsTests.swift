@@ -7,12 +7,12 @@ import Synchronization
 import Testing
 
 extension FuzzCampaign {
-    /// A story's text in which this policy is in force from its beginning to its end.
-    static func story(_ number: Int, seed: UInt64, under policy: Policy) throws -> String {
-        var story = try story(number, seed: seed)
-        story.policy = policy
-        story.lines.removeAll { $0.text.hasPrefix("policy-reload") }
-        return story.text("Story \(seed)/\(number) under \(policy.name).")
+    /// A case's text in which this policy is in force from its beginning to its end.
+    static func fuzzCase(_ number: Int, seed: UInt64, under policy: Policy) throws -> String {
+        var fuzzCase = try fuzzCase(number, seed: seed)
+        fuzzCase.policy = policy
+        fuzzCase.lines.removeAll { $0.text.hasPrefix("policy-reload") }
+        return fuzzCase.text("Run \(seed)/\(number) under \(policy.name).")
     }
 }
 
@@ -22,7 +22,7 @@ struct ImpossibleFactsTests {
         [.shell, .agent, .loginSession, .selfDeclared], [.shell], [.selfDeclared], [.loginSession], [],
     ]
 
-    /// The facts of all stories' sessions.
+    /// The facts of all cases' sessions.
     private final class Seen: Sendable { let facts = Mutex<Set<Facts>>([]) }
 
     private struct Witness: FuzzJudge {
@@ -43,15 +43,15 @@ struct ImpossibleFactsTests {
         }
     }
 
-    // Shells of stories say what no honest one does, and their apps want the whole screen.
+    // Shells of cases say what no honest one does, and their apps want the whole screen.
     @Test("No session of a random world has them, whatever a shell says and whoever is believed", arguments: sources)
     func never(sources: [PresenceSource]) throws {
         // Of equal claims, so that sessions run, wait and record.
         let policy = Policy(name: "any", sources: sources, contention: Contention(order: [.newest], tie: .newcomer))
         let judge = Witness(impossible: PolicyFile.impossibleFacts(policy), seen: Seen())
         for number in 0..<200 {
-            let verdict = FuzzRun.run(try FuzzCampaign.story(number, seed: 5, under: policy), judge: judge)
-            #expect(verdict.outcome == .kept, "story \(number)")
+            let verdict = FuzzRun.run(try FuzzCampaign.fuzzCase(number, seed: 5, under: policy), judge: judge)
+            #expect(verdict.outcome == .kept, "run \(number)")
         }
         let seen = judge.seen.facts.withLock { $0 }
         #expect(seen.count > 50 && seen.contains { $0.isRecording })

@@ -5,34 +5,45 @@ import PolicyFile
 import Scenario
 import Testing
 
-/// The naive arbiter as a judge of random stories: that it has something to say, and says it.
+/// The naive arbiter as a judge of random cases: it compares, and finds differences.
 @Suite struct ReferenceJudgeTests {
-    /// Features that stories have to meet under a policy, besides the features under all.
+    /// Features that cases have to meet under a policy, besides the features under all.
     private static let meets: [String: [FuzzFeature]] = [
-        "ios9.toml": [.background, .severalApps, .audio, .limited],
-        "desktop.toml": [.pressure, .limited, .operatorChose],
-        "kiosk.toml": [.pressure, .grace, .lease, .operatorChose],
+        "ios9.toml": [
+            .cause(.videoDeviceNotAvailableInBackground), .cause(.videoDeviceNotAvailableWithMultipleForegroundApps),
+            .cause(.audioDeviceInUseByAnotherClient), .limited,
+        ],
+        "desktop.toml": [.cause(.videoDeviceNotAvailableDueToSystemPressure), .limited],
+        "kiosk.toml": [
+            .cause(.videoDeviceNotAvailableDueToSystemPressure), .notice("WillBeInterrupted"), .stop(.leaseExpired),
+        ],
     ]
 
-    @Test("The reference agrees with random stories under each policy that ships", arguments: Checkout.shipped)
+    @Test("The reference agrees with random runs under each policy that ships", arguments: Checkout.shipped)
     func shipped(_ name: String) throws {
-        // Apps of stories play the services that the kiosk knows.
+        // Apps of cases play the services that the kiosk knows.
         var text = PolicyWriter.text(try Checkout.policy(name))
         for (service, app) in [("evacuation", "a"), ("intercom", "b"), ("photobooth", "c"), ("attract", "d")] {
             text = text.replacing("\(service).service", with: app)
         }
         let policy = try PolicyFile.parse(text, file: name)
-        var (compared, met) = (0, Set<FuzzFeature>())
+        var (compared, met, kinds) = (0, Set<FuzzFeature>(), Set<EventKind>())
         for number in 0..<120 {
-            let story = try FuzzCampaign.story(number, seed: 11, under: policy)
-            let verdict = FuzzRun.run(story, judge: ReferenceJudge())
-            #expect(verdict.outcome == .kept, "\(verdict.broken?.message ?? "")\n\(story)")
+            let fuzzCase = try FuzzCampaign.fuzzCase(number, seed: 11, under: policy)
+            let verdict = FuzzRun.run(fuzzCase, judge: ReferenceJudge())
+            #expect(verdict.outcome == .kept, "\(verdict.broken?.message ?? "")\n\(fuzzCase)")
             compared += verdict.compared
             met.formUnion(verdict.features)
+            kinds.formUnion(verdict.kinds)
         }
         #expect(compared > 3000, "compared \(compared) times")
-        let all: [FuzzFeature] = [.recording, .recordingCut, .unplugged, .privacy, .sleep, .sensitive, .loginSession]
+        let all: [FuzzFeature] = [
+            .notice("RecordingStarted"), .recordingCut, .cause(.videoDeviceDisconnected),
+            .cause(.videoDeviceBlockedByPrivacy), .cause(.systemSleep), .cause(.sensitiveContentMitigationActivated),
+            .cause(.loginSessionInactive),
+        ]
         #expect((all + (Self.meets[name] ?? [])).filter { !met.contains($0) } == [])
+        #expect(kinds.contains(.operatorChose))
     }
 
     @Test("A decision by another rule is found", arguments: misreadings.keys.sorted())
@@ -63,7 +74,7 @@ import Testing
     ]
 }
 
-/// Reads each story's first policy wrongly.
+/// Reads each case's first policy wrongly.
 private struct Misreader: FuzzJudge {
     let misread: @Sendable (inout Policy) -> Void
     private var judge = ReferenceJudge()

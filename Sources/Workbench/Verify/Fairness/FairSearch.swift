@@ -3,11 +3,10 @@ import ArbiterProtocol
 import Explain
 import Scenario
 
-/// Looks in one world for a course of events that goes on for ever while somebody asks all along and never runs. Such a
-/// course in a finite world comes back to a state in which it has been, so it is a way there and a loop; or it ends
-/// where nothing has to happen any more. In the loop time has to pass: a client that starts and stops within one moment
-/// keeps nobody waiting. Mirror images are told apart here, and what is left of leases is counted: folded, two apps
-/// that wait by turns would look like one that waits for ever, and a lease that has just begun would be over.
+/// Looks in one world for starvation: a run without end in which somebody asks all along and never runs, as a path to a
+/// loop, or to a state in which nothing has to happen any more. Time passes in the loop, for a client that starts and
+/// stops within one moment keeps nobody waiting. Neither symmetry reduction nor the abstraction of leases applies:
+/// under them two apps that wait by turns would look like one that starves.
 struct FairSearch: LevelSearch {
     struct Found {
         var statement: Statement

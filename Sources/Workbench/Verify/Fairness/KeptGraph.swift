@@ -1,14 +1,13 @@
-/// A world's states and steps, kept whole: a walk for broken states forgets each step, and a loop is made of them.
-/// States are numbered in the order of a walk breadth first. Twelve bytes a step or so, and some fifty a state: a million
-/// states of ten steps each are 200 MB.
+/// All states and steps of a world, numbered breadth first. A step takes some twelve bytes and a state fifty: a million states of
+/// ten steps each are 200 MB.
 struct KeptGraph {
-    /// Who starves in each state, by the statement: `masks[statement][state]`.
+    /// The sessions that starve: `masks[statement][state]`.
     var masks: [[Starving.Bits]]
-    /// Where each state's steps begin; the last one's end is the number of all steps.
+    /// Where each state's steps begin.
     private var firsts: [UInt32] = []
     private var targets: [UInt32] = []
     private var choices: [UInt16] = []
-    /// Who starved all through a step, by the statement.
+    /// The sessions that starved all through a step, by the statement.
     private var through: [[Starving.Bits]]
 
     init(statements: Int) {
@@ -32,7 +31,7 @@ struct KeptGraph {
         return Int(firsts[state])..<end
     }
 
-    /// The part of the graph in which one session starves: all along a step, before it and after it.
+    /// The part of the graph in which one session starves: before, during and after each step.
     struct Part {
         let statement: Int
         let bit: Int
@@ -51,9 +50,8 @@ struct KeptGraph {
         var choices: [Int]
     }
 
-    /// A short loop of a part in which time passes; nil: there is none. A loop lies in one strongly connected
-    /// component, and one with a step of time is as good as another: of those steps, the first few that the walk came
-    /// to are closed to a loop each, and the shortest one is the answer.
+    /// A short loop of a part in which time passes. A loop lies in one strongly connected component: the first few steps of time of
+    /// the walk are each closed to a loop, and the shortest loop is the answer.
     func loop(in part: Part, timePasses: Int) -> Loop? {
         let components = components(of: part)
         var tried = 0
@@ -73,7 +71,7 @@ struct KeptGraph {
         return best
     }
 
-    /// Later ones only lie deeper: the loop that is shown is one of the nearest, and hardly ever longer than the shortest.
+    /// Later steps only lie deeper, so the result is hardly ever longer than the shortest loop.
     private static let loopsTried = 64
 
     private func beginningFirst(_ loop: [(state: Int, choice: Int)]) -> Loop {
@@ -111,8 +109,8 @@ struct KeptGraph {
         return nil
     }
 
-    /// The strongly connected component of each state of a part, by a number; −1 elsewhere. Tarjan's algorithm, with a
-    /// stack of its own: a component may be as deep as the graph is large.
+    /// The number of each state's strongly connected component in a part; −1 elsewhere. Tarjan's algorithm, with a stack of its own:
+    /// a component may be as deep as the graph is large.
     private func components(of part: Part) -> [Int32] {
         var found = Array(repeating: Int32(-1), count: masks[part.statement].count)
         var order = Array(repeating: Int32(-1), count: found.count)

@@ -124,7 +124,7 @@ extension Arbiter {
     }
 }
 
-/// What was worked out for the state before, and hardly ever changes from one state to the next.
+/// Parts that hardly ever change from one state to the next.
 struct CanonicalCache: Sendable {
     /// The rows of the apps; `nil` where an app is not there.
     private(set) var apps: [Slot<App>?] = []

@@ -3,22 +3,20 @@ import ArbiterProtocol
 import PolicyFile
 import Synchronization
 
-/// 128 bits that stand for a state: all that exploration has to remember of it.
-///
-/// The same state has the same fingerprint in all walks of a process. Two different states share one by accident only, and
-/// in the largest walk we can afford (2³² states) with a chance of one in 2⁶⁴.
+/// 128 bits that stand for a state, the same in all walks of a process. Different states share one only by accident: in the largest
+/// walk (2³² states) with a chance of one in 2⁶⁴.
 public struct Fingerprint: Hashable, Sendable, BitwiseCopyable {
     public let first: UInt64
     public let second: UInt64
 
-    /// The bits are spread already: a table needs no more of them.
+    /// The bits are spread already.
     public func hash(into hasher: inout Hasher) { hasher.combine(first) }
 }
 
-/// Takes a fingerprint, word by word. What has no order is an `UnorderedSum`. Whatever is optional or of varying
-/// length is preceded by a word that says so, so that no two states write the same words.
+/// Takes a fingerprint word by word. Elements without an order are an `UnorderedSum`. An optional, or an array, is preceded by a word
+/// for its presence or length, so that no two states write the same words.
 struct FingerprintWriter: BitwiseCopyable {
-    /// Each half has its own beginning, multiplier and shift, so that what one confuses the other tells apart.
+    /// The halves differ in seed, multiplier and shift, so that a collision of one is none of the other.
     private var first: UInt64 = Self.firstSeed
     private var second: UInt64 = Self.secondSeed
 
@@ -28,7 +26,7 @@ struct FingerprintWriter: BitwiseCopyable {
     private static var firstFactor: UInt64 { 0x9e37_79b9_7f4a_7c15 }
     private static var secondFactor: UInt64 { 0xd6e8_feb8_6659_fd93 }
 
-    /// Each half is a bijection of its word: two words that differ leave both halves different.
+    /// Each half is a bijection of its word.
     @inline(__always) mutating func combine(_ word: UInt64) {
         first = (first ^ word) &* Self.firstFactor
         first ^= first >> 32
@@ -64,7 +62,7 @@ struct FingerprintWriter: BitwiseCopyable {
         if !rest.isEmpty { combine(last) }
     }
 
-    /// All that equality sees of something in words: what a state has of that is nearly always what it was a step before.
+    /// By the value's own hash, for values that hardly ever change.
     mutating func combine(words: some Hashable) {
         for half in 0..<2 {
             var hasher = Hasher()
@@ -93,7 +91,6 @@ struct FingerprintWriter: BitwiseCopyable {
     }
 }
 
-/// Fingerprints of things without an order, added up.
 struct UnorderedSum: BitwiseCopyable {
     private var first: UInt64 = 0
     private var second: UInt64 = 0
@@ -112,7 +109,6 @@ struct UnorderedSum: BitwiseCopyable {
 }
 
 extension Fingerprint {
-    /// Of bytes, in their order: what is kept beside a walk's results, to tell whether they are still of the same.
     public init(of bytes: UnsafeRawBufferPointer) {
         var writer = FingerprintWriter()
         writer.combine(bytes)
@@ -138,9 +134,9 @@ extension Policy {
     package var fingerprint: Fingerprint { PolicyFingerprints.of(self) }
 }
 
-/// A walk loads the same few policies at every other step, and a text takes as long as some thirty steps.
+/// A walk loads the same few policies at every other step, and writing one takes as long as some thirty steps.
 private enum PolicyFingerprints {
-    /// More than a walk or a story loads.
+    /// More than a walk loads.
     private static let rememberedMax = 8
     private static let remembered = Mutex<[(policy: Policy, fingerprint: Fingerprint)]>([])
 

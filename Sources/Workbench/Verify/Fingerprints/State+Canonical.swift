@@ -1,15 +1,13 @@
 package import Arbiter
 import ArbiterProtocol
 
-// What a state is, seen from now: moments are distances, places in the order of what happened are ranks, and what only
-// counts is left out, sequence numbers and ids of grants, interruptions and files. Every stored property of a state is
-// written here, or follows from others and is named in a comment; a test holds that against `StateText` on long walks.
-//
-// A walk does this at every step. Rows are read field by field: one that is read whole is copied.
+// A state relative to now: moments are distances, ordinals are ranks, and counters are left out: sequence numbers and ids of grants,
+// interruptions and files. Every stored property is written here, or follows from others and is named in a comment; a test compares
+// that with `StateText` on long walks. A walk does this at every step, field by field: a row that is read whole is copied.
 
 extension State {
-    /// What concerns no app. A camera is its row here: rows of cameras stay where they are, and a walk's worlds plug them in
-    /// in one order. `lastOrdinal`, `generation` and the ledger's counters only count; `users` follow from the apps.
+    /// The part that concerns no app. A camera is its row: a walk's worlds plug cameras in in one order. `lastOrdinal`, `generation`
+    /// and the ledger's counters only count; `users` follow from the apps.
     func writeShared(
         _ symmetry: AppSymmetry, _ cache: borrowing CanonicalCache, into writer: inout FingerprintWriter
     ) {
@@ -32,7 +30,7 @@ extension State {
     ) {
         let row = Int(slot.index)
         let (first, other) = (apps.rows[row].vouched.firstClient, apps.rows[row].claimed.firstClient)
-        // Nearly always there is one client, which needs no sum: the word says which of the two follows.
+        // Nearly always there is one client, which needs no sum.
         let only = first == nil ? other : other == nil ? first : nil
         let isOne = only.map { clients.rows[Int($0.index)].nextOfApp == nil } ?? false
         writer.combine(word(of: slot) | (isOne ? 1 << 40 : 0))
@@ -86,7 +84,6 @@ extension State {
         let row = Int(slot.index)
         writer.combine(cache.sessionMarks[row])
         writer.combine(word(of: slot, readsBids: symmetry.readsBids))
-        // A statement may ask whether another app keeps the camera from it.
         let isKeptOut = sessions.rows[row].waits?.interrupter.map { $0 != app } ?? false
         let camera = Int(sessions.rows[row].camera.index)
         writer.combine(UInt64(camera) << 1 | (isKeptOut ? 1 : 0))
@@ -99,8 +96,8 @@ extension State {
         if symmetry.isWhole { writeNames(of: slot, into: &writer) }
     }
 
-    /// Ordinals as far as they are compared: start requests with each other, and so grants; when a session began to
-    /// contend, with grants.
+    /// Ordinals as far as they are compared: start requests with each other, grants with each other, and the start of a bid with
+    /// grants.
     @inline(__always) private static func place(
         of request: Session.StartRequest, _ cache: borrowing CanonicalCache
     ) -> UInt64 {
@@ -114,7 +111,7 @@ extension State {
         return place << 32 | newerThan
     }
 
-    /// What it is to each camera: holder, winner of a contest, winner of a cut; a byte each.
+    /// A byte for each camera: holder, winner of a contest, winner of a cut.
     @inline(__always) private static func writeRoles(
         of session: Int32, _ cache: borrowing CanonicalCache, into writer: inout FingerprintWriter
     ) {
@@ -138,14 +135,12 @@ extension State {
 }
 
 extension State {
-    /// How far away it is; what is past is here.
     @inline(__always) func distance(to moment: Moment) -> Int64 {
         moment == .distantFuture ? .max : max(0, moment.nanoseconds - now.nanoseconds)
     }
 
-    /// What a camera is like, and what is under way on it. Of its grants and decisions only their number is left out
-    /// (that there was one keeps out survivors that are told of too late, which no broker does). `place`, `who` and
-    /// `position` follow from the policy and its capabilities, and `firstRequest` from the sessions.
+    /// `grant` and `handover` only count; `place`, `who` and `position` follow from the policy and the capabilities, and `firstRequest`
+    /// from the sessions.
     @inline(__always) private func write(
         _ slot: Slot<Camera>, countsLeases: Bool, into writer: inout FingerprintWriter
     ) {
@@ -183,13 +178,13 @@ extension State {
         writer.combine(cut.isKilled)
     }
 
-    /// Which session it is, and since when beside others, is written with the session. `since` is history.
+    /// The session, and its order among grants, are written with the session. `since` is history.
     private func write(
         _ held: Held, on camera: Slot<Camera>, _ countsLeases: Bool, into writer: inout FingerprintWriter
     ) {
         // A min-hold that is over is none.
         let minHold = held.minHoldUntil.flatMap { $0 > now ? $0 : nil }
-        // How long it has streamed counts where faults, or dead recorders, are to be forgotten, and as long as that takes.
+        // How long it has streamed counts until faults and dead recorders are forgotten.
         let session = Int(held.session.index)
         let isSteady = cameras.rows[Int(camera.index)].faults == 0 && sessions.rows[session].deaths == 0
         let steady = isSteady ? nil : held.streamingSince
@@ -202,11 +197,10 @@ extension State {
         if let steady { writer.combine(min(now.nanoseconds - steady.nanoseconds, Bound.steady.wholeNanoseconds)) }
         if countsLeases {
             if let until = held.leaseUntil { writer.combine(distance(to: until)) }
-            // Another one than its rank's only since a load: that of the rank follows from the facts.
+            // It differs from the lease of its rank, which follows from the facts, only after a load.
             writer.combine(held.leaseOfRank ?? -1)
             if held.leaseSince != nil {
                 let app = clients.rows[Int(sessions.rows[session].client.index)].app
-                // What its app has used of a lease: banked before, and since.
                 let timer = timers.first { $0.kind == .leaseUsed && $0.app == app && $0.camera == camera }
                 writer.combine(used(held.leaseUsed(by: now, banked: timer?.amount ?? 0)))
             }
@@ -219,10 +213,9 @@ extension State {
         if let announced = contest.announced { writer.combine(distance(to: announced.deadline)) }
     }
 
-    /// As far as it counts: more than the longest lease is as much as that.
+    /// More than the longest lease counts as much as that.
     package func used(_ amount: Int64) -> Int64 { policy.longestLease > 0 ? min(amount, policy.longestLease) : amount }
 
-    /// Timers that concern a session, app or camera. Where none counts, nothing is written.
     @inline(__always) private func writeTimers(
         countsLeases: Bool, into writer: inout FingerprintWriter, _ concern: (TimedFact) -> Bool
     ) {
@@ -241,7 +234,7 @@ extension State {
         if isAny { sum.write(into: &writer) }
     }
 
-    /// Whether a timer says something that is not written with a holder already.
+    /// Whether a timer is not written with a holder already.
     private func isWritten(_ timer: TimedFact, countsLeases: Bool) -> Bool {
         guard timer.kind == .leaseUsed else { return true }
         guard countsLeases, let camera = timer.camera else { return false }

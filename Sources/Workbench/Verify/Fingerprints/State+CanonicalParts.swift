@@ -15,7 +15,6 @@ extension State {
         return word
     }
 
-    /// What a client said of itself, without its texts, and how the kernel knows it.
     @inline(__always) func word(of slot: Slot<Client>) -> UInt64 {
         let row = Int(slot.index)
         var word: UInt64 = (clients.rows[row].app.isClaimed ? 1 : 0) | (clients.rows[row].multitasking ? 2 : 0)
@@ -23,12 +22,10 @@ extension State {
         return word | UInt64(clients.rows[row].kind.rawValue) << 8 | UInt64(clients.rows[row].marks.rawValue) << 24
     }
 
-    /// What a session is, apart from which one it is and what it waits for. The numbers of its ledger are left out, but not
-    /// that something is under way.
+    /// A session without its identity and its interrupter. The numbers of its ledger are left out, but not their presence.
     @inline(__always) func word(of slot: Slot<Session>, readsBids: Bool) -> UInt64 {
         let row = Int(slot.index)
-        // The marks from the ninth on stand at the other end: the first have no room beside them. The last of them has its
-        // place above the deaths, which are few.
+        // Marks from the ninth on stand at the other end, and the last above the deaths, which are few.
         let marks = UInt64(sessions.rows[row].has.rawValue)
         var word = marks & 0xff | (marks >> 8 & 0x7f) << 57 | (marks >> 15) << 33
         switch sessions.rows[row].shown {
@@ -51,7 +48,7 @@ extension State {
 }
 
 extension State {
-    /// What concerns neither a camera nor an app. Whether several users ask follows from the sessions.
+    /// Whether several users ask follows from the sessions.
     @inline(__always) func writeMachine(into writer: inout FingerprintWriter) {
         let isAnythingSaid = !words.isEmpty || !privateUsers.isEmpty || !questionWatchers.isEmpty
         var word: UInt64 = (world.isPrivate ? 1 : 0) | (world.isAsleep ? 2 : 0)
@@ -79,7 +76,7 @@ extension State {
         writer.ordered(words) { writer, word in
             writer.combine(word.app.name)
             var mark = UInt64(word.app.user) | (word.isClaimed ? 1 << 32 : 0) | (word.isDenied ? 1 << 33 : 0)
-            // Where an answer comes from is shown, and decides nothing.
+            // The origin of an answer decides nothing.
             mark |= word.answer.map { $0 == .allow ? 1 << 34 : 1 << 35 } ?? 0
             writer.combine(mark)
         }
@@ -105,9 +102,9 @@ extension State {
     }
 }
 
-/// What a canonical leaves out: ids, names of rules, and what only changes what clients are told next.
+/// For fingerprints of whole states: ids, names of rules, and what only changes notices.
 extension State {
-    /// Apps of which something is said, or that have clients or times of their own.
+    /// Apps with words, clients or times of their own.
     var spokenApps: [Slot<App>] {
         apps.rows.indices.map { Slot<App>($0) }.filter { slot in
             let app = apps.rows[Int(slot.index)]
@@ -149,7 +146,7 @@ extension State {
         writer.ordered(ledger.photos) { $0.combine($1.session) }
     }
 
-    /// Its place in the order of what happened, among all that can still change a decision.
+    /// Among all ordinals that can still change a decision.
     private func rank(_ ordinal: Ordinal) -> Int {
         let requests = sessions.rows.compactMap(\.request)
         let others =
@@ -158,7 +155,6 @@ extension State {
         return others.count { $0 < ordinal }
     }
 
-    /// Of an app whose row another one has now, only that it was another's is written.
     private func write(_ app: AppRef?, into writer: inout FingerprintWriter) {
         guard let app else { return writer.combine(0) }
         guard isThere(app) else { return writer.combine(1) }
@@ -166,7 +162,7 @@ extension State {
         writer.combine(words: id(app.slot))
     }
 
-    /// By its place among the texts of the policy, which is written beside; a text of a policy before it by its words.
+    /// By its place among the policy's texts; a text of an earlier policy by its words.
     private func write(_ rule: Rule, into writer: inout FingerprintWriter) {
         if rule.law == nil, policy.texts.count <= rule.index {
             writer.combine(rule.isAfterItsTime ? -1 : -2)

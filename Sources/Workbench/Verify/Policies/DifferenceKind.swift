@@ -2,17 +2,13 @@ import Arbiter
 import ArbiterProtocol
 import Explain
 
-/// In which way a second policy treats apps otherwise than a first one: a closed vocabulary, so that a rollout can say
-/// which tree it allows.
-///
-/// What counts is what sessions have once everything that was decided has had its time, so that a longer grace is no other
-/// winner.
+/// In which way a second policy treats apps otherwise than a first one, so that a rollout can allow some kinds. What sessions have
+/// once every decision has had its time counts: a longer grace is no other winner.
 public enum DifferenceKind: String, Hashable, Sendable, CaseIterable {
-    // An app gets less than under the first policy, and no other gets more.
+    // An app gets less than under the first policy, and no app gets more.
     case refused, stopped, interrupted, waits, restricted
-    // An app gets more, and no other gets less.
+    // An app gets more, and no app gets less.
     case admitted, kept, served, widened
-    // Neither can be said.
     case winner, timing, told
 
     public enum Direction: String, Hashable, Sendable, CaseIterable { case stricter, laxer, other }
@@ -37,22 +33,22 @@ public enum DifferenceKind: String, Hashable, Sendable, CaseIterable {
         }
     }
 
-    /// Those that a word stands for: a kind, or a direction.
+    /// - Parameter word: a kind, or a direction for all its kinds.
     public static func meant(by word: String) -> [DifferenceKind]? {
         if let kind = DifferenceKind(rawValue: word) { return [kind] }
         return Direction(rawValue: word).map { direction in allCases.filter { $0.direction == direction } }
     }
 }
 
-/// What a step came to for each session under two policies, and so which kind of difference it is.
+/// The kind of difference of one step under two policies.
 struct DifferenceVerdict {
     let kind: DifferenceKind
-    /// Those that have something else; those that were told something else, where all have the same.
+    /// The sessions that have something else; or those with other notices, where all have the same.
     let sessions: [SessionID]
 
     /// - Parameters:
-    ///   - before: the first policy's state before the step; the second's looked the same.
-    ///   - news: what the step led to, under each.
+    ///   - before: the first policy's state before the step.
+    ///   - news: the effects of the step under each policy.
     init(
         before: ExploredState, _ states: (first: ExploredState, second: ExploredState),
         news: (first: [Effect], second: [Effect]), _ events: [Event]
@@ -66,15 +62,16 @@ struct DifferenceVerdict {
         for old in settled.0.arbiter.sessions(after: SessionID(0), atMost: .max) {
             guard let new = settled.1.arbiter.status(of: old.id) else { continue }
             let isAsker = old.id == asker && isStart
-            let had = Standing(old, isRefused: isAsker && refused.0)
-            let has = Standing(new, isRefused: isAsker && refused.1)
+            let had = Service(old, isRefused: isAsker && refused.0)
+            let has = Service(new, isRefused: isAsker && refused.1)
             let ran = before.arbiter.status(of: old.id).map { $0.state == .running || $0.state == .starting } ?? false
             if has < had {
                 less.append(old.id)
-                kinds.append(has.lesserKind(ran: ran))
+                kinds.append(
+                    ran && has == .waits ? .interrupted : [.refused, .stopped, .waits, .restricted][has.level])
             } else if had < has {
                 more.append(old.id)
-                kinds.append(had.greaterKind(ran: ran))
+                kinds.append(ran && had == .waits ? .kept : [.admitted, .kept, .served, .widened][had.level])
             }
         }
         if !isStart, less.isEmpty, more.isEmpty, refused.0 != refused.1, let asker {
@@ -83,21 +80,18 @@ struct DifferenceVerdict {
         }
         if !less.isEmpty, !more.isEmpty {
             (kind, sessions) = (.winner, less + more)
-        } else if let first = kinds.min(by: { Self.place($0) < Self.place($1) }) {
+        } else if let first = DifferenceKind.allCases.first(where: kinds.contains) {
             (kind, sessions) = (first, less + more)
         } else {
             let isTiming =
-                Self.standings(states.first) != Self.standings(states.second)
+                Self.services(states.first) != Self.services(states.second)
                 || Self.deadlines(news.first) != Self.deadlines(news.second)
-            kind = isTiming ? .timing : .told
-            sessions = Outcomes.toldOtherwise(news, events)
+            (kind, sessions) = (isTiming ? .timing : .told, Outcomes.toldOtherwise(news, events))
         }
     }
 
-    private static func place(_ kind: DifferenceKind) -> Int { DifferenceKind.allCases.firstIndex(of: kind) ?? 0 }
-
-    private static func standings(_ state: ExploredState) -> [Standing] {
-        state.arbiter.sessions(after: SessionID(0), atMost: .max).map { Standing($0, isRefused: false) }
+    private static func services(_ state: ExploredState) -> [Service] {
+        state.arbiter.sessions(after: SessionID(0), atMost: .max).map { Service($0, isRefused: false) }
     }
 
     private static func deadlines(_ news: [Effect]) -> [Moment] {
@@ -107,7 +101,8 @@ struct DifferenceVerdict {
     }
 }
 
-private enum Standing: Equatable {
+/// The service that a session gets.
+private enum Service: Equatable {
     case refused, stopped, waits
     case runs(Access)
 
@@ -120,7 +115,7 @@ private enum Standing: Equatable {
             }
     }
 
-    private var level: Int {
+    var level: Int {
         switch self {
         case .refused: 0
         case .stopped: 1
@@ -129,17 +124,9 @@ private enum Standing: Equatable {
         }
     }
 
-    static func < (one: Standing, other: Standing) -> Bool {
-        // Of two rights of which neither holds the other nobody can say which is more.
+    static func < (one: Service, other: Service) -> Bool {
+        // Of two accesses of which neither contains the other, neither is more.
         if case .runs(let few) = one, case .runs(let many) = other { return few != many && many.isSuperset(of: few) }
         return one.level < other.level
-    }
-
-    func lesserKind(ran: Bool) -> DifferenceKind {
-        ran && self == .waits ? .interrupted : [.refused, .stopped, .waits, .restricted][level]
-    }
-
-    func greaterKind(ran: Bool) -> DifferenceKind {
-        ran && self == .waits ? .kept : [.admitted, .kept, .served, .widened][level]
     }
 }

@@ -2,6 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import Scenario
 
+/// The walk of all worlds under two policies in step, one level at a time.
 struct JointWalk {
     private(set) var searches: [PairSearch]
     private(set) var depth = 0
@@ -11,17 +12,18 @@ struct JointWalk {
 
     init(_ difference: PolicyDifference, _ leases: LeaseAbstraction?) {
         searches = difference.worlds.enumerated().map {
-            PairSearch($0.element, $0.offset, difference.policies, leases, reducesSymmetry: difference.reducesSymmetry)
+            PairSearch(
+                $0.element, $0.offset, difference.policies, leases, reducesSymmetry: difference.reducesSymmetry)
         }
     }
 
     var isExhausted: Bool { searches.allSatisfy(\.isDone) }
-    /// LeaseAbstraction are not as the walk takes them to be: it is worth nothing.
+    /// The policies' leases differ, so that the walk is worth nothing.
     var isOffStep: Bool { searches.contains(where: \.isOffStep) }
 
     func isDone(at last: Int) -> Bool { depth >= last || isExhausted }
 
-    /// It has found all tree in which another walk found the two to differ.
+    /// Whether it has every kind of difference of another walk.
     func knows(_ other: JointWalk) -> Bool {
         other.kinds.allSatisfy { kind in kinds.contains { $0.kind == kind.kind && $0.outcomes == kind.outcomes } }
     }
@@ -30,17 +32,14 @@ struct JointWalk {
         guard !isDone(at: last) else { return }
         for index in searches.indices {
             effort.world = index + 1
-            var found: [FoundDifference] = []
-            searches[index].walkOneStep(&effort, &found)
-            for difference in found { note(difference) }
-            // A step that was cut off was not walked, but what was found on the way was.
+            for difference in searches[index].walkOneStep(&effort) { note(difference) }
+            // The step is not complete, but its differences count.
             if effort.cut != nil { return }
         }
         depth += 1
     }
 
-    /// The shortest example; of several, that of the kind which stands first in the list, and not of the one that a table
-    /// happens to give first.
+    /// The shortest example; of several, the kind that is listed first, which no table's order may decide.
     func first(besides allowed: Set<DifferenceKind>) -> (kind: DifferenceKind, example: DifferenceExample)? {
         DifferenceKind.allCases.filter { !allowed.contains($0) }
             .compactMap { kind in examples[kind].map { (kind: kind, example: $0) } }.min { $0.example < $1.example }
@@ -63,12 +62,16 @@ struct JointWalk {
 
 struct WalkEffort {
     let bounds: SearchBounds
-    package let worlds: Int
+    let worlds: Int
     let limiter: SearchLimiter
     var world = 0
     var states = 0
     private(set) var transitions = 0
     private(set) var cut: SearchBound?
+
+    init(_ bounds: SearchBounds, worlds: Int, _ limiter: @escaping SearchLimiter) {
+        (self.bounds, self.worlds, self.limiter) = (bounds, worlds, limiter)
+    }
 
     mutating func look(_ depth: Int) {
         transitions += 1
@@ -101,7 +104,7 @@ struct JointState {
 
 struct PairSearch {
     let world: SmallWorld
-    package let symmetry: AppSymmetry
+    private let symmetry: AppSymmetry
     private let number: Int
     private let leases: LeaseAbstraction?
     private var depth = 0
@@ -114,11 +117,11 @@ struct PairSearch {
 
     var isDone: Bool { frontier.isEmpty }
 
-    init(_ world: SmallWorld, _ number: Int, _ policies: [Policy], _ leases: LeaseAbstraction?, reducesSymmetry: Bool) {
+    init(
+        _ world: SmallWorld, _ number: Int, _ policies: [Policy], _ leases: LeaseAbstraction?, reducesSymmetry: Bool
+    ) {
         (self.world, self.number, self.leases) = (world, number, leases)
-        var symmetry = reducesSymmetry ? world.symmetry : world.symmetry.withoutReduction
-        symmetry.countsLeases = leases == nil
-        self.symmetry = symmetry
+        symmetry = world.symmetry.under([], isReduced: reducesSymmetry, countsLeases: leases == nil)
         let start = JointState(first: world.beginning(policies[0]), second: world.beginning(policies[1]))
         frontier = [(start, tree.append(parent: 0, choice: 0))]
         _ = isNew(start)
@@ -130,9 +133,10 @@ struct PairSearch {
         return seen.insert(canonical.0.fingerprint(symmetry, beside: canonical.1))
     }
 
-    mutating func walkOneStep(_ effort: inout WalkEffort, _ found: inout [FoundDifference]) {
+    mutating func walkOneStep(_ effort: inout WalkEffort) -> [FoundDifference] {
+        var found: [FoundDifference] = []
         depth += 1
-        // Taken out, so that its states are read where they are while the next ones are gathered.
+        // Taken out, so that its states are not copied while the next are gathered.
         let level = frontier
         for (state, number) in level where !isOffStep {
             world.forEachJointChoice(state.first, state.second) { choice, events, now in
@@ -145,10 +149,10 @@ struct PairSearch {
                 isOffStep = passed == nil
                 return passed ?? false
             }
-            if effort.cut != nil { return }
+            if effort.cut != nil { return found }
         }
-        frontier = next
-        next = []
+        (frontier, next) = (next, [])
+        return found
     }
 
     private mutating func advance(
@@ -173,7 +177,7 @@ struct PairSearch {
 }
 
 extension SmallWorld {
-    /// Every choice under two policies that look alike so far: what may happen may happen under both.
+    /// Every choice in two states that look alike: an event that is possible in one happens in both.
     func forEachJointChoice(
         _ first: ExploredState, _ second: ExploredState,
         _ body: (_ choice: Int, _ events: [Event], _ now: Moment) -> Bool

@@ -1,38 +1,31 @@
 package import Arbiter
 package import ArbiterProtocol
 
-/// How time passes in a walk that does not count what is left of leases.
+/// How time passes in a walk that does not count what is left of leases. A lease lasts for minutes and is used up in pieces of
+/// seconds: counted, most states of a world differ in nothing else. Here a state stands for all states that differ only in what is
+/// left of each lease.
 ///
-/// A lease lasts for minutes and is used up in pieces of seconds, whenever its holder is cut and comes back: counted,
-/// most states of a world differ in nothing else. Here a state stands for all that are like it except in what is left of
-/// each lease, which may be anything up to the longest lease there is.
-///
-/// No violation is lost. Of what is left of a lease the core sees nothing but its end, and time passes here in every
-/// way in which it could pass in any of the states that one stands for: some leases end at any moment up to the earliest
-/// other deadline, or none does until then. Moments are `step` apart: every time of the policy is a multiple of it, so
-/// all deadlines that come of them are, too. So for each way through the states that count their leases there is one
-/// of the same length through these, with the same events and, leases apart, the same states.
-///
-/// The other way round it does not hold: a lease that was only just granted cannot be over, unless its holder came to it
-/// with another rank or from another policy. What is found broken here is looked for again with leases counted, and only
-/// what is found then counts.
+/// No violation is lost. The core sees only the end of a lease, and time passes here in every way in which it could pass in any of
+/// these states: some leases end at any moment up to the earliest other deadline, or none does until then. Moments are `step` apart;
+/// every time of the policy is a multiple of it, and so is every deadline. So each path through states that count leases has one of
+/// the same length through these, with the same events. The converse does not hold, since a lease that was just granted cannot be
+/// over: findings are looked for again with leases counted.
 package struct LeaseAbstraction: Sendable {
     let step: Duration
     let longest: Duration
-    /// Whoever comes to another rank, or from another policy, may come to a lease that is over already.
+    /// A session that gets another rank, or another policy, may get a lease that is over already.
     private let change: Bool
 
-    /// More moments than this up to a deadline would make more steps than counting leases makes states.
+    /// More moments up to a deadline would make more steps than counting leases makes states.
     private static let momentsMax: Int64 = 64
 
-    /// Nil: the policy has no leases, or its times have too little in common for this to be of use.
+    /// `nil` where the policies have no leases, or their times have too little in common.
     /// - Parameters:
     ///   - policies: one, or two that are walked in step.
-    ///   - isReplaced: another policy may be loaded, and this one again: a camera that is held since then may have been held for
-    ///     longer than a lease before.
+    ///   - isReplaced: another policy may be loaded, and this one again: a camera may have been held for longer than a lease then.
     package init?(_ policies: [Policy], isReplaced: Bool) {
         let rules = policies.flatMap(\.rankRules)
-        // What was used of a lease is forgotten after the cool-down.
+        // The used part of a lease is forgotten after the cool-down.
         guard let longest = rules.compactMap(\.lease).max(), Set(policies.map(\.contention.coolDown)).count == 1 else {
             return nil
         }
@@ -46,9 +39,10 @@ package struct LeaseAbstraction: Sendable {
         self.longest = longest
     }
 
-    /// Calls with every way in which time may pass from a state: a number, the state with what is left of its leases
-    /// chosen so, and the moment that comes then. False where the body said so, and nil where a deadline is not a
-    /// multiple of the step: then this walk is worth nothing.
+    /// Calls the body for every way in which time may pass from a state, with the state whose leases were chosen so, and the next
+    /// moment.
+    /// - Returns: false where the body returned false; `nil` where a deadline is no multiple of the step, so that the walk is worth
+    ///   nothing.
     package func forEachPassing<Walked: LeasedState>(
         from state: Walked, _ body: (_ choice: Int, _ before: Walked, _ now: Moment) -> Bool
     ) -> Bool? {
@@ -57,14 +51,13 @@ package struct LeaseAbstraction: Sendable {
         if other < .distantFuture {
             guard (other - state.now).wholeNanoseconds % step.wholeNanoseconds == 0 else { return nil }
             let moment = max(other, state.now)
-            // Deadlines that are due already wait for nobody.
             if let lasting = lasting(state, leased, beyond: moment) {
                 guard body(SmallWorld.timePasses, lasting, moment) else { return false }
             }
         }
         var choice = SmallWorld.timePasses
         for ending in Self.someOf(leased) {
-            // Once every time that is remembered is over, it is the same when the lease ends.
+            // Once all remembered times are over, the moment at which the lease ends makes no difference.
             var last = min(state.now + longest, other)
             if other == .distantFuture { last = min(last, state.lastUnwatchedTime(besides: ending) + step) }
             for camera in ending { last = min(last, state.now + state.leaseLength(on: camera)) }
@@ -82,7 +75,7 @@ package struct LeaseAbstraction: Sendable {
         return true
     }
 
-    /// Nil: one of the leases is over by then, however little of it was used.
+    /// `nil` where one of the leases is over by then, however little of it was used.
     private func lasting<Walked: LeasedState>(_ state: Walked, _ leased: [Slot<Camera>], beyond moment: Moment)
         -> Walked?
     {
@@ -101,10 +94,10 @@ package struct LeaseAbstraction: Sendable {
     }
 }
 
-/// What a walk takes its steps from, as far as time and leases go: a state, or two that look alike so far.
+/// The times and leases of a state, or of two states that look alike.
 package protocol LeasedState {
     var now: Moment { get }
-    /// The cameras whose holders' leases run, in the order of their ids; nil: not the same leases under both policies.
+    /// Cameras whose holders have a lease, in the order of their ids; `nil` where two states have different leases.
     var leasedCameras: [Slot<Camera>]? { get }
     var earliestOtherDeadline: Moment { get }
     func lastUnwatchedTime(besides cameras: [Slot<Camera>]) -> Moment
@@ -145,7 +138,7 @@ extension JointState: LeasedState {
 }
 
 extension FactTest {
-    /// It reads what never changes of a session that has its camera.
+    /// It reads a fact that never changes while a session has its camera.
     var isOfNames: Bool {
         switch self {
         case .app, .claimedApp, .user, .camera: true

@@ -2,16 +2,15 @@ import Arbiter
 import ArbiterProtocol
 import Explain
 
-/// What a step came to for the clients that see it: words for the tree in which two policies differ.
+/// The outcomes of a step for clients, as words for the ways in which two policies differ.
 enum Outcomes {
-    /// Nil: nobody notices. Else, for each session that was told something else, what the first policy did and what
-    /// the second did.
+    /// For each session with other notices, the outcomes under the first policy and the second; `nil` where no client notices.
     static func compare(
         _ news: (first: [Effect], second: [Effect]), _ events: [Event], _ first: ExploredState, _ second: ExploredState
     ) -> [[String]]? {
         var found: [[String]] = []
-        for session in sessions(news.first + news.second, events) {
-            let told = (Self.told(news.first, session), Self.told(news.second, session))
+        for session in sessions(news.first + news.second) {
+            let told = (notices(news.first, session), notices(news.second, session))
             guard told.0 != told.1 else { continue }
             let outcomes = [words(told.0, session, first), words(told.1, session, second)]
             // Two causes beside each other, or one more notice on the way, may come to the same words.
@@ -19,29 +18,28 @@ enum Outcomes {
         }
         let refused = (refusal(news.first, events), refusal(news.second, events))
         if refused.0 != refused.1 {
-            found.append([
-                refused.0 ? "refuses it" : outcome(events, first), refused.1 ? "refuses it" : outcome(events, second),
-            ])
+            // The refusal stands for all notices.
+            found = [
+                [refused.0 ? "refuses it" : outcome(events, first), refused.1 ? "refuses it" : outcome(events, second)]
+            ]
         }
-        // The refusal says it for the session already.
-        if refused.0 != refused.1, found.count > 1 { found.removeFirst(found.count - 1) }
         if found.isEmpty, holders(news.first) != holders(news.second) {
             found.append(["changes the holder", "leaves the holder"])
         }
         return found.isEmpty ? nil : unique(found)
     }
 
-    private static func sessions(_ effects: [Effect], _ events: [Event]) -> [SessionID] {
+    private static func sessions(_ effects: [Effect]) -> [SessionID] {
         unique(effects.compactMap { if case .notify(_, let session, _, _) = $0 { session } else { nil } }).sorted()
     }
 
-    /// Those that were told something else, or asked for something that was answered otherwise.
+    /// The sessions with other notices, or the session whose request has another answer.
     static func toldOtherwise(_ news: (first: [Effect], second: [Effect]), _ events: [Event]) -> [SessionID] {
-        let found = sessions(news.first + news.second, events).filter { told(news.first, $0) != told(news.second, $0) }
+        let found = sessions(news.first + news.second).filter { notices(news.first, $0) != notices(news.second, $0) }
         return found.isEmpty ? asker(events).map { [$0] } ?? [] : found
     }
 
-    private static func told(_ effects: [Effect], _ session: SessionID) -> [SessionEvent] {
+    private static func notices(_ effects: [Effect], _ session: SessionID) -> [SessionEvent] {
         effects.compactMap { effect in
             guard case .notify(_, session, _, let event) = effect else { return nil }
             return event.withoutNames
@@ -52,7 +50,7 @@ enum Outcomes {
         effects.filter { if case .announce(.holderChanged) = $0 { true } else { false } }
     }
 
-    /// What a client asked was refused. What a shell or an operator hears is no client's business.
+    /// Whether a client's request was refused. No client notices what a shell or an operator is refused.
     static func refusal(_ effects: [Effect], _ events: [Event]) -> Bool {
         guard asker(events) != nil else { return false }
         return effects.contains { if case .refused = $0 { true } else { false } }
@@ -72,26 +70,11 @@ enum Outcomes {
     }
 
     private static func words(_ told: [SessionEvent], _ session: SessionID, _ state: ExploredState) -> String {
-        var words: String?
-        for event in told {
-            switch event {
-            case .sessionStopped(let news): words = "stops it for good (\(news.reason.rawValue))"
-            case .wasInterrupted(let news): words = "interrupts with \(text(news.causes))"
-            case .interruptionChanged(let news): words = "goes on interrupting, now with \(text(news.causes))"
-            case .accessChanged(let news):
-                words =
-                    news.access == .all
-                    ? "gives the whole access" : "restricts to \(news.access.names.joined(separator: "+"))"
-            case .didStartRunning: words = "lets it run"
-            case .willBeInterrupted: words = "gives notice of an interruption"
-            case .interruptionWithdrawn: words = "withdraws the notice"
-            default: continue
-            }
-        }
-        return words ?? (told.isEmpty ? standing(session, state) : "tells it of \(told[0].wireName)")
+        told.lazy.reversed().compactMap(\.outcome).first
+            ?? (told.isEmpty ? standing(session, state) : "tells it of \(told[0].wireName)")
     }
 
-    private static func text(_ causes: CauseSet) -> String {
+    fileprivate static func text(_ causes: CauseSet) -> String {
         causes.ordered.map(\.shortName).joined(separator: " and ")
     }
 
@@ -108,7 +91,22 @@ enum Outcomes {
 }
 
 extension SessionEvent {
-    /// Without names of rules and numbers of grants, which nobody acts on.
+    fileprivate var outcome: String? {
+        switch self {
+        case .sessionStopped(let news): "stops it for good (\(news.reason.rawValue))"
+        case .wasInterrupted(let news): "interrupts with \(Outcomes.text(news.causes))"
+        case .interruptionChanged(let news): "goes on interrupting, now with \(Outcomes.text(news.causes))"
+        case .accessChanged(let news):
+            news.access == .all
+                ? "gives the whole access" : "restricts to \(news.access.names.joined(separator: "+"))"
+        case .didStartRunning: "lets it run"
+        case .willBeInterrupted: "gives notice of an interruption"
+        case .interruptionWithdrawn: "withdraws the notice"
+        default: nil
+        }
+    }
+
+    /// Without names of rules and numbers of grants, on which no client acts.
     fileprivate var withoutNames: SessionEvent {
         switch self {
         case .willBeInterrupted(var news):

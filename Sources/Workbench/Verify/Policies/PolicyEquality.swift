@@ -2,17 +2,15 @@ import Arbiter
 import ArbiterProtocol
 import PolicyFile
 
-/// Whether two policies say the same, whatever they call it and in whatever order where that is nothing: then nobody
-/// can ever notice which of them is in force, and no walk is needed to know. Rules are compared by what they answer for
-/// every combination of facts, also those that cannot be. What is equal here decides the same; what is not may still
-/// never show.
+/// Whether two policies say the same, but for names and for order that means nothing, so that no walk is needed. Rules are compared
+/// by their answers for every combination of facts, also impossible ones: equal policies decide the same, and unequal policies may.
 struct PolicyEquality {
     let first: Policy
     let second: Policy
 
-    /// False also where it would take too long to tell.
+    /// Also false where it would take too long to tell.
     var holds: Bool {
-        // Rules, ranks and cameras may say the same in other words; whatever else there is has one way to be written.
+        // Only rules, ranks and cameras have several ways to say the same.
         let differ = first.keysThatDiffer(from: second).subtracting([PolicyKey("", "ranks")])
         guard differ.allSatisfy({ ["cause", "rank", "camera"].contains($0.table) }), haveSameRanks, haveSameCameras
         else { return false }
@@ -25,7 +23,7 @@ struct PolicyEquality {
         let lists = [first, second].map { policy in
             policy.rankRules.map { rule in
                 var plain = rule.plain
-                // By its place among those that are given. To one that may not have a camera its rank is nothing.
+                // By its place among the given ranks; a denied session has none.
                 plain.rank = rule.deny ? 0 : Self.given(policy).firstIndex(of: rule.rank) ?? 0
                 return Clause(when: rule.when, answer: .rank(plain))
             }
@@ -33,18 +31,16 @@ struct PolicyEquality {
         return areSame(lists, otherwise: .rank(RankRule(name: "", rank: Self.given(first).count - 1)))
     }
 
-    /// Ranks that no rule gives, and that only one of the two has. Only a program that lowers itself to one of them by its
-    /// name can tell.
+    /// Ranks that no rule gives and only one of the two has. Only a program that lowers itself to one by its name can tell.
     var idleRanks: [String] {
         unique(first.ranks + second.ranks).filter { first.ranks.contains($0) != second.ranks.contains($0) }
     }
 
-    /// The same names in the same order, of those that some session can have.
     private var haveSameRanks: Bool {
         Self.given(first).map { first.ranks[$0] } == Self.given(second).map { second.ranks[$0] }
     }
 
-    /// The ranks that rules give, and the weakest, which sessions have that no rule matches; strongest first.
+    /// The ranks that sessions can have, strongest first: a session that no rule matches has the weakest.
     private static func given(_ policy: Policy) -> [Int] {
         let byRules = policy.rankRules.filter { !$0.deny }.map(\.rank)
         let matchesAll = policy.rankRules.contains { $0.when.isEmpty }
@@ -63,7 +59,7 @@ struct PolicyEquality {
         var when: [FactTest]
         let answer: RuleList.Answer
 
-        /// What is left of it when a test is known to hold, or not to; nil: it does not match any more.
+        /// The clause once a test is known to hold or not; `nil` where it cannot match any more.
         func knowing(_ test: FactTest, holds: Bool) -> Clause? {
             var left = self
             left.when = []
@@ -78,22 +74,21 @@ struct PolicyEquality {
         }
     }
 
-    /// Enough for every policy that a person can read; a second at most.
+    /// A second at most.
     private static let stepsMax = 100_000
 
     private func areSame(_ lists: [[Clause]], otherwise: RuleList.Answer) -> Bool {
         var steps = 0
-        // What is left of the rules is often the same behind different facts.
+        // Different facts often leave the same clauses.
         var known: Set<[[Clause]]> = []
         func look(_ lists: [[Clause]]) -> Bool {
-            // What stands behind a rule that always matches never answers.
+            // A rule after one that always matches never answers.
             let lists = lists.map { list in
                 list.firstIndex { $0.when.isEmpty }.map { Array(list[...$0]) } ?? list
             }
             guard let test = lists.lazy.compactMap({ $0.first?.when.first }).first else {
                 return (lists[0].first?.answer ?? otherwise) == (lists[1].first?.answer ?? otherwise)
             }
-            // The same list has the same answers.
             if lists[0] == lists[1] || !known.insert(lists).inserted { return true }
             steps += 1
             guard steps < Self.stepsMax else { return false }
@@ -106,8 +101,7 @@ struct PolicyEquality {
 }
 
 extension FactTest {
-    /// Whether another test holds where this one does, or does not; nil: either may be. Never wrong; where it knows too
-    /// little, combinations are looked at that cannot be.
+    /// Whether another test holds where this one holds or does not, as far as that follows.
     fileprivate func decides(_ other: FactTest, holds: Bool) -> Bool? {
         if self == other { return holds }
         let (own, others) = (written, other.written)
@@ -117,7 +111,7 @@ extension FactTest {
             return wanted >= level ? false : nil
         }
         if holds { return false }
-        // Of two values that there are, the other one.
+        // The fact has only two values.
         return otherwise.count == 1 ? true : nil
     }
 }

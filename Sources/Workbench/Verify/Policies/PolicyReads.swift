@@ -3,20 +3,20 @@ import ArbiterProtocol
 import PolicyFile
 import Scenario
 
-/// What one or several policies read, all in all: a small world needs no event that changes anything else.
+/// The facts that one or several policies read: a small world needs no event that changes another.
 package struct PolicyReads {
     let tests: [FactTest]
     let order: [Contention.OrderKey]
     let policies: [Policy]
-
-    /// Rules count by their names: two that say the same of different clients, layouts or cameras are not one.
+    /// Rules count by their names: equal rules for other clients, layouts or cameras are distinct.
     let namesCount: Bool
+    /// Where all policies agree about rights and the seat gives one, every client has them, as its user sits there.
+    private let differInRights: Bool
 
     /// - Parameter variesRights: clients differ in their rights, even where all policies agree about these.
     init(_ policies: [Policy], variesRights: Bool = false, namesCount: Bool = false) {
-        self.policies = policies
-        self.namesCount = namesCount
-        // Where the seat gives no right, nobody would have any.
+        (self.policies, self.namesCount) = (policies, namesCount)
+        // Without the seat's right, no client would have any.
         differInRights = variesRights || Set(policies.map(\.rights)).count > 1 || policies.contains { !$0.rights.seat }
         tests = policies.flatMap { policy in
             policy.causeRules.flatMap(\.when) + policy.rankRules.flatMap(\.when)
@@ -26,6 +26,8 @@ package struct PolicyReads {
     }
 
     private func reads(_ key: String) -> Bool { tests.contains { $0.written.key == key } }
+
+    private func named<Value: Equatable>(_ value: (FactTest) -> Value?) -> [Value] { unique(tests.compactMap(value)) }
 
     var layout: Bool { reads("layout") }
     var focus: Bool { reads("focused") || order.contains(.focused) }
@@ -44,7 +46,7 @@ package struct PolicyReads {
             || policies.flatMap(\.statements).contains { $0.parts.contains(.recording) }
     }
     var graces: Bool { policies.contains { $0.rankRules.contains { $0.grace > .zero } } }
-    /// The weakest rank, which a client may take for itself; of several policies, one that all of them know.
+    /// The weakest rank that all policies know, which a client may take for itself.
     var lowering: [String] {
         guard let first = policies.first, first.ranks.count > 1 else { return [] }
         return first.ranks.last { rank in policies.allSatisfy { $0.ranks.contains(rank) } }.map { [$0] } ?? []
@@ -52,53 +54,50 @@ package struct PolicyReads {
 
     var asks: Bool { policies.contains { $0.rights.apps == .ask } }
 
-    /// The formats of a camera by which its cost differs: of each cost that a format has, under all policies together, the
-    /// first format, the cheapest first. Empty: the cost is the same with every format.
+    /// For each cost that a format of a camera has, under all policies together, the first format, the cheapest first. Empty where
+    /// the cost is the same with every format.
     func formats(of camera: CameraID) -> [String] {
         let keys = policies.flatMap { $0.cost(camera).formats }
         guard !keys.isEmpty else { return [] }
-        let named = keys.map {
+        func format(_ pixelFormat: String, _ width: Int, _ height: Int, _ frameRate: Double) -> CameraFormat {
             CameraFormat(
-                pixelFormat: $0.pixelFormat ?? "420v", width: $0.width, height: $0.height, minFrameRate: 1,
-                maxFrameRate: $0.frameRate)
+                pixelFormat: pixelFormat, width: width, height: height, minFrameRate: 1, maxFrameRate: frameRate)
         }
-        // The last is one that no key names.
+        // The last is a format that no key names.
         let formats =
-            unique(named) + [CameraFormat(pixelFormat: "420v", width: 2, height: 2, minFrameRate: 1, maxFrameRate: 1)]
+            unique(keys.map { format($0.pixelFormat ?? "420v", $0.width, $0.height, $0.frameRate) })
+            + [format("420v", 2, 2, 1)]
         let costs = formats.map { format in policies.map { $0.cost(camera).of(format, at: format.maxFrameRate) } }
         let order = formats.indices.sorted { (costs[$0].reduce(0, +), $0) < (costs[$1].reduce(0, +), $1) }
         var seen: Set<[Int]> = []
         return order.filter { seen.insert(costs[$0]).inserted }.map { formats[$0].name }
     }
 
-    /// Every level that a rule names, and the one below all.
+    /// Every level that a rule names, and the level below all.
     var pressures: [SystemPressure] {
-        let named = tests.compactMap { if case .pressure(let level) = $0 { level } else { nil } }
-        return named.isEmpty ? [] : unique([.nominal] + named).sorted()
+        let levels = named { if case .pressure(let level) = $0 { level } else { nil } }
+        return levels.isEmpty ? [] : unique([.nominal] + levels).sorted()
     }
 
-    /// Every mode that a rule names, and one that none names: where there is no other, that none is in force. Nil is none.
+    /// Every mode that a rule names, one that no rule names, and none (`nil`).
     var modes: [String?] {
-        let named = unique(tests.compactMap { test in if case .mode(let name) = test { name } else { String?.none } })
+        let names = named { if case .mode(let name) = $0 { name } else { String?.none } }
         guard reads("mode") else { return [] }
-        let other = policies.flatMap(\.modes).map(\.name).first { !named.contains($0) }
-        return [nil] + named.map { $0 } + (other.map { [$0] } ?? [])
+        let other = policies.flatMap(\.modes).map(\.name).first { !names.contains($0) }
+        return [nil] + names.map { $0 } + (other.map { [$0] } ?? [])
     }
 
-    /// Whether somebody else than a shell or an agent says where apps are.
+    /// The first source that each policy believes.
     var sources: [PresenceSource] { unique(policies.compactMap(\.sources.first)) }
-    /// Those that no world has, since none of the policies believes them first.
+    /// Sources that no world has, since no policy believes them first.
     var sourcesUnheard: [PresenceSource] {
         presence ? unique(policies.flatMap(\.sources)).filter { !sources.contains($0) } : []
     }
     var login: Bool { reads("login-session") || sources.contains(.loginSession) }
 
-    /// An app's word about itself counts otherwise where another user's sessions ask to run.
+    /// An app's word about itself counts otherwise while another user's sessions ask to run.
     var declares: Bool { sources.contains(.selfDeclared) }
 
-    // Rights to use cameras at all. Where all policies agree and the seat gives one, every client in a world has them, as its
-    // user sits there.
-    private let differInRights: Bool
     var entitledUsers: [UInt32] {
         differInRights ? unique(policies.flatMap { $0.rights.users.compactMap(\.number) }) : []
     }
@@ -106,12 +105,12 @@ package struct PolicyReads {
         differInRights ? unique(policies.flatMap { $0.rights.groups.compactMap(\.number) }) : []
     }
     var entitledServices: [String] { differInRights ? unique(policies.flatMap(\.rights.services)) : [] }
-    /// A client outside any login session has a right by name only.
+    /// A client outside any login session has a right only by name.
     var outsiders: Bool { !(entitledUsers.isEmpty && entitledGroups.isEmpty && entitledServices.isEmpty) }
     var weakness: Bool { differInRights && policies.contains { $0.rights.identity == .strong } }
 
-    var namedUsers: [UInt32] { unique(tests.compactMap { if case .user(let user) = $0 { user } else { nil } }) }
-    /// Those that clients run for. A second one counts where a policy tells users apart by more than their numbers.
+    var namedUsers: [UInt32] { named { if case .user(let user) = $0 { user } else { nil } } }
+    /// A second user counts where a policy tells users apart by more than their numbers.
     var users: [UInt32] {
         let usual = Names.usualUser
         return unique([usual] + (login || sharing || declares ? [usual + 1] : []) + namedUsers + entitledUsers)
@@ -120,10 +119,10 @@ package struct PolicyReads {
     var cameras: [CameraID] {
         unique(
             policies.flatMap { $0.cameras.flatMap { [$0.camera] + $0.conflicts } }
-                + tests.compactMap { if case .camera(let camera) = $0 { camera } else { nil } })
+                + named { if case .camera(let camera) = $0 { camera } else { nil } })
     }
 
-    /// What rules and tables say of a camera beside others, in words that are equal where it makes no difference.
+    /// Equal for two cameras that rules and tables do not tell apart beside the others.
     func signature(of camera: CameraID, among others: [CameraID]) -> String {
         let isNamed = tests.contains { $0 == .camera(camera) }
         return policies.map { policy in
@@ -134,11 +133,9 @@ package struct PolicyReads {
         }.joined(separator: ", ") + (isNamed || namesCount || !positions.isEmpty ? " \(camera.name)" : "")
     }
 
-    var positions: [CameraPosition] {
-        unique(tests.compactMap { if case .position(let position) = $0 { position } else { nil } })
-    }
+    var positions: [CameraPosition] { named { if case .position(let position) = $0 { position } else { nil } } }
 
-    /// Every one that a rule names and one that none names; where none is named, one stands for all.
+    /// Every position that a rule names, and one that no rule names.
     var positionsToldApart: [CameraPosition] {
         let named = positions
         if named.isEmpty { return [.external] }
@@ -146,7 +143,7 @@ package struct PolicyReads {
         return CameraPosition.allCases.filter { named.contains($0) || $0 == other }
     }
 
-    /// For each rule, statement and part: the tests that stand together.
+    /// The tests of each rule, statement and part.
     var conjunctions: [[FactTest]] {
         policies.flatMap { policy in
             policy.causeRules.map(\.when) + policy.rankRules.map(\.when)
@@ -162,107 +159,59 @@ func unique<T: Equatable>(_ all: [T]) -> [T] {
 }
 
 extension PolicyReads {
-    /// Each declared attribute that is read, with every value that can change an outcome among so many apps. The value
-    /// that holds for an app which was told nothing is nil: such an app is told to be forgotten. Where only rules read
-    /// it: those that they name, and one that none of them names, or the attribute would never change. Where the order
-    /// compares it, too: of each run of values that no rule names as many as there are apps, so that each app may have
-    /// one of its own.
+    /// Each declared attribute that is read, with every value that can change an outcome among so many apps. The value of an app
+    /// that was told nothing is `nil`. Where only rules read it: the values that they name, and one that no rule names, so that the
+    /// attribute can change. Where the order compares it, too: of each run of values that no rule names one for each app.
     func attributes(among apps: Int) -> [(name: String, values: [String?])] {
-        var found: [(name: String, values: [String?])] = []
-        for name in unique(policies.flatMap(\.attributes).map(\.name)) {
-            let named = tests.compactMap { test in
-                if case .attribute(name, let value) = test { value } else { nil }
-            }
+        unique(policies.flatMap(\.attributes).map(\.name)).compactMap { name in
+            let named = tests.compactMap { if case .attribute(name, let value) = $0 { value } else { nil } }
             let isOrdered = order.contains(.attribute(name))
-            guard isOrdered || !named.isEmpty else { continue }
-            var values: [String?] = []
+            guard isOrdered || !named.isEmpty else { return nil }
             let declared = policies.flatMap(\.attributes).filter { $0.name == name }
             let isOneDefault = unique(declared.map(\.defaultValue)).count == 1
-            for attribute in declared {
-                let chosen = Self.values(of: attribute, named, ownValues: isOrdered ? apps : nil)
-                values += chosen.map { isOneDefault && $0 == attribute.defaultValue ? nil : $0 }
+            let values = declared.flatMap { attribute in
+                Self.values(of: attribute, named, ownValues: isOrdered ? apps : nil)
+                    .map { isOneDefault && $0 == attribute.defaultValue ? nil : $0 }
             }
-            if !isOneDefault { values.append(nil) }
-            found.append((name, unique(values)))
+            return (name, unique(isOneDefault ? values : values + [nil]))
         }
-        return found
     }
 
-    /// - Parameter ownValues: how many apps are to have values of their own; nil: the order does not compare them.
+    /// - Parameter ownValues: how many apps need values of their own; `nil` where the order does not compare them.
     private static func values(of attribute: Attribute, _ named: [String], ownValues: Int?) -> [String] {
         guard let ownValues else {
             let other = named.contains(attribute.defaultValue) ? attribute.values.first { !named.contains($0) } : nil
             return attribute.values.filter { named.contains($0) || $0 == attribute.defaultValue || $0 == other }
         }
-        var chosen: [String] = []
-        for run in attribute.values.split(whereSeparator: named.contains) {
-            // The ends, and the default where it is one of them; the others from the strongest on.
-            var wanted = unique([
+        let chosen = attribute.values.split(whereSeparator: named.contains).flatMap { run in
+            // The ends, and the default where it is among them; the others from the strongest on.
+            let wanted = unique([
                 run.first, run.last, run.contains(attribute.defaultValue) ? attribute.defaultValue : nil,
             ]).compactMap { $0 }
-            wanted += run.filter { !wanted.contains($0) }.prefix(max(0, ownValues - wanted.count))
-            chosen += wanted
+            return wanted + run.filter { !wanted.contains($0) }.prefix(max(0, ownValues - wanted.count))
         }
         return attribute.values.filter { named.contains($0) || chosen.contains($0) }
     }
 }
 
-/// Layouts that no policy tells apart. A small world needs one of each class: put an app into the other one, and every
-/// rule answers the same.
 extension PolicyReads {
+    /// One layout of each class that no policy tells apart.
     var layouts: [Presence.Layout] {
-        Presence.Layout.allCases.reduce(into: []) { chosen, layout in
-            if !chosen.contains(where: { areAlike($0, layout) }) { chosen.append(layout) }
-        }
-    }
-
-    /// Exchanging the two leaves every list of rules as it was, except the names of rules and the order of
-    /// neighbours that never match together.
-    private func areAlike(_ a: Presence.Layout, _ b: Presence.Layout) -> Bool {
-        func other(_ layout: Presence.Layout) -> Presence.Layout { layout == a ? b : layout == b ? a : layout }
-        return policies.allSatisfy { policy in
-            let causes = policy.causeRules.map {
-                Clause(for: "\($0.cause.rawValue) \($0.access.rawValue) \(namesCount ? $0.name : "")", $0.when)
-            }
-            let ranks = policy.rankRules.map { Clause(for: "\($0.plain) \(namesCount ? $0.name : "")", $0.when) }
-            let statements = policy.statements.flatMap { statement in
-                statement.conjunctions.enumerated().map { Clause(for: "\(statement.name) \($0.offset)", $0.element) }
-            }
-            return [causes, ranks, statements].allSatisfy { clauses in
-                Clause.sorted(clauses) == Clause.sorted(clauses.map { $0.exchanging(other) })
-            }
-        }
-    }
-
-    private struct Clause: Equatable {
-        let answer: String
-        var layout: Presence.Layout?
-        let rest: [FactTest]
-
-        init(for answer: String, _ when: [FactTest]) {
-            self.answer = answer
-            layout = when.lazy.compactMap { if case .layout(let layout) = $0 { layout } else { nil } }.first
-            rest = when.filter { if case .layout = $0 { false } else { true } }
-        }
-
-        func exchanging(_ other: (Presence.Layout) -> Presence.Layout) -> Clause {
-            var clause = self
-            clause.layout = layout.map(other)
-            return clause
-        }
-
-        /// Neighbours of different layouts never match together, so their order means nothing: it is made one.
-        static func sorted(_ clauses: [Clause]) -> [Clause] {
-            var clauses = clauses
-            for end in clauses.indices {
-                for index in stride(from: end, to: 0, by: -1) {
-                    guard let first = clauses[index - 1].layout, let second = clauses[index].layout,
-                        second.rawValue < first.rawValue
-                    else { break }
-                    clauses.swapAt(index - 1, index)
+        var seen: Set<RuleSignature> = []
+        return Presence.Layout.allCases.filter { layout in
+            seen.insert(
+                RuleSignature(self) { tests in
+                    var rest: [FactTest] = []
+                    for test in tests {
+                        if case .layout(let wanted) = test {
+                            if wanted != layout { return nil }
+                        } else {
+                            rest.append(test)
+                        }
+                    }
+                    return rest
                 }
-            }
-            return clauses
+            ).inserted
         }
     }
 }

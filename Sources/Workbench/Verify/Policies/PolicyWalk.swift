@@ -4,9 +4,9 @@ import Explain
 public import PolicyFile
 public import Scenario
 
-/// What may happen in the worlds that are walked.
+/// The events of the worlds that are walked.
 public enum WalkScope: Sendable, Hashable {
-    /// What a policy can see: apps, facts, bids and time. Recorders answer at once, and the machine is whole.
+    /// Events that a policy can see: apps, facts, bids and time. Recorders answer at once, and the machine is whole.
     case policy
     /// Besides, recorders answer at any time, cameras are unplugged and blocked, clients vanish and configure, the machine sleeps,
     /// and the policy is loaded anew. Most of that is nothing to a policy, and makes a world many times as large.
@@ -25,7 +25,7 @@ public struct PolicyWalk: Sendable {
     public let scope: WalkScope
     package let worlds: [SmallWorld]
     /// More than are walked where only pairs of roles are to meet.
-    let castsInAll: Int
+    let populationsInAll: Int
     let pairsOnly: Bool
     /// Mirror images of a state are walked once.
     let reducesSymmetry: Bool
@@ -38,8 +38,8 @@ public struct PolicyWalk: Sendable {
         /// More than were walked where a bound was met.
         public var worldsInAll = 0
         /// Populations of which every world was walked, and how many there are.
-        public var casts = 0
-        public var castsInAll = 0
+        public var populations = 0
+        public var populationsInAll = 0
         public var states = 0
         public var transitions = 0
         /// Worlds with a finding that were walked again with leases counted.
@@ -87,7 +87,7 @@ public struct PolicyWalk: Sendable {
         leases = countsLeases ? nil : LeaseAbstraction([policy], isReplaced: scope.machineEvents)
         let reads = PolicyReads([policy])
         let populations = Populations(reads, clients: clients, pairsOnly: pairsOnly)
-        castsInAll = populations.countInAll
+        populationsInAll = populations.countInAll
         worlds = try SmallWorld.worlds(reads, populations, cameras: cameras, scope: scope)
         timed = try TimedWorlds(
             policy, clients: clients, cameras: cameras, pairsOnly: pairsOnly, reducesSymmetry: reducesSymmetry)
@@ -197,7 +197,7 @@ public struct PolicyWalk: Sendable {
     /// Problems of the statements themselves, as sentences.
     public func problems(_ report: Report) -> [String] {
         // Only a complete walk tells what never happens.
-        guard report.isComplete, report.casts == report.castsInAll else { return strangers }
+        guard report.isComplete, report.populations == report.populationsInAll else { return strangers }
         return strangers
             + zip(policy.statements, report.applied).filter { $0.1 == 0 }.map { statement, _ in
                 "the statement “\(statement.name)” applied in no state: no session that it speaks of ever asks to run, "
@@ -205,7 +205,7 @@ public struct PolicyWalk: Sendable {
             }
     }
 
-    /// What varies on a machine and in no world, in words.
+    /// Words for the facts and events that vary on a machine and in no world.
     public var neverVaried: [String] { WalkLimits([policy], worlds, scope).neverVaried }
 
     /// Keys of the policy that no walk reads: a verdict says nothing of them.
@@ -213,7 +213,7 @@ public struct PolicyWalk: Sendable {
 }
 
 extension PolicyDifference {
-    /// What varies on a machine and in no world, in words.
+    /// Words for the facts and events that vary on a machine and in no world.
     public var neverVaried: [String] { WalkLimits(policies, worlds, scope).neverVaried }
 
     /// Keys in which the two differ and that no walk reads.

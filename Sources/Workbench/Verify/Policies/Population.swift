@@ -21,7 +21,7 @@ struct Population {
 
 struct Populations {
     private(set) var all: [Population] = []
-    /// Those of as many clients as were asked for, and those that statements need besides.
+    /// All populations of the asked size, and the larger ones that statements need.
     private(set) var countInAll = 0
 
     /// - Parameter pairsOnly: only enough populations that every two roles meet, each role also itself.

@@ -134,60 +134,26 @@ struct Role: Hashable {
     }
 }
 
-/// What the rules make of a role, whatever else happens: with the facts that a client keeps put in, each rule never matches or is
-/// left with the facts that change. Roles for which the same rules are left, with the same answers, are equivalent: exchange one
-/// for the other in any world, and every decision is the same, but for the names of rules.
+/// The part of a role that decisions can depend on: exchange two roles with one signature in any world, and every decision is the same,
+/// but for the names of rules.
 private struct RoleSignature: Hashable {
-    private var causes: [[Answer]] = []
-    private var ranks: [[Answer]] = []
-    private var statements: [[FactTest]?] = []
+    private let rules: RuleSignature
     /// Identity decides more than rules do: which clients are one app, and which users are another's.
-    private var identity: [Bool] = []
+    private let identity: [Bool]
     private let login: String?
     private let user: UInt32?
     private let watches: Bool
-    private var rights: [Right] = []
+    private let rights: [Right]
 
     private enum Right { case none, seat, named }
 
-    private struct Answer: Hashable {
-        var when: [FactTest]
-        var access = Access.all
-        /// Where rules count by their names.
-        var name = ""
-        var rank: RankRule?
-    }
-
     init(_ role: Role, _ reads: PolicyReads) {
-        login = role.login
+        (login, watches) = (role.login, role.watches)
         let isCounted = reads.sharing || reads.declares || reads.foregroundApps || reads.microphone
         user = role.login == nil && !isCounted ? nil : role.user
-        watches = role.watches
-        for policy in reads.policies {
-            rights.append(Self.right(of: role, policy.rights))
-            for cause in CauseRule.causes {
-                var answers = Self.firstMatching(
-                    policy.causeRules.filter { $0.cause == cause }.compactMap { rule in
-                        role.remaining(rule.when).map {
-                            Answer(when: $0, access: rule.access, name: reads.namesCount ? rule.name : "")
-                        }
-                    })
-                // The last exemptions exempt from nothing.
-                while !reads.namesCount, answers.last?.access == .all { answers.removeLast() }
-                causes.append(answers)
-            }
-            ranks.append(
-                Self.firstMatching(
-                    policy.rankRules.compactMap { rule in
-                        role.remaining(rule.when).map {
-                            Answer(when: $0, name: reads.namesCount ? rule.name : "", rank: rule.plain)
-                        }
-                    }))
-        }
-        for tests in reads.conjunctions where tests.contains(where: \.isOfIdentity) {
-            identity.append(role.remaining(tests) != nil)
-        }
-        statements = reads.policies.flatMap(\.statements).flatMap(\.conjunctions).map(role.remaining)
+        rules = RuleSignature(reads, role.remaining)
+        rights = reads.policies.map { Self.right(of: role, $0.rights) }
+        identity = reads.conjunctions.filter { $0.contains(where: \.isOfIdentity) }.map { role.remaining($0) != nil }
     }
 
     private static func right(of role: Role, _ rights: Rights) -> Right {
@@ -198,6 +164,43 @@ private struct RoleSignature: Hashable {
             || rights.groups.contains { $0.number != nil && $0.number == role.group }
             || (!role.isClaimed && role.app.map(rights.services.contains) == true)
         return isNamed ? .named : rights.seat && role.login != "none" ? .seat : .none
+    }
+}
+
+/// The rules of policies with some facts put in: each rule never matches, or is left with the tests of other facts.
+struct RuleSignature: Hashable {
+    private var causes: [[Answer]] = []
+    private var ranks: [[Answer]] = []
+    private let statements: [[FactTest]?]
+
+    private struct Answer: Hashable {
+        var when: [FactTest]
+        var access = Access.all
+        /// Where rules count by their names.
+        var name = ""
+        var rank: RankRule?
+    }
+
+    /// - Parameter remaining: the tests that are left of a conjunction; `nil` where it never matches.
+    init(_ reads: PolicyReads, _ remaining: ([FactTest]) -> [FactTest]?) {
+        func name(_ name: String) -> String { reads.namesCount ? name : "" }
+        for policy in reads.policies {
+            for cause in CauseRule.causes {
+                var answers = Self.firstMatching(
+                    policy.causeRules.filter { $0.cause == cause }.compactMap { rule in
+                        remaining(rule.when).map { Answer(when: $0, access: rule.access, name: name(rule.name)) }
+                    })
+                // The last exemptions exempt from nothing.
+                while !reads.namesCount, answers.last?.access == .all { answers.removeLast() }
+                causes.append(answers)
+            }
+            ranks.append(
+                Self.firstMatching(
+                    policy.rankRules.compactMap { rule in
+                        remaining(rule.when).map { Answer(when: $0, name: name(rule.name), rank: rule.plain) }
+                    }))
+        }
+        statements = reads.policies.flatMap(\.statements).flatMap(\.conjunctions).map(remaining)
     }
 
     /// Without answers that never come, because an earlier one matches wherever they do.

@@ -2,9 +2,9 @@ import Arbiter
 import ArbiterProtocol
 import Scenario
 
-/// The members of a small world, and what may happen in it, as lines of a scenario.
+/// The members of a small world and its moves, as lines of a scenario.
 extension SmallWorld {
-    /// The app that takes the microphone: it is not in the population, so it concerns all of its user's apps.
+    /// The app that takes the microphone: it is no member, so that it concerns all of its user's apps.
     static let caller = "phone"
 
     struct Member {
@@ -13,10 +13,10 @@ extension SmallWorld {
         var app: AppID
         var role: Role
         var camera: CameraID
-        /// The lines with which it comes, at the beginning and later on; a client's second session has no line but its own.
+        /// The lines with which it comes, at the beginning and later; a client's second session has only its own line.
         var entry: [String]
 
-        /// What makes an app with one session another one's mirror image.
+        /// Equal for apps with one session each that are mirror images.
         var kind: [AnyHashable] { [AnyHashable(role), AnyHashable(camera)] }
     }
 
@@ -35,7 +35,7 @@ extension SmallWorld {
                 continue
             }
             let name = names.freeClientName(role.name)
-            // A named app is one app, however many clients it has; the others are each their own.
+            // All clients of a named app are one app; each other client is an app of its own.
             let app = AppID(role.app ?? name, user: role.user)
             names.addClient(name, app: app)
             let lines = [connecting(name, app, role), "session \(quoted(name))\(wishes(role, camera))"]
@@ -80,7 +80,6 @@ extension SmallWorld {
         return lines.map { [$0] }
     }
 
-    /// One login session at most is the active one; nil: none is.
     private static func logins(_ reads: PolicyReads, active: Int?) -> [String] {
         guard reads.login else { return [] }
         return reads.users.enumerated().map { index, user in
@@ -97,7 +96,7 @@ extension SmallWorld {
             let name = quoted(member.session)
             moves += [["start \(name)"], ["stop \(name)"]]
             if reads.recording {
-                // Whoever uses audio brings its microphone for each recording.
+                // A session with audio attaches its microphone for each recording.
                 let microphone = member.role.usesAudio ? ["attach-microphone \(name)"] : []
                 moves += [microphone + ["record \(name)"], ["stop-record \(name)"]]
             }
@@ -124,16 +123,15 @@ extension SmallWorld {
             }
         }
         if reads.login { moves += reads.users.indices.map { logins(reads, active: $0) } + [logins(reads, active: nil)] }
-        // What the calendar says: it may say each of them, and whoever sets one by hand decides no otherwise.
+        // A mode that is set by hand decides like one of the calendar.
         for mode in reads.modes { moves.append(["calendar \(quoted(mode ?? Mode.none))"]) }
         for level in reads.pressures { moves.append(["pressure \(level.wireName)"]) }
         return scope.machineEvents ? moves + machine(reads, members, cameras) : moves
     }
 
-    /// What no policy sees.
     private static func machine(_ reads: PolicyReads, _ members: [Member], _ cameras: [CameraID]) -> [[String]] {
         var moves: [[String]] = [["sleep"], ["wake"]]
-        // A client that vanishes and is back at once: what it held is free, and whether it is away makes no difference.
+        // A client that vanishes and is back at once: a longer absence makes no difference.
         for client in unique(members.map(\.client)) {
             moves.append(["disconnect \(quoted(client))"] + members.filter { $0.client == client }.flatMap(\.entry))
         }
@@ -149,7 +147,7 @@ extension SmallWorld {
         return moves
     }
 
-    /// A reload of the policy to itself, to the one that holds where no policy is valid, and back.
+    /// Reloads of the policy itself and of the built-in policy.
     static func reloads(_ reads: PolicyReads, _ scope: WalkScope) -> [Move] {
         guard scope.machineEvents, reads.policies.count == 1, let policy = reads.policies.first else { return [] }
         return [policy, .firstCome].map { policy in

@@ -3,21 +3,21 @@ public import ArbiterProtocol
 import Explain
 import Scenario
 
-/// The states of one small world, folded to what a person sees: who has the camera, who waits for it or is held back, and
-/// who was told to yield. What leads from one such situation to another are the world's own moves.
+/// The states of one small world up to what a person sees: who has the camera, who waits or is held back, who was warned. The world's
+/// moves lead from one such situation to another.
 public struct StateGraph: Sendable {
-    /// As many situations as a reader can follow on one page.
+    /// As many as a reader can follow on one page.
     public static let situationsMax = 40
-    /// A world of so many situations still reads as one picture; of those the one with most happening is shown.
+    /// As many as read as one picture: of such worlds the richest is shown.
     private static let situationsLiked = 16
-    /// So much of so many worlds is walked to choose one, which takes a second or two; and so much of that one.
+    /// Trying the worlds takes a second or two.
     private static let statesTried = 2000
     private static let worldsTried = 24
     private static let statesMax = 40_000
 
     public struct Situation: Sendable {
         public var sessions: [(name: String, does: Doing)]
-        /// Moves from the beginning, at the fewest.
+        /// The fewest moves from the beginning.
         public var depth: Int
     }
 
@@ -40,31 +40,30 @@ public struct StateGraph: Sendable {
         }
     }
 
-    /// What leads from one situation to another, by their places.
+    /// From one situation to another, by their places.
     public struct Step: Sendable {
         public var from: Int
         public var to: Int
-        /// As scenario lines, each once, in the order of the world's moves.
+        /// Scenario lines, in the order of the world's moves.
         public var moves: [String]
     }
 
     public private(set) var setup: [String] = []
-    /// In the order in which they were met, breadth first.
+    /// Breadth first.
     public private(set) var situations: [Situation] = []
     public private(set) var steps: [Step] = []
-    /// States that were looked at, which these situations stand for.
+    /// The states that these situations stand for.
     public private(set) var states = 0
-    /// Situations that were reached and found no room among these.
+    /// Situations beyond `situationsMax`.
     public private(set) var leftOut = 0
-    /// A bound ended the walk before every situation was reached.
     public private(set) var isCutOff = false
 
-    /// The graph of one world of two clients and one camera; nil where the policy has none.
+    /// The graph of one world of two clients and one camera, where the policy has one.
     /// - Parameter mayGoOn: asked between two states; a clock belongs to the caller.
     public init?(_ policy: Policy, while mayGoOn: () -> Bool = { true }) {
         guard let walk = try? PolicyWalk(policy, clients: 2, cameras: 1, scope: .policy) else { return nil }
         var best: (graph: StateGraph, world: SmallWorld)?
-        // What statements need besides has more clients than a picture.
+        // Worlds that statements need have more clients.
         for world in walk.worlds.filter({ $0.sessionCount <= 2 }).prefix(Self.worldsTried) {
             let graph = StateGraph(world, policy, statesMax: Self.statesTried, while: mayGoOn)
             if best.map({ graph.isBetter(than: $0.graph) }) ?? true { best = (graph, world) }
@@ -75,7 +74,7 @@ public struct StateGraph: Sendable {
             ? StateGraph(best.world, policy, statesMax: Self.statesMax, while: mayGoOn) : best.graph
     }
 
-    /// The most situations that still are one picture; beyond that the fewest.
+    /// The most situations that are one picture; beyond that the fewest.
     private func isBetter(than other: StateGraph) -> Bool {
         let (mine, others) = (situations.count + leftOut, other.situations.count + other.leftOut)
         let (fits, othersFits) = (mine <= Self.situationsLiked, others <= Self.situationsLiked)
@@ -130,7 +129,7 @@ public struct StateGraph: Sendable {
         }.sorted { ($0.from, $0.to) < ($1.from, $1.to) }
     }
 
-    /// The situation's place, made if need be; nil for one that finds no room any more.
+    /// The situation's place, which is made where there is room.
     private mutating func place(
         of state: ExploredState, _ world: SmallWorld, depth: Int, _ known: inout [[Doing]: Int]
     ) -> Int? {

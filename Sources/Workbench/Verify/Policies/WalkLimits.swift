@@ -3,8 +3,7 @@ package import ArbiterProtocol
 package import PolicyFile
 import Scenario
 
-/// Which keys of the policy language walks read, by its tables. A key that none reads is named in each verdict about a policy
-/// that says it, until somebody walks it.
+/// The keys of the policy language that walks read, by its tables. A verdict names each key of its policy that no walk reads.
 package enum WalkedKeys {
     private static func walk(of key: PolicyKey, _ policies: [Policy]) -> WalkedAs {
         if let walk = key.walk { return walk }
@@ -21,11 +20,10 @@ package enum WalkedKeys {
     }
 }
 
-/// Events that no move of a small world does, in words.
 private enum WalkedEvents {
     typealias Remark = (words: String, matters: @Sendable (PolicyReads) -> Bool)
 
-    package static let answers: Set<EventKind> = [
+    static let answers: Set<EventKind> = [
         .recorderStreaming, .recorderCut, .recorderClosedStreams, .recorderConfigured, .recordingFinished, .timePassed,
     ]
 
@@ -62,7 +60,6 @@ private enum WalkedEvents {
         add("presence sources that leave", [.sourceAttached, .sourceGone]) { !$0.sources.isEmpty }
         add("the operator's choice", [.operatorChose]) { $0.operatorChoice }
         add("microphones", [.microphone]) { $0.microphone }
-        // A lock and another login session count under every policy.
         add("login sessions", [.loginSession])
         add("login sessions that end", [.loginSessionEnded])
         add("pressure", [.pressure]) { !$0.pressures.isEmpty }
@@ -143,7 +140,7 @@ struct WalkLimits {
         } else if happens.contains(.configure) {
             found.append("configurations but formats")
         }
-        // A client that is back says what it said before.
+        // A client that comes back declares the same.
         if reads.multitasking { found.append(WalkedEvents.declaredLater) }
         if reads.microphone { found.append("microphones that apps with sessions take") }
         if reads.foregroundApps { found.append("apps that require the full screen") }

@@ -3,21 +3,21 @@ import ArbiterProtocol
 import Explain
 import Scenario
 
-/// The walk of one world: every state, breadth first, each looked at once.
+/// The walk of one world: every state once, breadth first.
 struct WorldWalk: LevelSearch {
     var cursor: SearchCursor
     var next: [(state: ExploredState, number: Int)] = []
     let leases: LeaseAbstraction?
     private let bounds: SearchBounds
-    /// Walked before this world.
     private let statesBefore: Int
     private(set) var found: (state: Int, message: String, statement: String?)?
-    /// A deadline was met that is not where `leases` take deadlines to be.
+    /// A deadline was met that is no multiple of the leases' step.
     private(set) var isOffStep = false
     private var seen = VisitedSet()
     private let statements: StatementCheck
     private(set) var applied: [Int]
 
+    /// - Parameter statesBefore: the states of the worlds before this one.
     init(
         _ walk: PolicyWalk, _ world: SmallWorld, _ leases: LeaseAbstraction?, _ bounds: SearchBounds, statesBefore: Int
     ) {
@@ -28,7 +28,7 @@ struct WorldWalk: LevelSearch {
         applied = walk.policy.statements.map { _ in 0 }
         _ = seen.insert(cursor.fingerprint())
         next = [(cursor.state, cursor.tree.append(parent: 0, choice: 0))]
-        if let message = promise() { found = (0, message.message, message.statement) }
+        if let broken = violation() { found = (0, broken.message, broken.statement) }
     }
 
     mutating func run(_ limiter: SearchLimiter) { if found == nil { walk(depthMax: bounds.depthMax, limiter) } }
@@ -52,7 +52,7 @@ struct WorldWalk: LevelSearch {
         if let message = cursor.step(from: state, events, now) { return fail(message, nil, number, choice) }
         cursor.transitions += 1
         if seen.insert(cursor.fingerprint()) {
-            if let broken = promise() { return fail(broken.message, broken.statement, number, choice) }
+            if let broken = violation() { return fail(broken.message, broken.statement, number, choice) }
             next.append((cursor.state, cursor.tree.append(parent: number, choice: choice)))
             if statesBefore + cursor.tree.count >= min(bounds.statesMax, SearchTree.countMax) {
                 cursor.cutOffBy = .states
@@ -66,13 +66,11 @@ struct WorldWalk: LevelSearch {
         return false
     }
 
-    private mutating func promise() -> (message: String, statement: String?)? {
-        if let message = cursor.state.arbiter.violations().first ?? cursor.state.lostWakeUp { return (message, nil) }
-        guard let (statement, sessions) = statements.broken(in: cursor.state.arbiter, counting: &applied) else {
-            return nil
-        }
-        let names = cursor.world.names
-        let culprits = statements.words(statement, sessions, in: cursor.state.arbiter, names.name(of:))
+    private mutating func violation() -> (message: String, statement: String?)? {
+        let arbiter = cursor.state.arbiter
+        if let message = arbiter.violations().first ?? cursor.state.lostWakeUp { return (message, nil) }
+        guard let (statement, sessions) = statements.broken(in: arbiter, counting: &applied) else { return nil }
+        let culprits = statements.words(statement, sessions, in: arbiter, cursor.world.names.name(of:))
         return ("the statement “\(statement.name)” is broken by \(culprits)", statement.name)
     }
 }

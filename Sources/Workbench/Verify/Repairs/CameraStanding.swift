@@ -3,15 +3,15 @@ public import ArbiterProtocol
 import Explain
 public import Scenario
 
-/// How one camera stands at one moment: who has it, who has won it and waits, who waits behind whom, and what ends when.
+/// One camera at one moment: its holder, the winner that waits, the other bids and their order, and its deadlines.
 public struct CameraStanding: Sendable {
     public var camera: CameraID
     public var at: Moment
     public var tenancy: TenancyState
     public var holder: Bidder?
-    /// The session that has won, and gets the camera when the holder's time, or a cut, is over.
+    /// The winner, which gets the camera after the holder's time or a cut.
     public var beneficiary: Bidder?
-    /// All others that ask for it, in the order of their ids.
+    /// In the order of their ids.
     public var waiting: [Bidder] = []
     /// The earliest first.
     public var deadlines: [Deadline] = []
@@ -19,11 +19,10 @@ public struct CameraStanding: Sendable {
     public struct Bidder: Sendable {
         public var session: String
         public var rank: String
-        /// The rule that gives it its rank; or why it has another one.
+        /// The rule that gives it its rank, or why it has another rank.
         public var rankRule: String
-        /// The rule by which it has the camera, or by which it does not.
+        /// The rule by which it has the camera or has not.
         public var rule: String?
-        /// Whose bid it waits for; nil: nobody's.
         public var behind: String?
     }
 
@@ -34,10 +33,8 @@ public struct CameraStanding: Sendable {
 }
 
 extension Arbiter {
-    /// How every camera stands, in the order of their ids.
-    /// - Parameters:
-    ///   - names: what sessions and apps are called.
-    ///   - now: never earlier than in the last step.
+    /// All cameras, in the order of their ids.
+    /// - Parameter now: never earlier than in the last step.
     public func standings(_ names: Names, at now: Moment) -> [CameraStanding] {
         overview().cameras.map { standing(of: $0, names, at: now) }
     }
@@ -116,7 +113,7 @@ extension CameraStanding {
         cameras.flatMap { ["#"] + $0.lines.map { "# \($0)" } }
     }
 
-    /// The table: a head, and a row for each session and each deadline.
+    /// A head, and a row for each session and each deadline.
     public var lines: [String] {
         var rows: [[String]] = []
         if let holder { rows.append(["holder"] + holder.cells(isHolder: true)) }
@@ -131,20 +128,13 @@ extension CameraStanding {
     }
 
     private static func columns(_ rows: [[String]]) -> [String] {
-        var widths: [Int] = []
-        for row in rows {
-            // What a deadline says stands in no column.
-            for (place, cell) in row.enumerated() where row.count > 3 || place < 2 {
-                if place < widths.count {
-                    widths[place] = max(widths[place], cell.count)
-                } else {
-                    widths.append(cell.count)
-                }
-            }
+        // The text of a deadline stands in no column.
+        func width(_ place: Int) -> Int {
+            rows.filter { place < $0.count && ($0.count > 3 || place < 2) }.map { $0[place].count }.max() ?? 0
         }
         return rows.map { row in
             let cells = row.enumerated().map { place, cell in
-                let width = place + 1 < row.count && place < widths.count ? widths[place] : 0
+                let width = place + 1 < row.count ? width(place) : 0
                 return cell + String(repeating: " ", count: max(0, width - cell.count))
             }
             return "  " + cells.joined(separator: "  ")

@@ -10,16 +10,16 @@ public struct PolicyChange: Sendable {
     public var policy: Policy
 
     public enum What: Hashable, Sendable {
-        /// The key has another value; both as a policy file has them, and nil where the key is missing.
+        /// Values as a policy file has them; `nil` where the key is missing.
         case set(key: String, from: String?, to: String?)
-        /// The rule no longer asks for this fact.
+        /// The rule no longer reads this fact.
         case dropFact(String)
-        /// The rule stands before this one, which is just before it now.
+        /// The rule changes places with this one, which is just before it.
         case before(rule: String)
     }
 
     /// As the beginning of “… repairs it”.
-    /// - Parameter origin: the file and line of a place; nil: not known.
+    /// - Parameter origin: the file and line of a place, where they are known.
     public func words(_ origin: (PolicyPart) -> String?) -> String {
         let at = origin(place).map { " (\($0))" } ?? ""
         let owner = place == .rule(place.name) ? "rule “\(place.name)”\(at)" : "[\(place.table)]\(at)"
@@ -35,9 +35,30 @@ public struct PolicyChange: Sendable {
     /// Every single change of a policy's closed sets, in the order of its file.
     static func all(of policy: Policy) -> [PolicyChange] {
         var changes = Changes(policy: policy)
-        changes.changeRanks()
-        changes.changeCauses()
-        changes.changeContention()
+        for (index, rule) in policy.rankRules.enumerated() {
+            let place = PolicyPart.rule(rule.name)
+            // A rule that denies has no rank, and other rules do not deny.
+            let own = PolicyKeys.rank.filter { $0.name == (rule.deny ? "deny" : "rank") }
+            let others = PolicyKeys.rank.filter { !["rank", "deny"].contains($0.name) }
+            changes.change({ _ in place }, rule.deny ? others + own : own + others, \.rankRules[index])
+            changes.changeFacts(of: place, rule.when, \.rankRules[index].when)
+            changes.exchange(\.rankRules, index, \.name)
+        }
+        for (index, rule) in policy.causeRules.enumerated() {
+            let place = PolicyPart.rule(rule.name)
+            // The access is a smaller change than the cause.
+            changes.change({ _ in place }, PolicyKeys.cause.reversed(), \.causeRules[index])
+            changes.changeFacts(of: place, rule.when, \.causeRules[index].when)
+            changes.exchange(\.causeRules, index, \.name)
+        }
+        var keys = PolicyKeys.contention
+        // Another choice is a smaller change than another time.
+        if let time = keys.firstIndex(where: { $0.name == "cool-down" }),
+            let choice = keys.firstIndex(where: { $0.name == "gives-way" })
+        {
+            keys.swapAt(time, choice)
+        }
+        changes.change({ .contention($0.name) }, keys, \.contention)
         return changes.found
     }
 
@@ -51,10 +72,9 @@ public struct PolicyChange: Sendable {
             if changed != policy { found.append(PolicyChange(place: place, what: what, policy: changed)) }
         }
 
-        /// Every value that the keys' tables name, in the place of the one that there is.
-        private mutating func change<Owner>(
-            _ place: (Key<Owner>) -> PolicyPart, _ keys: [Key<Owner>],
-            _ path: WritableKeyPath<Policy, Owner>
+        /// Every other value that the tables of keys name.
+        mutating func change<Owner>(
+            _ place: (Key<Owner>) -> PolicyPart, _ keys: [Key<Owner>], _ path: WritableKeyPath<Policy, Owner>
         ) {
             let owner = policy[keyPath: path]
             for key in keys {
@@ -65,23 +85,7 @@ public struct PolicyChange: Sendable {
             }
         }
 
-        mutating func changeRanks() {
-            for (index, rule) in policy.rankRules.enumerated() {
-                let place = PolicyPart.rule(rule.name)
-                // A rule that denies has no rank, and the others deny nobody.
-                let own = PolicyKeys.rank.filter { $0.name == (rule.deny ? "deny" : "rank") }
-                let others = PolicyKeys.rank.filter { !["rank", "deny"].contains($0.name) }
-                change({ _ in place }, rule.deny ? others + own : own + others, \.rankRules[index])
-                changeFacts(of: place, rule.when, \.rankRules[index].when)
-                if index > 0 {
-                    add(place, .before(rule: policy.rankRules[index - 1].name)) {
-                        $0.rankRules.swapAt(index, index - 1)
-                    }
-                }
-            }
-        }
-
-        private mutating func changeFacts(
+        mutating func changeFacts(
             of rule: PolicyPart, _ facts: [FactTest], _ path: WritableKeyPath<Policy, [FactTest]>
         ) {
             for (index, fact) in facts.enumerated() {
@@ -95,29 +99,12 @@ public struct PolicyChange: Sendable {
             }
         }
 
-        mutating func changeCauses() {
-            for (index, rule) in policy.causeRules.enumerated() {
-                let place = PolicyPart.rule(rule.name)
-                // What is left is a smaller change than the cause.
-                change({ _ in place }, PolicyKeys.cause.reversed(), \.causeRules[index])
-                changeFacts(of: place, rule.when, \.causeRules[index].when)
-                if index > 0 {
-                    add(place, .before(rule: policy.causeRules[index - 1].name)) {
-                        $0.causeRules.swapAt(index, index - 1)
-                    }
-                }
-            }
-        }
-
-        mutating func changeContention() {
-            var keys = PolicyKeys.contention
-            // Another choice is a smaller change than another time.
-            if let time = keys.firstIndex(where: { $0.name == "cool-down" }),
-                let choice = keys.firstIndex(where: { $0.name == "gives-way" })
-            {
-                keys.swapAt(time, choice)
-            }
-            change({ .contention($0.name) }, keys, \.contention)
+        mutating func exchange<Rule>(
+            _ rules: WritableKeyPath<Policy, [Rule]>, _ index: Int, _ name: KeyPath<Rule, String>
+        ) {
+            guard index > 0 else { return }
+            let names = policy[keyPath: rules].map { $0[keyPath: name] }
+            add(.rule(names[index]), .before(rule: names[index - 1])) { $0[keyPath: rules].swapAt(index, index - 1) }
         }
     }
 }

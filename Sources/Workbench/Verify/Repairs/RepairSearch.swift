@@ -3,57 +3,52 @@ import ArbiterProtocol
 public import PolicyFile
 import Scenario
 
-/// One change of a policy with which what was found broken is not, there or anywhere that was walked.
+/// One change of a policy without a finding, in the counterexample or in the states and worlds that were walked with it.
 public struct Repair: Sendable {
     public var change: PolicyChange
-    /// States and worlds that were walked under the changed policy.
     public var states: Int
     public var worlds: Int
-    /// Every state that can be reached was.
+    /// Every reachable state was walked.
     public var isWhole: Bool
 }
 
 /// Looks for the single changes of a policy that repair a counterexample.
 ///
-/// Each change is tried on the counterexample first, which takes a fraction of a millisecond; what is not broken there
-/// any more is then walked like any policy, and offered only where nothing is found broken. Changes of the rules that
-/// gave the counterexample's sessions their ranks come first.
+/// Each change is tried on the counterexample first, which takes a fraction of a millisecond. A policy that is not broken there is
+/// walked, and offered where the walk finds nothing. Changes of the rules that rank the counterexample's sessions come first.
 public struct RepairSearch: Sendable {
-    /// What became of the search.
     public struct Report: Sendable {
         public var repairs: [Repair] = []
-        /// Changes that were tried on the counterexample, and those that were not broken there any more.
+        /// Changes that were tried on the counterexample, and those that hold there.
         public var tried = 0
         public var heldThere = 0
-        /// Changes that hold there and were not walked, because a bound came first.
+        /// Changes that hold there and were not walked, because of a bound.
         public var notWalked = 0
     }
 
-    /// As many tree out as a person compares.
+    /// As many as a person compares.
     public static let repairsMax = 5
-    /// Walks of changed policies; most end within some hundred states with what they broke instead.
+    /// Most walks of changed policies end with a finding after some hundred states.
     static let walksMax = 64
-    /// States of one changed policy: all of a policy of a few rules, and of a large one the worlds in which statements
-    /// are put to the test, which come first.
+    /// All states of a policy of a few rules, and the first worlds of a larger one, which put statements to the test.
     static let statesOfEach = 100_000
-    /// States of all of them: some two or three seconds.
+    /// Two or three seconds.
     static let statesMax = 600_000
 
     private let walk: PolicyWalk
     private let finding: PolicyWalk.Finding
     private let policies: String
     private let scenario: Scenario?
-    /// How often the session that starves runs in the counterexample as it is.
+    /// How often the starving session runs in the counterexample.
     private let runs: Int
 
-    /// - Parameter policies: the folder of the policies that the scenario names.
+    /// - Parameter policies: the folder of the scenario's policies.
     public init(_ walk: PolicyWalk, _ finding: PolicyWalk.Finding, policies: String) {
         (self.walk, self.finding, self.policies) = (walk, finding, policies)
         scenario = try? Scenario.parse(finding.scenario, file: "counterexample", policies: policies)
         runs = scenario.map { Self.runs(of: finding, $0, walk.policy).count } ?? 0
     }
 
-    /// - Parameter limiter: asked as often as a walk asks; once it says no, what has been found is the answer.
     public func run(_ limiter: @escaping SearchLimiter = { _ in nil }) -> Report {
         var report = Report()
         var (states, walks) = (0, 0)
@@ -73,7 +68,6 @@ public struct RepairSearch: Sendable {
         return report
     }
 
-    /// Those of the rules in the counterexample first, and then in the order of the file.
     private var changes: [PolicyChange] {
         let rules = Set(
             finding.cameras.flatMap { [$0.holder, $0.beneficiary].compactMap(\.self) + $0.waiting }.map(\.rankRule))
@@ -88,10 +82,10 @@ public struct RepairSearch: Sendable {
         guard let scenario else { return false }
         let (stage, count) = Self.runs(of: finding, scenario, changed)
         if !stage.violations.isEmpty || stage.arbiter.brokenStatement() != nil { return false }
-        let lived = stage.steps.map { ($0.event, $0.moment) }
-        if !TimedReplay.broken(changed, lived, until: stage.now).isEmpty { return false }
+        let replayed = stage.steps.map { ($0.event, $0.moment) }
+        if !TimedReplay.broken(changed, replayed, until: stage.now).isEmpty { return false }
         guard let loop = finding.loop else { return true }
-        // Around the loop it runs once more than before, or it does not go on asking in vain.
+        // The session runs once more around the loop, or no longer asks in vain.
         return loop.around > 0 && count > runs || !isStarving(in: stage.arbiter)
     }
 

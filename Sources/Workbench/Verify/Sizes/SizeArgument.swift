@@ -1,18 +1,16 @@
 import Arbiter
 public import ArbiterProtocol
 
-/// Why what holds in worlds of a size need not hold in larger ones, under one policy.
+/// Why a policy's promises that hold in worlds of a size need not hold in larger ones.
 ///
-/// docs/policy.md has the argument ("Why three clients and two cameras"): a decision compares bids by pairs, so that a
-/// broken promise needs those who break it, the one whom they lose to, and two cameras that exclude each other. What a
-/// policy can say that needs more is listed here, and a policy that says none of it is not expected to break in a larger
-/// world what it keeps in a small one.
+/// docs/policy.md has the argument ("Why three clients and two cameras"): decisions compare bids by pairs, so that a violation needs
+/// the apps that break a promise, an app that they lose to, and two cameras that exclude each other. A policy without any of these
+/// gaps is not expected to break in a larger world what it keeps in a small one.
 public struct SizeArgument: Sendable {
-    /// What a policy says that needs more than the size has.
     public enum Gap: String, Sendable, CaseIterable {
-        /// Whoever waits in a statement does so for somebody, who is one more.
+        /// An app that waits in a statement waits for another app.
         case statement
-        /// The apps in front are counted, and may be others than those of whom a statement speaks.
+        /// The apps in front are counted, and may be other apps than those of a statement.
         case foregroundApps = "foreground-apps"
         /// It takes more cameras than are walked to exceed the budget.
         case budget
@@ -28,10 +26,9 @@ public struct SizeArgument: Sendable {
         (self.policy, self.clients, self.cameras) = (policy, clients, cameras)
     }
 
-    /// Of all statements and of what the policy says besides.
     public var gaps: [Gap] { unique(found.map(\.gap)) }
 
-    /// In sentences without their ends.
+    /// Without their ends.
     public var sentences: [String] { found.map(\.sentence) }
 
     private var found: [(gap: Gap, sentence: String)] {
@@ -53,11 +50,11 @@ public struct SizeArgument: Sendable {
         return found
     }
 
-    /// Apps that a statement speaks of, at the most. An invariant is about two: a holder, and whoever it took it from.
+    /// The most apps of a statement. An invariant is about two.
     private var most: Int { policy.statements.map(\.parts.count).max() ?? 1 }
 
-    /// Statements whose parts take more sessions than a world has: each that waits or is interrupted may do so for one
-    /// of its own, maybe of its own app, and whoever watches beside a holder needs one.
+    /// Statements whose parts take more sessions than a world has: each part that waits or is interrupted may do so for another
+    /// session, and each that watches beside a holder needs one.
     private var wide: [Statement] {
         policy.statements.filter { statement in
             let parts = statement.parts
@@ -67,16 +64,12 @@ public struct SizeArgument: Sendable {
         }
     }
 
-    /// Cameras in the largest group of those that exclude each other, by conflict or by a budget, also by way of others.
+    /// The size of the largest group of cameras that exclude each other, also by way of others.
     private var linked: Int {
         let named = PolicyReads([policy]).cameras
         var groups = named.map { [$0] }
-        func isLinked(_ a: CameraID, _ b: CameraID) -> Bool {
-            policy.conflict(a, b)
-                || (policy.contention.budget != nil && policy.cost(a).dearest > 0 && policy.cost(b).dearest > 0)
-        }
         for camera in named {
-            let touching = groups.filter { group in group.contains { $0 == camera || isLinked($0, camera) } }
+            let touching = groups.filter { group in group.contains { $0 == camera || policy.links($0, camera) } }
             groups.removeAll { touching.contains($0) }
             groups.append(touching.flatMap { $0 })
         }
@@ -90,7 +83,7 @@ public struct SizeArgument: Sendable {
             policy.cost($1).dearest < policy.cost($0).dearest
         }
         var steps = 0
-        /// Cameras are taken from the most costly on, so that all of a set but the last, the cheapest, have to fit.
+        /// Cameras are taken from the dearest on, so that all of a set but the cheapest have to fit.
         func exceeds(_ held: [CameraID], _ sum: Int, from first: Int) -> Bool {
             steps += 1
             if steps > Self.stepsMax { return true }
@@ -107,7 +100,6 @@ public struct SizeArgument: Sendable {
         return exceeds([], 0, from: 0)
     }
 
-    /// Sets of the 64 cameras that a policy may have at most are more than can be tried; then it counts as one that needs
-    /// more, which it most likely is.
+    /// The sets of a policy's 64 cameras at most are more than can be tried; then it counts as a policy that needs more.
     private static let stepsMax = 10_000
 }

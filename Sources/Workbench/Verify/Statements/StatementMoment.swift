@@ -2,19 +2,19 @@ import Arbiter
 import ArbiterProtocol
 import PolicyFile
 
-/// A statement made ready once to be asked in many states: its facts as conditions on bits.
+/// A statement prepared once for many states, with its facts as conditions on bits.
 struct ReadyStatement: Sendable {
     let source: Statement
     let place: Int
     let kind: Kind
-    /// Several of a `never` alone.
+    /// Only a `never` has several.
     let players: [(part: Statement.Part, when: Condition)]
-    /// Which of the players `unless` and `by` are about.
+    /// The player that `unless` and `by` are about.
     let subject: Int
     let unless: [(when: Condition, by: Condition?)]
     let by: Condition?
 
-    /// An assertion without its words, which are told only of a statement that is broken.
+    /// The assertion without its payload, which a switch would copy.
     enum Kind: Sendable { case never, always, fair, within, warned, atMost }
 
     var when: Condition { players[0].when }
@@ -42,15 +42,20 @@ struct ReadyStatement: Sendable {
         let names = arbiter.state.policy.names
         return arbiter.policy.statements.enumerated().map { ReadyStatement($1, at: $0, names) }
     }
+
+    /// - Parameter isBehind: whether the session waits behind an app of these facts.
+    func isExcused(_ facts: FactBits, _ isBehind: (Condition) -> Bool) -> Bool {
+        unless.contains { $0.when.holds(for: facts) && ($0.by.map(isBehind) ?? true) }
+    }
 }
 
-/// The sessions that ask to run at one moment, in the order of their ids, with all that statements ask of each.
+/// The sessions that ask to run at one moment, in the order of their ids, with what statements read of each.
 struct StatementMoment {
     let asking: [Asking]
-    /// Every camera is free or streams, and nothing that was decided is still to be carried out.
+    /// Every camera is free or streams, and no decision is still to be carried out.
     let isSettled: Bool
     private let policy: Policy
-    /// By their rows; none where cameras have nothing to do with each other.
+    /// By their rows; empty where cameras are not linked.
     private let cameras: [CameraID]
 
     struct Asking {
@@ -61,14 +66,14 @@ struct StatementMoment {
         let facts: FactBits
         /// The other app whose bid keeps its camera from it.
         let interrupter: AppRef?
-        /// Who gets its camera once the holder's grace or cut is over: the one that is told is the holder until then.
+        /// The sessions that get its camera after a cut, and after the holder's grace: `interrupter` is the holder until then.
         let winners: (promised: Slot<Session>?, beneficiary: Slot<Session>?)
-        /// Nothing that the machine forbids, and nothing that its client gave away, keeps it from its camera.
+        /// Neither the machine nor a rank that its client lowered keeps it from its camera.
         let isEntitled: Bool
         fileprivate let parts: UInt8
     }
 
-    /// Loops and no closures: one that has the state copies it.
+    /// Loops and no closures: a closure that has the state copies it.
     init(_ state: State) {
         policy = state.policy.source
         var asking: [Asking] = []
@@ -100,21 +105,18 @@ struct StatementMoment {
 
     func places(_ when: Condition) -> [Int] { asking.indices.filter { when.holds(for: asking[$0].facts) } }
 
-    /// Whether a statement is about a session as it stands: nothing excuses it, and it waits behind the app that the
-    /// statement speaks of, if it speaks of one.
+    /// Whether a statement is about a session as it stands: it is not excused, and waits behind the app that the statement names.
     func isMeant(_ place: Int, _ statement: ReadyStatement) -> Bool {
         if let by = statement.by, !waits(place, behind: by) { return false }
         return !isExcused(place, statement)
     }
 
     private func isExcused(_ place: Int, _ statement: ReadyStatement) -> Bool {
-        statement.unless.contains { excuse in
-            excuse.when.holds(for: asking[place].facts) && (excuse.by.map { waits(place, behind: $0) } ?? true)
-        }
+        statement.isExcused(asking[place].facts) { waits(place, behind: $0) }
     }
 
-    /// Those of whom a statement asks something now, by their places: entitled to their camera and not excused, while those
-    /// behind whom it counts ask to run.
+    /// The sessions that have to play the statement's part now: entitled to their camera and not excused, while the apps behind
+    /// which it counts ask to run.
     func obliged(_ statement: ReadyStatement) -> [Int] {
         if let by = statement.by, places(by).isEmpty { return [] }
         return places(statement.when).filter { asking[$0].isEntitled && !isExcused($0, statement) }
@@ -130,22 +132,18 @@ struct StatementMoment {
         }
     }
 
-    /// Whether an app has a session with these facts that asks for this camera, or for one that has to do with it.
+    /// Whether an app has a session with these facts that asks for this camera, or for a linked one.
     func isAsking(_ app: AppRef, near camera: Slot<Camera>, _ when: Condition) -> Bool {
         asking.contains { $0.app == app && when.holds(for: $0.facts) && touch($0.camera, camera) }
     }
 
-    /// One camera, or two that exclude each other: by a conflict, or because both cost something of one budget.
+    /// One camera, or two that exclude each other by a conflict or by their costs.
     private func touch(_ one: Slot<Camera>, _ other: Slot<Camera>) -> Bool {
         if one == other { return true }
-        if cameras.isEmpty { return false }
-        let (a, b) = (cameras[Int(one.index)], cameras[Int(other.index)])
-        return policy.conflict(a, b)
-            || policy.contention.budget != nil && policy.cost(a).dearest > 0 && policy.cost(b).dearest > 0
+        return !cameras.isEmpty && policy.links(cameras[Int(one.index)], cameras[Int(other.index)])
     }
 
-    /// A choice of one of each, on one camera, or on cameras that exclude each other, and each of another app; nil
-    /// where there is none. The search is as long as the candidates are many.
+    /// One of each, on one camera or on cameras that exclude each other, and each of another app.
     func fill(_ candidates: [[Int]], across: Bool, _ chosen: [Int] = []) -> [Int]? {
         guard chosen.count < candidates.count else { return chosen }
         for place in candidates[chosen.count] {
@@ -168,20 +166,25 @@ struct StatementMoment {
     }
 }
 
+extension Policy {
+    /// Whether two cameras exclude each other by a conflict, or share a budget.
+    func links(_ a: CameraID, _ b: CameraID) -> Bool {
+        conflict(a, b) || contention.budget != nil && cost(a).dearest > 0 && cost(b).dearest > 0
+    }
+}
+
 extension StatementMoment.Asking {
     fileprivate init(_ slot: Slot<Session>, _ state: State) {
         let row = Int(slot.index)
         let look = state.look(at: slot)
         let own = Int(look.camera.index)
-        // Nobody keeps from a client what it gave away.
+        // A client that lowered its rank is kept from nothing.
         let hasLoweredItself = state.clients.rows[Int(state.sessions.rows[row].client.index)].hasLoweredItself
         let waits = state.sessions.rows[row].waits
         let isSharing = waits?.isSharing == true
         self.slot = slot
         id = SessionID(state.sessions.rows[row].id)
-        camera = look.camera
-        app = look.app
-        facts = look.facts
+        (camera, app, facts) = (look.camera, look.app, look.facts)
         interrupter = waits?.interrupter == look.app ? nil : waits?.interrupter
         winners = (state.cameras.rows[own].promise?.session, state.cameras.rows[own].contest?.beneficiary)
         isEntitled = look.machine.isEmpty && !hasLoweredItself
@@ -220,7 +223,7 @@ extension Statement.Part {
 }
 
 extension Arbiter {
-    /// Which app of a symmetry keeps a session's camera from it, as bits to be mixed into a fingerprint; 0: none does.
+    /// A mark for a session's fingerprint: which app keeps its camera from it; 0 for none.
     func markOfWhoIsInTheWay(of session: SessionID, _ symmetry: AppSymmetry) -> UInt64 {
         guard let slot = state.session(session), let app = state.sessions.rows[Int(slot.index)].waits?.interrupter,
             let place = symmetry.apps.firstIndex(where: { state.isApp(at: Int(app.slot.index), $0.app) })
@@ -230,7 +233,7 @@ extension Arbiter {
 }
 
 extension UInt64 {
-    /// Spread over all bits, so that what is mixed in stays apart from flags (SplitMix64).
+    /// Spread over all bits, so that it stays apart from flags (SplitMix64).
     var mixed: UInt64 {
         var random = SeededRandom(seed: self)
         return random.next()

@@ -2,8 +2,8 @@ import Arbiter
 import ArbiterProtocol
 import Scenario
 
-/// The walk of one world that holds a policy to its statements about time: breadth first, with leases counted, and time
-/// that passes by one step after the other, so that everything also happens between deadlines.
+/// The walk of one world for statements about time: breadth first, with leases counted, and with time that passes in steps, so that
+/// events also happen between deadlines.
 struct TimedSearch: LevelSearch {
     struct Reached {
         var state: ExploredState
@@ -18,7 +18,7 @@ struct TimedSearch: LevelSearch {
     private let statesBefore: Int
     private var moments: [Moment] = []
     private(set) var found: (state: Int, message: String, statement: String)?
-    /// In how many states each of the statements about time applied; those about warnings, in how many losses.
+    /// For each statement about time, in how many states it applied; for warnings, in how many losses.
     private(set) var applied: [Int]
     private let statements: TimedStatements
     private var seen = VisitedSet()
@@ -30,7 +30,6 @@ struct TimedSearch: LevelSearch {
             lateRecorders: false)
         statements = TimedStatements(cursor.state.arbiter)
         applied = statements.ready.map { _ in 0 }
-        // Nobody asks for anything yet.
         record(nil, parent: 0, choice: 0)
     }
 
@@ -50,7 +49,7 @@ struct TimedSearch: LevelSearch {
         _ one: Reached, _ before: TimedStatements.Situation, _ choice: Int, _ events: [Event], _ now: Moment,
         _ limiter: SearchLimiter
     ) -> Bool {
-        // What a recorder or the contract has to say against it is the other walk's to find.
+        // Violations of the contract are for the other walk to find.
         _ = cursor.step(from: one.state, events, now)
         cursor.transitions += 1
         var watch = one.watch
@@ -61,9 +60,9 @@ struct TimedSearch: LevelSearch {
         }
         for loss in statements.losses(one.state.arbiter, events, cursor.state.arbiter) {
             applied[loss.obligation.statement] += 1
-            let told = watch?.obligation == loss.obligation ? watch : nil
-            guard !loss.isTold || told?.isTooShort == true else { continue }
-            return fail(words.broken(loss, told, in: cursor.state.arbiter), loss.obligation, one, choice, now)
+            let warned = watch?.obligation == loss.obligation ? watch : nil
+            guard !loss.isWarned || warned?.isTooShort == true else { continue }
+            return fail(words.broken(loss, warned, in: cursor.state.arbiter), loss.obligation, one, choice, now)
         }
         let situation = statements.situation(in: cursor.state.arbiter)
         if let known = watch, known.isOver(goesOn: situation.obligations.contains(known.obligation)) { watch = nil }
@@ -110,13 +109,12 @@ struct TimedSearch: LevelSearch {
             found += events.map { ($0, moments[number]) }
             now.perform(events, at: moments[number])
         }
-        // Time that only passes is told by the next moment at which something happens, and by the end.
+        // The next event, or the end, shows that time has passed.
         let last = found.count - 1
         return found.enumerated().filter { $0.offset == last || $0.element.event != .timePassed }.map(\.element)
     }
 }
 
-/// What breaks a statement about time, in words: who, behind whom, since when and for how long.
 struct StatementWords {
     let statements: TimedStatements
     let names: Names
@@ -139,7 +137,7 @@ struct StatementWords {
         }
     }
 
-    /// In the greatest unit that leaves a whole number.
+    /// In the largest unit that leaves a whole number.
     private static func text(_ time: Duration) -> String {
         let seconds = time.components.seconds
         guard time == .seconds(seconds), seconds > 0 else { return TimeText.write(Moment.zero + time) }
@@ -147,11 +145,11 @@ struct StatementWords {
         return seconds % 60 == 0 ? "\(seconds / 60)min" : "\(seconds)s"
     }
 
-    func broken(_ loss: TimedStatements.Loss, _ told: ObligationWatch?, in arbiter: Arbiter) -> String {
+    func broken(_ loss: TimedStatements.Loss, _ warned: ObligationWatch?, in arbiter: Arbiter) -> String {
         guard case .session(let session) = loss.obligation.subject else { return "" }
         let camera = arbiter.state.camera(loss.camera) ?? Slot(0)
         let winner = loss.winner.map { "to \(arbiter.words(of: $0, near: camera, names.name(of:)))" } ?? "to its lease"
-        let when = told.map { "\(Self.text($0.spent)) after it was told" } ?? "without being told before"
+        let when = warned.map { "\(Self.text($0.spent)) after it was told" } ?? "without being told before"
         return "\(names.name(of: session)) loses camera \(loss.camera.name) \(winner), \(when)"
     }
 }

@@ -2,12 +2,10 @@ import Arbiter
 import ArbiterProtocol
 import Explain
 
-/// A policy's statements about time, made ready once to be asked along many tree. Each says of some subjects how long
-/// something may go on: that a session waits (`within`), that an app holds cameras (`at-most`), and how long at least a
-/// session has been told that it loses its camera (`warned`). What goes on in a state is an obligation. How long it has
-/// gone on no state knows: that is what a `ObligationWatch` counts.
+/// A policy's statements about time, prepared once for many paths. Each limits how long something may go on: that a session waits
+/// (`within`), that an app holds cameras (`at-most`), or how long before its loss a session was warned at least (`warned`). In one
+/// state that is an obligation; an `ObligationWatch` counts how long it has gone on.
 struct TimedStatements: Sendable {
-    /// Of the policy's statements those about time, in their order.
     let ready: [ReadyStatement]
 
     init(_ arbiter: Arbiter) { ready = ReadyStatement.all(arbiter).filter(\.source.isTimed) }
@@ -51,7 +49,7 @@ struct TimedStatements: Sendable {
                     found.note(index, .app(moment.asking[place].app))
                 }
             case .warned:
-                // Holders that were told when they will be interrupted. Their facts count when they are.
+                // Holders that were warned. Their facts count when they are interrupted.
                 for camera in arbiter.state.cameras.rows {
                     guard let held = camera.tenancy.held, held.contest?.announced != nil else { continue }
                     found.note(index, .session(arbiter.state.id(held.session)))
@@ -69,63 +67,57 @@ struct TimedStatements: Sendable {
         /// `nil` where the lease ended, and no bid took the camera.
         var winner: AppRef?
         /// The holder received a warning; a watch measures how long before the loss.
-        var isTold: Bool
+        var isWarned: Bool
     }
 
     func losses(_ before: Arbiter, _ events: [Event], _ after: Arbiter) -> [Loss] {
         guard ready.contains(where: { $0.kind == .warned }) else { return [] }
-        var found: [Loss] = []
-        for slot in before.state.cameraOrder {
-            guard let held = before.state.cameras.rows[Int(slot.index)].tenancy.held else { continue }
-            note(held, slot, before, events, after, &found)
+        return before.state.cameraOrder.flatMap { slot in
+            before.state.cameras.rows[Int(slot.index)].tenancy.held.map { losses(of: $0, slot, before, events, after) }
+                ?? []
         }
-        return found
     }
 
-    private func note(
-        _ held: Held, _ camera: Slot<Camera>, _ before: Arbiter, _ events: [Event], _ after: Arbiter,
-        _ found: inout [Loss]
-    ) {
+    private func losses(
+        of held: Held, _ camera: Slot<Camera>, _ before: Arbiter, _ events: [Event], _ after: Arbiter
+    ) -> [Loss] {
         let id = before.state.id(held.session)
         guard after.state.cameras.rows[Int(camera.index)].tenancy.held?.session != held.session,
             !events.contains(where: { $0.givesUp(id, before) }), let slot = after.state.session(id)
-        else { return }
+        else { return [] }
         let session = after.state.sessions.rows[Int(slot.index)]
-        // Nobody keeps from a client what it gave away.
-        if held.contest?.announced?.isReady == true { return }
-        if after.state.clients.rows[Int(session.client.index)].hasLoweredItself { return }
-        let own = before.state.look(at: held.session).app
+        if held.contest?.announced?.isReady == true { return [] }
+        if after.state.clients.rows[Int(session.client.index)].hasLoweredItself { return [] }
         let isOver = held.leaseUntil.map { $0 <= after.state.now } ?? false
         var winner = session.waits?.interrupter
         if session.request == nil {
-            // Evicted, or its lease is over: what comes next on its camera has won it.
+            // Evicted, or its lease is over: the next session on its camera has won it.
             let row = after.state.cameras.rows[Int(camera.index)]
             let next = row.tenancy.held?.session ?? row.promise?.session
             winner = next.map {
                 after.state.clients.rows[Int(after.state.sessions.rows[Int($0.index)].client.index)].app
             }
         }
-        if winner == own { winner = nil }
-        guard isOver || winner != nil else { return }
+        if winner == before.state.look(at: held.session).app { winner = nil }
         let was = StatementMoment(before.state)
-        guard let facts = was.asking.first(where: { $0.slot == held.session })?.facts else { return }
+        guard isOver || winner != nil, let facts = was.asking.first(where: { $0.slot == held.session })?.facts else {
+            return []
+        }
         let now = StatementMoment(after.state)
         func isBehind(_ by: Condition) -> Bool { winner.map { now.isAsking($0, near: camera, by) } ?? false }
-        for (index, statement) in ready.enumerated() where statement.kind == .warned && statement.when.holds(for: facts)
-        {
-            if let by = statement.by, !isBehind(by) { continue }
-            let isExcused = statement.unless.contains { $0.when.holds(for: facts) && ($0.by.map(isBehind) ?? true) }
-            if isExcused { continue }
-            found.append(
-                Loss(
-                    obligation: Obligation(statement: index, subject: .session(id)), camera: before.state.id(camera),
-                    winner: winner, isTold: held.contest?.announced != nil))
+        return ready.enumerated().compactMap { index, statement in
+            guard statement.kind == .warned, statement.when.holds(for: facts), statement.by.map(isBehind) ?? true,
+                !statement.isExcused(facts, isBehind)
+            else { return nil }
+            return Loss(
+                obligation: Obligation(statement: index, subject: .session(id)), camera: before.state.id(camera),
+                winner: winner, isWarned: held.contest?.announced != nil)
         }
     }
 }
 
 extension Event {
-    /// Its client ends it, or says that it may be cut now.
+    /// The session's client ends it, or allows the cut.
     fileprivate func givesUp(_ session: SessionID, _ arbiter: Arbiter) -> Bool {
         switch self {
         case .stopRunning(session), .closed(session), .ready(session, _): true
@@ -135,38 +127,32 @@ extension Event {
     }
 }
 
-/// How long one obligation has gone on. A walk watches one at a time, and begins to watch, or does not, whenever one
-/// begins: what is broken is broken by one of them, and the way on which that one is watched is among those that are
-/// walked. So the obligations of a state do not multiply.
+/// How long one obligation has gone on. A path watches one obligation at a time: whenever one begins, there is a path that watches
+/// it and one that does not. So obligations do not multiply the states, and each violation is on the path that watches it.
 struct ObligationWatch: Hashable, Sendable {
     let obligation: TimedStatements.Obligation
     let limit: Limit
     private(set) var spent = Duration.zero
-    /// Of that, how long the camera was held.
+    /// The part of it in which the camera was held.
     private(set) var held = Duration.zero
 
     enum Limit: Hashable, Sendable {
         case within(Duration)
         case warned(Duration)
         case atMost(Duration, in: Duration)
-
-        init?(_ statement: Statement) {
-            switch statement.assertion {
-            case .within(_, _, let time): self = .within(time)
-            case .warned(_, let time): self = .warned(time)
-            case .atMost(_, let time, let window): self = .atMost(time, in: window)
-            case .never, .always, .fair: return nil
-            }
-        }
     }
 
     init?(_ obligation: TimedStatements.Obligation, _ statement: Statement) {
-        guard let limit = Limit(statement) else { return nil }
         self.obligation = obligation
-        self.limit = limit
+        switch statement.assertion {
+        case .within(_, _, let time): limit = .within(time)
+        case .warned(_, let time): limit = .warned(time)
+        case .atMost(_, let time, let window): limit = .atMost(time, in: window)
+        case .never, .always, .fair: return nil
+        }
     }
 
-    /// - Parameter goesOn: what is watched went on all the time.
+    /// - Parameter goesOn: the obligation stood all the time.
     /// - Returns: whether the statement is broken by now.
     mutating func pass(_ time: Duration, goesOn: Bool) -> Bool {
         switch limit {
@@ -174,7 +160,7 @@ struct ObligationWatch: Hashable, Sendable {
             spent += time
             return spent > most
         case .warned(let least):
-            // Longer than it asks for is all the same.
+            // A longer time makes no difference.
             spent = min(spent + time, least)
             return false
         case .atMost(let most, let window):
@@ -187,8 +173,8 @@ struct ObligationWatch: Hashable, Sendable {
 
     var isTooShort: Bool { if case .warned(let least) = limit { spent < least } else { false } }
 
-    /// Nothing that comes can break it any more.
-    /// - Parameter goesOn: what is watched still goes on.
+    /// No later state can break it.
+    /// - Parameter goesOn: the obligation still stands.
     func isOver(goesOn: Bool) -> Bool {
         switch limit {
         // The holds of a window need not be one.
@@ -197,7 +183,7 @@ struct ObligationWatch: Hashable, Sendable {
         }
     }
 
-    /// How long until it can break, or is over, at the earliest; nil: no time changes it.
+    /// The earliest time in which it can break or be over; `nil` where no time changes it.
     var rest: Duration? {
         switch limit {
         case .within(let most): most - spent
@@ -206,7 +192,7 @@ struct ObligationWatch: Hashable, Sendable {
         }
     }
 
-    /// As bits to be mixed into the fingerprint of a session that it is about.
+    /// A mark for the fingerprint of a session that it is about.
     func mark(of session: SessionID, _ arbiter: Arbiter) -> UInt64 {
         switch obligation.subject {
         case .session(session): break

@@ -2,7 +2,7 @@ import Arbiter
 import ArbiterProtocol
 import Scenario
 
-/// The worlds in which a policy is held to its statements about time, and how time passes there.
+/// The worlds that are walked for a policy's statements about time, and how time passes there.
 struct TimedWorlds: Sendable {
     /// Its only statements are those about time.
     let policy: Policy
@@ -138,7 +138,9 @@ enum TimedReplay {
             _ = arbiter.step(event, at: moment)
             for loss in statements.losses(before, [event], arbiter) {
                 let isTooShort = watches.contains { $0.obligation == loss.obligation && $0.isTooShort }
-                if !loss.isTold || isTooShort { names.insert(statements.ready[loss.obligation.statement].source.name) }
+                if !loss.isWarned || isTooShort {
+                    names.insert(statements.ready[loss.obligation.statement].source.name)
+                }
             }
             let obligations = statements.situation(in: arbiter).obligations
             watches.removeAll { $0.isOver(goesOn: obligations.contains($0.obligation)) }

@@ -2,12 +2,9 @@ import Arbiter
 public import ArbiterProtocol
 public import Scenario
 
-/// Looks for the smallest scenarios that reach what a policy's scenarios have not reached, in the small worlds that `policy
-/// verify` walks.
-///
-/// Worlds are walked breadth first, those of fewer clients and cameras before larger ones, and all of one size side by side:
-/// so the first way to something is one of the shortest in the smallest world that has one. LeaseAbstraction are counted, because
-/// each way is told as a scenario, run, and only believed when that reaches what it is for.
+/// Looks for the smallest scenarios that reach what a policy's scenarios have not reached. Worlds are walked breadth
+/// first, all of one size side by side and smaller ones before, so a gap's first path is a shortest one. Each path is
+/// written as a scenario and run, and counts only if that reaches the gap.
 public struct ScenarioSearch: Sendable {
     public let policy: Policy
     public let clients: Int
@@ -15,12 +12,11 @@ public struct ScenarioSearch: Sendable {
     let gaps: [PolicyCoverage.Gap]
     let pairsOnly: Bool
 
-    /// A scenario as a file has it, and what it is for.
     public struct Suggestion: Sendable {
-        /// A sentence: what the scenario shows first.
+        /// A sentence about the first gap.
         public var title: String
+        /// As a file has it.
         public var scenario: String
-        /// Everything that was missing, and that it reaches.
         public var closes: [PolicyCoverage.Gap]
         /// Steps.
         public var length: Int
@@ -30,8 +26,8 @@ public struct ScenarioSearch: Sendable {
         public var suggestions: [Suggestion] = []
         /// The gaps that no suggestion reaches, in the order of the file format.
         public var left: [PolicyCoverage.Gap] = []
-        public var casts = 0
-        public var castsInAll = 0
+        public var populations = 0
+        public var populationsInAll = 0
         public var worlds = 0
         public var states = 0
         public var transitions = 0
@@ -39,13 +35,13 @@ public struct ScenarioSearch: Sendable {
         public var cutOffBy: SearchBound?
     }
 
-    /// - Parameter gaps: of this policy; what is proven to be out of reach is none.
+    /// - Parameter gaps: of this policy, without those that are proven to be out of reach.
     public init(_ policy: Policy, _ gaps: [PolicyCoverage.Gap], clients: Int, cameras: Int, pairsOnly: Bool = false) {
         (self.policy, self.gaps, self.clients) = (policy, gaps, clients)
         (self.cameras, self.pairsOnly) = (cameras, pairsOnly)
     }
 
-    /// - Parameter policyLine: what a scenario calls the policy, in the folder `policies`.
+    /// - Parameter policyLine: how a scenario names the policy, in the folder `policies`.
     public func run(
         _ bounds: SearchBounds = SearchBounds(), policyLine: String, policies: String = ".",
         limiter: SearchLimiter = { _ in nil }
@@ -64,8 +60,8 @@ public struct ScenarioSearch: Sendable {
             report.transitions += walk.transitions
             report.cutOffBy = report.cutOffBy ?? walk.cutOffBy
             guard size.scope == .policy, !size.variesRights else { continue }
-            (report.worlds, report.casts) = (worlds.count, Set(populations.all.map(\.number)).count)
-            report.castsInAll = populations.countInAll
+            (report.worlds, report.populations) = (worlds.count, Set(populations.all.map(\.number)).count)
+            report.populationsInAll = populations.countInAll
             if walk.cutOffBy != nil { break }
         }
         if found.isDone { report.cutOffBy = nil }
@@ -75,26 +71,24 @@ public struct ScenarioSearch: Sendable {
         return report
     }
 
-    /// States of the worlds in which the machine's own events happen, too: few clauses need these, what does is near, and
-    /// the larger worlds behind are to have their time.
+    /// States of worlds with the machine's own events: few clauses need these, and are near.
     private static let machineMax = 100_000
 
     struct Size: Sendable {
         var clients: Int
         var cameras: Int
-        /// Clients differ in what they may use cameras by; nothing else is looked for there.
+        /// Clients differ in their rights; only gaps of rights are looked for there.
         var variesRights = false
-        /// Everything: the machine sleeps, cameras are unplugged, clients vanish. Recorders answer at once all the same.
+        /// With `everything` recorders answer at once all the same.
         var scope = WalkScope.policy
     }
 
-    /// The smallest first. The last contains all others but those for rights and for the machine.
+    /// The smallest first. The last contains all others, but for rights and the machine.
     private var sizes: [Size] {
         let cameras = policy.linksCameras ? cameras : 1
         var sizes = [Size(clients: 1, cameras: 1, variesRights: true)]
         for clients in 1...clients {
-            // Two clients may be on two cameras, and a third camera takes a third client. Before worlds get large, the
-            // machine has its turn.
+            // A third camera takes a third client. The machine has its turn before worlds get large.
             if clients == 3 { sizes.append(Size(clients: 2, cameras: 1, scope: .everything)) }
             let most = min(clients, cameras)
             sizes += (clients < 3 ? 1...most : most...most).map { Size(clients: clients, cameras: $0) }
@@ -104,7 +98,7 @@ public struct ScenarioSearch: Sendable {
     }
 }
 
-/// The walk of all worlds of one size, side by side, until nothing is wanted any more.
+/// The walk of all worlds of one size, side by side, until no gap is wanted any more.
 struct CoverageWalk {
     private(set) var states = 0
     private(set) var transitions = 0
@@ -140,7 +134,6 @@ struct CoverageWalk {
         states = places.count
     }
 
-    /// So rarely that it costs nothing, and often enough that a bound is met within some milliseconds.
     private static let transitionsBetweenLooks = 512
 
     mutating func run(_ found: inout FoundScenarios, _ limiter: SearchLimiter) {
@@ -174,7 +167,7 @@ struct CoverageWalk {
             if recorder.reached > reached, let coverage = recorder.coverages.first(where: { $0.policy == policy }) {
                 let path = places[index].tree.path(to: number) + [choice]
                 if !found.note(coverage, path, world, size) {
-                    // It was no way there after all: what comes next may be one.
+                    // The next path may close the gap.
                     recorder = CoverageRecorder()
                     recorder.begin(at: state.arbiter)
                 }
@@ -191,12 +184,11 @@ struct CoverageWalk {
             world: places.count, worlds: places.count, states: statesBefore + states, transitions: transitions)
     }
 
-    /// What happens, and everything that recorders answer to it, noted step by step.
+    /// Takes the events and the recorders' answers, with their coverage.
     private mutating func step(_ state: ExploredState, _ events: [Event], _ now: Moment) -> ExploredState {
         var after = state
         after.now = now
         var rest = events[...]
-        // As many answers as a walk allows one step.
         for _ in 0..<ExploredState.answersMax {
             guard let event = rest.popFirst() ?? after.duties.firstAnswer else { break }
             recorder.expect(event, at: now, after.arbiter)
@@ -207,7 +199,6 @@ struct CoverageWalk {
     }
 }
 
-/// The scenarios that a search has found, and what it still looks for.
 struct FoundScenarios {
     private let policy: Policy
     private let gaps: [PolicyCoverage.Gap]
@@ -219,13 +210,12 @@ struct FoundScenarios {
 
     private struct Told {
         var text: String
-        /// Everything of what was missing that it reaches.
         var closes: [PolicyCoverage.Gap]
         var goal: PolicyCoverage.Gap
         var length: Int
     }
 
-    /// A way that, told as a scenario, does not lead there is one of many: one after another is tried, but not for ever.
+    /// Paths to a gap that do not close it as scenarios; further ones are not tried.
     private static let misledMax = 400
 
     init(_ policy: Policy, _ gaps: [PolicyCoverage.Gap], policyLine: String, policies: String) {
@@ -239,8 +229,8 @@ struct FoundScenarios {
         wanted.filter { ($0.clause.group == .access) == size.variesRights && misled[$0, default: 0] < Self.misledMax }
     }
 
-    /// Keeps a way that reaches something wanted.
-    /// - Returns: false: it only seemed to.
+    /// Keeps a path that closes a wanted gap.
+    /// - Returns: false where the path does not close the gap as a scenario.
     mutating func note(
         _ coverage: PolicyCoverage, _ path: [Int], _ world: SmallWorld, _ size: ScenarioSearch.Size
     ) -> Bool {
@@ -260,9 +250,9 @@ struct FoundScenarios {
         return true
     }
 
-    /// A text as it comes out, and everything of what was missing that it reaches.
+    /// A scenario with its notices, and the gaps that it closes.
     private func tell(_ text: String) -> (text: String, closes: [PolicyCoverage.Gap])? {
-        guard let scenario = try? Scenario.parse(text, file: "story", policies: policies) else { return nil }
+        guard let scenario = try? Scenario.parse(text, file: "suggestion", policies: policies) else { return nil }
         let (outcome, coverages) = scenario.under(policy).runWithCoverage()
         guard outcome.violations.isEmpty, let coverage = coverages.first(where: { $0.policy == policy }) else {
             return nil
@@ -270,8 +260,8 @@ struct FoundScenarios {
         return (outcome.rewritten, coverage.closed(of: gaps))
     }
 
-    /// As few as reach everything that all of them reach: always the one next that reaches most of the rest, of
-    /// several the shortest. Each says what it reaches that none before it does.
+    /// A few scenarios that close all gaps: next is always the one that closes most of the rest, and of several the shortest. Each
+    /// names the gaps that none before it closes.
     func fewest() -> [ScenarioSearch.Suggestion] {
         var rest = Set(found.flatMap(\.closes))
         var chosen: [ScenarioSearch.Suggestion] = []
@@ -289,7 +279,7 @@ struct FoundScenarios {
         let first = closes.contains(told.goal) ? told.goal : closes[0]
         let title = sentence(first)
         let others = closes.filter { $0 != first }.map { "# Besides: \(sentence($0))" }
-        // A scenario's title is all of its first comment.
+        // The whole first comment is the title.
         let head = (["# \(title)"] + (others.isEmpty ? [] : [""] + others)).joined(separator: "\n")
         let body = told.text.drop { $0 != "\n" }
         return ScenarioSearch.Suggestion(title: title, scenario: head + body, closes: closes, length: told.length)

@@ -2,9 +2,8 @@ package import Arbiter
 import ArbiterProtocol
 import Scenario
 
-/// Copies into memory that is there already: for callers that step many copies of one state, each for a moment. What
-/// hardly any step changes is shared; what nearly every step changes is copied byte by byte, so that changing it
-/// allocates nothing.
+/// Copies into existing memory, for callers that step many copies of one state. Arrays that hardly any step changes are shared; those
+/// that nearly every step changes are copied byte by byte, so that changing them allocates nothing.
 extension Arbiter {
     package mutating func become(_ other: borrowing Arbiter) {
         state.become(other.state)
@@ -75,7 +74,6 @@ extension Directory {
 }
 
 extension NameTable {
-    /// The two change together.
     fileprivate mutating func become(_ other: borrowing NameTable) {
         if !isSame(names, other.names) { self = copy other }
     }
@@ -100,6 +98,6 @@ extension NameTable {
 }
 
 extension State {
-    /// Whether the apps are those of another state that is kept, each in its row. False also where it is not known.
+    /// Whether the names are those of another state, by their memory.
     func hasApps(_ names: borrowing NameTable<AppID, App>) -> Bool { isSame(appNames.names, names.names) }
 }

@@ -2,7 +2,7 @@ public import Arbiter
 public import ArbiterProtocol
 import Explain
 
-/// What walks ask a state. Nothing here decides.
+/// Questions of walks. Nothing here decides.
 extension Arbiter {
     var isAnybodyUnserved: Bool {
         state.sessions.rows.contains { session in
@@ -12,8 +12,7 @@ extension Arbiter {
         }
     }
 
-    /// Whether some session was told nothing yet, or waits for nothing but a recorder, a device, or a camera that nobody
-    /// has: only a closer look tells.
+    /// Whether some session is pending, or waits only for a recorder, a device or a free camera: a closer look tells.
     var isAnybodyPerhapsForgotten: Bool {
         let isAnybodyServed = state.cameras.rows.contains { $0.tenancy.held != nil }
         return state.sessions.rows.contains { session in
@@ -30,8 +29,7 @@ extension Arbiter {
         }
     }
 
-    /// Whether an event of the user's world or of the machine says what is known already. It says nothing of what
-    /// the event would do: exploration leaves out what every state has as a way back to itself.
+    /// Whether an event of the user's world or of the machine says what is known already: walks leave such events out.
     public func isKnown(_ event: Event) -> Bool {
         switch event {
         case .placed(let app, let presence, let focused, let source):
@@ -79,7 +77,7 @@ extension Arbiter {
             && state.cameras.rows.allSatisfy { $0.isPresent && !$0.isPrivate }
     }
 
-    /// Somebody wants a zoom, which is what sessions configure in walks.
+    /// A zoom is what sessions configure in walks.
     var isAnybodyZoomed: Bool { state.sessionSettings.contains { $0.wanted[.videoZoomFactor] != nil } }
 
     func isConfigured(_ session: SessionID, _ batch: Configuration) -> Bool {
@@ -98,8 +96,7 @@ extension Arbiter {
         state.cameraOrder.filter { state.cameras.rows[Int($0.index)].tenancy.held?.leaseUntil != nil }
     }
 
-    /// When the last of the times is over that wake nobody: min-holds, except those of the holders of some cameras, and
-    /// the frames after which faults are forgotten.
+    /// The end of the last time without a deadline: min-holds, except on some cameras, and the time after which faults are forgotten.
     func lastUnwatchedTime(besides cameras: [Slot<Camera>]) -> Moment {
         var last = state.now
         for slot in state.cameraOrder {

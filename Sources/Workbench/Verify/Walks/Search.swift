@@ -2,12 +2,11 @@ import Arbiter
 import ArbiterProtocol
 import Scenario
 
-/// What each search of one world has in hand: how far it has come, and the state that it looks at just now, in memory that
-/// is used again and again, since most states are known already.
+/// How far a search of one world has come, and the state that it looks at, in memory that is used again: most states are known.
 struct SearchCursor {
     let world: SmallWorld
     let symmetry: AppSymmetry
-    /// Recorders answer as steps of their own; else at once, within the step.
+    /// Recorders answer in steps of their own; else at once, within the step.
     let lateRecorders: Bool
     private(set) var state: ExploredState
     var tree = SearchTree()
@@ -30,8 +29,8 @@ struct SearchCursor {
 
     mutating func take(_ event: Event) -> String? { state.take(event, in: &memory).first }
 
-    /// Goes on from a state: the events of one moment, and what recorders answer at once.
-    /// - Returns: what went wrong first.
+    /// Takes the events of one moment, and the answers of recorders that answer at once.
+    /// - Returns: the first violation.
     mutating func step(from before: ExploredState, _ events: [Event], _ now: Moment) -> String? {
         leave(before, at: now)
         var wrong: String?
@@ -44,13 +43,13 @@ struct SearchCursor {
         return wrong ?? ExploredState.endless
     }
 
-    /// - Parameter mark: what a cursor remembers of a session besides.
+    /// - Parameter mark: what the search remembers of a session.
     mutating func fingerprint(mark: ((SessionID) -> UInt64)? = nil) -> Fingerprint {
         state.canonicalize(symmetry, into: &canonical, mark: mark)
         return canonical.fingerprint(symmetry)
     }
 
-    /// So rarely that it costs nothing, and often enough that a bound is met within some milliseconds.
+    /// A bound is met within some milliseconds.
     private static let transitionsBetweenLooks = 4096
 
     mutating func mayGoOn(_ limiter: SearchLimiter) -> Bool {
@@ -61,11 +60,12 @@ struct SearchCursor {
     }
 }
 
+/// A search level by level.
 protocol LevelSearch {
     associatedtype Reached
     var cursor: SearchCursor { get set }
     var next: [Reached] { get set }
-    /// - Returns: false where the cursor is over.
+    /// - Returns: false where the search is over.
     mutating func expand(_ one: Reached, _ limiter: SearchLimiter) -> Bool
 }
 
@@ -77,7 +77,7 @@ extension LevelSearch {
                 return
             }
             cursor.depth += 1
-            // Taken out, so that its states are read where they are while the next ones are gathered.
+            // Taken out, so that its states are not copied while the next are gathered.
             let level = next
             next = []
             for index in level.indices { guard expand(level[index], limiter) else { return } }
@@ -85,7 +85,6 @@ extension LevelSearch {
     }
 }
 
-/// What ends a cursor before it is complete.
 public enum SearchBound: String, Sendable, Hashable, CaseIterable {
     case states, time, memory, depth
 
@@ -93,17 +92,13 @@ public enum SearchBound: String, Sendable, Hashable, CaseIterable {
     public var sentence: String { self == .depth ? "by the bound on steps" : "by the bound on \(rawValue)" }
 }
 
-/// How far a cursor may go. It has no clock: whoever started it looks at time and memory, and says when to stop.
+/// A search has no clock: its `SearchLimiter` looks at time and memory.
 public struct SearchBounds: Sendable {
-    /// Over all worlds together.
+    /// Of all worlds together.
     public var statesMax: Int
-    /// Steps from the beginning of a world.
     public var depthMax: Int
 
-    public init(statesMax: Int = .max, depthMax: Int = .max) {
-        self.statesMax = statesMax
-        self.depthMax = depthMax
-    }
+    public init(statesMax: Int = .max, depthMax: Int = .max) { (self.statesMax, self.depthMax) = (statesMax, depthMax) }
 }
 
 public struct SearchProgress: Sendable {
@@ -113,14 +108,14 @@ public struct SearchProgress: Sendable {
     public var states = 0
     public var transitions = 0
     public var depth = 0
-    /// Of several walks that are done together, which one this is about, from 0 on.
+    /// Of several walks that are run together, from 0.
     public var walk = 0
     /// Worlds of all walks that are walked at this moment.
     public var worldsAtOnce = 1
-    /// By the clock that whoever began it gave.
+    /// By the caller's clock.
     public var elapsed = Duration.zero
 
-    /// The same of all worlds, of which some were walked before this one.
+    /// The progress through all worlds, of which some were walked before this one.
     func inWorld(_ world: Int, of worlds: Int, behind states: Int, _ transitions: Int) -> SearchProgress {
         var all = self
         (all.world, all.worlds) = (world, worlds)
@@ -130,17 +125,17 @@ public struct SearchProgress: Sendable {
     }
 }
 
-/// Asked every few thousand transitions: nil goes on.
+/// Called every few thousand transitions; `nil` lets the search go on.
 public typealias SearchLimiter = (SearchProgress) -> SearchBound?
 
-/// The states that a walk has been to: their fingerprints, in one flat table. 16 bytes a place, open addressing, at
-/// most two thirds full: no allocation for an element, and one cache line for most look-ups.
+/// Fingerprints in one flat table of 16 bytes a place, with open addressing, at most two thirds full: no allocation for an element,
+/// and one cache line for most look-ups.
 struct VisitedSet {
     private var places: [Fingerprint]
     private var mask: Int
     private var count = 0
 
-    /// What stands in a place that is free; a fingerprint that happens to be it is moved by one.
+    /// Marks a free place; a fingerprint that happens to equal it is moved by one.
     private static let free = Fingerprint(first: 0, second: 0)
 
     init() {
@@ -148,7 +143,7 @@ struct VisitedSet {
         mask = places.count - 1
     }
 
-    /// False: it was there.
+    /// - Returns: false where it is there already.
     mutating func insert(_ fingerprint: Fingerprint) -> Bool {
         let wanted = fingerprint == Self.free ? Fingerprint(first: 0, second: 1) : fingerprint
         if 3 * count >= 2 * places.count { grow() }
@@ -158,7 +153,6 @@ struct VisitedSet {
         return true
     }
 
-    /// Nil: it is there.
     private func place(for fingerprint: Fingerprint) -> Int? {
         var index = Int(truncatingIfNeeded: fingerprint.first) & mask
         while places[index] != Self.free {
@@ -178,18 +172,15 @@ struct VisitedSet {
     }
 }
 
-/// How each state of a walk was reached: from which, and by which of the things that may happen there.
-/// Six bytes a state; the states themselves are not kept.
+/// Each state's parent, and the choice that led from there: six bytes a state. The states themselves are not kept.
 struct SearchTree {
     private var parents: [UInt32] = []
     private var choices: [UInt16] = []
 
     var count: Int { parents.count }
 
-    /// More do not fit into the numbers; it is far beyond any memory that a walk is given.
     static let countMax = Int(UInt32.max) - 1
 
-    /// The first has no parent.
     mutating func append(parent: Int, choice: Int) -> Int {
         parents.append(UInt32(truncatingIfNeeded: parent))
         choices.append(UInt16(truncatingIfNeeded: choice))
@@ -200,14 +191,8 @@ struct SearchTree {
 
     func path(to state: Int) -> [Int] { states(to: state).map { Int(choices[$0]) } }
 
-    /// The states on the way, without the first.
+    /// The states on the path, without the first.
     func states(to state: Int) -> [Int] {
-        var path: [Int] = []
-        var index = state
-        while index > 0 {
-            path.append(index)
-            index = Int(parents[index])
-        }
-        return path.reversed()
+        sequence(first: state) { Int(parents[$0]) }.prefix { $0 > 0 }.reversed()
     }
 }

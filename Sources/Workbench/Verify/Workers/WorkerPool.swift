@@ -135,7 +135,7 @@ final class WorkerPool: Sendable {
         _ done: WorkQueue.Walk, _ plan: PlannedWalk, _ listener: Listener?, _ number: Int
     ) -> PolicyWalk.Report? {
         let worlds = plan.walk.worlds
-        var report = PolicyWalk.Report(worldsInAll: worlds.count, castsInAll: plan.walk.castsInAll)
+        var report = PolicyWalk.Report(worldsInAll: worlds.count, populationsInAll: plan.walk.populationsInAll)
         report.applied = plan.walk.policy.statements.map { _ in 0 }
         var missing: Set<Int> = []
         for index in worlds.indices {
@@ -166,7 +166,7 @@ final class WorkerPool: Sendable {
         }
         // Depth is each world's own bound; the others are of all worlds together.
         report.cutOffBy = done.cut ?? report.cutOffBy
-        report.casts = Set(worlds.map(\.populationNumber)).subtracting(missing).count
+        report.populations = Set(worlds.map(\.populationNumber)).subtracting(missing).count
         return report
     }
 }

@@ -182,7 +182,7 @@ struct DifferenceReport {
         let steps = report.isExhausted ? "any number of steps" : "\(report.depth) steps"
         let world = command.search.world
         return
-            "of \(castsWords(report.casts, of: report.castsInAll)), \(worldWords(world.clients, world.cameras)), \(steps)"
+            "of \(populationsWords(report.populations, of: report.populationsInAll)), \(worldWords(world.clients, world.cameras)), \(steps)"
     }
 
     private func lines(_ difference: PolicyDifference.Difference) -> [String] {
@@ -218,8 +218,8 @@ struct DifferenceReport {
         [
             "first": command.first, "second": command.second, "clients": command.search.world.clients,
             "cameras": command.search.world.cameras, "same": report.isSame,
-            "idleRanks": report.idleRanks, "everything": command.everything, "casts": report.casts,
-            "castsInAll": report.castsInAll, "neverVaried": neverVaried, "notCompared": notCompared,
+            "idleRanks": report.idleRanks, "everything": command.everything, "casts": report.populations,
+            "castsInAll": report.populationsInAll, "neverVaried": neverVaried, "notCompared": notCompared,
             "worlds": report.worlds, "states": report.states, "transitions": report.transitions,
             "steps": report.depth, "exhausted": report.isExhausted, "cutOffBy": report.cutOffBy?.rawValue,
             "seconds": took.roundSeconds, "difference": report.witness?.json, "forbidden": report.forbidden?.rawValue,

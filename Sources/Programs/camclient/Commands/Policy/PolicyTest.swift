@@ -168,7 +168,8 @@ struct SuggestedScenarios {
             return "not reached so far: the search was cut off \(cut.sentence), after \(report.states.grouped) "
                 + "states of worlds of \(size)"
         }
-        return "not reached in any world of \(castsWords(report.casts, of: report.castsInAll)), \(size), "
+        return
+            "not reached in any world of \(populationsWords(report.populations, of: report.populationsInAll)), \(size), "
             + "nor by what the machine does in smaller ones; walked whole in \(report.states.grouped) states"
     }
 

@@ -35,15 +35,15 @@ struct VerifyVerdict {
         if let cut = report.cutOffBy {
             lines = [
                 "\(file): NOT COMPLETE, cut off \(cut.sentence) to a depth of \(report.depth): \(held) as far as it "
-                    + "went, in \(casts), \(size)", "  to walk all of it: \(advice)",
+                    + "went, in \(populations), \(size)", "  to walk all of it: \(advice)",
             ]
         } else if !isWhole {
             lines = [
                 "\(file): NOT WHOLE, no walk reads \(notWalked.joined(separator: ", ")), which the policy says: "
-                    + "\(held) in what was walked, every state of \(casts), \(size)"
+                    + "\(held) in what was walked, every state of \(populations), \(size)"
             ]
         } else {
-            lines = ["\(file): \(held) in every state of \(casts), \(size)"]
+            lines = ["\(file): \(held) in every state of \(populations), \(size)"]
         }
         if timed > 0 {
             lines.append(
@@ -73,7 +73,7 @@ struct VerifyVerdict {
     private var advice: String {
         var ways = ["--max-time, --max-states and --max-memory allow more", "--resume FILE goes on later"]
         if walk.clients > 1 { ways.append("--clients \(walk.clients - 1) has smaller worlds") }
-        if report.castsInAll > 1 { ways.append("--pairs has fewer casts") }
+        if report.populationsInAll > 1 { ways.append("--pairs has fewer populations") }
         // Smaller worlds have as many steps of time.
         if let timed = report.timed, timed.cutOffBy != nil, let step = timed.step {
             ways.append("times of the policy that are multiples of more than \(step.shortText) make fewer steps")
@@ -81,7 +81,7 @@ struct VerifyVerdict {
         return ways.joined(separator: ", ")
     }
 
-    private var casts: String { castsWords(report.casts, of: report.castsInAll) }
+    private var populations: String { populationsWords(report.populations, of: report.populationsInAll) }
 
     private var size: String {
         worldWords(walk.clients, walk.cameras) + (everything ? ", whatever the machine does" : "")
@@ -113,8 +113,8 @@ struct VerifyVerdict {
 
     var json: JSONObject {
         [
-            "file": file, "clients": walk.clients, "cameras": walk.cameras, "casts": report.casts,
-            "castsInAll": report.castsInAll, "worlds": report.worlds, "worldsInAll": report.worldsInAll,
+            "file": file, "clients": walk.clients, "cameras": walk.cameras, "casts": report.populations,
+            "castsInAll": report.populationsInAll, "worlds": report.worlds, "worldsInAll": report.worldsInAll,
             "everything": everything, "states": report.states, "transitions": report.transitions,
             "depth": report.depth,
             "statements": zip(statements, report.applied).map { statement, applied in

@@ -1,26 +1,19 @@
 public import Arbiter
 public import ArbiterProtocol
 
-/// A policy's statements about single moments, made ready once to be asked in many states. Those about time are
-/// `TimedStatements`.
-public struct StatementCheck: Sendable {
+/// A policy's statements about single states. `TimedStatements` has those about time.
+struct StatementCheck: Sendable {
     private let ready: [ReadyStatement]
 
-    /// - Parameter arbiter: one under the policy that is asked about.
-    public init(_ arbiter: Arbiter) { ready = ReadyStatement.all(arbiter) }
+    init(_ arbiter: Arbiter) { ready = ReadyStatement.all(arbiter) }
 
-    /// The first of the statements that a state breaks, and by which sessions; nil when all hold.
-    public func broken(in arbiter: Arbiter) -> (statement: Statement, sessions: [SessionID])? {
-        var applied = ready.map { _ in 0 }
-        return broken(in: arbiter, counting: &applied)
-    }
-
-    /// The same, counting up for each statement that applies: its apps ask for one camera together, whatever part they
-    /// play there, or for `[[always]]`, somebody has to play the part now.
-    public func broken(
+    /// The first statement that a state breaks, and by which sessions.
+    /// - Parameter applied: counts up for each statement that applies: its apps ask for one camera together, or, for `[[always]]`,
+    ///   a session has to play the part now.
+    func broken(
         in arbiter: Arbiter, counting applied: inout [Int]
     ) -> (statement: Statement, sessions: [SessionID])? {
-        // Under a policy that was loaded since there are other statements, or none.
+        // A policy that was loaded since has other statements, or none.
         if ready.isEmpty || arbiter.state.policy.source.statements.isEmpty { return nil }
         let moment = StatementMoment(arbiter.state)
         if moment.asking.isEmpty { return nil }
@@ -37,7 +30,7 @@ public struct StatementCheck: Sendable {
                 culprits = obliged.first { !moment.isKept($0, statement.part) && moment.isMeant($0, statement) }
                     .map { [$0] }
             case .fair:
-                // No one state breaks it (`FairSearch` looks for a loop), but it applies in some.
+                // No single state breaks it: `FairSearch` looks for a loop.
                 let isAsked = moment.places(statement.when).contains {
                     moment.asking[$0].isEntitled && moment.isMeant($0, statement)
                 }
@@ -51,7 +44,7 @@ public struct StatementCheck: Sendable {
         return nil
     }
 
-    /// Who breaks a statement in a state, and how: `photobooth (holder) and intercom (waiting behind photobooth)`.
+    /// The sessions that break a statement: `photobooth (holder) and intercom (waiting behind photobooth)`.
     func words(
         _ statement: Statement, _ sessions: [SessionID], in arbiter: Arbiter, _ name: (SessionID) -> String
     ) -> String {
@@ -69,12 +62,13 @@ public struct StatementCheck: Sendable {
 }
 
 extension Arbiter {
-    /// The first of the policy's statements that this state breaks, and by which sessions; nil when all hold.
+    /// The first of the policy's statements that this state breaks, and by which sessions.
     public func brokenStatement() -> (statement: Statement, sessions: [SessionID])? {
-        StatementCheck(self).broken(in: self)
+        var applied = policy.statements.map { _ in 0 }
+        return StatementCheck(self).broken(in: self, counting: &applied)
     }
 
-    /// The app whose bid keeps a session's camera from it, by the name of its session that asks, of one on the same camera first.
+    /// The app whose bid keeps a session's camera from it, by the name of its session there, or of another session that asks.
     func whoIsInTheWay(of session: SessionID, _ name: (SessionID) -> String) -> String? {
         guard let slot = state.session(session) else { return nil }
         let row = state.sessions.rows[Int(slot.index)]
@@ -84,7 +78,7 @@ extension Arbiter {
         return words(of: app, near: row.camera, name)
     }
 
-    /// An app by the name of its session that asks for a camera, or for another one; where none does, by its own.
+    /// An app by the name of its session that asks for a camera, or for another camera; else by its own name.
     func words(of app: AppRef, near camera: Slot<Camera>, _ name: (SessionID) -> String) -> String {
         let asking = StatementMoment(state).asking.filter { $0.app == app }
         let one = asking.first { $0.camera == camera } ?? asking.first
@@ -93,19 +87,19 @@ extension Arbiter {
 }
 
 extension StatementMoment {
-    /// Whether those of whom a `never` speaks ask together, and the subject has no excuse of its own.
+    /// Whether the sessions of a `never` ask together, and the subject has no excuse of its own.
     fileprivate func meet(_ statement: ReadyStatement, _ candidates: [[Int]]) -> Bool {
         var candidates = candidates
         candidates[statement.subject].removeAll { place in
             statement.unless.contains { $0.by == nil && $0.when.holds(for: asking[place].facts) }
         }
-        // Behind whom it counts has to be there as well.
+        // The app behind which the subject waits has to be there as well.
         guard let by = statement.by else { return fill(candidates, across: statement.source.isAcrossCameras) != nil }
         if candidates.count == 1 { candidates.append(places(by)) } else if places(by).isEmpty { return false }
         return fill(candidates, across: true) != nil
     }
 
-    /// Sessions that together play all these parts, each of another app, by their places.
+    /// Sessions that together play all these parts, each of another app.
     fileprivate func culprits(_ statement: ReadyStatement, _ candidates: [[Int]]) -> [Int]? {
         let playing = statement.players.indices.map { index in
             candidates[index].filter { place in

@@ -1,14 +1,13 @@
 package import ArbiterProtocol
 
-/// The facts, and nothing that was concluded from them except each camera's last holder and which times still run.
-/// Whoever describes a change writes it down here and has `ReferenceArbiter` look at the whole world again.
-package struct WholeWorld: Sendable {
+/// The facts, and no conclusions but each camera's last holder and the times that run.
+package struct ReferenceWorld: Sendable {
     package var now = Moment.zero
     package var clients: [ClientID: Client] = [:]
     package var sessions: [SessionID: Session] = [:]
     package var cameras: [CameraID: Camera] = [:]
     package var speakers: [Speaker] = []
-    /// What shells and agents say of apps, by name.
+    /// The words of shells and agents about apps.
     package var said: [PresenceSource: [AppID: Said]] = [:]
     package var declared: [App: Place] = [:]
     package var microphones: Set<AppID> = []
@@ -17,22 +16,21 @@ package struct WholeWorld: Sendable {
     package var logins: [LoginSessionID: LoginSessionFacts] = [:]
     package var isPrivate = false
     package var isAsleep = false
-    /// What users said of their apps, and what permission stores deny by name.
     package var answers: [App: AppAnswer] = [:]
+    /// By permission stores.
     package var denied: Set<AppID> = []
-    /// What a user is asked at the moment: one thing at most.
+    /// One question for each user at most.
     package var questions: [UInt32: (app: App, until: Moment)] = [:]
     package var privateUsers: Set<UInt32> = []
     package var pressure = SystemPressure.nominal
-    /// The machine's mode as somebody set it, and as the calendar has it.
     package var modeByHand: String?
     package var calendarMode: String?
-    /// Lower levels that have not lasted yet.
+    /// Lower levels that have not lasted long enough yet.
     package var falling: [(level: SystemPressure, until: Moment)] = []
     package var coolDowns: [(app: App, camera: CameraID, until: Moment)] = []
-    /// What each app has used of its lease; `until` is when all is forgotten, as the app does not ask for the camera any more.
+    /// The used parts of leases; at `until` one is forgotten, since its app no longer asks for the camera.
     package var leases: [(app: App, camera: CameraID, used: Duration, until: Moment?)] = []
-    /// Counts whatever has an order: start requests, bids, grants.
+    /// Orders start requests, bids and grants.
     package var ticks = 0
 
     package mutating func tick() -> Int {
@@ -40,7 +38,7 @@ package struct WholeWorld: Sendable {
         return ticks
     }
 
-    /// An app that the kernel vouches for and one that only claims its name are two.
+    /// A vouched app and one that only claims its name are distinct.
     package struct App: Hashable, Sendable {
         package var id: AppID
         package var isClaimed: Bool
@@ -55,7 +53,7 @@ package struct WholeWorld: Sendable {
         package var kind = ClientKind.app
         package var multitasking = false
         package var requiresFullScreen = false
-        /// The weaker rank and the weaker values that it took for itself, as it said them.
+        /// The weaker rank and values that it took for itself.
         package var loweredTo: String?
         package var loweredValues: [String: String] = [:]
 
@@ -67,27 +65,26 @@ package struct WholeWorld: Sendable {
     package struct Session: Sendable {
         package var client: ClientID
         package var camera: CameraID
-        /// What it asked of each camera, and the pictures that this comes to on its own; nil: the camera has no such.
+        /// Its requests to each camera, and the resulting pictures, where the camera has them.
         package var asked: [CameraID: Configuration] = [:]
         package var pictures: Pictures?
         /// It has its camera beyond the budget, as the strongest app may.
         package var exceeds = false
         package var usesAudio = false
         package var watches = false
-        /// When it asked to run, and since when nothing but other bids keeps it from its camera; nil: it does not.
+        /// The start request, and since when only other bids keep it from its camera.
         package var started: Int?
         package var bidSince: Int?
         /// It has run since it was started.
         package var hasRun = false
         /// It ran before the broker restarted, and has not run since.
         package var isReestablished = false
-        /// A trusted agent raised it, and the client has not continued.
+        /// An agent raised it, and the client has not continued.
         package var isSensitive = false
         package var isRecording = false
         package var isPaused = false
-        /// It brought its microphone since it has its camera.
         package var hasMicrophone = false
-        /// How deep it is inside `BeginConfiguration`, and what was said there.
+        /// The depth of `BeginConfiguration`.
         package var batches = 0
         package var batch = Configuration()
 
@@ -99,7 +96,7 @@ package struct WholeWorld: Sendable {
         }
     }
 
-    /// What a camera's pictures are, as far as it says what they cost; they are as many a second at most.
+    /// The properties of pictures that have a cost.
     package typealias Pictures = (pixelFormat: String, width: Int, height: Int, frameRate: Double)
 
     package struct Camera: Sendable {
@@ -111,11 +108,11 @@ package struct WholeWorld: Sendable {
         package var isPrivate = false
         package var isHeldOutside = false
         package var holding: Holding?
-        /// After a restart of the broker it is kept for the app of this name.
+        /// After a restart of the broker.
         package var keptFor: (app: AppID, until: Moment)?
-        /// What the broker before gave, and is still captured for.
+        /// A grant of the broker before.
         package var survivor: Survivor?
-        /// Somebody had it since this broker began, or that grant lives on.
+        /// Since this broker started, or by a survivor.
         package var wasGiven = false
 
         package init(position: CameraPosition, seat: SeatID) { (self.position, self.seat) = (position, seat) }
@@ -125,29 +122,29 @@ package struct WholeWorld: Sendable {
 
     package struct Holding: Sendable {
         package var session: SessionID
-        /// Its place among grants; nil: it has won, and the streams in its way are being cut in this moment.
+        /// Its place among grants; `nil` where it has won, and the streams in its way are being cut.
         package var granted: Int?
         package var since = Moment.zero
         package var protectedUntil: Moment?
         package var leaseUntil: Moment?
-        /// The lease of its rank when the world was last looked at.
+        /// The lease of its rank at the last look.
         package var lease: Duration?
-        /// From here on its held time is not counted yet; nil: its rank has no lease.
+        /// Its held time is counted up to here; `nil` without a lease.
         package var leaseSince: Moment?
         package var warning: Warning?
 
         package init(_ session: SessionID) { self.session = session }
     }
 
-    /// When the holder is told, or goes; until when it may finish, once it was told; and whether it needs no more time.
+    /// `due`: when the holder is warned, or goes; `toldUntil`: its deadline, once it was warned.
     package typealias Warning = (winner: SessionID, due: Moment, toldUntil: Moment?, isReady: Bool)
 
-    /// A shell or an agent: of one user, or (nil) believed for all.
+    /// A shell or an agent, of one user or of all (`nil`).
     package struct Speaker: Sendable {
         package let source: PresenceSource
         package let user: UInt32?
         package var isThere = true
-        /// What it said before it was lost, and has not repeated, counts until then.
+        /// After it was lost, its words count until then.
         package var frozenUntil: Moment?
 
         package init(source: PresenceSource, user: UInt32?) { (self.source, self.user) = (source, user) }

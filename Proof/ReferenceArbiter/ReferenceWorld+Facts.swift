@@ -1,11 +1,11 @@
 import ArbiterProtocol
 
-/// What a policy may read, worked out from the world anew each time.
-extension WholeWorld {
+/// The facts that a policy may read, derived from the world anew each time.
+extension ReferenceWorld {
     func app(_ session: Session) -> App { clients[session.client]?.app ?? App(AppID("", user: 0), isClaimed: true) }
     func clients(of app: App) -> [Client] { clients.values.filter { $0.app == app } }
 
-    /// What is said by name reaches an app that only claims it while no vouched-for client is connected under it.
+    /// Words about a name reach an app that only claims it while no vouched client of that name is connected.
     func isReached(_ app: App) -> Bool { !app.isClaimed || clients(of: App(app.id, isClaimed: false)).isEmpty }
 
     func facts(_ session: Session, _ policy: Policy) -> Facts {
@@ -45,7 +45,7 @@ extension WholeWorld {
         [modeByHand, calendarMode].compactMap { $0 }.first { name in modes.contains { $0.name == name } }
     }
 
-    /// Where the user sees an app: the first believed source that has something to say.
+    /// By the first believed source that has something to say.
     func place(of app: App, _ believed: [PresenceSource]) -> Place {
         var frozen: PresenceSource?
         var isLost = false
@@ -56,10 +56,10 @@ extension WholeWorld {
                 if speaker.isThere { return said(of: app, by: source) }
                 if speaker.frozenUntil == nil { isLost = true } else { frozen = frozen ?? source }
             case .selfDeclared:
-                // Nobody comes before another user's app by its own word; it may still step back.
+                // An app's own word never puts it before another user's app, but it may step back.
                 if let place = declared[app], !place.presence.isForeground || !severalUsersAsk { return place }
             case .loginSession:
-                // Only whether the session is the active one: a lock is a cause of its own.
+                // A lock is a cause of its own.
                 let states = clients.sorted { $0.key < $1.key }.filter { $0.value.app == app }
                     .compactMap { $0.value.login.flatMap { logins[$0] } }
                 if let login = states.first { return login.isActive ? .unknown : .background }
@@ -73,25 +73,25 @@ extension WholeWorld {
         isReached(app) ? said[source]?[app.id]?.place ?? .background : .background
     }
 
-    /// The user's own one, or the one for all: one that speaks now before one that fell silent.
+    /// The user's own speaker or the one for all; an attached speaker comes first.
     private func speaker(_ source: PresenceSource, for user: UInt32) -> Speaker? {
         let own = speakers.first { $0.source == source && $0.user == user }
         let all = speakers.first { $0.source == source && $0.user == nil }
         if let own, own.isThere || all?.isThere != true {
-            // The contract leaves open which counts when both are silent: here the user's own one.
+            // The contract leaves open which counts when both are lost: here the user's own.
             return own
         }
         return all
     }
 
-    /// How many of a user's apps are in front, as an app sees it that is placed so itself.
+    /// The number of a user's apps in front, for an app at this place.
     private func foregroundApps(as place: Place, user: UInt32, _ believed: [PresenceSource]) -> Facts.ForegroundApps {
         guard isCountable(user, believed) else { return .one }
         let named = Set(clients.values.map(\.app.id))
         let unborn = Set(said.values.flatMap(\.keys)).subtracting(named)
         let apps = Set(clients.values.map(\.app)).union(unborn.map { App($0, isClaimed: false) })
         let count = apps.filter { app in
-            // An app that requires the full screen is in front alone or not at all.
+            // An app that requires the full screen does not count beside others.
             app.id.user == user && !clients(of: app).contains(where: \.requiresFullScreen)
                 && self.place(of: app, believed).presence.isForeground
         }.count
@@ -99,7 +99,7 @@ extension WholeWorld {
         return count == 1 ? .one : .several
     }
 
-    /// Whether the first source with something to say tells apps apart; a login session does not.
+    /// Whether the first source with something to say tells apps apart, which a login session does not.
     private func isCountable(_ user: UInt32, _ believed: [PresenceSource]) -> Bool {
         var isFrozen = false
         for source in believed {
@@ -115,8 +115,7 @@ extension WholeWorld {
         return isFrozen
     }
 
-    /// Whether the client has a right to the camera, and if so whether it may be used now: it is not its seat that
-    /// shows somebody else.
+    /// Whether the client has a right to the camera, and whether it may use it now: its seat may show another user.
     func right(_ client: Client, to camera: CameraID, _ rights: Rights) -> (has: Bool, now: Bool) {
         let user = client.app.id.user
         if user == 0 { return (true, true) }
@@ -132,7 +131,7 @@ extension WholeWorld {
         return (!own.isEmpty, own.values.contains { $0.isActive && !$0.isLocked })
     }
 
-    /// Cause 102: its login session is not the active one, or its seat is somebody else's just now.
+    /// Cause 102: its login session is not active, or its seat shows another user.
     func isAway(_ session: Session, _ rights: Rights) -> Bool {
         guard let client = clients[session.client] else { return false }
         return loginState(client) == .inactive || !right(client, to: session.camera, rights).now

@@ -3,26 +3,26 @@ import ArbiterProtocol
 import PolicyFile
 import Workbench
 
-/// Random stories in the scenario language, under random policies; the same for the same numbers. They are made without
-/// looking at what the arbiter does: a running session is started, a client is ready for a warning that never came.
-struct StoryGenerator: Sendable {
+/// Random cases in the scenario language, under random policies, by a seed. They do not depend on the arbiter: a running session is
+/// started, a client is ready for a warning that never came.
+struct CaseGenerator: Sendable {
     var random: SeededRandom
     private var policies: PolicyGenerator
-    private(set) var lines: [FuzzStory.Line] = []
-    /// The policy in force; nil: the built-in one.
+    private(set) var lines: [FuzzCase.Line] = []
+    /// The policy in force; `nil` for the built-in one.
     private(set) var policy: Policy?
     var clients: [Client] = []
     var sessions: [Session] = []
     private var now = Moment.zero
-    /// Where most sessions are: without such a place they would seldom meet.
+    /// The camera of most sessions, which would seldom meet otherwise.
     private var favourite = FuzzNames.cameras[0]
     private(set) var cameras: [String] = []
-    /// What the policies of the story count.
+    /// The times of the case's policies.
     private var durations: [Duration] = []
     private var namesGiven = 0
-    /// How many recordings were asked for: their numbers count from 1, as far as they began.
+    /// Requested recordings, whose numbers count from 1.
     var recordings = 0
-    /// What is put right again, and after how many more turns.
+    /// Undoing lines, and the turns until then.
     private var remedies: [(turns: Int, text: String)] = []
 
     struct Client: Sendable {
@@ -42,7 +42,7 @@ struct StoryGenerator: Sendable {
     private static let clientsMax = 7
     private static let sessionsMax = 10
 
-    /// Recorders do what they are told, at once: such a story can be compared with an arbiter that knows of no recorders.
+    /// Recorders answer at once, so that the case can be compared with an arbiter without recorders.
     private let behaves: Bool
 
     init(_ random: SeededRandom, shares: Bool, behaves: Bool) {
@@ -52,8 +52,8 @@ struct StoryGenerator: Sendable {
         self.random = random
     }
 
-    /// - Parameter turns: how much happens after the beginning; nil: as much as stories have that are lived by the thousand.
-    mutating func story(turns: Int? = nil) throws(PolicyGenerator.Altered) -> FuzzStory {
+    /// - Parameter turns: after the beginning; `nil` for a random number of up to 60.
+    mutating func fuzzCase(turns: Int? = nil) throws(PolicyGenerator.Altered) -> FuzzCase {
         let first = try policies.policy()
         enforce(first)
         let world = world()
@@ -71,19 +71,19 @@ struct StoryGenerator: Sendable {
             remedy()
             pass()
         }
-        // Whatever runs still, graces, cuts, backoffs, leases, meets its end.
+        // Graces, cuts, backoffs and leases end.
         for seconds: Int64 in [1, 11, 70, 600] {
             now = now + .seconds(seconds)
             say("")
         }
-        return FuzzStory(policy: first, cameras: world, lines: lines)
+        return FuzzCase(policy: first, cameras: world, lines: lines)
     }
 
     mutating func say(_ text: String, _ policy: Policy? = nil) {
-        lines.append(FuzzStory.Line(at: now, text: text, policy: policy))
+        lines.append(FuzzCase.Line(at: now, text: text, policy: policy))
     }
 
-    /// `p3`, `s4`: a number once given stays its owner's, whatever else is taken away.
+    /// `p3`, `s4`: numbers stay when other lines are removed.
     mutating func freshName(_ letter: String) -> String {
         namesGiven += 1
         return "\(letter)\(namesGiven)"
@@ -92,13 +92,12 @@ struct StoryGenerator: Sendable {
     mutating func camera() -> String { random.chance(55) ? favourite : random.pick(cameras) }
 
     mutating func app() -> String {
-        // Of connected apps, mostly: the others have no session that could feel it.
+        // Mostly connected apps.
         if random.chance(85), !clients.isEmpty { return random.pick(clients).app }
         return FuzzNames.app(random.pick(FuzzNames.apps), user: random.pick(FuzzNames.users))
     }
 
-    /// Puts it right again after a while, mostly: else every story would end with all cameras unplugged and everybody
-    /// in the background, and nothing more could happen in it.
+    /// Mostly undoes the line after a while: else every case would end with all cameras unplugged and all apps in the background.
     mutating func say(_ text: String, later undoing: String) {
         say(text)
         later(undoing)
@@ -114,11 +113,11 @@ struct StoryGenerator: Sendable {
 
     private enum Theme { case client, newSession, session, user, machine, recorder, reload, reserve, word }
 
-    /// What a story is about: each story leaves out some themes, so that the others have room to meet.
+    /// Each case leaves out some themes, so that the others meet.
     private mutating func mood() -> [Theme] {
         let weights: [(theme: Theme, weight: Int)] = [
             (.client, 7), (.newSession, 7), (.user, 16), (.machine, 11), (.recorder, 10), (.reload, 8),
-            // Brokers say so as they begin, and hardly ever again.
+            // Mostly at a broker's start.
             (.reserve, 1), (.word, 6),
         ]
         let kept = weights.filter { _ in random.chance(70) }
@@ -162,7 +161,7 @@ struct StoryGenerator: Sendable {
         durations += counted.filter { $0 > .zero && !durations.contains($0) }
     }
 
-    /// What the core counts by itself: a cut, a kill, the first backoff, a freeze or the answer to `open`, and a window.
+    /// The core's own times.
     private static let bounds: [Duration] = [
         Bound.cut, Bound.kill, Bound.firstBackoff, Bound.sourceFreeze, .seconds(10), Bound.steady, Bound.reservation,
         Bound.question,
@@ -170,7 +169,7 @@ struct StoryGenerator: Sendable {
     private static let blinks: [Int64] = [1, 50, 100, 200, 250, 400, 499, 500, 501, 750]
     private static let whiles: [Int64] = [20, 30, 60, 61, 120, 600]
 
-    /// To the next line: often at once, else so long that what is counted meets.
+    /// Often no time; else so long that ends of times meet.
     mutating func pass() {
         switch random.below(100) {
         case 0..<38: return
@@ -182,17 +181,17 @@ struct StoryGenerator: Sendable {
         }
     }
 
-    /// Just before it ends, as it ends, and just after.
+    /// Just before its end, at its end, or just after.
     private mutating func edge(of duration: Duration) -> Duration {
         max(.zero, duration + .milliseconds(random.pick([-1, 0, 0, 1])))
     }
 }
 
-/// The names that policies and stories have in common: few, so that what a rule asks for comes up in a story.
+/// The names of policies and cases: few, so that rules match in cases.
 enum FuzzNames {
     static let cameras = ["back", "front", "wide"]
     static let apps = ["a", "b", "c", "d"]
-    /// Mostly one user's: apps of two users know less of each other, and meet less.
+    /// Mostly one user: apps of two users meet less.
     static let users: [UInt32] = [1000, 1000, 1000, 1001]
     static let groups: [UInt32] = [44, 100]
     static let logins = ["s1", "s2"]
@@ -202,8 +201,7 @@ enum FuzzNames {
         ("duty", ["high", "mid", "low"]), ("place", ["desk", "door"]),
     ]
 
-    /// What cameras of stories can do, and policies tell apart. Of these each camera has some: a camera that is plugged
-    /// in again may lack what a session needs.
+    /// Each camera has some: a camera that is plugged in again may lack what a session needs.
     static let formats = [
         Format("420v", 1920, 1080, "", 30, "\" zoom=4 lossless=2"), Format("420v", 1280, 720, "", 60, "\" zoom=2"),
         Format("420v", 640, 480, "", 15, "\""), Format("MJPG", 1920, 1080, "5-", 24, " binned\" zoom=3"),
@@ -213,15 +211,15 @@ enum FuzzNames {
         let pixelFormat: String
         let width: Int
         let height: Int
-        /// The most frames a second.
+        /// Frames a second, at most.
         let frameRate: Int
-        /// As sessions ask for it, and as a camera's line has it.
+        /// For sessions, and for a camera's line.
         let name: String
         let line: String
 
         /// - Parameters:
-        ///   - slowest: the fewest frames a second with a dash behind, where a line has them.
-        ///   - end: what a line has behind the rate.
+        ///   - slowest: the fewest frames a second and a dash, or empty.
+        ///   - end: the rest of the line after the rate.
         fileprivate init(
             _ pixelFormat: String, _ width: Int, _ height: Int, _ slowest: String, _ frameRate: Int, _ end: String
         ) {
@@ -234,8 +232,8 @@ enum FuzzNames {
     static func app(_ name: String, user: UInt32) -> String { user == 1000 ? name : "\(name)@\(user)" }
 }
 
-extension StoryGenerator {
-    /// - Parameter returning: the app that a camera is kept for; nil: any.
+extension CaseGenerator {
+    /// - Parameter returning: the app for which a camera is kept.
     mutating func connect(returning: String? = nil) {
         let name = freshName("p")
         let app = returning ?? random.pick(FuzzNames.apps)
@@ -270,7 +268,7 @@ extension StoryGenerator {
         return words
     }
 
-    /// One that is connected, or now and then one that left.
+    /// A connected client, or now and then one that left.
     private mutating func anyClient() -> String? {
         let there = clients.filter(\.isConnected)
         if there.isEmpty || random.chance(4) { return clients.isEmpty ? nil : random.pick(clients).name }
@@ -300,8 +298,8 @@ extension StoryGenerator {
         say("disconnect \(name)")
     }
 
-    /// The broker was restarted: cameras wait for the apps that had them, and these say that they ran, or go on with
-    /// what their recorder cores still capture.
+    /// After a restart of the broker cameras wait for the apps that had them, and these reestablish their sessions, or reclaim their
+    /// grants.
     mutating func restart() {
         for camera in cameras where random.chance(70) {
             let app = random.pick(FuzzNames.apps)
@@ -309,7 +307,7 @@ extension StoryGenerator {
                 say("reserve \(camera) \(app)")
                 continue
             }
-            // Numbers that no story of this length comes to by itself, each only once.
+            // Numbers that no grant of a case reaches.
             let number = Self.survivorsFrom + survivors.count
             let recording = random.chance(40) ? " recording=\(number)" : ""
             survivors.append((number, camera, app))
@@ -323,7 +321,7 @@ extension StoryGenerator {
         }
     }
 
-    /// Its client is back, in time or not, and is or is not as it was.
+    /// Its client is back, in time or not, with the same session or another.
     private mutating func reclaim(_ grant: Int, on camera: String, _ app: String) {
         connect(returning: app)
         guard let client = clients.last?.name else { return }

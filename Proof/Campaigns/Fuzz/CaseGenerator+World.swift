@@ -2,7 +2,7 @@ import ArbiterProtocol
 import PolicyFile
 import Workbench
 
-extension StoryGenerator {
+extension CaseGenerator {
     mutating func user() {
         switch random.below(100) {
         case 0..<38: placement()
@@ -19,7 +19,7 @@ extension StoryGenerator {
         case 70..<79: say("operator \(random.chance(25) ? "none" : app())")
         case 79..<89:
             let attribute = random.pick(FuzzNames.attributes)
-            // Some app may be told what the policy in force does not know.
+            // The policy in force may not know it.
             let value = random.chance(15) ? "" : " \(random.pick(attribute.values))"
             say("attribute \(app()) \(attribute.name)\(value)")
         default:
@@ -72,7 +72,7 @@ extension StoryGenerator {
                 later: "pressure \(random.pick([SystemPressure.nominal, .fair]).wireName)")
         case 82..<91:
             let mode = random.chance(25) ? "none" : random.pick(FuzzNames.modes)
-            // Some policy in force may not know it.
+            // The policy in force may not know it.
             if random.chance(50) {
                 say("calendar \(mode)", later: "calendar none")
             } else {
@@ -104,8 +104,7 @@ extension StoryGenerator {
         }
     }
 
-    /// The disk is full, or a limit is met: the recorder ends a recording by itself. Not all that were asked for began,
-    /// so that small numbers are more often those of recordings that there are.
+    /// The recorder ends a recording by itself. Not all requested recordings began, so that small numbers are likelier to exist.
     mutating func recordingEnd() -> String {
         let why = random.pick([RecordingEnd.diskFull, .diskFull, .writeError, .durationLimit, .sizeLimit])
         let number = 1 + random.below(max(1, min(recordings, 4)))
@@ -126,8 +125,7 @@ extension StoryGenerator {
         }
     }
 
-    /// An answer for a grant that is over. Grants count from 1, so that none with this number ever stands: a story in
-    /// which a recorder lies would break promises that nobody gave.
+    /// An answer for no grant: grants count from 1. A recorder that lies would break promises that nobody gave.
     private mutating func lateAnswer(_ camera: String) {
         let open = sessions.filter(\.isOpen)
         switch random.below(6) {
@@ -145,11 +143,11 @@ extension StoryGenerator {
         guard !there.isEmpty else { return connect() }
         let (name, client) = (freshName("s"), random.pick(there).name)
         var words = ["session \(name) of \(client)"]
-        // Without one it takes the first that is there.
+        // Without a camera it takes the first one.
         if random.chance(92) { words.append("camera=\(camera())") }
         if random.chance(25) { words.append("audio") }
         if random.chance(30) { words.append("sharingMode=\(random.pick(["sharedReadOnly", "exclusiveControl"]))") }
-        // A client that asks for what the camera lacks gets no session, and plays no part in what follows.
+        // A client that asks for what the camera lacks gets no session.
         if random.chance(15) { words.append(random.pick(["frameRate=15", "videoZoomFactor=1"])) }
         if random.chance(15) {
             words.append("activeFormat=\"\(random.pick(FuzzNames.formats.prefix(2).map(\.name)))\"")
@@ -161,7 +159,7 @@ extension StoryGenerator {
         if random.chance(80) { say("start \(name)") }
     }
 
-    /// One that is open, or now and then one that is gone.
+    /// An open session, or now and then a closed one.
     private mutating func anySession() -> String? {
         let open = sessions.filter(\.isOpen)
         if open.isEmpty || random.chance(3) { return sessions.isEmpty ? nil : random.pick(sessions).name }
@@ -186,7 +184,7 @@ extension StoryGenerator {
         case 68..<82: say((["configure \(name)"] + batch()).joined(separator: " "))
         case 82..<86: say("begin \(name)")
         case 86..<90:
-            // Mostly too late, or another's.
+            // Mostly too late, or of another app.
             let isReclaim = !survivors.isEmpty && random.chance(25)
             say(isReclaim ? "reclaim \(name) grant=\(random.pick(survivors).grant)" : "commit \(name)")
         case 90..<94: say("ready \(name)\(random.chance(20) ? " #\(1 + random.below(4))" : "")")
@@ -220,7 +218,7 @@ extension StoryGenerator {
         }
     }
 
-    /// - Parameter valid: as most cameras take it; else it may be anything.
+    /// - Parameter valid: as most cameras take it.
     private mutating func settings(valid: Bool) -> [String] {
         let usual = [
             "videoZoomFactor=\(random.pick(["1", "1.5", "2", "4"]))", "frameRate=\(random.pick(["15", "24", "30"]))",
@@ -240,13 +238,13 @@ extension StoryGenerator {
         return words
     }
 
-    mutating func world() -> [FuzzStory.Camera] {
+    mutating func world() -> [FuzzCase.Camera] {
         FuzzNames.cameras.prefix(random.pick([1, 2, 2, 3, 3])).map { name in
-            FuzzStory.Camera(name: name, words: random.chance(50) ? abilities() : "")
+            FuzzCase.Camera(name: name, words: random.chance(50) ? abilities() : "")
         }
     }
 
-    /// What stands behind a camera's name in a `camera` or `plug` line.
+    /// The rest of a `camera` or `plug` line after the name.
     mutating func abilities() -> String {
         var words = [random.pick(CameraPosition.allCases).rawValue]
         if random.chance(15) { words.append("seat=seat1") }

@@ -3,8 +3,8 @@ package import ArbiterProtocol
 import PolicyFile
 import Scenario
 
-/// A policy, the cameras and what happens: a scenario without its notices, in parts that can be taken away.
-package struct FuzzStory: Hashable, Sendable {
+/// A scenario without notices, in parts that can be removed.
+package struct FuzzCase: Hashable, Sendable {
     package var policy: Policy
     package var cameras: [Camera]
     package var lines: [Line]
@@ -16,9 +16,9 @@ package struct FuzzStory: Hashable, Sendable {
 
     package struct Line: Hashable, Sendable {
         package var at: Moment
-        /// Empty: time passes up to here.
+        /// Empty where only time passes.
         package var text: String
-        /// The policy of a reload, which stands as a block behind the line.
+        /// The policy of a reload, a block after the line.
         package var policy: Policy?
     }
 
@@ -28,7 +28,7 @@ package struct FuzzStory: Hashable, Sendable {
         text.append("")
         var last: Moment?
         for line in lines {
-            // A line without an input has to say its time.
+            // A line without an input has its time.
             let time = line.at == last && !line.text.isEmpty ? "" : TimeText.write(line.at)
             last = line.at
             let indent = String(repeating: " ", count: max(time.isEmpty ? 5 : 1, 5 - time.utf8.count))
@@ -43,7 +43,7 @@ package struct FuzzStory: Hashable, Sendable {
     }
 }
 
-extension FuzzStory.Line {
+extension FuzzCase.Line {
     /// Split where no quotation mark is open.
     var words: [String] {
         var words: [String] = []
@@ -71,7 +71,7 @@ extension FuzzStory.Line {
         }
     }
 
-    /// The client or session it speaks of: the line that gives it comes before.
+    /// The client or session that an earlier line gives.
     var needs: Name? {
         let words = words
         guard words.count > 1 else { return nil }
@@ -97,10 +97,10 @@ extension FuzzStory.Line {
     }
 }
 
-extension [FuzzStory.Line] {
-    /// Without the lines that speak of a client or session that no line before them gives.
-    var withoutOrphans: [FuzzStory.Line] {
-        var there: Set<FuzzStory.Line.Name> = []
+extension [FuzzCase.Line] {
+    /// Without lines whose client or session no earlier line gives.
+    var withoutOrphans: [FuzzCase.Line] {
+        var there: Set<FuzzCase.Line.Name> = []
         return filter { line in
             if let needed = line.needs, !there.contains(needed) { return false }
             if let given = line.gives { there.insert(given) }
@@ -109,7 +109,7 @@ extension [FuzzStory.Line] {
     }
 }
 
-/// A policy as a person would write it for a scenario: what is as it is without being written is left out.
+/// A policy without its defaults.
 enum ShortPolicyText {
     static func lines(_ policy: Policy) -> [String] {
         PolicySection.all(of: policy).flatMap { section in
@@ -119,7 +119,7 @@ enum ShortPolicyText {
         }
     }
 
-    /// A file has to say it, whatever it says. Rules need ranks.
+    /// Whether a file needs the key. Rules need ranks.
     private static func isRequired(_ key: String, _ section: PolicySection, _ policy: Policy) -> Bool {
         section.name == nil
             ? key == "ranks" && !policy.rankRules.isEmpty

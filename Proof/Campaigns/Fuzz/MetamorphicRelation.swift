@@ -4,12 +4,12 @@ import Explain
 package import Scenario
 import Workbench
 
-/// Events that change nothing, and of which nobody hears therefore, wherever they are put into a story.
-package struct Metamorphosis: Sendable {
+/// Events that change nothing, and so have no effect anywhere in a case.
+package struct MetamorphicRelation: Sendable {
     package let rule: String
     /// The events that change nothing in a state; each is tried by itself.
     let events: @Sendable (Stage) -> [Event]
-    /// Whether the contract has somebody hear of such an event all the same.
+    /// Whether the contract gives such an event an effect.
     let isExcused: @Sendable (Stage.Step) -> Bool
 
     package init(
@@ -17,10 +17,10 @@ package struct Metamorphosis: Sendable {
         isExcused: @escaping @Sendable (Stage.Step) -> Bool
     ) { (self.rule, self.events, self.isExcused) = (rule, events, isExcused) }
 
-    package static let all: [Metamorphosis] = [.samePolicy, .nothingNew]
+    package static let all: [MetamorphicRelation] = [.samePolicy, .nothingNew]
 
-    /// A load stops sessions without a right, and those that the policy denies by what holds now (semantics.md §6).
-    package static let samePolicy = Metamorphosis(
+    /// A load stops sessions without a right, and those that the policy denies now (semantics.md §6).
+    package static let samePolicy = MetamorphicRelation(
         rule: "loading the policy that is in force changes nothing", events: { [.policyLoaded($0.arbiter.policy)] },
         isExcused: { step in
             step.effects.contains {
@@ -33,37 +33,36 @@ package struct Metamorphosis: Sendable {
         })
 }
 
-/// Puts the events of metamorphoses behind every line of a story, each into a copy: there must be no effect, and the
-/// state must be as it was.
-package struct MetamorphosisJudge: FuzzJudge {
-    private let metamorphoses: [Metamorphosis]
+/// Tries the events after every line of a case, each in a copy: there must be no effect, and the same state.
+package struct MetamorphicJudge: FuzzJudge {
+    private let relations: [MetamorphicRelation]
     package private(set) var comparisons = 0
 
-    package init(_ metamorphoses: [Metamorphosis] = Metamorphosis.all) { self.metamorphoses = metamorphoses }
+    package init(_ relations: [MetamorphicRelation] = MetamorphicRelation.all) { self.relations = relations }
 
     package var judgedAll: Bool { true }
     package mutating func begin(_ policy: Policy) { comparisons = 0 }
     package mutating func judge(_ step: Stage.Step) -> String? { nil }
 
     package mutating func rest(_ stage: Stage) -> String? {
-        // What is due at this very moment happens with any event.
+        // Deadlines of this moment fire with any event.
         if stage.nextMoment.map({ $0 <= stage.now }) == true { return nil }
-        // As of now: what is left of a deadline is part of a state.
+        // The time that is left to a deadline is part of a state.
         var now = stage
         now.checksEverything = false
         now.perform(.event(.timePassed))
         let before = now.arbiter.fingerprint()
-        // Where only starts are decided, a session waits by the rule of the start that it lost to, and by
-        // `re-decide: open` once it is looked at again.
+        // Where only starts are decided, a session waits by the rule of the start to which it lost, and by `re-decide: open` after
+        // the next look.
         let keepsState = stage.arbiter.policy.contention.reDecide == .facts
-        for metamorphosis in metamorphoses {
-            for event in metamorphosis.events(stage) {
+        for relation in relations {
+            for event in relation.events(stage) {
                 var copy = stage
                 copy.checksEverything = false
                 copy.perform(.event(event))
                 comparisons += 1
-                guard let step = copy.takeSteps().first, !metamorphosis.isExcused(step) else { continue }
-                let sentence = "\(metamorphosis.rule), and \(event.kind.rawValue)"
+                guard let step = copy.takeSteps().first, !relation.isExcused(step) else { continue }
+                let sentence = "\(relation.rule), and \(event.kind.rawValue)"
                 if let effect = step.effects.first { return "\(sentence) leads to \(Self.name(effect))" }
                 if keepsState, copy.arbiter.fingerprint() != before { return "\(sentence) leaves another state" }
             }
@@ -76,24 +75,22 @@ package struct MetamorphosisJudge: FuzzJudge {
     }
 }
 
-extension Metamorphosis {
-    /// What is refused changes nothing in any case.
-    package static let nothingNew = Metamorphosis(
+extension MetamorphicRelation {
+    /// A refused event changes nothing.
+    package static let nothingNew = MetamorphicRelation(
         rule: "what is so already changes nothing when it is said again",
         events: { stage in EventKind.allCases.flatMap { said(again: $0, stage.arbiter) } },
         isExcused: { $0.effects.contains { if case .refused = $0 { true } else { false } } })
 
-    /// A new kind of event has to say here which of its events say what is so already; a photo, say, is new each time.
+    /// The events of a kind that repeat what is known. Some kinds, such as photos, are new each time.
     private static func said(again kind: EventKind, _ arbiter: Arbiter) -> [Event] {
         let (state, policy) = (arbiter.state, arbiter.policy)
         switch kind {
         case .created, .reclaimed, .beginConfiguration, .commitConfiguration, .configure, .openStream, .capturePhoto,
             .capturePhotoBracket, .attachMicrophone, .startRecording, .stopRecording, .pauseRecording, .resumeRecording,
             .appendMetadata, .ready, .closed, .questionAnswered, .stoppedByUser, .cameraAppeared, .recorderGone,
-            .deviceFailed, .photoCaptured, .recorderTrouble, .reserved:
+            .deviceFailed, .photoCaptured, .recorderTrouble, .reserved, .policyLoaded:
             return []
-        // The same policy has a rule of its own.
-        case .policyLoaded: return []
         case .timePassed: return [.timePassed]
         case .connected, .declared, .declaredPresence, .loweredPriority, .loweredAttribute:
             return state.clientSlots.slots.flatMap { said(again: kind, of: $0, state, policy) }
@@ -128,7 +125,7 @@ extension Metamorphosis {
                 + state.cameraOrder.map { .privacy(state.id($0), on: state.cameras[$0].isPrivate) }
         case .heldOutside: return state.cameraOrder.map { .heldOutside(state.id($0), state.cameras[$0].isHeldOutside) }
         case .pressure:
-            // The level that was said last: the lowest of those that have not lasted yet.
+            // The last level: the lowest that has not lasted long enough.
             let falling = state.timers.filter { $0.kind == .falling }.map { UInt8($0.amount) }.min()
             return SystemPressure(rawValue: falling ?? state.world.pressureLevel).map { [.pressure($0)] } ?? []
         case .sleep: return [.sleep(state.world.isAsleep)]
@@ -166,7 +163,6 @@ extension Metamorphosis {
         }
     }
 
-    /// Of a grant that is over.
     private static func saidByRecorders(again kind: EventKind, _ state: State) -> [Event] {
         if kind == .recordingFinished {
             return [.recordingFinished(0, why: .stopped, frames: 0, duration: .zero, bytes: 0)]
@@ -206,7 +202,7 @@ extension Metamorphosis {
             return [.declaredPresence(id, declared.presence, focused: declared.isFocused)]
         case .loweredPriority: return texts.loweredTo.map { [.loweredPriority(id, rank: $0)] } ?? []
         case .loweredAttribute:
-            // A policy forgets what another one asked about when its own attribute is lowered.
+            // A policy forgets the attributes of another one when one of its own is lowered.
             guard texts.loweredAttributes.areAll(of: policy) else { return [] }
             return texts.loweredAttributes.pairs.map { .loweredAttribute(id, attribute: $0.name, to: $0.value) }
         default: return []
@@ -219,7 +215,7 @@ extension Metamorphosis {
         case .placed, .unplaced:
             return [(PresenceSource.shell, app.byShell), (.agent, app.byAgent)].compactMap { source, placed in
                 guard placed.isSomewhere else { return kind == .unplaced ? .unplaced(id, by: source) : nil }
-                // What a source that is gone said becomes the word of one that is there.
+                // The words of a lost source become those of an attached one.
                 let isOwn = state.sources.contains { $0.kind == source && $0.user == id.user && $0.state.isAttached }
                 guard kind == .placed, !placed.isStale, placed.isOwn == isOwn else { return nil }
                 return .placed(id, placed.presence, focused: placed.isFocused, by: source)
@@ -253,7 +249,7 @@ extension State {
         sessionSlots.slots.filter { isMeant(sessions[$0]) }.map { id($0) }
     }
 
-    /// Those who have apps, one who has none, and those of whom something is said.
+    /// Users with apps or words, and one without.
     fileprivate var someUsers: [UInt32] {
         Set(namedApps.map { apps[$0].user } + privateUsers + questionWatchers + [UInt32.max - 1]).sorted()
     }
