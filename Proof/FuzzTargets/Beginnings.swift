@@ -2,7 +2,7 @@ import Bus
 import Glibc
 import System
 
-/// What comes before messages, and where messages end: the bytes of strangers, wherever they are cut.
+/// Authentication and message framing, wherever the bytes are cut.
 extension FuzzTarget {
     /// A peer's authentication, which says all that it needs without naming a user.
     static let handshake = Array("\0AUTH EXTERNAL\r\nDATA\r\nBEGIN\r\n".utf8)
@@ -45,7 +45,7 @@ extension FuzzTarget {
             progress = gate.progress
         }
 
-        /// What held of every input that was taken.
+        /// The properties of every accepted input.
         func check(_ bytes: [UInt8], _ user: UInt32) {
             let lines = answer.split(separator: 10).map { String(decoding: $0.dropLast(), as: UTF8.self) }
             precondition(lines.count <= AuthenticationGate.linesMax, "\(lines.count) lines were answered.")

@@ -82,7 +82,7 @@ final class Hearer: BusConnectionDelegate {
         var interface: String
         var member: String
         var signature: String
-        /// What was read, written anew; nil: it was refused.
+        /// The values, written anew; `nil`: the body was refused.
         var body: [UInt8]?
         var refusal = ""
     }
@@ -118,7 +118,7 @@ final class Hearer: BusConnectionDelegate {
 
     func connectionEnded(_ connection: BusConnection, _ end: BusConnection.End) { self.end = end }
 
-    /// What was taken is within its bounds.
+    /// An accepted value is within its bounds.
     private static func check(_ value: WireValue, depth: Int) {
         precondition(depth <= BusMessage.nestingMax, "A value was taken \(depth) containers deep.")
         switch value {
@@ -139,7 +139,7 @@ final class Hearer: BusConnectionDelegate {
         }
     }
 
-    /// What comes of pieces that a stranger sends, each after the loop has done what there was to do.
+    /// The effects of a peer's pieces, each sent after the loop has no work left.
     /// - Parameter descriptorAt: the piece that brings one, if any.
     static func hear(_ pieces: [[UInt8]], descriptorAt place: Int? = nil) -> Hearer {
         let hearer = Hearer()
@@ -178,7 +178,7 @@ final class Hearer: BusConnectionDelegate {
     }
 }
 
-/// What a connection of ours says to its peer, read by nothing of ours either. Little endian.
+/// The messages of a connection to its peer, read independently of camarb. Little-endian.
 struct Said {
     struct Message {
         /// 1 call, 2 answer, 3 error, 4 signal.

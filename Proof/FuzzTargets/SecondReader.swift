@@ -68,7 +68,7 @@ package final class SecondReader {
         guard bytes.count >= MessageFramer.messageBytesMin, bytes.count <= MessageFramer.messageBytesMax else { return }
         var framer = MessageFramer()
         guard (try? bytes.withUnsafeBytes({ try framer.take($0) })) == bytes.count, framer.isBetween else { return }
-        // What brings descriptors has none here, and both would say so.
+        // A message that announces descriptors has none here, and both readers would refuse it.
         guard let own = try? MessageHead(bytes), own.descriptors == 0 else { return }
         let (first, second) = (Reading(own), shared.withLock { $0?.read(bytes) })
         guard let second else { preconditionFailure("libsystemd refuses a message that is taken: \(bytes)") }

@@ -70,7 +70,7 @@ extension ChildProcess {
     }
 }
 
-/// What one end of a connection saw.
+/// The messages that one end of a connection received.
 package final class Recorder: BusConnectionDelegate {
     package var ready = 0
     package var messages: [BusMessage] = []

@@ -20,7 +20,7 @@ package final class FakeLogind: BusConnectionDelegate {
     package private(set) var sessionsAskedAt: [Int64] = []
     /// By id; as `GetAll` tells of each.
     package var sessions: [(id: String, properties: WireDictionary)] = []
-    /// What it was asked, oldest first: the member, behind it the property, or the session's id.
+    /// The calls to it, oldest first: the member, then the property, or the session's id.
     package private(set) var calls: [String] = []
     /// Calls that begin so are not answered before `answer`.
     package var holds: String?
@@ -138,7 +138,7 @@ package final class FakeLogind: BusConnectionDelegate {
         return recv(inhibitors[number], &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) != 0
     }
 
-    /// - Parameter sender: nil: logind's own.
+    /// - Parameter sender: `nil` for logind's own.
     package func say(
         _ member: String, sender: String? = nil, path: String = path, interface: String = name + ".Manager",
         _ values: WireValue...

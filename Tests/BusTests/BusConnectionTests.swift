@@ -51,7 +51,7 @@ import Testing
             #expect(throws: BrokerError.self) { try answers[0].get() }
             pair.serverSide.messages = []
             pair.server.close()
-            // What it had left to do.
+            // The rest of its work.
             _ = try pair.loop.turn(timeout: 0)
             (gone, loop) = (pair.client, pair.loop)
         }

@@ -9,7 +9,7 @@ import Testing
 
     private static func hex(_ text: String) -> String { text.utf8.map { String($0, radix: 16) }.joined() }
 
-    /// What it answers to a text that comes in one piece or two, and where it stands then.
+    /// The gate's answer to a text that comes in one piece or two, and its state then.
     private func answered(
         _ text: String, cutAt cut: Int? = nil
     ) -> (answer: String, left: Int, AuthenticationGate.Progress) {
@@ -67,7 +67,7 @@ import Testing
             let (answer, _, progress) = answered("\0\(said)\r\nBEGIN\r\n")
             #expect(answer == "\(told)\r\nERROR\r\n" && progress == .open, "\(said)")
         }
-        // What held is taken back.
+        // An accepted mechanism is withdrawn.
         let (answer, _, progress) = answered("\0AUTH EXTERNAL\r\nDATA \(other)\r\nBEGIN\r\n")
         #expect(answer == "DATA\r\nREJECTED\r\nERROR\r\n" && progress == .open)
     }

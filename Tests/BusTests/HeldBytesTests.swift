@@ -49,7 +49,7 @@ private final class Sender {
     }
 }
 
-/// What messages that are not whole may cost: as much memory as they say that they will have, by user and in all.
+/// The memory of messages that are not whole: as much as they announce, by user and in all.
 @Suite struct HeldBytesTests {
     private static let longest = MessageFramer.messageBytesMax
     private static let user: UInt32 = 7
@@ -108,7 +108,7 @@ private final class Sender {
             senders.append(sender)
         }
         #expect(try Sender(room, user: Self.user).say(pieces) == Self.refusal)
-        // One that goes makes room for one.
+        // A sender that goes makes room for one.
         senders[most - 1] = try Sender(room, user: Self.user)
         #expect(try senders[most - 1].say(pieces) == nil)
         #expect(try Sender(room, user: Self.user).say(pieces) == Self.refusal)

@@ -57,7 +57,7 @@ import Testing
                 _ = try stranger.loop.turn(timeout: 0)
                 if cut < RawWords.ping.count { try stranger.say(RawWords.ping[cut...]) }
             }
-            // What follows is read from its own beginning, and brings as many as one may.
+            // The next message is read from its own beginning, and brings as many as one may.
             try stranger.say(RawWords.ping)
             try stranger.loop.turn(until: { stranger.side.messages.count == 1 }, "cut at \(cut)")
             #expect(stranger.side.ends.isEmpty)

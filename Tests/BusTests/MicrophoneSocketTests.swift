@@ -24,7 +24,7 @@ import Testing
         }
     }
 
-    /// What it is found to be; it is closed.
+    /// The fault of a descriptor, which is closed.
     private func found(_ descriptor: Int32) -> camarb_microphone_fault {
         defer { close(descriptor) }
         var file = camarb_file()
@@ -35,7 +35,7 @@ import Testing
     @Test func whatIsNoneIsSaidToBeWhatItIs() throws {
         let stream = try Pair(SOCK_STREAM)
         defer { withExtendedLifetime(stream) {} }
-        // What else a client may pass is refused by a broker's own words in the claims from outside.
+        // The claims from outside try other descriptors of clients, with the broker's own sentences.
         for (descriptor, fault) in [
             (dup(stream.ends[0]), camarb_microphone_stream),
             (socket(AF_NETLINK, Int32(SOCK_RAW.rawValue), 0), camarb_microphone_network),

@@ -101,7 +101,7 @@ final class Stranger {
         try loop.turn(until: { side.ready == 1 })
     }
 
-    /// What it was answered, once that is enough.
+    /// The answer, once that is enough.
     func heard(_ what: String, until isEnough: (String) -> Bool) throws -> String {
         var text = ""
         var buffer = [UInt8](repeating: 0, count: 4096)
@@ -121,7 +121,7 @@ final class Stranger {
     }
 }
 
-/// What a client says, marshalled by hand: the one way to put it into the same write as something else.
+/// A client's messages, marshalled by hand: the one way to put one into the same write as another.
 enum RawWords {
     static func hello(of user: UInt32 = getuid()) -> [UInt8] {
         let name = String(user).utf8.map { String($0, radix: 16) }.joined()

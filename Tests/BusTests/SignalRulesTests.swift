@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Match rules")
 struct SignalRulesTests {
-    /// What it keeps of these.
+    /// The rules that it keeps.
     private func rules(_ rules: [String]) -> SignalRules {
         var kept = SignalRules()
         for rule in rules {

@@ -123,7 +123,7 @@ final class FalseBroker: Sendable {
     fileprivate func take(_ message: BusMessage) {
         guard let arguments = try? message.arguments(descriptorsInLists: true) else { return }
         defer { for descriptor in arguments.flatMap(\.fileDescriptors) { close(descriptor) } }
-        // What a session is, which the library asks of each.
+        // A session's properties, which the library reads of each.
         guard message.interface.hasPrefix("org.camarb.") else { return message.answer([.dictionary([:])]) }
         let call = WireCall(
             path: message.path, interface: message.interface, member: message.member, arguments: arguments)
@@ -290,7 +290,7 @@ extension SessionEvent {
     /// Something to wait for.
     static let marker = SessionEvent.runtimeError(code: "marker", message: "")
 
-    /// What an event carries.
+    /// The value of an event.
     var interruption: Interruption? { if case .wasInterrupted(let told) = self { told } else { nil } }
     var interruptionEnd: InterruptionEnd? { if case .interruptionEnded(let told) = self { told } else { nil } }
     var finished: RecordingFinished? { if case .recordingFinished(let told) = self { told } else { nil } }

@@ -11,7 +11,7 @@ import Testing
 struct PicturesTests {
     static let layout = PictureLayout(width: 192, height: 144, pixelFormat: "420v")
 
-    /// What `OpenStream` answers, one after the other; with nothing left it is refused.
+    /// The answers of `OpenStream`, one after the other; after the last it is refused.
     final class Streams: Sendable {
         private let answers: Mutex<[Result<Int32, BrokerError>]>
         init(_ answers: [Result<Int32, BrokerError>]) { self.answers = Mutex(answers) }

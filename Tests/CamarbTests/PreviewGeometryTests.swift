@@ -72,7 +72,7 @@ struct PreviewGeometryTests {
         #expect(inside.captureDevicePoint(fromViewPoint: Point(x: 320, y: 320)) == Point(x: 0.5, y: 0.5))
         #expect(inside.captureDevicePoint(fromViewPoint: Point(x: 160, y: 230)) == Point(x: 0.25, y: 0.25))
         #expect(inside.captureDevicePoint(fromViewPoint: Point(x: 160, y: 50)) == Point(x: 0.25, y: -0.25))
-        // What fills the view shows less than the sensor has.
+        // A picture that fills the view shows less than the sensor has.
         let filled = try #require(
             PreviewGeometry(
                 stream: Self.stream, in: Size(width: 720, height: 720), gravity: .resizeAspectFill,

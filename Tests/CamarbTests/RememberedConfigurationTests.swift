@@ -4,13 +4,14 @@ import Testing
 
 typealias Settings = [ConfigurationKey: ConfigurationValue]
 
-/// What a session asked for, and what its next broker is told of it. How batches on one camera add up is held to the table
+/// A session's configuration, and the part of it that its next broker receives. How batches on one camera add up is
+/// held to the table
 /// of docs/capture.md (`RandomBatchTests`).
 struct RememberedConfiguration: CustomTestStringConvertible, Sendable {
     let testDescription: String
     /// With the session, and then batch by batch.
     let asked: [Settings]
-    /// What the broker says last: what was asked, and what is in force; nil: it says nothing.
+    /// The broker's last notice: the wanted configuration, and the one in force; `nil`: none.
     let said: (asked: Settings, inForce: Settings)?
     let camera: String
     let told: Settings
@@ -82,7 +83,7 @@ struct RememberedConfiguration: CustomTestStringConvertible, Sendable {
 
 @Suite("What a client remembers of a session's configuration", .timeLimit(.minutes(10)))
 struct RememberedConfigurationTests {
-    /// What the broker after the first is told of a session that was made with `asked`, and then did what `body` does.
+    /// The calls to the second broker about a session that was made with `asked`, and then did `body`.
     private static func told(
         _ asked: Settings, _ body: (borrowing OpenSession, FalseBroker) async throws -> Void
     ) async throws -> (camera: WireValue, settings: Configuration) {

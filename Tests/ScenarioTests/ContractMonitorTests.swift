@@ -13,7 +13,7 @@ struct ContractMonitorTests {
         var checker: ContractMonitor
         var sequence: UInt64 = 0
         var now = Moment.zero
-        /// What the session's rank promises it.
+        /// The promises of the session's rank.
         var terms: HoldTerms?
 
         init(holdsStarts: Bool = false, terms: HoldTerms? = nil) {
@@ -23,7 +23,7 @@ struct ContractMonitorTests {
             #expect(found == [])
         }
 
-        /// What is found of one more step.
+        /// The violations of one more step.
         mutating func finds(
             _ notices: [SessionEvent] = [], orders: [Effect] = [], in event: Event = .timePassed, wasDue: Bool = false
         ) -> [String] {

@@ -38,7 +38,7 @@ private let conflict = "[[camera]]\nid = \"back\"\nconflicts = [\"front\"]\n"
 
 @Suite("Rule coverage")
 struct CoverageTests {
-    /// What one scenario reaches of one policy.
+    /// The coverage of one policy by one scenario.
     struct Example: CustomTestStringConvertible {
         var testDescription: String
         var policy: String

@@ -4,7 +4,7 @@ import PolicyFile
 import Scenario
 import Testing
 
-/// What would become of whom if another policy were loaded now.
+/// The effects that loading another policy would have on sessions.
 @Suite("The plan of a policy")
 struct PolicyPlanTests {
     private static let ranks = "name = \"p\"\nranks = [\"strong\", \"weak\"]\n"

@@ -8,7 +8,7 @@ import Scenario
 /// The apps are the same everywhere, but for a policy that knows its apps by name: there each part is played by the
 /// service that it is meant for.
 struct PolicySituation {
-    /// What a column says.
+    /// The head of a column.
     var title: String
     /// Scenario lines; `A`, `B` and `CALL` are the apps.
     var lines: String
@@ -99,7 +99,7 @@ struct PolicySituation {
         "kiosk": ["A": "photobooth.service", "B": "guide.service", "CALL": "intercom.service"]
     ]
 
-    /// What becomes of the apps, in the words of a cell: read off the core when the last line has been taken.
+    /// The apps' states, in the words of a cell: read off the core after the last line.
     func cell(under policy: Policy) throws -> String {
         let cast = Self.casts[policy.name] ?? [:]
         let lines = self.lines.split(separator: "\n", omittingEmptySubsequences: false).map { line in

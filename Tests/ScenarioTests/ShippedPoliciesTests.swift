@@ -16,7 +16,8 @@ struct ShippedPoliciesTests {
         return files.filter { $0.hasSuffix(".toml") }.map { String($0.dropLast(5)) }.sorted()
     }()
 
-    /// What of a shipped policy no scenario can reach, and why. An exemption says what would hold without it as well
+    /// The parts of shipped policies that no scenario can reach, with the reason of each. An exemption says what would
+    /// hold without it as well
     /// wherever the rule that it exempts from does not match.
     static let unreachable = [
         "call-corks": [

@@ -59,7 +59,7 @@ import Testing
         #expect(error?.problems.count == 50)
     }
 
-    /// What is said about a file, with its bare name and without this machine's folders.
+    /// The message about a file, with its bare name and without this machine's folders.
     private func message(of path: String) -> String {
         do {
             let scenario = try Scenario.load(path: path, policies: ScenarioFilesTests.policies)

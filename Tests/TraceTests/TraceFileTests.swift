@@ -14,7 +14,7 @@ struct TraceFileTests {
         return written(steps.prefix(events).map { ($0.event, $0.moment) }, policy, isHonest: isHonest)
     }
 
-    /// What a broker writes of these events.
+    /// A broker's trace of these events.
     /// - Parameter isHonest: without requests to sessions that are not there, which a broker keeps from its core.
     static func written(
         _ events: [(event: Event, moment: Moment)], _ policy: Policy = .firstCome, isHonest: Bool = false

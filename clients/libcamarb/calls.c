@@ -179,7 +179,7 @@ void calls_forget(camarb_client *client, camarb_session *session) {
         next = call->next;
         if (call->session != session) continue;
         call->session = NULL;
-        /* What it creates is to be closed. */
+        /* The session that it creates is to be closed. */
         if (call->kind == CALL_CREATE_SESSION && call->was_sent) continue;
         unlink_call(call);
         call_free(call);

@@ -1,4 +1,4 @@
-/* What the program is told, in order, for as long as it does not take it. */
+/* The program's events, in order, until it takes them. */
 #include "inside.h"
 
 #include <errno.h>

@@ -43,7 +43,7 @@ void face_keep_newest_frame(camarb_session *session);
 /* Gives back all that have come until now. */
 void face_skip_frames(camarb_session *session);
 
-/* What follows the sequence number and the decision, in order. */
+/* The fields after the sequence number and the decision, in order. */
 enum field {
     END,
     INTERRUPTION,
@@ -73,7 +73,7 @@ enum field {
     CAMERA,
     REOPEN,
     METADATA,
-    /* What an earlier broker does not say. */
+    /* Fields that an earlier broker does not send. */
     LATER,
     FRAMES_LEFT_OUT,
     LAST_CAPTURE,
@@ -85,7 +85,7 @@ enum field {
 
 /* The signal of Session1 that an event came as, or would come as; NULL: it is none of a session. */
 const char *event_member(enum camarb_event_type type);
-/* What of the event the signal has behind sequence number and decision, from index 0 on; END behind the last. */
+/* The event's fields in its signal after sequence number and decision, from index 0 on; END after the last. */
 enum field event_field(enum camarb_event_type type, size_t index);
 
 #endif

@@ -1,4 +1,4 @@
-/* What a broker's end means for a session, what of it is told, and what is held back. */
+/* The effects of a broker's end on a session: the events that are sent, and those that are held back. */
 #include "inside.h"
 
 #include <stdlib.h>
@@ -95,7 +95,7 @@ static void recording_lost(camarb_session *session) {
     memory->last_recording_finished = 0;
 }
 
-/* What the program is told of a broker's end. */
+/* The program's events at a broker's end. */
 static void loss(camarb_session *session) {
     camarb_client *client = session->client;
     struct memory *memory = &session->memory;
@@ -157,7 +157,7 @@ void memory_lost(camarb_session *session) {
 
 /* ── Holding back ───────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* What is to be shown to the present broker in place of a start; NULL: it is started as any other. */
+/* The secret for the present broker in place of a start; NULL: the session is started like any other. */
 const char *memory_begin_reclaiming(camarb_session *session) {
     struct memory *memory = &session->memory;
     if (memory->hold.kind != HOLD_RUNNING || !memory->secret[0]) return NULL;
@@ -199,7 +199,7 @@ void memory_is_back(camarb_session *session) {
     if (hold->kind == HOLD_WAITING) hold->is_back = true;
 }
 
-/* What was held back, told in any case. */
+/* Sends the events that were held back. */
 void memory_tell_held(camarb_session *session) {
     struct memory *memory = &session->memory;
     struct hold held = memory->hold;

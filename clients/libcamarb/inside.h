@@ -31,14 +31,14 @@
 #define NUMBERS_MAX 3
 #define KEY_MAX 64
 #define WORD_MAX 1024
-/* What a broker has for everybody. One user has less, and is told so by the broker. */
+/* A broker's bound for all users. One user has less, by the broker's refusal. */
 #define SESSIONS_MAX 4096
 /* More cameras than a machine has connectors for, and formats than any camera has. */
 #define CAMERAS_MAX 64
 #define FORMATS_MAX 1024
 /* More frames a second than any sensor gives; what is above is taken for this. */
 #define RATE_MAX 1e6
-/* One that the program works on, and the next: more would only be older. The recorder core sends no more either. */
+/* The frame that the program works on, and the next: more would only be older. The recorder core sends no more either. */
 #define FRAMES_HELD_MAX 2
 /* Frames that lie ready. Two is what an honest recorder core sends unreleased; two more were sent before it changed buffers. */
 #define FRAMES_WAITING_MAX 4
@@ -50,7 +50,7 @@
  * makes at most two events, so that a program that takes all after each dispatch never leaves CAMARB_EVENTS_MAX. */
 #define MESSAGES_PER_TURN_MAX 512
 #define RECORDS_PER_TURN_MAX 64
-/* What may lie unsent when the broker does not read; calls are bounded by CAMARB_CALLS_MAX already, and are small. */
+/* Messages that may lie unsent when the broker does not read; calls are bounded by CAMARB_CALLS_MAX already, and are small. */
 #define UNSENT_MAX 1024
 /* Calls that say what the client is: a policy has at most a few attributes to lower, and the other kinds are one each. */
 #define DECLARATIONS_MAX 64
@@ -157,7 +157,7 @@ int numbers_read(sd_bus_message *message, double numbers[NUMBERS_MAX], size_t *c
 
 /* ── Events ─────────────────────────────────────────────────────────────────────────────────────────────────────────────────── */
 
-/* What `told` points to is owned here; nothing is NULL there by the time the program sees it. */
+/* The memory of `told`; no pointer in it is NULL by the time the program sees it. */
 struct event {
     struct event *next;
     camarb_event told;
@@ -183,7 +183,7 @@ void events_free(camarb_client *client);
 
 /* ── What a session asked for and was last told ─────────────────────────────────────────────────────────────────────────────── */
 
-/* What a session's program was not told of its broker's end, since the next broker may give the session back as it was.
+/* The loss that a session's program has not received at its broker's end, since the next broker may give the session back as it was.
  *
  *     none ──the end──▶ running ──Reclaim──▶ reclaiming ──given back──▶ none, and nothing is told
  *      │                   └───── time over, or refused ─────▶ none, and the loss is told
@@ -235,7 +235,7 @@ struct memory {
     /* Between begin and commit: how deep, and what was asked since the outermost begin. */
     unsigned batch_depth;
     camarb_configuration batch;
-    /* What was asked of cameras that the session had before, as the broker remembers it: in the order of the switches. */
+    /* The configurations of the session's former cameras, as the broker remembers them: in the order of the switches. */
     struct other {
         char *camera;
         camarb_configuration configuration;
@@ -258,7 +258,7 @@ struct memory {
     /* Announced, and not come yet; 0: none. */
     uint64_t warned;
     uint64_t last_interruption;
-    /* What the broker's numbers of interruptions are behind the program's. */
+    /* The difference between the program's numbers of interruptions and the broker's. */
     uint64_t offset;
     words sharers;
     uint64_t recording, last_recording_finished;
@@ -285,14 +285,14 @@ struct camarb_session {
     bool was_created;
     bool is_being_created, needs_putting_back;
     bool has_ended;
-    /* What each later call of its is refused with: where it never came to be, by what kept it from that. */
+    /* The error of each later call of the session's: of its creation, where that failed. */
     char *end_name, *end_sentence;
     struct event *end_event;
     /* Why it does not run though it was asked to: the last refusal of a start, or a stop that was not the program's. */
     int refusal_number;
     char *refusal, *stop_reason;
     char *known_camera;
-    /* What camarb_session_configuration shows. */
+    /* The result of camarb_session_configuration. */
     camarb_configuration *shown;
     bool wants_pictures;
     struct stream *stream;
@@ -314,7 +314,7 @@ void memory_arrived(camarb_session *session, struct event *event, uint64_t seque
 void memory_remember_configuration(camarb_session *session, const camarb_configuration *asked);
 void memory_begin_batch(camarb_session *session);
 void memory_commit_batch(camarb_session *session);
-/* What a ConfigurationApplied says of what was asked, beyond the batch. */
+/* Takes from a ConfigurationApplied the wanted keys beyond the batch. */
 void memory_learn(struct memory *memory, camarb_client *client, const struct event *event);
 void memory_forget_others(struct memory *memory);
 void memory_remember_stop(camarb_session *session);
@@ -409,7 +409,7 @@ struct call {
 
 /* A negative errno number, with its sentence kept in the client. */
 int fail(camarb_client *client, int number, const char *name, const char *format, ...) __attribute__((format(printf, 4, 5)));
-/* What a D-Bus error is among errno numbers; negative. */
+/* The errno number of a D-Bus error; negative. */
 int error_number(const char *name);
 /* 0 where the client may be used; -ECHILD in a child, or what it ended by. */
 int client_check(camarb_client *client);
@@ -512,7 +512,7 @@ struct camarb_client {
     size_t end_count;
     struct putting_back back;
 
-    /* What was declared: the last of each kind, in the order in which they were first made. */
+    /* The declarations: the last of each kind, in the order in which they were first made. */
     struct declaration declared[DECLARATIONS_MAX];
     size_t declared_count;
     camarb_configuration *attributes; /* of the client, as DeclareClient takes them */

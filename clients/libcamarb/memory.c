@@ -1,4 +1,4 @@
-/* What a session asked for and was last told, and what of a broker's signals its program hears.
+/* A session's wishes and last notices, and the part of a broker's signals that its program receives.
  *
  * The program sees one life of the session where there are several: sequence numbers go on without a gap, and the interruption that
  * a broker's end is stays the same one until the next broker ends it. */
@@ -297,7 +297,7 @@ static void configuration_applied(camarb_session *session, struct event *event) 
     else memory_tell(session, event);
 }
 
-/* What is in force goes on with it: memory that cannot be had shows at the next whole one. */
+/* The configuration in force goes on with it: memory that cannot be had shows at the next whole one. */
 static void camera_state_changed(camarb_session *session, struct event *event) {
     struct memory *memory = &session->memory;
     if ((memory->in_force && configuration_merge(memory->in_force, event->in_force) == -ENOMEM)

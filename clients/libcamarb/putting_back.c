@@ -63,7 +63,7 @@ static void next(camarb_client *client) {
     session_send_creation(client, session, &client->back.slot, answered, client);
 }
 
-/* What its program has begun to configure, and has not committed. */
+/* The batch that its program has begun, and has not committed. */
 static void batch(camarb_client *client, camarb_session *session) {
     const struct memory *memory = &session->memory;
     unsigned done = client->back.batches++;

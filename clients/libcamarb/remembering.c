@@ -1,4 +1,4 @@
-/* What a session asked of its camera, and of those that it had before: batch over batch, as the broker takes them, so that the next one
+/* A session's configuration of its camera, and of its former cameras: batch over batch, as the broker takes them, so that the next one
  * can be told at once. */
 #include "inside.h"
 
@@ -37,7 +37,7 @@ static bool take_other(struct memory *memory, const char *camera, camarb_configu
     return false;
 }
 
-/* What was asked of one camera does not bind another: that one has what was asked of it before, and to begin with the session's preset.
+/* A configuration of one camera does not bind another: that one has its own of before, and at first the session's preset.
  * A torch is off once its camera is left. */
 static void leave_camera(camarb_session *session, const char *next) {
     static const char *const own[] = {"usesAudio", "sharingMode", "captureMode"}, *const torch[] = {"torchMode", "torchLevel"};
@@ -83,7 +83,7 @@ void memory_remember_configuration(camarb_session *session, const camarb_configu
     bool is_switch = camera && strcmp(camera, camarb_session_camera(session)) != 0;
     if (is_switch) leave_camera(session, camera);
     settle(client, &session->memory.configuration, asked);
-    /* What runs is told what is in force; what does not has it when it runs. */
+    /* A running session receives the configuration in force; another one when it runs. */
     if (!session->memory.is_running && !is_switch) settle(client, session->shown, asked);
     if (!session->memory.is_running && is_switch) {
         configuration_clear(session->shown);

@@ -241,8 +241,8 @@ static void ask_for_secret(camarb_session *session) {
     if (message) call_send(session->client, message, &session->secret_slot, secret_answered, session);
 }
 
-/* One that did not come about is tried again when its pause is over, as long as the session runs; what is refused because of a
- * change that is on its way is no fault. */
+/* A failed stream is tried again when its pause is over, as long as the session runs; a refusal because of a change on its way is no fault.
+ * */
 static int stream_answered(sd_bus_message *answer, void *context, sd_bus_error *ignored) {
     (void)ignored;
     camarb_session *session = context;

@@ -1,4 +1,4 @@
-/* What the broker says by itself: read, and given to the session that it is of. */
+/* The broker's signals: read, and given to their sessions. */
 #include "face.h"
 
 #include <errno.h>

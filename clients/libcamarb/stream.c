@@ -459,6 +459,6 @@ void camarb_frame_release(camarb_frame *frame) {
     give_back(stream, frame->buffer);
     if (stream->descriptor < 0 || frame->buffer->generation != stream->generation) collect(stream);
     if (stream->descriptor < 0 && held_count(stream) == 0) stream_free(stream);
-    /* One that had to wait for that. */
+    /* A frame that had to wait for that. */
     else if (held_most && stream_has_frame(stream)) client_wake_soon(stream->client);
 }

@@ -272,7 +272,6 @@ struct Alternatives {
         return found
     }
 
-    /// Its user's answer, or its desktop's permission store.
     private var ownPermission: [Supposition] {
         let word = state.apps[client.app.slot][client.app].word
         guard !state.hasLeave(client) else { return [] }
@@ -343,7 +342,6 @@ struct Alternatives {
         Supposition(alteration(key, of: subject, facts, to: value), about, .assumed([change]))
     }
 
-    /// - Parameter facts: `nil`: the session's own.
     private func alteration(
         _ key: String, of subject: Subject, _ facts: Facts? = nil, to value: String
     ) -> Explanation.Alteration {

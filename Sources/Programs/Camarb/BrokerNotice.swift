@@ -1,6 +1,6 @@
 public import ArbiterProtocol
 
-/// What a session's client is told, as a program likes to switch over it. The order, and what each means, is
+/// A session's events, in a form to switch over. Their order, and the meaning of each, is
 /// `docs/semantics.md` §4; `SessionNotice` has the same with sequence number and decision id.
 public typealias ClientEvent = SessionEvent
 
@@ -19,7 +19,7 @@ public enum SessionNotice: Hashable, Sendable {
     }
 }
 
-/// What the broker tells every client, and subscribers.
+/// The broker's notices to every client, and to subscribers.
 public enum BrokerNotice: Hashable, Sendable {
     case camerasChanged
     /// A camera has another holder, or none.

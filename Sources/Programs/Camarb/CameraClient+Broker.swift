@@ -98,7 +98,7 @@ extension CameraClient {
         return Explanation(summary: try reader.string("summary"), verdicts: try reader.dictionaries("verdicts"))
     }
 
-    /// What would happen, in the scenario language. Nothing changes.
+    /// Plans a scenario: the events that would follow, in the scenario language. Nothing changes.
     public func plan(_ scenario: String) async throws(BrokerError) -> String {
         var reader = try await ask("Plan", [.string(scenario)])
         return try reader.string("outcome")
@@ -142,7 +142,7 @@ extension CameraClient {
     }
 }
 
-/// What would become of whom if a policy were loaded.
+/// The effects that loading a policy would have on sessions.
 public struct PlannedPolicy: Sendable {
     /// In the scenario language, with comments behind it.
     public var outcome: String
@@ -155,7 +155,7 @@ public struct PlannedPolicy: Sendable {
 }
 
 extension CameraClient {
-    /// What would become of whom if this policy were loaded now. Nothing changes.
+    /// Plans the load of this policy: its effects on sessions. Nothing changes.
     /// - Parameters:
     ///   - policy: one policy file's text, without includes.
     ///   - file: what problems call it.

@@ -103,7 +103,7 @@ extension CameraClient {
         try await shell("AnswerQuestion", [.uint32(question), .string(answer.rawValue)])
     }
 
-    /// What is said of this user's apps, by name, the vouched-for ones first.
+    /// The answers about this user's apps, by name, the vouched apps first.
     public func storedAnswers() async throws(BrokerError) -> [StoredAnswer] {
         var reader = WireReader("ListAnswers", try await shell("ListAnswers"))
         return try reader.read("answers")

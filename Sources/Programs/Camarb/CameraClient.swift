@@ -41,7 +41,7 @@ public final class CameraClient: Sendable {
     /// Ends the connection and all its sessions. Idempotent.
     public func disconnect() { engine.end("The client disconnected.") }
 
-    /// What the broker tells everybody. Read it in one place; notices count from the first use of this property.
+    /// The broker's notices to every client. Read them in one place; notices count from the first use of this property.
     public var brokerNotices: Notices<BrokerNotice> {
         engine.listen()
         return Notices { [self] in

@@ -22,7 +22,7 @@ public enum DeviceOrientation: String, Hashable, Sendable, CaseIterable {
 }
 
 extension VideoOrientation {
-    /// What a device that is held so sees upright; `nil` where that cannot be told, flat on a table for example.
+    /// The upright orientation of a device that is held so; `nil` where there is none, flat on a table for example.
     public init?(_ device: DeviceOrientation) {
         guard let word = camarb_video_orientation(device.rawValue, nil) else { return nil }
         self.init(rawValue: String(cString: word))

@@ -15,7 +15,7 @@ import Synchronization
 ///
 /// Threading: any thread; packets of two threads at once would overlap in time.
 public final class MicrophoneWriter: Sendable {
-    /// What became of some sound.
+    /// The outcome of writing sound.
     public enum Outcome: Hashable, Sendable {
         case written
         /// The recorder core did not read for as long as a call waits: this sound is left out.

@@ -9,7 +9,7 @@ public struct SessionHandle: Sendable {
 
     public var id: SessionID { core.id }
 
-    /// What happens to the session, in order; the last event is `.ended`. Read it in one place:
+    /// The session's events, in order; the last one is `.ended`. Read them in one place:
     /// `events` and `notices` are two views of one queue.
     public var events: Notices<SessionEvent> {
         Notices { [core] in
@@ -21,7 +21,7 @@ public struct SessionHandle: Sendable {
     /// The same with sequence numbers and decision ids.
     public var notices: Notices<SessionNotice> { Notices { [core] in await core.next() } }
 
-    /// What the camera sees, as long as the session runs; it goes on by itself when the session does.
+    /// The camera's pictures, as long as the session runs; it goes on by itself when the session does.
     public var pictures: Pictures { Pictures(core: core) }
 
     /// Asks to run. Not an error while causes leave no access: the session is interrupted then, and runs by itself.
@@ -111,7 +111,7 @@ public struct SessionHandle: Sendable {
     /// Clears `sensitive-content-mitigation-activated`, and nothing else.
     public func `continue`() async throws(BrokerError) { try await core.ask { camarb_session_continue($0) } }
 
-    /// What is true of the session now. Events say when it changes.
+    /// The session's present state. Events report its changes.
     public func properties() async throws(BrokerError) -> SessionProperties {
         var answer = WireReader(
             "GetAll", try await core.call("org.freedesktop.DBus.Properties", "GetAll", [.string(InterfaceName.session)])
@@ -132,7 +132,7 @@ public struct SessionLease: ~Copyable, Sendable {
     public consuming func close() async throws(BrokerError) { try await handle.core.close() }
 }
 
-/// What goes into a recording beside its pictures, and when it goes on.
+/// A recording's sound and metadata, and its pauses.
 extension SessionHandle {
     /// Sound for the recordings that begin from now on, while the session holds its camera and has `usesAudio`.
     ///

@@ -59,7 +59,7 @@ static int envelope_for(int descriptor, struct camarb_keeper_found *found) {
     return envelope;
 }
 
-/* What a catch is answered with. Envelopes are kept from here on. */
+/* The answer to a catch. Envelopes are kept from here on. */
 static void describe(const struct catch *catch, struct camarb_keeper_answer *answer, int *envelopes) {
     answer->brought = (uint32_t)catch->count;
     if (catch->count > camarb_keeper_descriptors_max) {

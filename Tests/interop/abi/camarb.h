@@ -1,4 +1,4 @@
-/* What programs were built against that have libcamarb.so.1 of its first commit with this test: camarb.h and camarb-slate.h of then,
+/* The header of programs that were built with libcamarb.so.1 of this test's first commit: camarb.h and camarb-slate.h of then,
  * without their comments. It stays as it is: abi.py holds the present library to it. */
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,7 +3,7 @@ import CSystemd
 import Glibc
 import Synchronization
 
-/// What a watched descriptor is ready for.
+/// The events of a watched descriptor.
 public struct IOEvents: OptionSet, Hashable, Sendable {
     public let rawValue: UInt32
     public init(rawValue: UInt32) { self.rawValue = rawValue }

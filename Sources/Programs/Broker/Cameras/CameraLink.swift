@@ -83,7 +83,7 @@ class CameraLink {
     private func open(_ granted: GrantID, _ configuration: Configuration, triesLeft: Int) {
         grant = granted
         if recorder.isLeaving {
-            // One that leaves for want of work has no part in a grant that it never saw.
+            // A recorder core that leaves for want of work has no part in a grant that it never saw.
             grantWaits = true
             recorder.afterLeaving { [self] in
                 guard grant == granted else { return }

@@ -97,7 +97,7 @@ final class HeartbeatObserver {
     }
 
     private func ask() {
-        // One that is leaving has its own deadline.
+        // A recorder core that is leaving has its own deadline.
         guard recorder.isRunning else { return }
         let asked = beginnings
         recorder.call("Beat", []) { [self] result in

@@ -159,7 +159,7 @@ package struct Budgets: Sendable {
         if !isTrusted || bound.bindsTrusted, has + amount > bound.ofUser { return .ceiling(bound.ofUser) }
         let free = bound.inAll - used[resource.rawValue] - kept(resource, bound, besides: user)
         if isTrusted { return amount <= free ? nil : .whole(bound.inAll) }
-        // What is kept for a holder comes before any share.
+        // The holder's reserve comes before any share.
         if holders.contains(user), has + amount <= bound.keptForHolder, amount <= free { return nil }
         let left = max(0, free)
         guard amount <= left else { return .whole(bound.inAll) }

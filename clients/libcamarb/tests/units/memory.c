@@ -1,4 +1,4 @@
-/* What a program is told over its brokers' ends: memory.c and holding.c, with what brokers say put into a session as it comes.
+/* A program's events over its brokers' ends: memory.c and holding.c, with what brokers say put into a session as it comes.
  *
  * Nothing is connected: a broker's end and the next one's beginning are calls, as connection.c and putting_back.c make them. What was
  * told is compared whole, as text. */
@@ -91,7 +91,7 @@ static void says_settings(enum camarb_event_type type, const char *camera, doubl
 
 static void runs(uint64_t grant) { says_number(CAMARB_EVENT_DID_START_RUNNING, grant); }
 
-/* What runs could be given back by the next broker. */
+/* A running session could be given back by the next broker. */
 static void tells_secret(void) { snprintf(memory->secret, sizeof memory->secret, "sesame"); }
 
 static void broker_ends(void) {
@@ -254,7 +254,7 @@ static void warnings_have_the_same_numbers(void) {
     says_number(CAMARB_EVENT_INTERRUPTION_WITHDRAWN, 1);
     says_number(CAMARB_EVENT_WILL_BE_INTERRUPTED, 2);
     REQUIRE(memory_brokers_number(memory, 2) == 2);
-    /* What comes instead of what was announced has its number. */
+    /* An interruption in place of the announced one has its number. */
     broker_ends();
     REQUIRE_TEXT(told(), "runs 1\nwarned 1\nwithdrawn 1\nwarned 2\ninterrupted 2 (" RESTARTED ")\nstops\n");
     runs(1);
@@ -268,7 +268,7 @@ static void warnings_have_the_same_numbers(void) {
         "ended 2 (" RESTARTED ") resumes\nruns 1\nwarned 3\nwithdrawn 3\nwarned 4\ninterrupted 4 (" IN_USE ") by booth\n");
     ends(2, WORDS(IN_USE));
     runs(2);
-    /* One that was announced and came is announced no more: the next has a number of its own. */
+    /* An announced interruption that came is announced no more: the next has a number of its own. */
     broker_ends();
     REQUIRE_TEXT(told(), "ended 4 (" IN_USE ") resumes\nruns 2\ninterrupted 5 (" RESTARTED ")\nstops\n");
     end();
@@ -371,7 +371,7 @@ static void given_back(void) {
     /* Who was about to take the camera, and who watched, is not there any more. */
     REQUIRE_TEXT(told(), "withdrawn 1\nsharers ()\n");
     REQUIRE(memory->hold.kind == HOLD_NONE && memory->run == run + 1 && !memory->secret[0] && !memory->wants_secret);
-    /* What the next broker says that is known is not told again; then there is a secret to ask for. */
+    /* A notice of the next broker without news is not repeated; then there is a secret to ask for. */
     says_settings(CAMARB_EVENT_CONFIGURATION_APPLIED, NULL, 15);
     says_access(WORDS("record", "preview"), WORDS("a cause"));
     REQUIRE(memory->wants_secret);
