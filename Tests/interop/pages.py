@@ -61,6 +61,33 @@ def lengths():
     return f"{len(SWIFT)} files"
 
 
+@claim("no target is past its budget of lines without a reason in CONTRIBUTING.md")
+def budgets():
+    return ran(ROOT / "make" / "lines").stdout.splitlines()[-1].strip()
+
+
+# How a comment may not begin (docs/style.md, "Comments"): with a free relative, a pronoun for a noun, or a fragment.
+BEGINNINGS = re.compile(r"^\s*(?:///?|/\*+)\s*(?:- \w+(?: \w+)?:\s*)?(What|One that|Those|[Nn]il:)(?=\s)")
+COMMENTED = (".swift", ".c", ".h", ".cpp")
+
+
+@claim("no comment begins with “What”, “One that”, “Those” or “Nil:”")
+def beginnings():
+    files = [file for folder in ("Sources", "Proof", "Tests", "clients", "bench") for file in sorted((ROOT / folder).rglob("*"))
+             if file.suffix in COMMENTED]
+    wrong = []
+    for file in files:
+        before = ""
+        for number, line in enumerate(file.read_text().splitlines(), 1):
+            # A later line of a comment may begin with any word.
+            is_first = not re.match(r"\s*(///?|\*)", before)
+            if is_first and BEGINNINGS.match(line):
+                wrong.append(f"{file.relative_to(ROOT)}:{number}: {line.strip()}")
+            before = line
+    assert not wrong, "\n".join(wrong)
+    return f"{len(files)} files"
+
+
 # Words of policies, which no source has as a name of its own.
 GLOSSARY_ELSEWHERE = {"immediate", "sharing", "bid"}
 # One thing at its two ends: as the core has it, and as a client gets it.
