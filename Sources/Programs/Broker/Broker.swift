@@ -219,9 +219,17 @@ extension Broker {
             ("clients", clients.count), ("listeners to news", audience.count), ("sessions", clients.owners.count),
             ("subscribers", publisher.subscribers), ("tracers", publisher.tracers),
             ("readers of the list of clients", desktops.clientLists),
-            ("questions that wait", cameras.untilKnown.count), ("users with a budget", clients.budgets.users.count),
+            ("questions that wait", cameras.untilKnown.count), ("users with a budget", usersWithMoreThanAnswers),
             ("cameras that are held", cameras.order.count { $0.holder != nil }),
         ]
         return counts.filter { $0.1 != 0 }.map { "\($0.1) \($0.0)" }
+    }
+
+    private var usersWithMoreThanAnswers: Int {
+        clients.budgets.users.count { user in
+            Budgets.Resource.allCases.contains {
+                clients.budgets.use(of: user, $0) > ($0 == .answers ? permissions.kept(of: user) : 0)
+            }
+        }
     }
 }

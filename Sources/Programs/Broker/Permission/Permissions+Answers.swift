@@ -124,9 +124,12 @@ extension Permissions {
     func settle(_ user: UInt32) {
         if case .part = loaded[user] { return }
         let used = clients.budgets.use(of: user, .answers)
-        let left = max(count(of: user), answers.count(of: user))
+        let left = kept(of: user)
         if left < used { clients.release(.answers, used - left, of: user) }
     }
+
+    /// The answers of a user in memory. Without a folder, and root's, they stay when its last client leaves: no file has them.
+    func kept(of user: UInt32) -> Int { max(count(of: user), answers.count(of: user)) }
 
     /// Decides, and answers the call once the answer is in the user's file, so that its author may rely on it.
     func decide(
