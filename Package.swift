@@ -9,7 +9,7 @@ let isForFuzzing = Context.environment["CAMARB_FUZZ"] == "1"
 let isForThreads = Context.environment["CAMARB_THREADS"] == "1"
 let withoutThreads: Set<String> = [
     "Agent", "AgentTests", "CPipeWire", "camagent",
-    "Workbench", "PlayServing", "camclient", "camplay",
+    "Workbench", "WorkbenchCommands", "PlayServing", "camclient", "camplay",
     "Campaigns", "ReferenceArbiter", "explore", "FuzzTargets", "FuzzTargetsTests",
     "arbiter-bench", "ArbiterTests", "MetricsTests", "ExplainTests", "PolicyFileTests", "ScenarioTests",
     "ExplorationTests", "TraceTests", "TimelineTests", "VideoNodesTests", "MachineLoadTests", "DesktopFactsTests",
@@ -100,7 +100,7 @@ let package = Package(
         .library(name: "Arbiter", targets: ["Arbiter"]),
     ],
     dependencies: [
-        // Only camclient uses it: the daemons stay free of Foundation (architecture: "Threads").
+        // Only camclient and its commands use it: the daemons stay free of Foundation (architecture: "Threads").
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         // Only camplay uses it, which serves one page to one browser.
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
@@ -131,9 +131,18 @@ let package = Package(
         .target(
             name: "Workbench",
             dependencies: ["Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "Scenario", "TomlFile"],
-            path: "Sources/Workbench",
+            path: "Sources/Workbench", exclude: ["Commands"],
             resources: ["Page/page.css", "Page/report.js", "Page/play.js"].map { .embedInCode($0) },
             swiftSettings: strict),
+
+        // The commands of camclient that need no broker, and how all of its commands write and fail.
+        .target(
+            name: "WorkbenchCommands",
+            dependencies: [
+                "Arbiter", "ArbiterProtocol", "Explain", "PolicyFile", "Scenario", "System", "TomlFile", "Workbench",
+                "CLinux", .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Sources/Workbench/Commands", swiftSettings: strict),
 
         // ── Edge: the machine, and what Swift cannot import of C.
         .target(name: "CLinux", path: cEdge + "CLinux"),
@@ -202,8 +211,8 @@ let package = Package(
         installed(
             "camclient",
             [
-                "Arbiter", "ArbiterProtocol", "Camarb", "Explain", "FrameStream", "PolicyFile", "Scenario", "System",
-                "TomlFile", "Workbench", "CLinux", "CPipeWire",
+                "ArbiterProtocol", "Camarb", "FrameStream", "PolicyFile", "Scenario", "System", "TomlFile", "Workbench",
+                "WorkbenchCommands", "CLinux", "CPipeWire",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             // swift-argument-parser uses a few calls of FoundationEssentials, and this is what it stands on when it is linked

@@ -6,8 +6,9 @@ private struct House {
     /// From the bottom up. A target imports what stands on its own floor or below; Edge and Language know nothing of each other but the
     /// wire, which Edge carries.
     static let floors = ["Core", "Language", "Workbench", "Edge", "Programs"]
-    /// Whose floor is its own folder.
-    static let loneTargets = ["Workbench"]
+    /// The floor whose folder is a target, and the folder in it that is another.
+    static let workbench = "Workbench"
+    static let commands = "Commands"
 
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
@@ -17,8 +18,10 @@ private struct House {
     init() throws {
         for floor in Self.floors + ["Proof"] {
             let folder = root.appending(path: floor == "Proof" ? floor : "Sources/\(floor)")
-            if Self.loneTargets.contains(floor) {
-                targets[floor] = (floor, folder, try Self.imports(in: folder))
+            if floor == Self.workbench {
+                let commands = folder.appending(path: Self.commands)
+                targets[floor] = (floor, folder, try Self.imports(in: folder, without: commands))
+                targets[floor + Self.commands] = (floor, commands, try Self.imports(in: commands))
                 continue
             }
             let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
@@ -29,18 +32,19 @@ private struct House {
         }
     }
 
-    static func texts(in folder: URL) throws -> [String] {
+    static func texts(in folder: URL, without inner: URL? = nil) throws -> [String] {
         let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
         return try files.compactMap { file in
             guard let file = file as? URL, file.pathExtension == "swift" else { return nil }
+            if let inner, file.path.hasPrefix(inner.path + "/") { return nil }
             return try String(contentsOf: file, encoding: .utf8)
         }
     }
 
     /// Every module that the files import.
-    private static func imports(in folder: URL) throws -> Set<String> {
+    private static func imports(in folder: URL, without inner: URL? = nil) throws -> Set<String> {
         var modules: Set<String> = []
-        for text in try texts(in: folder) {
+        for text in try texts(in: folder, without: inner) {
             for line in text.split(separator: "\n") {
                 let words = line.split(separator: " ")
                 let levels = ["@_exported", "public", "internal", "private", "package", "fileprivate"]
@@ -71,7 +75,7 @@ struct ImportTests {
     @Test("Each floor imports what is below it, Broker no workbench, and nothing imports Proof")
     func floors() throws {
         let allowed: [String: Set<String>] = [
-            "Core": ["Core"], "Language": ["Core", "Language"], "Workbench": ["Core", "Language"],
+            "Core": ["Core"], "Language": ["Core", "Language"], "Workbench": ["Core", "Language", "Workbench", "Edge"],
             "Edge": ["Core", "Edge"], "Programs": ["Core", "Language", "Workbench", "Edge", "Programs"],
             "Proof": ["Core", "Language", "Workbench", "Edge", "Programs", "Proof"],
         ]
@@ -84,16 +88,23 @@ struct ImportTests {
                 #expect(isAllowed, "\(name) of \(target.floor) imports \(imported) of \(other.floor)")
             }
         }
-        #expect(try #require(house.targets["Broker"]).imports.contains("Workbench") == false)
+        for name in ["Broker", "Workbench"] {
+            let workbench = ["Workbench", "WorkbenchCommands"]
+            #expect(try #require(house.targets[name]).imports.isDisjoint(with: workbench), "\(name)")
+        }
+        for name in try #require(house.targets["Workbench"]).imports {
+            #expect(house.targets[name]?.floor != "Edge", "Workbench imports \(name)")
+        }
     }
 
-    @Test("There are at most 26 targets in Sources, and at most six of them import each other in a row")
+    @Test("There are at most 26 targets in Sources; at most six import each other in a row, or seven with camclient")
     func size() {
         let own = house.targets.filter { $0.value.floor != "Proof" }
         #expect(own.count <= 26, "\(own.keys.sorted())")
         for name in own.keys {
             let chain = house.chain(from: name)
-            #expect(chain.count <= 6, "\(chain.joined(separator: " → "))")
+            // camclient imports the workbench's commands, which stand above all that the other programs do.
+            #expect(chain.count <= (name == "camclient" ? 7 : 6), "\(chain.joined(separator: " → "))")
         }
     }
 

@@ -146,8 +146,9 @@ def failing():
 
 @claim("words that others say come into camclient's completions by one function, which leaves out what is not plain")
 def plain_words():
-    sources = (ROOT / "Sources" / "Programs" / "camclient").rglob("*.swift")
-    said = [line for file in sources for line in file.read_text().splitlines() if re.search(r"\.(custom|shellCommand)\b", line)]
+    folders = (ROOT / "Sources" / "Programs" / "camclient", ROOT / "Sources" / "Workbench" / "Commands")
+    said = [line for folder in folders for file in folder.rglob("*.swift") for line in file.read_text().splitlines()
+            if re.search(r"\.(custom|shellCommand)\b", line)]
     assert len(said) == 1 and "filter(PlainWord.isOne)" in said[0], said
 
 

@@ -74,7 +74,7 @@ package struct RegularFile {
         return readEach(of: descriptor, chunkBytes: chunkBytes, take)
     }
 
-    private static func readEach(
+    package static func readEach(
         of descriptor: Int32, chunkBytes: Int = 1 << 14, _ take: (ArraySlice<UInt8>) -> Bool
     ) -> Bool {
         var chunk = [UInt8](repeating: 0, count: chunkBytes)

@@ -9,9 +9,7 @@ struct SysTree {
 
     func node(_ name: String, devices: String) -> VideoNode? {
         // The node may go during the reading: then it is not there.
-        guard let resolved = realpath("\(root)/class/video4linux/\(name)", nil) else { return nil }
-        defer { free(resolved) }
-        let path = String(cString: resolved)
+        guard let path = resolved("\(root)/class/video4linux/\(name)") else { return nil }
         guard let label = text("\(path)/name") else { return nil }
         let index = text("\(path)/index").flatMap { Int($0) } ?? 0
         // …/DEVICE/video4linux/videoN; a device without a parent is …/virtual/video4linux/videoN.
@@ -84,6 +82,13 @@ struct SysTree {
 package func environment(_ name: String) -> String? {
     guard let value = getenv(name), value[0] != 0 else { return nil }
     return String(cString: value)
+}
+
+/// The end of a path's links; `nil`, with the reason in `errno`, where they lead to no file.
+package func resolved(_ path: String) -> String? {
+    guard let resolved = realpath(path, nil) else { return nil }
+    defer { free(resolved) }
+    return String(cString: resolved)
 }
 
 /// The names in a folder, without hidden ones; none where it cannot be read.

@@ -1,7 +1,6 @@
-import ArbiterProtocol
 import ArgumentParser
 import Camarb
-import Workbench
+import WorkbenchCommands
 
 struct AppAnswers: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -2,7 +2,7 @@ import ArbiterProtocol
 import ArgumentParser
 import Glibc
 import System
-import Workbench
+import WorkbenchCommands
 
 struct Apps: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

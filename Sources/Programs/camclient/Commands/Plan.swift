@@ -1,10 +1,8 @@
-import Arbiter
-import ArbiterProtocol
 import ArgumentParser
 import Camarb
 import PolicyFile
 import System
-import Workbench
+import WorkbenchCommands
 
 struct Explain: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -133,7 +131,7 @@ struct Plan: AsyncParsableCommand {
     }
 
     private func plan(_ file: String, _ scenario: String) async throws {
-        let sent = try OutgoingPolicy(file, other.policyFiles)
+        let sent = try other.policyFiles.outgoing(file)
         let planned = try await connection.ask { try await $0.plan(policy: sent.text, file: file, scenario: scenario) }
         show(
             planned.outcome,
@@ -152,91 +150,10 @@ struct Plan: AsyncParsableCommand {
     }
 }
 
-/// A policy as a client sends it: with its includes and drop-ins in it, and users and groups by their numbers.
-private struct OutgoingPolicy {
-    let name: String
-    let text: String
-
-    init(_ file: String, _ files: PolicyFileOptions) throws(Failure) {
-        let policy = try files.load(file).policy
-        (name, text) = (policy.name, PolicyWriter.text(policy, numbersOnly: true))
-    }
-}
-
-struct PolicyLoad: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "load",
-        abstract: "Load a policy into the running broker if that changes nothing now; --yes: in any case.",
-        usage: "camclient policy load [options] <file> | --back",
-        discussion: """
-            The broker first works out the changes that the policy would make. Without any, the policy is in force at \
-            once. Else they are printed, and nothing is loaded: --plan with the word below them loads the policy if the \
-            changes are still the same, so that no app is cut unseen, and --yes loads it in any case. It holds until the \
-            broker reads its own files again: after --back, SIGHUP or `systemctl reload camarbd`, or a restart. For root, \
-            and the user of a broker that is not a service.
-            Exit status 0: it is in force. 1: it is not, since it would change something, or the plan is another one by \
-            now.
-            Examples:
-              camclient plan --policy kiosk-new.toml        the changes
-              camclient policy load kiosk-new.toml
-              camclient policy load kiosk-new.toml --plan 0123456789abcdef0123456789abcdef
-              camclient policy load --back                  the broker's own files again
-            """)
-
-    @Argument(help: .value("file", "The policy file."), completion: .file(extensions: ["toml"])) var file: String?
-    @Flag(help: "Load the policy in any case.") var yes = false
-    @Option(help: .value("plan", "Load the policy if this plan still holds.")) var plan: String?
-    @Flag(help: "Return to the policy of the broker's own files.") var back = false
-    @OptionGroup var policyFiles: PolicyFileOptions
-    @OptionGroup var connection: ConnectionOptions
-    @OptionGroup var output: OutputOptions
-
-    func validate() throws {
-        guard back != (file != nil) else {
-            throw ValidationError(back ? "--back takes no file." : "Name a policy file, or give --back.")
-        }
-        if yes, plan != nil { throw ValidationError("--yes and --plan exclude each other.") }
-        if back, yes || plan != nil || policyFiles.policyDir != nil {
-            throw ValidationError("--back takes none of --yes, --plan and --policy-dir.")
-        }
-        if plan?.isEmpty == true { throw ValidationError("--plan is empty; it takes what `policy load` shows.") }
-    }
-
-    func run() async throws {
-        guard let file else { return try await goBack() }
-        let sent = try OutgoingPolicy(file, policyFiles)
-        var wanted = yes ? "" : plan
-        if wanted == nil {
-            let planned = try await connection.ask { try await $0.plan(policy: sent.text, file: file) }
-            guard planned.changes.isEmpty else {
-                show(false, sent.name, planned.policyHash, planned.plan, planned.changes)
-                let sentence = "Nothing was loaded. --plan \(planned.plan) loads it if the same still comes of it."
-                throw Failure(.answerIsNo, output.json ? "" : sentence)
-            }
-            wanted = planned.plan
-        }
-        let plan = wanted ?? ""
-        let (changes, hash) = try await connection.connect().load(policy: sent.text, file: file, plan: plan)
-        show(true, sent.name, hash, plan, changes)
-    }
-
-    private func goBack() async throws {
-        let status = try await connection.ask { client in
-            try await client.unloadPolicy()
-            return try await client.status()
-        }
-        show(true, status.policy, status.policyHash, "", [])
-    }
-
-    private func show(
-        _ isLoaded: Bool, _ name: String, _ hash: String, _ plan: String, _ changes: [PlannedChange]
-    ) {
-        let head =
-            isLoaded
-            ? "the policy \(name.printable) is in force, hash \(hash.printable)"
-            : "with the policy \(name.printable), hash \(hash.printable):"
-        output.show(
-            ["loaded": isLoaded, "policy": name, "policyHash": hash, "plan": plan, "changes": changes.map(\.json)],
-            [head] + changes.map { "  \($0.app.printable) on \($0.camera.name.printable) \($0.words.printable)" })
+extension PolicyFileOptions {
+    /// A policy as a client sends it: with its includes and drop-ins in it, and users and groups by their numbers.
+    func outgoing(_ file: String) throws(Failure) -> (name: String, text: String) {
+        let policy = try load(file).policy
+        return (policy.name, PolicyWriter.text(policy, numbersOnly: true))
     }
 }

@@ -1,4 +1,3 @@
-import ArbiterProtocol
 import ArgumentParser
 import Camarb
 import FrameStream
@@ -6,6 +5,7 @@ import Glibc
 import Synchronization
 import System
 import Workbench
+import WorkbenchCommands
 
 struct Preview: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

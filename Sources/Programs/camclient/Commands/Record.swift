@@ -1,7 +1,7 @@
-import ArbiterProtocol
 public import ArgumentParser
 import Camarb
 import Workbench
+import WorkbenchCommands
 
 struct Record: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -58,7 +58,7 @@ struct Record: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let file { NewFile.warn(of: file, NewFile.Format(NewFile.fileType(of: file) ?? .matroska)) }
+        if let file { NewFile.warn(of: file, .of(NewFile.fileType(of: file) ?? .matroska)) }
         let interrupts = Interrupts.stream()
         let files =
             try into.map { folder throws(Failure) in try RecordingFiles(folder: folder) }
@@ -150,26 +150,6 @@ struct RecordingChoices: ParsableArguments {
 }
 
 extension VideoCodec: ExpressibleByArgument {}
-
-/// A count of bits or bytes: `100000`, `8M`, `1.5G`; a letter stands for thousand, million, thousand millions.
-struct CountArgument: ExpressibleByArgument {
-    let count: UInt64
-    var defaultValueDescription: String { "\(count / 1_000_000_000)G" }
-
-    init(count: UInt64) { self.count = count }
-
-    init?(argument: String) {
-        let letters: [Character: Double] = ["k": 1e3, "M": 1e6, "G": 1e9]
-        let count =
-            if let factor = argument.last.flatMap({ letters[$0] }) {
-                Double(argument.dropLast()).flatMap { UInt64(exactly: ($0 * factor).rounded()) }
-            } else {
-                UInt64(argument)
-            }
-        guard let count else { return nil }
-        self.count = count
-    }
-}
 
 /// `kind:type`; a kind that takes one type only may stand alone.
 struct MetadataArgument: ExpressibleByArgument {

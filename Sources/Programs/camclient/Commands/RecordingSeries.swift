@@ -1,7 +1,7 @@
-import ArbiterProtocol
 import Camarb
 import Glibc
 import Workbench
+import WorkbenchCommands
 
 /// The recordings of one command: one, or as many as interruptions make of it.
 ///
@@ -174,21 +174,18 @@ final class RecordingSeries {
 /// capture times of the last frame before it and of the first frame after it.
 struct RecordingGaps {
     private struct Gap {
-        var before: String
-        var after: String?
-        var lastCapture: Moment?
-        var firstCapture: Moment?
-        var cause: Cause?
-        var interrupter: Interrupter?
+        let before: String
+        let cut: RecordingFinished
         var interruption: Duration?
+        var after: String?
+        var firstCapture: Moment?
 
         var json: JSONObject {
-            let between: Int64? =
-                if let lastCapture, let firstCapture { (firstCapture - lastCapture).wholeNanoseconds } else { nil }
+            let between = cut.lastCapture.flatMap { last in firstCapture.map { ($0 - last).wholeNanoseconds } }
             return [
-                "fileBefore": before, "fileAfter": after, "lastCapture": lastCapture?.nanoseconds,
-                "firstCapture": firstCapture?.nanoseconds, "nanoseconds": between, "cause": cause?.wireName,
-                "interrupter": interrupter?.wireName, "interruptionNanoseconds": interruption?.wholeNanoseconds,
+                "fileBefore": before, "fileAfter": after, "lastCapture": cut.lastCapture?.nanoseconds,
+                "firstCapture": firstCapture?.nanoseconds, "nanoseconds": between, "cause": cut.cause?.wireName,
+                "interrupter": cut.interrupter?.wireName, "interruptionNanoseconds": interruption?.wholeNanoseconds,
             ]
         }
     }
@@ -201,24 +198,20 @@ struct RecordingGaps {
 
     mutating func kept(_ path: String, _ finished: RecordingFinished, firstCapture: Moment?, isCut: Bool) {
         let name = path.fileName
-        if !gaps.isEmpty, gaps[gaps.count - 1].after == nil {
-            gaps[gaps.count - 1].after = name
-            gaps[gaps.count - 1].firstCapture = firstCapture
+        if let last = gaps.indices.last, gaps[last].after == nil {
+            (gaps[last].after, gaps[last].firstCapture) = (name, firstCapture)
         }
         files.append(name)
         guard isCut else { return }
         let before = ended.flatMap { $0.recording == finished.recording ? $0 : nil }
         cut = before == nil ? finished.recording : nil
-        gaps.append(
-            Gap(
-                before: name, lastCapture: finished.lastCapture, cause: finished.cause,
-                interrupter: finished.interrupter, interruption: before?.duration))
+        gaps.append(Gap(before: name, cut: finished, interruption: before?.duration))
     }
 
     mutating func ended(_ interruption: InterruptionEnd) -> Bool {
         ended = interruption
-        guard let cut, interruption.recording == cut, !gaps.isEmpty else { return false }
-        gaps[gaps.count - 1].interruption = interruption.duration
+        guard let cut, interruption.recording == cut, let last = gaps.indices.last else { return false }
+        gaps[last].interruption = interruption.duration
         self.cut = nil
         return true
     }

@@ -1,8 +1,8 @@
-import ArbiterProtocol
 import ArgumentParser
 import Camarb
 import Synchronization
 import Workbench
+import WorkbenchCommands
 
 struct Run: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -101,7 +101,7 @@ final class EventPrinter: Sendable {
 
     func fact(_ fact: TimelineFact) { if isJSON { Output.json(LogEntry.fact(.now, fact).json) } }
 
-    func done(_ command: String, _ result: ScriptResult) {
+    func done(_ command: String, _ result: (json: JSONObject, words: String)) {
         show((["command": command, "ok": true] as JSONObject).adding(result.json), "\(command): \(result.words)")
     }
 
@@ -122,13 +122,8 @@ final class EventPrinter: Sendable {
     }
 }
 
-struct ScriptResult {
-    var json: JSONObject = [:]
-    var words = "done"
-}
-
 struct AppCommand {
-    typealias Action = (_ script: AppScript, _ session: SessionHandle) async throws -> ScriptResult
+    typealias Action = (_ script: AppScript, _ session: SessionHandle) async throws -> (json: JSONObject, words: String)
 
     let perform: Action
 
@@ -172,7 +167,7 @@ struct AppCommand {
     ) -> Action {
         {
             try await action($0, $1)
-            return ScriptResult()
+            return ([:], "done")
         }
     }
 
@@ -186,8 +181,7 @@ struct AppCommand {
         case "status":
             return {
                 let now = try await $1.properties()
-                return ScriptResult(
-                    json: JSONObject((now.json.members ?? []).map { ($0.key, $0.value) }), words: now.words)
+                return (JSONObject((now.json.members ?? []).map { ($0.key, $0.value) }), now.words)
             }
         case "configure":
             let batch = try readSettings(words.takeRest())
@@ -235,7 +229,7 @@ struct AppCommand {
             let path = try file(&words)
             var options = try RecordingOptions(settings: words.takeRest())
             options.fileType = options.fileType ?? NewFile.fileType(of: path)
-            return writing("recording", to: path, NewFile.Format(options.fileType ?? .matroska)) { [options] in
+            return writing("recording", to: path, .of(options.fileType ?? .matroska)) { [options] in
                 try await $0.startRecording(to: $1, options: options)
             }
         case "photo":
@@ -253,7 +247,7 @@ struct AppCommand {
             let file = try NewFile(path, overwriting: script.overwriting)
             do {
                 let number = try await begin(session, file.descriptor)
-                return ScriptResult(json: [what: number], words: "\(what) \(number)")
+                return ([what: number], "\(what) \(number)")
             } catch {
                 file.removeIfEmpty()
                 throw error

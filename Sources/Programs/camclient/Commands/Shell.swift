@@ -1,7 +1,7 @@
-import ArbiterProtocol
 import ArgumentParser
 import Camarb
 import Workbench
+import WorkbenchCommands
 
 struct Shell: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,8 +1,7 @@
-import ArbiterProtocol
 import ArgumentParser
 import Camarb
-import Glibc
 import Workbench
+import WorkbenchCommands
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -179,6 +178,10 @@ extension CameraStatus {
         }
         .joined(separator: ", ")
     }
+}
+
+extension Sequence where Element == Cause {
+    var shortNames: String { map(\.shortName).joined(separator: ", ") }
 }
 
 struct Metrics: AsyncParsableCommand {

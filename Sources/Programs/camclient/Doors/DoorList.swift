@@ -1,6 +1,7 @@
 import CLinux
 import Glibc
 import System
+import WorkbenchCommands
 
 /// A program as the door knows it: by the name of its start, by its file's name, and by the file's whole path.
 struct DoorName: Hashable {

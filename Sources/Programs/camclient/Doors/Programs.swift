@@ -1,6 +1,6 @@
-import CLinux
 import Glibc
 import System
+import WorkbenchCommands
 
 /// A program that uses cameras, as its files show it, and whether the V4L2 door reaches it.
 struct InstalledProgram {

@@ -1,6 +1,6 @@
-import ArbiterProtocol
 import Camarb
 import Workbench
+import WorkbenchCommands
 
 /// Everything that a command with a session waits for, in one order: events, alarms and Ctrl-C. Used by one task.
 final class Inbox {

@@ -1,36 +1,27 @@
-import ArbiterProtocol
 import Camarb
 import Glibc
 import System
+import WorkbenchCommands
 
 /// A new file that a photo, a recording or a trace is written to; one without a name is kept or given up in the end.
 final class NewFile {
     static let standardOutput = "-"
 
-    enum Format: String, CaseIterable {
-        case jpeg = "JPEG"
-        case matroska = "Matroska"
-        case mp4 = "MP4"
-        case mov = "QuickTime"
+    struct Format {
+        let name: String
+        let endings: [String]
 
-        var endings: [String] {
-            switch self {
-            case .jpeg: ["jpg", "jpeg", "jpe", "jfif"]
-            case .matroska: ["mkv", "mk3d"]
-            case .mp4: ["mp4", "m4v"]
-            case .mov: ["mov", "qt"]
+        static let jpeg = Format(name: "JPEG", endings: ["jpg", "jpeg", "jpe", "jfif"])
+
+        static func of(_ fileType: RecordingFileType) -> Format {
+            switch fileType {
+            case .matroska: Format(name: "Matroska", endings: ["mkv", "mk3d"])
+            case .mp4: Format(name: "MP4", endings: ["mp4", "m4v"])
+            case .mov: Format(name: "QuickTime", endings: ["mov", "qt"])
             }
         }
 
-        init(_ fileType: RecordingFileType) {
-            self =
-                switch fileType {
-                case .matroska: .matroska
-                case .mp4: .mp4
-                case .mov: .mov
-                }
-        }
-
+        static let written = [jpeg] + RecordingFileType.allCases.map(of)
         /// Endings of formats that no command writes; any other ending means no format.
         static let neverWritten = [
             "avi", "webm", "ogv", "ts", "mpg", "mpeg", "wmv", "flv", "gif", "y4m", "png", "webp", "bmp", "tif", "tiff",
@@ -39,7 +30,7 @@ final class NewFile {
     }
 
     static func fileType(of path: String) -> RecordingFileType? {
-        RecordingFileType.allCases.first { Format($0).endings.contains(ending(of: path)) }
+        RecordingFileType.allCases.first { Format.of($0).endings.contains(ending(of: path)) }
     }
 
     private static func ending(of path: String) -> String {
@@ -50,10 +41,10 @@ final class NewFile {
     static func warn(of path: String, _ format: Format) {
         let ending = ending(of: path)
         guard !format.endings.contains(ending),
-            (Format.allCases.flatMap(\.endings) + Format.neverWritten).contains(ending)
+            (Format.written.flatMap(\.endings) + Format.neverWritten).contains(ending)
         else { return }
         Output.notice(
-            "camclient: \(path) will be \(format.rawValue), whatever its name says; "
+            "camclient: \(path) will be \(format.name), whatever its name says; "
                 + "\(path.dropLast(ending.count))\(format.endings[0]) would say so.")
     }
 
@@ -258,21 +249,7 @@ final class RecordingFolder {
     /// The highest number of a file there, which may be a list of gaps; 0 without one.
     private func highestNumber() throws(Failure) -> Int {
         // A place of its own in the listing, which a copy of the descriptor would share.
-        let listed = openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard listed >= 0, let folder = fdopendir(listed) else {
-            let number = errno
-            if listed >= 0 { close(listed) }
-            throw Failure.file(path, "cannot be read", number)
-        }
-        defer { closedir(folder) }
-        var highest = 0
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            highest = max(highest, Self.number(of: name) ?? 0)
-        }
-        return highest
+        try entries(of: "/proc/self/fd/\(descriptor)", named: path).compactMap { Self.number(of: $0.name) }.max() ?? 0
     }
 
     /// nil for other names, and for numbers beyond the bound.

@@ -1,4 +1,3 @@
-import ArbiterProtocol
 import ArgumentParser
 import CLinux
 import CPipeWire
@@ -6,6 +5,7 @@ import Camarb
 import Glibc
 import Synchronization
 import System
+import WorkbenchCommands
 
 enum MicrophoneArgument: ExpressibleByArgument {
     case tone, pipewire
@@ -64,7 +64,6 @@ final class RecordingMicrophone: Sendable {
 
     private func play() {
         var source = source
-        source.begin()
         do throws(Failure) {
             while let (samples, time) = try source.next() {
                 let (writer, isOver) = state.withLock { ($0.writer, $0.isOver) }
@@ -80,17 +79,16 @@ final class RecordingMicrophone: Sendable {
 
 protocol SoundSource: Sendable {
     var format: MicrophoneFormat { get }
-    mutating func begin()
     /// Waits for the next packet: interleaved samples, and the capture time of the first frame in nanoseconds of
-    /// CLOCK_MONOTONIC; nil at the end.
+    /// CLOCK_MONOTONIC; nil at the end. The source plays from the first call on.
     mutating func next() throws(Failure) -> (samples: [Int16], time: Int64)?
 }
 
 /// The clock of sound that is made, not captured: packets of 20 ms, as sound servers give them.
 struct SoundPacing {
-    private let format: MicrophoneFormat
+    let format: MicrophoneFormat
     /// The capture time of the first frame, in nanoseconds of CLOCK_MONOTONIC.
-    private let begin = camarb_monotonic_ns()
+    private lazy var begin = camarb_monotonic_ns()
     private(set) var frames: Int64 = 0
 
     init(_ format: MicrophoneFormat) { self.format = format }
@@ -98,7 +96,7 @@ struct SoundPacing {
     var packetFrames: Int { Int(format.sampleRate) / 50 }
 
     /// A frame's capture time; by parts, since a day of frames times 10⁹ has no room.
-    func time(of frame: Int64) -> Int64 {
+    mutating func time(of frame: Int64) -> Int64 {
         let rate = Int64(format.sampleRate)
         return begin + frame / rate * 1_000_000_000 + frame % rate * 1_000_000_000 / rate
     }
@@ -114,10 +112,8 @@ struct SoundPacing {
 /// A quiet tone with a beep at each full second of CLOCK_MONOTONIC: 440 Hz, and from the second on for 50 ms 1,000 Hz, five
 /// times as loud. Frames of the simulated cameras carry their capture time, so a recording of both shows how far apart they are.
 struct ToneSource: SoundSource {
-    let format = MicrophoneFormat(sampleRate: 48_000, channels: 1)
     private var pacing = SoundPacing(MicrophoneFormat(sampleRate: 48_000, channels: 1))
-
-    mutating func begin() { pacing = SoundPacing(format) }
+    var format: MicrophoneFormat { pacing.format }
 
     mutating func next() -> (samples: [Int16], time: Int64)? {
         let packet = pacing.frames..<pacing.frames + Int64(pacing.packetFrames)
@@ -134,11 +130,11 @@ struct ToneSource: SoundSource {
 
 /// A RIFF/WAVE file of signed 16-bit PCM, played once, from the moment at which it is attached.
 struct WaveFile: SoundSource {
-    let format: MicrophoneFormat
     private let file: FileBytes
     private var pacing: SoundPacing
     private var place: UInt64
     private let end: UInt64
+    var format: MicrophoneFormat { pacing.format }
 
     init(_ path: String) throws(Failure) {
         guard let file = FileBytes(path) else { throw Failure.file(path, "cannot be read", errno) }
@@ -169,7 +165,7 @@ struct WaveFile: SoundSource {
                 }
                 format = found
             } else if chunk.starts(with: "data".utf8), let format {
-                (self.file, self.format, self.place, pacing) = (file, format, place, SoundPacing(format))
+                (self.file, self.place, pacing) = (file, place, SoundPacing(format))
                 // Programs that write into a pipe leave 0, or the greatest number: the sound lasts until the file's end.
                 end = place + (length == 0 ? UInt64(UInt32.max) : length)
                 return
@@ -188,8 +184,6 @@ struct WaveFile: SoundSource {
             sampleRate: UInt32(words.number(at: 4, 4)), channels: UInt32(words.number(at: 2, 2)))
     }
 
-    mutating func begin() { pacing = SoundPacing(format) }
-
     mutating func next() -> (samples: [Int16], time: Int64)? {
         let frameBytes = 2 * Int(format.channels)
         let part = file.read(at: place, min(pacing.packetFrames * frameBytes, Int(clamping: end - place)))
@@ -206,6 +200,7 @@ final class PipeWireSource: SoundSource, @unchecked Sendable {
     let format: MicrophoneFormat
     // Used by `init`, then by one thread, then by `deinit`.
     private let microphone: OpaquePointer
+    private var hasBegun = false
 
     /// From the connection until sound comes, in nanoseconds: a sound card that slept takes a second.
     private static let startMax: Int64 = 5_000_000_000
@@ -244,11 +239,12 @@ final class PipeWireSource: SoundSource, @unchecked Sendable {
 
     deinit { camarb_pipewire_microphone_close(microphone) }
 
-    func begin() {
-        while camarb_pipewire_microphone_peek(microphone) != nil { camarb_pipewire_microphone_taken(microphone) }
-    }
-
     func next() throws(Failure) -> (samples: [Int16], time: Int64)? {
+        // Sound from before the first recording is not part of it.
+        while !hasBegun, camarb_pipewire_microphone_peek(microphone) != nil {
+            camarb_pipewire_microphone_taken(microphone)
+        }
+        hasBegun = true
         while true {
             if let packet = camarb_pipewire_microphone_peek(microphone)?.pointee {
                 defer { camarb_pipewire_microphone_taken(microphone) }

@@ -1,10 +1,8 @@
-import ArbiterProtocol
 public import ArgumentParser
-import CLinux
 import Camarb
-import Glibc
 import Synchronization
 import Workbench
+import WorkbenchCommands
 
 struct ConnectionOptions: ParsableArguments {
     @Option(
@@ -93,23 +91,6 @@ func readSettings(_ settings: [String]) throws(Failure) -> Configuration {
     return configuration
 }
 
-/// A time on the command line: `250ms`, `2s`, `1.5s`, `3min`, `1h`; at most a year, since more is a slip of the finger.
-struct TimeArgument: ExpressibleByArgument {
-    var duration: Duration
-    var defaultValueDescription: String { duration.shortText }
-
-    init(duration: Duration) { self.duration = duration }
-
-    init?(argument: String) {
-        guard let duration = TimeText.parse(argument), duration <= .seconds(366 * 86_400) else { return nil }
-        self.duration = duration
-    }
-}
-
-extension Moment {
-    static var now: Moment { Moment(nanoseconds: camarb_monotonic_ns()) }
-}
-
 /// The broker's notices, and nil when Ctrl-C comes or the time is over.
 func arrivals(
     _ notices: Notices<BrokerNotice>, until interrupts: AsyncStream<Void>, for time: TimeArgument? = nil
@@ -123,6 +104,25 @@ func arrivals(
             continuation.yield(nil)
         }
     }
+}
+
+func sayingWhat<Result>(
+    _ what: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
+) async rethrows -> Result {
+    let begin = Moment.now
+    let speaker = Task.detached {
+        try await Task.sleep(for: .seconds(2))
+        if !Output.isErrorTerminal { Output.notice("\(what) …") }
+        while Output.isErrorTerminal {
+            Output.progress("\(what) … \((Moment.now - begin).shortText)")
+            try await Task.sleep(for: .seconds(1))
+        }
+    }
+    defer {
+        speaker.cancel()
+        Output.endProgress()
+    }
+    return try await body()
 }
 
 /// The completion of `--camera`: the ids of the broker's cameras, where a broker answers at once.

@@ -2,6 +2,7 @@ import ArbiterProtocol
 import Glibc
 import Scenario
 import System
+import WorkbenchCommands
 
 struct CommandWords {
     private var words: Words

@@ -1,9 +1,8 @@
-import Arbiter
 import ArbiterProtocol
-import ArgumentParser
+package import ArgumentParser
 import CLinux
 import Glibc
-import PolicyFile
+package import PolicyFile
 import Scenario
 import System
 import TomlFile
@@ -69,15 +68,19 @@ struct SearchOptions: ParsableArguments {
     }
 }
 
-struct PolicyFileOptions: ParsableArguments {
+package struct PolicyFileOptions: ParsableArguments {
     @Option(
         help: .value(
             "folder", "Drop-ins to read over each policy file: every *.toml of the folder, in the order of the names."))
-    var policyDir: String?
+    package var policyDir: String?
 
-    func load(_ file: String) throws(Failure) -> LoadedPolicy { try Self.load(file, dropIns: policyDir) }
+    package init() {}
 
-    static func load(_ file: String, dropIns: String?, _ sentence: String = "") throws(Failure) -> LoadedPolicy {
+    package func load(_ file: String) throws(Failure) -> LoadedPolicy { try Self.load(file, dropIns: policyDir) }
+
+    package static func load(
+        _ file: String, dropIns: String?, _ sentence: String = ""
+    ) throws(Failure) -> LoadedPolicy {
         do throws(FileProblems) {
             return try PolicyFile.load(path: file, dropIns: dropIns, accounts: MachineAccounts())
         } catch { throw Failure(error, sentence) }
@@ -88,11 +91,7 @@ struct PolicyFileOptions: ParsableArguments {
     }
 
     func requireFolder() throws(Failure) {
-        guard let policyDir else { return }
-        guard let folder = opendir(policyDir) else {
-            throw Failure.file("--policy-dir \(policyDir)", "cannot be read", errno)
-        }
-        closedir(folder)
+        if let policyDir { _ = try entries(of: policyDir, named: "--policy-dir \(policyDir)") }
     }
 
     /// A scenario's `policy` line for a policy, and the folder that it is relative to: its file, or the policy itself where
@@ -103,11 +102,13 @@ struct PolicyFileOptions: ParsableArguments {
     }
 }
 
-struct OtherPolicyOptions: ParsableArguments {
-    @Option(help: .value("file", "Decide by this policy instead.")) var policy: String?
-    @OptionGroup var policyFiles: PolicyFileOptions
+package struct OtherPolicyOptions: ParsableArguments {
+    @Option(help: .value("file", "Decide by this policy instead.")) package var policy: String?
+    @OptionGroup package var policyFiles: PolicyFileOptions
 
-    func validate() throws {
+    package init() {}
+
+    package func validate() throws {
         if policy == nil, policyFiles.policyDir != nil {
             throw ValidationError("--policy-dir needs --policy, whose drop-ins are meant.")
         }

@@ -1,4 +1,3 @@
-import Arbiter
 import ArbiterProtocol
 import PolicyFile
 import System

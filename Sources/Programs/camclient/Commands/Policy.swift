@@ -1,12 +1,9 @@
-import Arbiter
-import ArbiterProtocol
 import ArgumentParser
 import Camarb
-import Glibc
 import PolicyFile
 import System
 import TomlFile
-import Workbench
+import WorkbenchCommands
 
 struct PolicyCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -24,118 +21,10 @@ struct PolicyCommand: AsyncParsableCommand {
               camclient policy load kiosk-new.toml
             """,
         subcommands: [
-            PolicyCheck.self, PolicyShow.self, PolicyTest.self, PolicyVerify.self, PolicyDiff.self,
-            PolicyHashCommand.self, PolicyLoad.self, PolicyReportCommand.self, PolicyPlay.self,
+            WorkbenchCommand.policyCheck, PolicyShow.self, WorkbenchCommand.policyTest, WorkbenchCommand.policyVerify,
+            WorkbenchCommand.policyDiff, WorkbenchCommand.policyHash, PolicyLoad.self, WorkbenchCommand.policyReport,
+            WorkbenchCommand.policyPlay,
         ])
-}
-
-struct PolicyCheck: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Print every problem of policy files.",
-        usage: "camclient policy check [options] <file> ...",
-        discussion: """
-            All problems of all files come in one run, each with its place, its line and the nearest correct word. A \
-            policy without a mistake gets warnings: for rules that can never match, rules that earlier ones hide \
-            (also several of them together), ranks that no rule gives, and users and groups in [access] that this machine \
-            does not have.
-            Exit status 1 when there is any problem or warning; 5 when a file cannot be read.
-            Examples:
-              camclient policy check policies/kiosk.toml
-              camclient policy check kiosk.toml --policy-dir /etc/camarb/policy.d
-              camclient policy check --json policies/*.toml
-            """)
-
-    @Argument(help: .value("file", "Policy files."), completion: .file(extensions: ["toml"])) var files: [String]
-    @OptionGroup var policyFiles: PolicyFileOptions
-    @OptionGroup var output: OutputOptions
-
-    func run() async throws {
-        var found: [FileProblems] = []
-        for file in files {
-            let wrong = policyFiles.check(file)
-            if let wrong { found.append(wrong) }
-            output.show(
-                [
-                    "file": file, "ok": wrong == nil, "usable": wrong?.problems.allSatisfy(\.isWarning) ?? true,
-                    "problems": wrong?.problems.map(\.json) ?? [], "more": wrong?.more ?? 0,
-                ], [(wrong?.description ?? "\(file): no problem").printableLines])
-        }
-        try Failure.finish(found)
-    }
-}
-
-extension FileProblem {
-    var json: JSONObject {
-        [
-            "file": file, "line": line, "column": column, "length": length, "warning": isWarning, "message": message,
-            "hint": hint, "lineText": lineText,
-        ]
-    }
-}
-
-struct PolicyHashCommand: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "hash",
-        abstract: "Print the hash of policy files; `camclient status` has that of the one in force.",
-        usage: "camclient policy hash [options] <file> ...",
-        discussion: """
-            32 hexadecimal digits over everything that can decide: names, summaries, comments, statements, files and the \
-            order of unordered parts do not count. Two machines with one hash decide the same. Users and groups count by \
-            their numbers, so the hash of a policy that names some differs where their numbers do. It is not a signature.
-            Examples:
-              camclient policy hash policies/*.toml
-              camclient policy hash kiosk.toml --policy-dir /etc/camarb/policy.d
-              camclient policy hash kiosk.toml --text       the hashed text
-            """)
-
-    @Argument(help: .value("file", "Policy files."), completion: .file(extensions: ["toml"])) var files: [String]
-    @Flag(help: "Print the hashed text instead.") var text = false
-    @OptionGroup var policyFiles: PolicyFileOptions
-    @OptionGroup var output: OutputOptions
-
-    func run() async throws {
-        for file in files {
-            let policy = try policyFiles.load(file).policy
-            if text {
-                Output.line(String(policy.hashedText.dropLast()))
-            } else {
-                output.show(
-                    ["file": file, "policy": policy.name, "policyHash": policy.hash], ["\(policy.hash)  \(file)"])
-            }
-        }
-    }
-}
-
-struct PolicyPlay: AsyncParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "play",
-        abstract: "Serve a page on which a policy and a scenario are typed, and the outcome follows.",
-        discussion: """
-            Prints the page's address, and serves it to this machine until Ctrl-C. At each pause in typing the page shows \
-            the problems with their places, the scenario's outcome as a text and as a picture, the reason of each decision, \
-            and what comes next. It listens on 127.0.0.1 alone, and answers requests with its address alone, which is a new \
-            one each time. Policies and scenarios, and their includes, come from the folder; nothing is written there, and \
-            nothing outside is read.
-            Examples:
-              camclient policy play
-              camclient policy play policies --port 8080
-            """)
-
-    @Argument(help: .value("folder", "The folder of policies and scenarios.")) var folder = "."
-    @Option(help: .value("number", "The port to listen on; 0: any free port.")) var port: UInt16 = 0
-
-    func run() async throws {
-        let own = place(of: OwnProcess.program).folder
-        let programs: [String] = ["\(own)/camplay", "\(own)/../libexec/camarb/camplay"]
-        guard let program = programs.first(where: { access($0, X_OK) == 0 }) else {
-            throw Failure(.file, "camplay, which serves the page, is neither beside camclient nor in libexec.")
-        }
-        Interrupts.end()
-        let line: [String] = [program, "--port", "\(port)", "--", folder]
-        var words: [UnsafeMutablePointer<CChar>?] = line.map { strdup($0) } + [nil]
-        execv(program, &words)
-        throw Failure.file(program, "cannot be started", errno)
-    }
 }
 
 struct PolicyShow: AsyncParsableCommand {
@@ -252,5 +141,83 @@ private struct ShownPolicy {
 extension PolicyWriter.Pair {
     fileprivate var oneLine: String {
         value.split(separator: "\n").map { line in String(line.drop { $0 == " " }) }.joined(separator: " ")
+    }
+}
+
+struct PolicyLoad: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "load",
+        abstract: "Load a policy into the running broker if that changes nothing now; --yes: in any case.",
+        usage: "camclient policy load [options] <file> | --back",
+        discussion: """
+            The broker first works out the changes that the policy would make. Without any, the policy is in force at \
+            once. Else they are printed, and nothing is loaded: --plan with the word below them loads the policy if the \
+            changes are still the same, so that no app is cut unseen, and --yes loads it in any case. It holds until the \
+            broker reads its own files again: after --back, SIGHUP or `systemctl reload camarbd`, or a restart. For root, \
+            and the user of a broker that is not a service.
+            Exit status 0: it is in force. 1: it is not, since it would change something, or the plan is another one by \
+            now.
+            Examples:
+              camclient plan --policy kiosk-new.toml        the changes
+              camclient policy load kiosk-new.toml
+              camclient policy load kiosk-new.toml --plan 0123456789abcdef0123456789abcdef
+              camclient policy load --back                  the broker's own files again
+            """)
+
+    @Argument(help: .value("file", "The policy file."), completion: .file(extensions: ["toml"])) var file: String?
+    @Flag(help: "Load the policy in any case.") var yes = false
+    @Option(help: .value("plan", "Load the policy if this plan still holds.")) var plan: String?
+    @Flag(help: "Return to the policy of the broker's own files.") var back = false
+    @OptionGroup var policyFiles: PolicyFileOptions
+    @OptionGroup var connection: ConnectionOptions
+    @OptionGroup var output: OutputOptions
+
+    func validate() throws {
+        guard back != (file != nil) else {
+            throw ValidationError(back ? "--back takes no file." : "Name a policy file, or give --back.")
+        }
+        if yes, plan != nil { throw ValidationError("--yes and --plan exclude each other.") }
+        if back, yes || plan != nil || policyFiles.policyDir != nil {
+            throw ValidationError("--back takes none of --yes, --plan and --policy-dir.")
+        }
+        if plan?.isEmpty == true { throw ValidationError("--plan is empty; it takes what `policy load` shows.") }
+    }
+
+    func run() async throws {
+        guard let file else { return try await goBack() }
+        let sent = try policyFiles.outgoing(file)
+        var wanted = yes ? "" : plan
+        if wanted == nil {
+            let planned = try await connection.ask { try await $0.plan(policy: sent.text, file: file) }
+            guard planned.changes.isEmpty else {
+                show(false, sent.name, planned.policyHash, planned.plan, planned.changes)
+                let sentence = "Nothing was loaded. --plan \(planned.plan) loads it if the same still comes of it."
+                throw Failure(.answerIsNo, output.json ? "" : sentence)
+            }
+            wanted = planned.plan
+        }
+        let plan = wanted ?? ""
+        let (changes, hash) = try await connection.connect().load(policy: sent.text, file: file, plan: plan)
+        show(true, sent.name, hash, plan, changes)
+    }
+
+    private func goBack() async throws {
+        let status = try await connection.ask { client in
+            try await client.unloadPolicy()
+            return try await client.status()
+        }
+        show(true, status.policy, status.policyHash, "", [])
+    }
+
+    private func show(
+        _ isLoaded: Bool, _ name: String, _ hash: String, _ plan: String, _ changes: [PlannedChange]
+    ) {
+        let head =
+            isLoaded
+            ? "the policy \(name.printable) is in force, hash \(hash.printable)"
+            : "with the policy \(name.printable), hash \(hash.printable):"
+        output.show(
+            ["loaded": isLoaded, "policy": name, "policyHash": hash, "plan": plan, "changes": changes.map(\.json)],
+            [head] + changes.map { "  \($0.app.printable) on \($0.camera.name.printable) \($0.words.printable)" })
     }
 }

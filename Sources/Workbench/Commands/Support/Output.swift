@@ -1,26 +1,26 @@
-import ArbiterProtocol
+package import ArbiterProtocol
 import ArgumentParser
 import Glibc
 import Synchronization
 import System
-import Workbench
+package import Workbench
 
 /// Lines on standard output and notices on standard error, each in one write: those of several processes do not mix.
-enum Output {
-    static func line(_ text: String) { self.text(text + "\n") }
-    static func lines(_ lines: some Sequence<String>) { for line in lines { self.line(line) } }
-    static func text(_ text: String) { bytes(Array(text.utf8)[...]) }
-    static func json(_ value: some Encodable) { line(JSONEncoding.text(of: value)) }
+package enum Output {
+    package static func line(_ text: String) { self.text(text + "\n") }
+    package static func lines(_ lines: some Sequence<String>) { for line in lines { self.line(line) } }
+    package static func text(_ text: String) { bytes(Array(text.utf8)[...]) }
+    package static func json(_ value: some Encodable) { line(JSONEncoding.text(of: value)) }
 
-    static func bytes(_ bytes: ArraySlice<UInt8>) {
+    package static func bytes(_ bytes: ArraySlice<UInt8>) {
         endProgress()
         // SIGPIPE has usually ended the process when a reader left.
         if writeAll(bytes, to: STDOUT_FILENO) || errno == EPIPE { return }
-        Failure.exit(for: Failure.file("standard output", "cannot be written", errno))
+        Failure.file("standard output", "cannot be written", errno).exit()
     }
 
     /// Notices quote files and other programs, and have no colours: nothing in them steers a terminal.
-    static func notice(_ text: String) {
+    package static func notice(_ text: String) {
         endProgress()
         _ = writeAll(Array((text.printableLines + "\n").utf8)[...], to: STDERR_FILENO)
     }
@@ -30,7 +30,7 @@ enum Output {
 
     /// A line that replaces itself, until anything else is written; only for a terminal on standard error. It is cut to the
     /// terminal's width, of `subject` first, from its beginning: a longer line would not be replaced.
-    static func progress(_ text: String, of subject: String = "") {
+    package static func progress(_ text: String, of subject: String = "") {
         guard isErrorTerminal else { return }
         // In its last column some terminals begin the next line.
         let room = max(1, width(of: STDERR_FILENO, otherwise: 80) - 1)
@@ -40,17 +40,19 @@ enum Output {
         isProgressShown.store(true, ordering: .relaxed)
     }
 
-    static func endProgress() {
+    package static func endProgress() {
         if isProgressShown.exchange(false, ordering: .relaxed) {
             _ = writeAll(Array(clearedLine.utf8)[...], to: STDERR_FILENO)
         }
     }
 
-    static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
-    static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
-    static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
+    package static var isTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+    package static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+    package static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
-    static var width: Int { width(of: STDOUT_FILENO, otherwise: environment("COLUMNS").flatMap { Int($0) } ?? 100) }
+    package static var width: Int {
+        width(of: STDOUT_FILENO, otherwise: environment("COLUMNS").flatMap { Int($0) } ?? 100)
+    }
 
     private static func width(of descriptor: Int32, otherwise: Int) -> Int {
         var size = winsize()
@@ -62,7 +64,7 @@ final class Progress {
     private let begin = Moment.now
     private var last = Moment.now
 
-    func show(_ text: @autoclosure () -> String, of subject: String = "") {
+    package func show(_ text: @autoclosure () -> String, of subject: String = "") {
         let now = Moment.now
         // Ten times a second is more than anybody reads.
         guard now - last > .milliseconds(100), now - begin > .seconds(2) else { return }
@@ -71,47 +73,30 @@ final class Progress {
     }
 }
 
-func sayingWhat<Result>(
-    _ what: String, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
-) async rethrows -> Result {
-    let begin = Moment.now
-    let speaker = Task.detached {
-        try await Task.sleep(for: .seconds(2))
-        if !Output.isErrorTerminal { Output.notice("\(what) …") }
-        while Output.isErrorTerminal {
-            Output.progress("\(what) … \((Moment.now - begin).shortText)")
-            try await Task.sleep(for: .seconds(1))
-        }
-    }
-    defer {
-        speaker.cancel()
-        Output.endProgress()
-    }
-    return try await body()
-}
+package enum ColourChoice: String, ExpressibleByArgument, CaseIterable { case auto, always, never }
 
-enum ColourChoice: String, ExpressibleByArgument, CaseIterable { case auto, always, never }
-
-struct OutputOptions: ParsableArguments {
-    @Flag(name: .long, help: "Print one JSON value a line, for programs.") var json = false
+package struct OutputOptions: ParsableArguments {
+    @Flag(name: .long, help: "Print one JSON value a line, for programs.") package var json = false
 
     @Option(name: .customLong("color"), help: .value("when", "Colours; auto: on a terminal, unless NO_COLOR is set."))
-    var colour = ColourChoice.auto
+    package var colour = ColourChoice.auto
 
-    var style: TerminalStyle {
+    package init() {}
+
+    package var style: TerminalStyle {
         TerminalStyle(
             hasColour: colour == .always || colour == .auto && Output.isTerminal && environment("NO_COLOR") == nil)
     }
 
-    func show(_ value: JSONObject, _ lines: @autoclosure () -> [String]) { list([value], lines()) }
-    func show(_ value: some Described, _ lines: @autoclosure () -> [String]) { list([value.json], lines()) }
+    package func show(_ value: JSONObject, _ lines: @autoclosure () -> [String]) { list([value], lines()) }
+    package func show(_ value: some Described, _ lines: @autoclosure () -> [String]) { list([value.json], lines()) }
 
-    func list(_ values: [some Encodable], _ lines: @autoclosure () -> [String]) {
+    package func list(_ values: [some Encodable], _ lines: @autoclosure () -> [String]) {
         Output.lines(json ? values.map { JSONEncoding.text(of: $0) } : lines())
     }
 }
 
-func columns(_ rows: [[String]]) -> [String] {
+package func columns(_ rows: [[String]]) -> [String] {
     let widths = (0..<(rows.map(\.count).max() ?? 0)).map { column in
         rows.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0
     }
@@ -122,16 +107,12 @@ func columns(_ rows: [[String]]) -> [String] {
     }
 }
 
-func table<Row>(_ rows: [Row], _ described: KeyValuePairs<String, (Row) -> String>) -> [String] {
-    columns([described.map(\.key)] + rows.map { row in described.map { $0.value(row) } })
-}
-
 extension String {
-    func leftPadded(_ columns: Int) -> String { String(repeating: " ", count: max(0, columns - count)) + self }
+    package func leftPadded(_ columns: Int) -> String { String(repeating: " ", count: max(0, columns - count)) + self }
     func rightPadded(_ columns: Int) -> String { self + String(repeating: " ", count: max(0, columns - count)) }
 
     /// `printable`, with its lines and tabs as they are.
-    var printableLines: String {
+    package var printableLines: String {
         split(separator: "\n", omittingEmptySubsequences: false).map { line in
             line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0).printable }
                 .joined(separator: "\t")
@@ -141,20 +122,12 @@ extension String {
     var withoutLastNewline: String { hasSuffix("\n") ? String(dropLast()) : self }
 }
 
-extension Sequence where Element == Cause {
-    var shortNames: String { map(\.shortName).joined(separator: ", ") }
-}
-
 extension Int {
     var grouped: String { Workbench.grouped(self) }
     func counted(_ what: String) -> String { Workbench.count(self, what) }
 }
 
 extension Duration {
-    var seconds: String { (Double(wholeNanoseconds) / 1e9).shortDescription }
+    package var seconds: String { (Double(wholeNanoseconds) / 1e9).shortDescription }
     var roundSeconds: Double { Double(wholeNanoseconds / 1_000_000) / 1000 }
-}
-
-extension ArgumentHelp {
-    static func value(_ name: String, _ text: String) -> ArgumentHelp { ArgumentHelp(text, valueName: name) }
 }

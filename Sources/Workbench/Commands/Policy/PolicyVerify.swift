@@ -1,11 +1,8 @@
-import Arbiter
 import ArbiterProtocol
 import ArgumentParser
 import Glibc
 import PolicyFile
 import Scenario
-import System
-import TomlFile
 import Workbench
 
 struct PolicyVerify: AsyncParsableCommand {

@@ -1,4 +1,3 @@
-import Arbiter
 import ArbiterProtocol
 import ArgumentParser
 import Glibc

@@ -4,7 +4,6 @@ import ArgumentParser
 import Explain
 import PolicyFile
 import Scenario
-import System
 import TomlFile
 import Workbench
 

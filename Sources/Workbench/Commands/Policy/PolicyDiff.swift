@@ -1,8 +1,6 @@
-import Arbiter
 import ArbiterProtocol
 import ArgumentParser
 import PolicyFile
-import Scenario
 import Workbench
 
 struct PolicyDiff: AsyncParsableCommand {
